@@ -1,0 +1,92 @@
+/** Isolated agent processes, reused when they fit. Nothing outside agents/ knows a pi type. */
+import type { ChatAddress, Usage } from "./chat.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+
+export interface AgentPool extends AsyncDisposable {
+  /** Waits for a fitting process. Throws GatewayError (`agent_unavailable`, `pool_exhausted`); rejects with `signal.reason` when aborted. */
+  lease(request: LeaseRequest, signal: AbortSignal): Promise<AgentLease>;
+  stats(): PoolStats;
+}
+
+export interface PoolStats {
+  readonly starting: number;
+  readonly idle: number;
+  readonly busy: number;
+  readonly waiting: number;
+  readonly max: number;
+  /** What pi said its model is; null until the first process is ready. */
+  readonly model: string | null;
+  /** Why processes do not start, in plain words; null while all is well. */
+  readonly trouble: string | null;
+}
+
+export interface LeaseRequest {
+  readonly caller: Caller;
+  /** File name below the sessions folder. */
+  readonly sessionFile: string;
+  /** Set on a retry: the file is cut back to this size before it is opened. */
+  readonly rewindTo: number | null;
+}
+
+/** For whom an agent works right now. Tool calls from its pipe act for exactly this and nobody else. */
+export interface Caller {
+  readonly sessionKey: SessionKey;
+  readonly turnId: TurnId;
+  readonly agentId: AgentId;
+  readonly principal: Principal;
+  readonly role: Role;
+  readonly origin: ChatAddress;
+}
+
+/** Exclusive use of one process with the session open. Disposing gives it back, or ends it when it is no longer trustworthy. */
+export interface AgentLease extends AsyncDisposable {
+  readonly pid: number;
+  /** Does not throw for model, tool or process failures: the stream ends with exactly one `done`, `failed` or `aborted`. */
+  prompt(input: PromptInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /** Size of the session file now. Meaningful after the stream has ended. */
+  settledBytes(): Promise<number>;
+}
+
+export interface PromptInput {
+  readonly text: string;
+  readonly images: readonly { readonly mimeType: string; readonly base64: string }[];
+}
+
+export type AgentEvent =
+  | { readonly type: "text"; readonly delta: string }
+  | { readonly type: "tool_start"; readonly callId: string; readonly tool: string; readonly input: unknown }
+  | {
+      readonly type: "tool_end";
+      readonly callId: string;
+      readonly tool: string;
+      readonly isError: boolean;
+      readonly output: string;
+    }
+  /** The agent tries again by itself after a passing provider error; what it had streamed is void. */
+  | { readonly type: "retrying"; readonly because: string }
+  | { readonly type: "done"; readonly text: string; readonly usage: Usage; readonly model: string }
+  | { readonly type: "aborted"; readonly text: string; readonly usage: Usage; readonly model: string }
+  /** `again`: a new attempt in a new process may succeed (the process died, it was not the model that said no). */
+  | {
+      readonly type: "failed";
+      readonly code: ErrorCode;
+      readonly detail: string;
+      readonly again: boolean;
+      readonly text: string;
+      readonly usage: Usage;
+      readonly model: string;
+    };
+
+/** What an agent knows about the session it has open, for `session_status`. */
+export interface AgentSessionStats {
+  readonly model: string;
+  readonly thinking: string;
+  readonly messages: number;
+  readonly toolCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  readonly contextPercent: number | null;
+  readonly contextWindow: number | null;
+}

@@ -1,0 +1,75 @@
+/** What people say and what we say back, free of any platform. */
+import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+
+/** Where a message came from and where an answer goes. */
+export interface ChatAddress {
+  readonly channel: string; // "webchat", "api", later "telegram"
+  readonly account: string; // which bot, when there are several
+  readonly chat: string;
+  readonly thread?: string;
+}
+
+export interface InboundMessage {
+  /** The platform's id of this event; with channel and account it is the durable dedup key. */
+  readonly eventId: string;
+  /** Digest of the content, so that one id used for two different messages is noticed. */
+  readonly fingerprint: string;
+  readonly address: ChatAddress;
+  readonly scope: "dm" | "group";
+  readonly sender: { readonly principal: Principal; readonly name: string };
+  readonly text: string;
+  readonly attachments: readonly MediaRef[];
+  /** The platform says so; never guessed from the agent's name. */
+  readonly mentioned: boolean;
+  readonly receivedAt: number;
+}
+
+/** A file in the media store. The name is what its sender called it and is never used on disk. */
+export interface MediaRef {
+  readonly mediaId: MediaId;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: number;
+}
+
+export interface OutboundMessage {
+  readonly text: string;
+  /** `reply`: the agent's words. `notice`: the gateway's, when a turn failed or was stopped. */
+  readonly kind: "reply" | "notice";
+}
+
+/** One line of a conversation as clients see it. Replies are read from the outbox: there is no second copy to drift. */
+export interface TranscriptItem {
+  readonly id: string;
+  readonly role: "user" | "assistant" | "tool";
+  readonly text: string;
+  readonly at: number;
+  readonly turnId: TurnId | null; // null: accepted, its turn has not begun
+  readonly inboxId?: InboxId;
+  readonly kind?: OutboundMessage["kind"];
+  readonly attachments?: readonly MediaRef[];
+  readonly tool?: string;
+  readonly input?: unknown;
+  readonly output?: string;
+  readonly status?: ToolStatus;
+  readonly ms?: number;
+}
+
+export type ToolStatus = "running" | "success" | "error" | "blocked" | "unknown";
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
+/** What a session is about, for lists. */
+export interface SessionSummary {
+  readonly key: SessionKey;
+  readonly channel: string;
+  readonly title: string; // the first words said in it, or the name given to it
+  readonly createdAt: number;
+  readonly lastActivityAt: number;
+  readonly messages: number;
+  readonly usage: Usage;
+}

@@ -1,0 +1,128 @@
+/** One class, one catalogue. The catalogue decides status, retry and what a person may read; docs/reference/errors.md is made from it. */
+interface ErrorSpec {
+  readonly status: number; // HTTP
+  readonly retry: "never" | "later";
+  readonly say: string; // safe to show to anyone
+}
+
+export const ERRORS = {
+  // what a caller did
+  bad_request: { status: 400, retry: "never", say: "The request is not in the form this route expects." },
+  unauthorized: { status: 401, retry: "never", say: "Sign in first, or send the gateway's token as a bearer token." },
+  forbidden: { status: 403, retry: "never", say: "This is not allowed from here." },
+  wrong_host: {
+    status: 421,
+    retry: "never",
+    say: "This gateway does not answer to that host name. Add it to gateway.allowedHosts if it should.",
+  },
+  not_found: { status: 404, retry: "never", say: "There is nothing here." },
+  method_not_allowed: { status: 405, retry: "never", say: "This route does not take that method." },
+  conflict: { status: 409, retry: "later", say: "That is being worked on already." },
+  too_large: { status: 413, retry: "never", say: "That is larger than the gateway accepts." },
+  too_slow: { status: 408, retry: "later", say: "The request took too long to arrive." },
+  wrong_type: { status: 415, retry: "never", say: "Send JSON with the content type application/json." },
+  empty_message: { status: 422, retry: "never", say: "The message is empty. Write something, or attach an image." },
+  invalid_params: { status: 422, retry: "never", say: "One of the values is not valid." },
+  key_reused: { status: 422, retry: "never", say: "This Idempotency-Key was used before for a different request." },
+  locked_out: { status: 429, retry: "later", say: "Too many failed attempts. Wait a little before trying again." },
+  queue_full: { status: 429, retry: "later", say: "Too many messages are waiting. Try again in a moment." },
+  too_many_connections: { status: 503, retry: "later", say: "The gateway has as many connections as it can serve." },
+  // what went wrong on our side
+  internal: {
+    status: 500,
+    retry: "later",
+    say: "Something went wrong inside the gateway. The request id is in its log.",
+  },
+  stopping: { status: 503, retry: "later", say: "The gateway is stopping. Try again when it is back." },
+  store_failed: {
+    status: 503,
+    retry: "later",
+    say: "The gateway could not save this (its disk may be full), so it was not accepted.",
+  },
+  // what an agent did
+  agent_missing: {
+    status: 502,
+    retry: "never",
+    say: "The pi agent was not found. Run `pi-gw doctor` to see where the gateway looked.",
+  },
+  agent_unavailable: {
+    status: 502,
+    retry: "later",
+    say: "The assistant did not start. Run `pi-gw doctor` to see why.",
+  },
+  agent_exited: {
+    status: 502,
+    retry: "later",
+    say: "The assistant stopped unexpectedly and trying again did not help.",
+  },
+  agent_garbled: {
+    status: 502,
+    retry: "later",
+    say: "The assistant's process said something the gateway does not understand.",
+  },
+  agent_timeout: { status: 504, retry: "later", say: "The assistant took too long, so the gateway stopped it." },
+  agent_empty: { status: 502, retry: "later", say: "The assistant ended without an answer." },
+  agent_unsafe_retry: {
+    status: 502,
+    retry: "never",
+    say: "The assistant was interrupted after it had used a tool that must not run twice. Nothing was repeated; please check what was done.",
+  },
+  pool_exhausted: { status: 503, retry: "later", say: "All assistants are busy. Try again in a moment." },
+  // what a model provider did
+  provider_auth: {
+    status: 502,
+    retry: "never",
+    say: "The model provider refused the API key. Check the key of this model's provider in the gateway's settings.",
+  },
+  provider_limited: {
+    status: 502,
+    retry: "later",
+    say: "The model provider is limiting requests right now. Try again in a moment.",
+  },
+  provider_down: {
+    status: 502,
+    retry: "later",
+    say: "The model provider has a problem right now. Try again in a moment.",
+  },
+  provider_refused: { status: 502, retry: "never", say: "The model provider did not accept the request." },
+  provider_cut: { status: 502, retry: "later", say: "The connection to the model provider broke off. Try again." },
+  provider_silent: { status: 504, retry: "later", say: "The model provider did not answer in time." },
+  model_missing: {
+    status: 502,
+    retry: "never",
+    say: "The configured model is not available. Check agent.model and the provider's key.",
+  },
+  // what stops a start
+  config_invalid: { status: 500, retry: "never", say: "The configuration is not valid." },
+  port_taken: { status: 500, retry: "later", say: "The port is in use." },
+  home_taken: { status: 500, retry: "later", say: "Another gateway is running on this state directory." },
+  home_unusable: { status: 500, retry: "never", say: "The state directory cannot be used." },
+  store_newer: { status: 500, retry: "never", say: "The database was written by a newer version of pi-gateway." },
+  store_corrupt: { status: 500, retry: "never", say: "The database is damaged. It was left as it is." },
+} as const satisfies Record<string, ErrorSpec>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+  readonly code: ErrorCode;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** More exact words that are safe to show, when the catalogue's are too general. */
+  readonly say: string;
+
+  /** `detail` is for the log and may name internals; people see `say`. */
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { cause?: unknown; fields?: Record<string, unknown>; say?: string } = {},
+  ) {
+    super(`${code}: ${detail}`, { cause: options.cause });
+    this.code = code;
+    this.fields = options.fields ?? {};
+    this.say = options.say ?? ERRORS[code].say;
+  }
+}
+
+export function isGatewayError(error: unknown): error is GatewayError {
+  return error instanceof GatewayError;
+}

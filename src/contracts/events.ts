@@ -1,0 +1,69 @@
+/** One map of everything that happens. Observers cannot break the flow. The names below `turn.` and `message` also go to clients. */
+import type { TranscriptItem, ToolStatus, Usage } from "./chat.ts";
+import type { InboxId, SessionKey, TurnId } from "./ids.ts";
+
+export interface GatewayEvents {
+  message: { readonly sessionKey: SessionKey; readonly item: TranscriptItem };
+  "turn.started": {
+    readonly sessionKey: SessionKey;
+    readonly turnId: TurnId;
+    readonly inboxIds: readonly InboxId[];
+    readonly attempt: number;
+    readonly waitedMs: number;
+  };
+  "turn.delta": { readonly sessionKey: SessionKey; readonly turnId: TurnId; readonly text: string };
+  "turn.tool": {
+    readonly sessionKey: SessionKey;
+    readonly turnId: TurnId;
+    readonly callId: string;
+    readonly tool: string;
+    readonly status: ToolStatus;
+    readonly input?: unknown;
+    readonly output?: string;
+    readonly ms?: number;
+  };
+  /** The reply itself follows as `message`. */
+  "turn.ended": {
+    readonly sessionKey: SessionKey;
+    readonly turnId: TurnId;
+    readonly inboxIds: readonly InboxId[];
+    readonly outcome: "done" | "failed" | "aborted";
+    readonly ms: number;
+    readonly usage: Usage;
+  };
+  /** Something an operator would want to see changed: config, pool trouble, sessions. */
+  status: { readonly what: "config" | "agents" | "sessions" };
+  "agent.spawned": { readonly pid: number };
+  "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
+}
+
+export type EventName = keyof GatewayEvents;
+export const CLIENT_EVENTS = [
+  "message",
+  "turn.started",
+  "turn.delta",
+  "turn.tool",
+  "turn.ended",
+  "status",
+] as const satisfies readonly EventName[];
+export type ClientEventName = (typeof CLIENT_EVENTS)[number];
+
+export interface Events {
+  emit<E extends EventName>(event: E, data: GatewayEvents[E]): void;
+  on<E extends EventName>(event: E, listener: (data: GatewayEvents[E]) => void): Disposable;
+}
+
+/** The numbered stream that clients follow. `seq` grows for ever, across restarts too. */
+export interface ClientStream {
+  /** The number of the newest event. */
+  readonly seq: number;
+  /** Everything after `sinceSeq`, or null when that is too long ago (or from an earlier life) to replay. */
+  since(sinceSeq: number): readonly ClientEvent[] | null;
+  onEvent(listener: (event: ClientEvent) => void): Disposable;
+}
+
+export interface ClientEvent {
+  readonly event: ClientEventName;
+  readonly seq: number;
+  readonly json: string; // the whole frame, serialised once for all clients
+}

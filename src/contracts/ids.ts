@@ -1,0 +1,15 @@
+/** Ids are branded, so that a chat id cannot become a session key by accident. */
+declare const brand: unique symbol;
+type Id<Name extends string> = string & { readonly [brand]: Name };
+
+/** `agent:default:webchat:dm:42`; built only in routing/session-key.ts. */
+export type SessionKey = Id<"SessionKey">;
+export type TurnId = Id<"TurnId">;
+export type AgentId = Id<"AgentId">;
+/** One stored inbound message; what a client is told when it is accepted. */
+export type InboxId = Id<"InboxId">;
+/** Typed and immutable: `operator`, `telegram:user:123`. Names are for display only. */
+export type Principal = Id<"Principal">;
+export type MediaId = Id<"MediaId">;
+
+export type Role = "owner" | "member" | "guest";

@@ -1,0 +1,67 @@
+/** Durable lanes: one per session, one turn per lane at a time, highest priority first, oldest first among equals. What was accepted is never dropped. */
+import type { InboundMessage, Usage } from "./chat.ts";
+import type { ReplyPart } from "./delivery.ts";
+import type { AgentId, InboxId, Role, SessionKey, TurnId } from "./ids.ts";
+
+export interface Queue {
+  /** Reads what earlier lives left behind. Call once, before anything else. */
+  recover(): Promise<{ readonly waiting: number; readonly interrupted: number }>;
+  /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. */
+  accept(entry: QueueEntry): Promise<Accepted>;
+  /** Waits for the next lane that has work and no running turn. Rejects with `signal.reason`. */
+  take(signal: AbortSignal): Promise<Batch>;
+  /** Aborts the running turn of a lane; false when none runs. */
+  abort(sessionKey: SessionKey, reason: string): boolean;
+  stats(): { readonly waiting: number; readonly running: number };
+}
+
+export interface QueueEntry {
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly role: Role;
+  readonly priority: number; // dm 10, group 5, webhook 3
+  readonly message: InboundMessage;
+}
+
+export type Accepted =
+  | { readonly kind: "queued"; readonly id: InboxId; readonly position: number }
+  | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }
+  | { readonly kind: "full"; readonly because: "session" | "gateway"; readonly retryAfterMs: number };
+
+/** The work of one turn. The lane stays closed until the batch is finished or given back. */
+export interface Batch {
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly role: Role;
+  readonly entries: readonly BatchEntry[]; // never empty
+  /** 1 for the first try. A higher number means an earlier try left something behind in the session file. */
+  readonly attempt: number;
+  /** A tool that must not run twice had started in an earlier try: end the turn visibly instead of trying again. */
+  readonly unsafeToRetry: boolean;
+  /** Where the agent keeps this conversation, and how much of that file belongs to finished turns. */
+  readonly sessionFile: { readonly name: string; readonly settledBytes: number };
+  readonly cancelled: AbortSignal;
+  readonly acceptedAt: number;
+  /** Ends the turn and stores its reply parts in one transaction. False: the turn was taken over; drop the reply. */
+  finish(end: TurnEnd): Promise<boolean>;
+  /** Puts the turn back at the head of its lane for another attempt. */
+  retry(because: string): Promise<void>;
+  /** Leaves the turn as it is in the store, to be recovered by the next start. */
+  abandon(): void;
+}
+
+export interface BatchEntry {
+  readonly id: InboxId;
+  readonly message: InboundMessage;
+}
+
+export interface TurnEnd {
+  readonly outcome: "done" | "failed" | "aborted";
+  readonly reply: readonly ReplyPart[];
+  readonly usage: Usage;
+  readonly model: string;
+  /** Size of the session file when the agent had settled; a later retry cuts the file back to this. */
+  readonly settledBytes: number;
+  readonly error?: { readonly code: string; readonly detail: string };
+}

@@ -1,0 +1,203 @@
+/**
+ * Small doors over one database; SQLite by default. Every method is async and is one transaction: no transaction object leaves the
+ * store, so nobody can hold one open across a wait. A method that writes has been fsynced when it resolves, and writes that are asked
+ * for in the same tick share one fsync. Disk full or broken: the method rejects with GatewayError `store_failed` and nothing is half done.
+ */
+import type {
+  ChatAddress,
+  InboundMessage,
+  MediaRef,
+  SessionSummary,
+  ToolStatus,
+  TranscriptItem,
+  Usage,
+} from "./chat.ts";
+import type { OutboxRow, ReplyPart } from "./delivery.ts";
+import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+
+export interface Store extends AsyncDisposable {
+  readonly inbox: InboxStore;
+  readonly turns: TurnStore;
+  readonly outbox: OutboxStore;
+  readonly sessions: SessionStore;
+  readonly toolCalls: ToolCallStore;
+  readonly media: MediaStore;
+  readonly signIns: SignInStore;
+  /** Counts the lives of this state directory: 1 for the first start, then 2, … */
+  readonly epoch: number;
+}
+
+export interface Page {
+  readonly limit: number;
+  /** Opaque, from `next` of the page before. */
+  readonly cursor?: string;
+}
+
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
+// ── inbox ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface InboxStore {
+  /** Creates the session row on its first message and touches it otherwise, in the same transaction. */
+  accept(
+    row: NewInboxRow,
+  ): Promise<
+    { readonly kind: "stored" } | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }
+  >;
+  /** Everything accepted whose turn has not ended, oldest first; `turn` is set when an earlier life had begun it. */
+  unfinished(): Promise<readonly UnfinishedRow[]>;
+}
+
+export interface NewInboxRow {
+  readonly id: InboxId;
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly role: Role;
+  readonly priority: number;
+  readonly message: InboundMessage;
+  /** Used only when the session is new: the name of its session file. */
+  readonly newSessionFile: string;
+}
+
+export interface UnfinishedRow {
+  readonly id: InboxId;
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly role: Role;
+  readonly priority: number;
+  readonly message: InboundMessage;
+  readonly turn: { readonly turnId: TurnId; readonly attempt: number; readonly unsafeToRetry: boolean } | null;
+}
+
+// ── turns ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface TurnStore {
+  /** Makes the turn row and claims its messages; or, when the turn exists (a retry), counts one more attempt. */
+  begin(turn: {
+    readonly turnId: TurnId;
+    readonly sessionKey: SessionKey;
+    readonly agentId: AgentId;
+    readonly inboxIds: readonly InboxId[];
+    readonly at: number;
+  }): Promise<BegunTurn>;
+  /**
+   * Ends the turn, finishes its messages, writes its reply parts to the outbox and adds up the session, all in one transaction.
+   * False when `attempt` is not the current one or the turn has ended already: another worker was faster, nothing was written.
+   */
+  finish(end: TurnFinish): Promise<boolean>;
+  /** How the turn of an accepted message ended; null while it has not. For callers that wait, or come back later. */
+  resultOf(inboxId: InboxId): Promise<TurnResult | null>;
+}
+
+export interface BegunTurn {
+  readonly attempt: number;
+  readonly unsafeToRetry: boolean;
+  readonly sessionFile: { readonly name: string; readonly settledBytes: number };
+}
+
+export interface TurnFinish {
+  readonly turnId: TurnId;
+  readonly attempt: number;
+  readonly outcome: "done" | "failed" | "aborted";
+  readonly reply: readonly ReplyPart[];
+  readonly to: ChatAddress;
+  readonly usage: Usage;
+  readonly model: string;
+  readonly settledBytes: number;
+  readonly error?: { readonly code: string; readonly detail: string };
+  readonly at: number;
+}
+
+export interface TurnResult {
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly outcome: "done" | "failed" | "aborted";
+  readonly content: string; // all reply parts, joined by an empty line
+  readonly errorCode: string | null;
+  readonly toolCalls: readonly {
+    readonly tool: string;
+    readonly input: unknown;
+    readonly status: ToolStatus;
+    readonly ms: number;
+  }[];
+  readonly usage: Usage;
+}
+
+// ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface OutboxStore {
+  /** Oldest first; parts of one turn in order. */
+  pending(limit: number): Promise<readonly OutboxRow[]>;
+  markSent(ids: readonly string[], at: number): Promise<void>;
+  /** Will not be tried again; `because` is for the operator. */
+  markDead(id: string, because: string, at: number): Promise<void>;
+}
+
+// ── sessions ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface SessionStore {
+  get(key: SessionKey): Promise<SessionSummary | null>;
+  /** Most recent activity first. `search` matches title and key. */
+  list(filter: { readonly search?: string; readonly channel?: string }, page: Page): Promise<Listed<SessionSummary>>;
+  /** Newest page first; inside a page oldest first. `next` leads to older items. */
+  transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
+  /** The next turn starts with an empty memory in `newSessionFile`; what was said stays readable. False: no such session. */
+  reset(key: SessionKey, newSessionFile: string, at: number): Promise<boolean>;
+}
+
+// ── tool calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface ToolCallStore {
+  /** Before the tool runs; durable when it resolves. Marks the turn unsafe to retry unless `idempotent`. */
+  intend(call: ToolIntent): Promise<void>;
+  settle(id: string, end: { readonly status: ToolStatus; readonly output: string; readonly ms: number }): Promise<void>;
+}
+
+export interface ToolIntent {
+  readonly id: string; // ours, unique for ever
+  readonly callId: string; // the model's; unique within a session at best
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly principal: Principal;
+  readonly tool: string;
+  readonly origin: string; // "chat", later "cron", "webhook", …
+  readonly input: unknown;
+  readonly idempotent: boolean;
+  readonly at: number;
+}
+
+// ── media ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface MediaStore {
+  /** Writes the file below `media/` under a name of our own, then the row. */
+  put(file: {
+    readonly mediaId: MediaId;
+    readonly owner: Principal;
+    readonly name: string;
+    readonly mimeType: string;
+    readonly data: Uint8Array;
+    readonly at: number;
+  }): Promise<MediaRef>;
+  find(mediaId: MediaId): Promise<(MediaRef & { readonly owner: Principal }) | null>;
+  read(mediaId: MediaId): Promise<Uint8Array | null>;
+}
+
+// ── browser sign-ins ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Only digests are stored: a stolen database opens no session. */
+export interface SignInStore {
+  put(signIn: {
+    readonly digest: string;
+    readonly principal: Principal;
+    readonly createdAt: number;
+    readonly expiresAt: number;
+    readonly authDigest: string;
+  }): Promise<void>;
+  find(
+    digest: string,
+  ): Promise<{ readonly principal: Principal; readonly expiresAt: number; readonly authDigest: string } | null>;
+  remove(digest: string): Promise<void>;
+}

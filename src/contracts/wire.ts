@@ -1,0 +1,88 @@
+/** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
+import type { SessionSummary, TranscriptItem, Usage } from "./chat.ts";
+import type { ClientEventName, GatewayEvents } from "./events.ts";
+import type { LiveTurn } from "./flow.ts";
+
+export interface WireError {
+  readonly code: string;
+  readonly message: string;
+  readonly requestId: string;
+  readonly retryAfterMs?: number;
+}
+
+/** Client to gateway, over the WebSocket. */
+export interface WireRequest {
+  readonly id: string;
+  readonly method: keyof WireMethods;
+  readonly params: unknown;
+}
+
+export type WireResponse =
+  | { readonly id: string; readonly ok: true; readonly result: unknown }
+  | { readonly id: string; readonly ok: false; readonly error: WireError };
+
+export type WireEvent =
+  | {
+      [E in ClientEventName]: { readonly event: E; readonly seq: number; readonly data: GatewayEvents[E] };
+    }[ClientEventName]
+  /** The events since `sinceSeq` are no longer there: read the open session again, then follow from `seq`. */
+  | { readonly event: "resync"; readonly seq: number; readonly data: Record<string, never> };
+
+export interface WireMethods {
+  "chat.send": {
+    params: { session: string; text: string; clientId: string; attachments?: readonly { mediaId: string }[] };
+    result: { accepted: string; sessionKey: string; duplicate: boolean };
+  };
+  "chat.abort": { params: { session: string }; result: { aborted: boolean } };
+  "sessions.list": {
+    params: { search?: string; limit?: number; cursor?: string };
+    result: { items: readonly SessionSummary[]; next?: string };
+  };
+  "sessions.get": { params: { session: string; limit?: number; cursor?: string }; result: SessionView };
+  "sessions.reset": { params: { session: string }; result: { reset: boolean } };
+  subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
+  status: { params: Record<string, never>; result: GatewayStatus };
+}
+
+/** A conversation as of `seq`: apply later events on top of it. `mediaUrls` are signed and expire. */
+export interface SessionView {
+  readonly session: SessionSummary | null;
+  readonly items: readonly TranscriptItem[];
+  readonly next?: string;
+  readonly live: LiveTurn | null;
+  readonly seq: number;
+  readonly mediaUrls: Readonly<Record<string, string>>;
+}
+
+export interface ChatReply {
+  readonly content: string;
+  readonly tool_calls: readonly {
+    readonly tool: string;
+    readonly input: unknown;
+    readonly status: string;
+    readonly ms: number;
+  }[];
+  readonly sessionKey: string;
+  readonly turnId: string;
+  readonly usage: Usage;
+}
+
+export interface GatewayStatus {
+  readonly version: string;
+  /** Changes when the page's files change, so that an open page knows to reload. */
+  readonly build: string;
+  readonly uptimeMs: number;
+  readonly model: { readonly name: string | null; readonly demo: boolean };
+  readonly channels: readonly { readonly id: string; readonly ok: boolean; readonly detail: string }[];
+  readonly pool: {
+    readonly starting: number;
+    readonly idle: number;
+    readonly busy: number;
+    readonly waiting: number;
+    readonly max: number;
+  };
+  readonly queue: { readonly waiting: number; readonly running: number };
+  readonly outbox: { readonly pending: number };
+  /** Plain sentences about what needs the owner's attention; empty when all is well. */
+  readonly notices: readonly string[];
+}

@@ -1,0 +1,22 @@
+/** A promise with its handles outside; for handing a result from one event to whoever waits for it. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(reason: unknown): void;
+}
+
+export function deferred<T>(): Deferred<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  promise.catch(() => undefined); // whoever awaits it still sees the rejection; nobody awaiting is not a crash
+  return { promise, resolve, reject };
+}
+
+/** Resolves with `promise`, or rejects with the signal's reason as soon as it aborts. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

@@ -1,0 +1,28 @@
+/** What the page or a program said → InboundMessage. Who is speaking was decided at sign-in; nothing here is believed from the body. */
+import type { InboundMessage, MediaRef } from "../../contracts/chat.ts";
+import type { Principal } from "../../contracts/ids.ts";
+
+export interface WebChatInput {
+  readonly chat: string;
+  /** Chosen by the client, so that a message sent twice after a lost answer is stored once. */
+  readonly eventId: string;
+  readonly fingerprint: string;
+  readonly text: string;
+  readonly attachments: readonly MediaRef[];
+  readonly principal: Principal;
+  readonly receivedAt: number;
+}
+
+export function toInbound(channel: string, input: WebChatInput): InboundMessage {
+  return {
+    eventId: input.eventId,
+    fingerprint: input.fingerprint,
+    address: { channel, account: "default", chat: input.chat },
+    scope: "dm",
+    sender: { principal: input.principal, name: "You" },
+    text: input.text,
+    attachments: input.attachments,
+    mentioned: true,
+    receivedAt: input.receivedAt,
+  };
+}

@@ -1,0 +1,14 @@
+/** A stored reply part → the line every open page and waiting program sees. Clients drop an id they have seen, so a repeat is harmless. */
+import type { TranscriptItem } from "../../contracts/chat.ts";
+import type { OutboxRow } from "../../contracts/delivery.ts";
+
+export function toTranscriptItem(part: OutboxRow): TranscriptItem {
+  return {
+    id: part.id,
+    role: "assistant",
+    kind: part.message.kind,
+    text: part.message.text,
+    at: part.createdAt,
+    turnId: part.turnId,
+  };
+}

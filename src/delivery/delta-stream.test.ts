@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { createDeltaStream } from "./delta-stream.ts";
+
+function fixture() {
+  const clock = createFakeClock();
+  const shown: string[] = [];
+  const over = new AbortController();
+  return { clock, shown, over, stream: createDeltaStream({ clock }, 30, (text) => shown.push(text), over.signal) };
+}
+
+describe("streamed text", () => {
+  test("shows the first piece at once and joins what follows within the gap", async () => {
+    const { clock, shown, stream } = fixture();
+    for (const piece of ["He", "ll", "o"]) stream.push(piece);
+    expect(shown).toEqual(["He"]);
+    await clock.advance(30);
+    expect(shown).toEqual(["He", "llo"]);
+  });
+
+  test("is complete after a flush, whatever was held back", () => {
+    const { shown, stream } = fixture();
+    stream.push("a");
+    stream.push("b");
+    stream.flush();
+    expect(shown.join("")).toBe("ab");
+  });
+
+  test("shows nothing after the turn is over", async () => {
+    const { clock, shown, over, stream } = fixture();
+    stream.push("a");
+    stream.push("b");
+    over.abort();
+    await clock.advance(100);
+    expect(shown).toEqual(["a"]);
+  });
+});

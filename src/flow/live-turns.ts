@@ -1,0 +1,80 @@
+/** What is being said right now, so that a page that opens in the middle of a turn sees the same as one that watched from the start. */
+import type { Events } from "../contracts/events.ts";
+import type { LiveTool, LiveTurn, LiveTurns } from "../contracts/flow.ts";
+import type { SessionKey } from "../contracts/ids.ts";
+import type { Batch, Queue } from "../contracts/queue.ts";
+import type { Clock } from "../kit/clock.ts";
+
+export interface LiveTurnsBoard extends LiveTurns {
+  /** Shows the turn as started; also used to say that what was shown so far is void. */
+  open(batch: Batch): LiveTurnWriter;
+}
+
+export interface LiveTurnWriter {
+  text(delta: string): void;
+  toolStarted(call: { readonly callId: string; readonly tool: string; readonly input: unknown }): void;
+  toolEnded(call: { readonly callId: string; readonly isError: boolean; readonly output: string }): void;
+  close(): void;
+}
+
+interface Shown {
+  readonly turnId: LiveTurn["turnId"];
+  readonly inboxIds: LiveTurn["inboxIds"];
+  readonly startedAt: number;
+  text: string;
+  readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
+}
+
+export function createLiveTurns(deps: {
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly queue: Queue;
+}): LiveTurnsBoard {
+  const { clock, events } = deps;
+  const shown = new Map<SessionKey, Shown>();
+
+  return {
+    snapshot(sessionKey) {
+      const turn = shown.get(sessionKey);
+      if (!turn) return null;
+      const tools = [...turn.tools.values()].map(({ begunAt: _begunAt, ...tool }) => tool);
+      return { turnId: turn.turnId, inboxIds: turn.inboxIds, startedAt: turn.startedAt, text: turn.text, tools };
+    },
+
+    abort: (sessionKey) => deps.queue.abort(sessionKey, "stopped by the user"),
+
+    open(batch) {
+      const { sessionKey, turnId, attempt } = batch;
+      const inboxIds = batch.entries.map((entry) => entry.id);
+      const turn: Shown = { turnId, inboxIds, startedAt: clock.now(), text: "", tools: new Map() };
+      shown.set(sessionKey, turn);
+      events.emit("turn.started", { sessionKey, turnId, inboxIds, attempt, waitedMs: clock.now() - batch.acceptedAt });
+      return {
+        text(delta) {
+          turn.text += delta;
+          events.emit("turn.delta", { sessionKey, turnId, text: delta });
+        },
+        toolStarted({ callId, tool, input }) {
+          turn.tools.set(callId, { callId, tool, input, status: "running", begunAt: clock.elapsed() });
+          events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status: "running" });
+        },
+        toolEnded({ callId, isError, output }) {
+          const begun = turn.tools.get(callId);
+          if (!begun) return; // an end without a start: the agent's business, nothing to show
+          const ended = {
+            ...begun,
+            status: isError ? ("error" as const) : ("success" as const),
+            output,
+            ms: Math.round(clock.elapsed() - begun.begunAt),
+          };
+          turn.tools.set(callId, ended);
+          const { begunAt: _begunAt, input: _input, ...visible } = ended;
+          events.emit("turn.tool", { sessionKey, turnId, ...visible });
+        },
+        close() {
+          if (shown.get(sessionKey) === turn) shown.delete(sessionKey);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import type { Accepted, Queue } from "../contracts/queue.ts";
+import type { InboxId, Principal } from "../contracts/ids.ts";
+import { createEvents } from "../observe/index.ts";
+import { createRouter } from "../routing/index.ts";
+import { inbound } from "../testing/messages.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { createReceiver } from "./receive.ts";
+
+const never = new AbortController().signal;
+
+function fixture(answer: Accepted, stopping = never) {
+  const offered: string[] = [];
+  const announced: string[] = [];
+  const log = recordingLog();
+  const events = createEvents({ log });
+  events.on("message", ({ item }) => announced.push(item.text));
+  const queue = {
+    accept: async ({ message }: { message: { text: string } }) => {
+      offered.push(message.text);
+      return answer;
+    },
+  } as unknown as Queue;
+  const receiver = createReceiver(
+    { log, events, queue, router: createRouter() },
+    () => ({ maxMessageChars: 10 }),
+    stopping,
+  );
+  return { offered, announced, receive: (message = inbound("hello")) => receiver.receive(message, never) };
+}
+const queued: Accepted = { kind: "queued", id: "msg_1" as InboxId, position: 0 };
+
+describe("a message that arrives", () => {
+  test("is shown to everyone who watches once it is stored, and its sender is told", async () => {
+    const fx = fixture(queued);
+    expect(await fx.receive()).toMatchObject({ kind: "queued", id: "msg_1", sessionKey: "agent:default:webchat:dm:1" });
+    expect(fx.announced).toEqual(["hello"]);
+  });
+
+  test.each([
+    ["empty", inbound("  \n ")],
+    ["too_long", inbound("x".repeat(11))],
+    ["not_allowed", inbound("hello", { sender: { principal: "telegram:user:1" as Principal, name: "operator" } })],
+  ] as const)("is refused with a sentence before it is stored: %s", async (because, message) => {
+    const fx = fixture(queued);
+    const receipt = await fx.receive(message);
+    expect(receipt).toMatchObject({ kind: "refused", because });
+    expect(receipt.kind === "refused" && receipt.say.length > 10).toBe(true);
+    expect([fx.offered, fx.announced]).toEqual([[], []]);
+  });
+
+  test("is refused while the gateway stops", async () => {
+    expect(await fixture(queued, AbortSignal.abort()).receive()).toMatchObject({
+      kind: "refused",
+      because: "stopping",
+    });
+  });
+
+  test("is refused with a time to come back when too many wait, and nobody is shown it", async () => {
+    const fx = fixture({ kind: "full", because: "session", retryAfterMs: 2_000 });
+    expect(await fx.receive()).toMatchObject({ kind: "refused", because: "session_full", retryAfterMs: 2_000 });
+    expect(fx.announced).toEqual([]);
+  });
+
+  test("is announced once: a repeat only gets the old id, and a different text under the same id is noticed", async () => {
+    const fx = fixture({ kind: "duplicate", id: "msg_1" as InboxId, fingerprint: "print of hello" });
+    expect(await fx.receive(inbound("hello"))).toMatchObject({ kind: "duplicate", id: "msg_1", sameContent: true });
+    expect(await fx.receive(inbound("other"))).toMatchObject({ kind: "duplicate", id: "msg_1", sameContent: false });
+    expect(fx.announced).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+/** Message in: check → route → store → tell everyone who watches. Only then is the sender told "accepted". */
+import type { Receipt, Receiver } from "../contracts/channel.ts";
+import type { InboundMessage } from "../contracts/chat.ts";
+import type { Events } from "../contracts/events.ts";
+import type { InboxId, SessionKey } from "../contracts/ids.ts";
+import type { Queue } from "../contracts/queue.ts";
+import type { Router } from "../contracts/routing.ts";
+import { ERRORS } from "../contracts/errors.ts";
+import type { Log } from "../kit/log.ts";
+
+export interface ReceiverDeps {
+  readonly router: Router;
+  readonly queue: Queue;
+  readonly events: Events;
+  readonly log: Log;
+}
+
+export interface ReceiverLimits {
+  readonly maxMessageChars: number;
+}
+
+/** `stopping` refuses new messages while the gateway drains. */
+export function createReceiver(deps: ReceiverDeps, limits: () => ReceiverLimits, stopping: AbortSignal): Receiver {
+  return {
+    async receive(message) {
+      const refusal = refuse(message, limits(), stopping);
+      if (refusal) return refusal;
+
+      const verdict = deps.router.decide(message);
+      if (verdict.kind === "refuse") {
+        deps.log.warn("message refused", { channel: message.address.channel, because: verdict.because });
+        return { kind: "refused", because: "not_allowed", say: verdict.say };
+      }
+
+      const { sessionKey, agentId, role, priority } = verdict;
+      const accepted = await deps.queue.accept({ sessionKey, agentId, role, priority, message });
+      if (accepted.kind === "full") {
+        const because = accepted.because === "session" ? "session_full" : "gateway_full";
+        return { kind: "refused", because, say: ERRORS.queue_full.say, retryAfterMs: accepted.retryAfterMs };
+      }
+      if (accepted.kind === "duplicate") {
+        return {
+          kind: "duplicate",
+          id: accepted.id,
+          sessionKey,
+          sameContent: accepted.fingerprint === message.fingerprint,
+        };
+      }
+      announce(deps, accepted.id, sessionKey, message);
+      return { kind: "queued", id: accepted.id, sessionKey, position: accepted.position };
+    },
+  };
+}
+
+function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: AbortSignal): Receipt | null {
+  if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };
+  if (message.text.trim() === "" && message.attachments.length === 0) {
+    return { kind: "refused", because: "empty", say: ERRORS.empty_message.say };
+  }
+  if (message.text.length > limits.maxMessageChars) {
+    const say = `The message has ${message.text.length} characters; the gateway takes ${limits.maxMessageChars} at most. Shorten it, or raise queue.maxMessageChars.`;
+    return { kind: "refused", because: "too_long", say };
+  }
+  return null;
+}
+
+function announce(deps: ReceiverDeps, id: InboxId, sessionKey: SessionKey, message: InboundMessage): void {
+  const { text, attachments, receivedAt } = message;
+  deps.events.emit("message", {
+    sessionKey,
+    item: { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null },
+  });
+  deps.log.info("message accepted", { inboxId: id, sessionKey, channel: message.address.channel, chars: text.length });
+}

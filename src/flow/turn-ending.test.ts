@@ -1,0 +1,53 @@
+import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../contracts/errors.ts";
+import { type AgentEnding, endOf, MAX_ATTEMPTS, shouldRetry } from "./turn-ending.ts";
+
+const usage = { inputTokens: 1, outputTokens: 2, costUsd: 0 };
+const died: AgentEnding = {
+  type: "failed",
+  code: "agent_exited",
+  detail: "exit 137",
+  again: true,
+  text: "",
+  usage,
+  model: "m",
+};
+const texts = (ending: AgentEnding, timedOut = false) =>
+  endOf(ending, timedOut).reply.map(({ message }) => [message.kind, message.text]);
+
+describe("the end of a turn", () => {
+  test("is the agent's words when it answered", () => {
+    expect(endOf({ type: "done", text: "Hello", usage, model: "m" }, false)).toEqual({
+      outcome: "done",
+      reply: [{ part: 0, message: { kind: "reply", text: "Hello" } }],
+      usage,
+      model: "m",
+    });
+  });
+
+  test("is a notice when the agent settled without a word", () => {
+    expect(texts({ type: "done", text: "  \n", usage, model: "m" })).toEqual([["notice", ERRORS.agent_empty.say]]);
+  });
+
+  test("keeps what was said before a failure and adds what happened", () => {
+    expect(texts({ ...died, text: "I was say" })).toEqual([
+      ["reply", "I was say"],
+      ["notice", ERRORS.agent_exited.say],
+    ]);
+  });
+
+  test("says that it was stopped when somebody stopped it, and that it took too long when the deadline did", () => {
+    const stopped: AgentEnding = { type: "aborted", text: "", usage, model: "m" };
+    expect(texts(stopped)).toEqual([["notice", "Stopped."]]);
+    expect(texts(stopped, true)).toEqual([["notice", ERRORS.agent_timeout.say]]);
+  });
+
+  test.each([
+    ["the process died, first attempt", died, 1, true],
+    ["the process died, last attempt", died, MAX_ATTEMPTS, false],
+    ["the model said no", { ...died, again: false }, 1, false],
+    ["it was stopped", { type: "aborted", text: "", usage, model: "m" } as AgentEnding, 1, false],
+  ])("is put off for another attempt or not: %s", (_case, ending, attempt, again) => {
+    expect(shouldRetry(ending as AgentEnding, attempt as number)).toBe(again as boolean);
+  });
+});

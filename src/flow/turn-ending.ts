@@ -1,0 +1,66 @@
+/** How a turn ends: pure decisions, from what the agent did to what the chat shows. Every ending shows something. */
+import type { AgentEvent } from "../contracts/agent.ts";
+import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
+import type { ReplyPart } from "../contracts/delivery.ts";
+import type { TurnEnd } from "../contracts/queue.ts";
+
+export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
+export type EndWithoutSize = Omit<TurnEnd, "settledBytes">;
+
+/** Attempts in all; the first one included. */
+export const MAX_ATTEMPTS = 3;
+/** A turn that was begun this often, over restarts of the gateway too, takes the gateway down with it: it ends with a notice instead. */
+export const MAX_BEGINNINGS = 8;
+const NOTHING_USED = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/** Another attempt is right only when the process failed, not the model, and there are attempts left. */
+export function shouldRetry(ending: AgentEnding, attempt: number): boolean {
+  return ending.type === "failed" && ending.again && attempt < MAX_ATTEMPTS;
+}
+
+/** `timedOut`: the abort came from the turn's own deadline, so it is a failure and not a wish. */
+export function endOf(ending: AgentEnding, timedOut: boolean): EndWithoutSize {
+  const { usage, model } = ending;
+  if (ending.type === "done") {
+    if (ending.text.trim() === "") return failure("agent_empty", "settled without text", { usage, model });
+    return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
+  }
+  if (ending.type === "failed") return failure(ending.code, ending.detail, { usage, model, text: ending.text });
+  if (timedOut) return failure("agent_timeout", "turn deadline reached", { usage, model, text: ending.text });
+  return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", "Stopped."]), usage, model };
+}
+
+/** The end of a turn that never reached an agent, or that fell apart around it. */
+export function failure(
+  code: ErrorCode,
+  detail: string,
+  more: {
+    readonly text?: string;
+    readonly usage?: TurnEnd["usage"];
+    readonly model?: string;
+    readonly say?: string;
+  } = {},
+): EndWithoutSize {
+  return {
+    outcome: "failed",
+    reply: parts(["reply", more.text ?? ""], ["notice", more.say ?? ERRORS[code].say]),
+    usage: more.usage ?? NOTHING_USED,
+    model: more.model ?? "",
+    error: { code, detail: detail.slice(0, 2_000) },
+  };
+}
+
+export function stoppedBeforeStart(): EndWithoutSize {
+  return {
+    outcome: "aborted",
+    reply: parts(["notice", "Stopped before the assistant began."]),
+    usage: NOTHING_USED,
+    model: "",
+  };
+}
+
+function parts(...texts: readonly (readonly ["reply" | "notice", string])[]): ReplyPart[] {
+  return texts
+    .filter(([, text]) => text.trim() !== "")
+    .map(([kind, text], part) => ({ part, message: { kind, text } }));
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../contracts/errors.ts";
+import type { EventName, GatewayEvents } from "../contracts/events.ts";
+import type { SessionKey } from "../contracts/ids.ts";
+import type { Store } from "../contracts/store.ts";
+import { createChannelSet } from "../channels/index.ts";
+import { createWebChat } from "../channels/webchat/index.ts";
+import { startOutbox } from "../delivery/index.ts";
+import { systemClock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { createEvents } from "../observe/index.ts";
+import { createQueue } from "../queue/index.ts";
+import { createRouter } from "../routing/index.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { createFakePool, dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
+import { inbound } from "../testing/messages.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
+
+const SESSION = "agent:default:webchat:dm:1" as SessionKey;
+const never = new AbortController().signal;
+
+/** The whole flow on a real store, with agents that follow a script. */
+async function flow(
+  agent: FakeAgent,
+  options: { store?: (real: Store) => Store; timeoutMs?: number; graceMs?: number } = {},
+) {
+  const clock = createFakeClock();
+  const world = await realStore(systemClock);
+  const store = options.store?.(world.store) ?? world.store;
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const queue = createQueue({ clock, ids: systemIds, log, store }, () => ({ maxPerSession: 50, maxTotal: 50 }));
+  const receiver = createReceiver(
+    { log, events, queue, router: createRouter() },
+    () => ({ maxMessageChars: 1_000 }),
+    never,
+  );
+  const live = createLiveTurns({ clock, events, queue });
+  const pool = createFakePool(agent);
+  const channels = createChannelSet([createWebChat({ events }, "webchat")]);
+  const outbox = startOutbox({ clock, log, store: store.outbox, channels });
+  await queue.recover();
+  const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media }, () => ({
+    timeoutMs: options.timeoutMs ?? 60_000,
+    graceMs: options.graceMs ?? 30_000,
+  }));
+  const seen: string[] = [];
+  const next = <E extends EventName>(event: E, fits: (data: GatewayEvents[E]) => boolean = () => true) =>
+    new Promise<GatewayEvents[E]>((resolve) => {
+      const listening = events.on(event, (data) => {
+        if (!fits(data)) return;
+        listening[Symbol.dispose]();
+        resolve(data);
+      });
+    });
+  events.on("turn.started", ({ attempt }) => seen.push(`started ${attempt}`));
+  events.on("turn.delta", ({ text }) => seen.push(`delta ${text}`));
+  events.on("turn.tool", ({ tool, status }) => seen.push(`tool ${tool} ${status}`));
+  events.on("turn.ended", ({ outcome }) => seen.push(`ended ${outcome}`));
+  events.on("message", ({ item }) => seen.push(`${item.role} ${item.text}`));
+  const ask = (text: string) => receiver.receive(inbound(text), never);
+  const replied = () => next("message", ({ item }) => item.role === "assistant");
+  return {
+    clock,
+    store,
+    log,
+    events,
+    queue,
+    live,
+    pool,
+    turns,
+    seen,
+    next,
+    ask,
+    replied,
+    async [Symbol.asyncDispose]() {
+      await turns[Symbol.asyncDispose]();
+      await outbox[Symbol.asyncDispose]();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a turn", () => {
+  test("streams what the agent says, shows its tools, and ends with the stored reply", async () => {
+    const agent: FakeAgent = async function* () {
+      yield { type: "text", delta: "Let me " };
+      yield { type: "text", delta: "look." };
+      yield { type: "tool_start", callId: "c", tool: "session_status", input: {} };
+      yield { type: "tool_end", callId: "c", tool: "session_status", isError: false, output: "fine" };
+      yield { type: "done", text: "All is fine.", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await flow(agent);
+    const reply = fx.replied();
+    await fx.ask("how are you?");
+    await reply;
+    expect(fx.seen).toEqual([
+      "user how are you?",
+      "started 1",
+      "delta Let me ",
+      "delta look.",
+      "tool session_status running",
+      "tool session_status success",
+      "ended done",
+      "assistant All is fine.",
+    ]);
+    expect(fx.pool.open()).toBe(0);
+    expect(fx.live.snapshot(SESSION)).toBeNull();
+  });
+
+  test("is tried again from the settled part of its session file when the process dies, and answers once", async () => {
+    let tries = 0;
+    const agent: FakeAgent = (prompted, signal) =>
+      ++tries < 3 ? dies(prompted, signal) : says("Here I am.")(prompted, signal);
+    await using fx = await flow(agent);
+    const reply = fx.replied();
+    await fx.ask("hello");
+    await reply;
+    expect(fx.seen.filter((line) => line.startsWith("assistant"))).toEqual(["assistant Here I am."]);
+    expect(fx.pool.prompted.map(({ request }) => request.rewindTo)).toEqual([null, 0, 0]);
+  });
+
+  test("ends with a plain notice when the process dies every time", async () => {
+    await using fx = await flow(dies);
+    const notice = fx.next("message", ({ item }) => item.kind === "notice");
+    await fx.ask("hello");
+    expect((await notice).item.text).toBe(ERRORS.agent_exited.say);
+    expect(fx.pool.prompted).toHaveLength(3);
+  });
+
+  test("stops when asked, keeps what was said, and says that it stopped", async () => {
+    await using fx = await flow(waits);
+    const speaking = fx.next("turn.delta");
+    const notice = fx.next("message", ({ item }) => item.kind === "notice");
+    await fx.ask("tell me a story");
+    await speaking;
+    expect(fx.live.snapshot(SESSION)?.text).toBe("Well");
+    expect(fx.live.abort(SESSION)).toBe(true);
+    await notice;
+    expect(fx.seen.slice(-3)).toEqual(["ended aborted", "assistant Well", "assistant Stopped."]);
+  });
+
+  test("ends by its deadline with a notice that says so", async () => {
+    await using fx = await flow(waits, { timeoutMs: 5_000 });
+    const speaking = fx.next("turn.delta");
+    const notice = fx.next("message", ({ item }) => item.kind === "notice");
+    await fx.ask("tell me a story");
+    await speaking;
+    await fx.clock.advance(5_000);
+    expect((await notice).item.text).toBe(ERRORS.agent_timeout.say);
+  });
+
+  test("waits for the one before it in the same session; answers come in order", async () => {
+    await using fx = await flow((prompted, signal) => says(`re: ${prompted.input.text}`)(prompted, signal));
+    const last = fx.next("message", ({ item }) => item.text === "re: three");
+    for (const text of ["one", "two", "three"]) await fx.ask(text);
+    await last;
+    const answers = fx.seen.filter((line) => line.startsWith("assistant"));
+    expect(answers).toEqual(["assistant re: one", "assistant re: two", "assistant re: three"]);
+  });
+
+  test("keeps its reply until a full disk has room again", async () => {
+    let refusals = 2;
+    const flaky = (real: Store): Store => ({
+      ...real,
+      turns: {
+        ...real.turns,
+        finish: (end) => (refusals-- > 0 ? Promise.reject(new Error("disk full")) : real.turns.finish(end)),
+      },
+    });
+    await using fx = await flow(says("kept"), { store: flaky });
+    const reply = fx.replied();
+    const refused = () => fx.log.lines.filter(({ words }) => words === "turn could not be stored yet").length;
+    await fx.ask("hello");
+    for (let tries = 1; tries <= 2; tries++) {
+      while (refused() < tries) await new Promise(setImmediate);
+      await fx.clock.advance(1_000);
+    }
+    expect((await reply).item.text).toBe("kept");
+  });
+
+  test("remembers how much of the session file is settled and goes back to exactly that when it is tried again", async () => {
+    let prompts = 0;
+    await using fx = await flow((prompted, signal) => (++prompts === 2 ? dies : says("ok"))(prompted, signal));
+    for (const text of ["first", "second"]) {
+      const reply = fx.replied();
+      await fx.ask(text);
+      await reply;
+    }
+    expect(fx.pool.prompted.map(({ request }) => request.rewindTo)).toEqual([null, null, SETTLED_BYTES]);
+  });
+});
+
+describe("stopping", () => {
+  test("lets a running turn finish within the grace time", async () => {
+    const gate = Promise.withResolvers<void>();
+    const agent: FakeAgent = async function* () {
+      yield { type: "text", delta: "…" };
+      await gate.promise;
+      yield { type: "done", text: "finished", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await flow(agent);
+    const speaking = fx.next("turn.delta");
+    const reply = fx.replied();
+    await fx.ask("hello");
+    await speaking;
+    const stopped = fx.turns[Symbol.asyncDispose]();
+    gate.resolve();
+    await stopped;
+    expect((await reply).item.text).toBe("finished");
+  });
+
+  test("leaves a turn that does not finish in time to the next start, without a reply", async () => {
+    await using fx = await flow(waits, { graceMs: 1_000 });
+    const speaking = fx.next("turn.delta");
+    await fx.ask("hello");
+    await speaking;
+    const stopped = fx.turns[Symbol.asyncDispose]();
+    await fx.clock.advance(1_000);
+    await stopped;
+    expect(await fx.store.outbox.pending(10)).toEqual([]);
+    expect((await fx.store.inbox.unfinished()).map((row) => row.turn?.attempt)).toEqual([1]);
+  });
+});

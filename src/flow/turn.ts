@@ -1,0 +1,245 @@
+/**
+ * Message out: take a turn → lease an agent → prompt → show what it says → end the turn and store the reply in one transaction → deliver.
+ * Every turn ends visibly: with a reply, or with a notice that says what happened. A turn whose process died is tried again from a clean
+ * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
+ */
+import type { AgentLease, AgentPool } from "../contracts/agent.ts";
+import { isGatewayError } from "../contracts/errors.ts";
+import type { Outbox } from "../contracts/delivery.ts";
+import type { Events } from "../contracts/events.ts";
+import type { Batch, Queue } from "../contracts/queue.ts";
+import type { MediaStore } from "../contracts/store.ts";
+import { createDeltaStream } from "../delivery/index.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
+import { promptFor } from "./prompt.ts";
+import {
+  type AgentEnding,
+  type EndWithoutSize,
+  endOf,
+  failure,
+  MAX_BEGINNINGS,
+  shouldRetry,
+  stoppedBeforeStart,
+} from "./turn-ending.ts";
+
+export interface TurnsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Events;
+  readonly queue: Queue;
+  readonly pool: AgentPool;
+  readonly outbox: Outbox;
+  readonly media: MediaStore;
+  readonly live: LiveTurnsBoard;
+}
+
+export interface TurnsOptions {
+  readonly timeoutMs: number;
+  /** How long running turns may go on after a stop was asked for; what is left then is recovered by the next start. */
+  readonly graceMs: number;
+}
+
+const DELTA_GAP_MS = 30;
+const FINISH_RETRY_MS = 1_000;
+
+class TurnDeadline extends Error {}
+
+interface TurnWorld extends TurnsDeps {
+  /** Aborted when the gateway will not wait any longer. */
+  readonly leaving: AbortSignal;
+}
+
+/** `options` is asked for each turn, so that a changed configuration holds from the next one on. */
+export function startTurns(deps: TurnsDeps, options: () => TurnsOptions): AsyncDisposable {
+  const closing = new AbortController();
+  const leaving = new AbortController();
+  const running = new Set<Promise<void>>();
+  const world: TurnWorld = { ...deps, leaving: leaving.signal };
+
+  const dispatch = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      if (running.size >= deps.pool.stats().max) await Promise.race(running);
+      const batch = await deps.queue.take(closing.signal).catch(() => null); // rejects only because we are closing
+      if (!batch) return;
+      const turn: Promise<void> = runTurn(world, batch, options())
+        .catch((error: unknown) => deps.log.error("turn fell apart", { turnId: batch.turnId, error }))
+        .finally(() => running.delete(turn));
+      running.add(turn);
+    }
+  };
+  const dispatcher = dispatch();
+
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error("the gateway is stopping"));
+      using limit = deps.clock.deadline(
+        options().graceMs,
+        () => new Error("the gateway stopped before the turn ended"),
+      );
+      limit.signal.addEventListener("abort", () => leaving.abort(limit.signal.reason), { once: true });
+      await dispatcher;
+      await Promise.all(running);
+    },
+  };
+}
+
+async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): Promise<void> {
+  const { clock, events } = world;
+  const log = world.log.child({ turnId: batch.turnId, sessionKey: batch.sessionKey });
+  const startedAt = clock.elapsed();
+  const writer = world.live.open(batch);
+  try {
+    const result = await attempt(world, batch, options, writer);
+    if (result.kind === "leave") return batch.abandon();
+    if (result.kind === "again") return await batch.retry(result.because);
+    const { end } = result;
+    if (!(await finishStubbornly(world, batch, result, log))) return;
+    const inboxIds = batch.entries.map((entry) => entry.id);
+    const ms = Math.round(clock.elapsed() - startedAt);
+    log.info("turn ended", {
+      outcome: end.outcome,
+      ms,
+      attempt: batch.attempt,
+      model: end.model,
+      code: end.error?.code,
+      detail: end.error?.detail,
+    });
+    writer.close();
+    events.emit("turn.ended", {
+      sessionKey: batch.sessionKey,
+      turnId: batch.turnId,
+      inboxIds,
+      outcome: end.outcome,
+      ms,
+      usage: end.usage,
+    });
+    world.outbox.wake();
+  } finally {
+    writer.close();
+  }
+}
+
+type AttemptResult =
+  | { readonly kind: "end"; readonly end: EndWithoutSize; readonly settledBytes: number }
+  | { readonly kind: "again"; readonly because: string }
+  | { readonly kind: "leave" };
+
+async function attempt(
+  world: TurnWorld,
+  batch: Batch,
+  options: TurnsOptions,
+  writer: LiveTurnWriter,
+): Promise<AttemptResult> {
+  const unchanged = batch.sessionFile.settledBytes;
+  if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
+  if (batch.unsafeToRetry)
+    return { kind: "end", end: failure("agent_unsafe_retry", "a tool had started"), settledBytes: unchanged };
+
+  if (batch.attempt > MAX_BEGINNINGS) {
+    return { kind: "end", end: failure("agent_exited", `begun ${batch.attempt} times`), settledBytes: unchanged };
+  }
+
+  using deadline = world.clock.deadline(
+    options.timeoutMs,
+    () => new TurnDeadline(`no end after ${options.timeoutMs} ms`),
+  );
+  const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);
+  try {
+    await using lease = await world.pool.lease(leaseRequest(batch), signal);
+    const ending = await converse(world, { lease, batch, writer, signal });
+    if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
+    if (shouldRetry(ending, batch.attempt))
+      return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
+    const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
+    return { kind: "end", end: endOf(ending, signal.reason instanceof TurnDeadline), settledBytes };
+  } catch (error) {
+    if (world.leaving.aborted) return { kind: "leave" };
+    if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
+    return { kind: "end", end: failureFrom(error), settledBytes: unchanged };
+  }
+}
+
+function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
+  const { sessionKey, turnId, agentId, role, sessionFile, attempt } = batch;
+  const [first] = batch.entries;
+  if (!first) throw new Error("a turn without messages was taken");
+  const caller = {
+    sessionKey,
+    turnId,
+    agentId,
+    role,
+    principal: first.message.sender.principal,
+    origin: first.message.address,
+  };
+  return { caller, sessionFile: sessionFile.name, rewindTo: attempt > 1 ? sessionFile.settledBytes : null };
+}
+
+interface Conversation {
+  readonly lease: AgentLease;
+  readonly batch: Batch;
+  readonly writer: LiveTurnWriter;
+  readonly signal: AbortSignal;
+}
+
+async function converse(world: TurnWorld, { lease, batch, writer, signal }: Conversation): Promise<AgentEnding> {
+  let shown = writer;
+  const over = new AbortController();
+  const deltas = createDeltaStream(world, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
+  try {
+    const input = await promptFor(world, batch);
+    for await (const event of lease.prompt(input, signal)) {
+      if (event.type === "text") {
+        deltas.push(event.delta);
+        continue;
+      }
+      deltas.flush();
+      if (event.type === "tool_start") shown.toolStarted(event);
+      else if (event.type === "tool_end") shown.toolEnded(event);
+      else if (event.type === "retrying") shown = world.live.open(batch);
+      else return event;
+    }
+    return {
+      type: "failed",
+      code: "agent_exited",
+      detail: "the stream ended without an ending",
+      again: true,
+      text: "",
+      usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+      model: "",
+    };
+  } finally {
+    over.abort(new Error("turn over"));
+    if (shown !== writer) shown.close();
+  }
+}
+
+function failureFrom(error: unknown): EndWithoutSize {
+  if (error instanceof TurnDeadline) return failure("agent_timeout", error.message);
+  if (isGatewayError(error)) return failure(error.code, error.message, { say: error.say });
+  return failure("internal", error instanceof Error ? error.message : String(error));
+}
+
+/** The reply exists and must not be lost to a full disk: it is offered to the store until the store takes it, or until the gateway leaves. */
+async function finishStubbornly(
+  world: TurnWorld,
+  batch: Batch,
+  result: Extract<AttemptResult, { kind: "end" }>,
+  log: Log,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      const written = await batch.finish({ ...result.end, settledBytes: result.settledBytes });
+      if (!written) log.warn("turn was taken over; its reply is dropped", { attempt: batch.attempt });
+      return written;
+    } catch (error) {
+      log.error("turn could not be stored yet", { error });
+      await world.clock.sleep(FINISH_RETRY_MS, world.leaving).catch(() => undefined); // leaving ends the wait below
+      if (world.leaving.aborted) {
+        batch.abandon();
+        return false;
+      }
+    }
+  }
+}

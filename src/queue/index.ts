@@ -1,0 +1,5 @@
+/**
+ * Durable work queue: one lane per session, one turn per lane at a time, highest priority first, oldest first among equals.
+ * Stores before it says yes; refuses instead of dropping. A session with no work costs nothing.
+ */
+export { createQueue, type QueueDeps, type QueueLimits } from "./queue.ts";

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import type { Batch, Queue, TurnEnd } from "../contracts/queue.ts";
+import type { Store } from "../contracts/store.ts";
+import { systemClock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { entry } from "../testing/messages.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { createQueue, type QueueLimits } from "./queue.ts";
+
+const DONE: TurnEnd = {
+  outcome: "done",
+  reply: [{ part: 0, message: { kind: "reply", text: "ok" } }],
+  usage: { inputTokens: 1, outputTokens: 1, costUsd: 0 },
+  model: "m",
+  settledBytes: 10,
+};
+const never = new AbortController().signal;
+const roomy: QueueLimits = { maxPerSession: 100, maxTotal: 1_000 };
+const queueOn = (store: Store, limits = roomy): Queue =>
+  createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store }, () => limits);
+const words = (batch: Batch): string[] => batch.entries.map(({ message }) => message.text);
+
+describe("the queue", () => {
+  test("hands out a session's messages one turn at a time, in the order they were accepted", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store);
+    await Promise.all(["one", "two", "three"].map((text) => queue.accept(entry("a", text))));
+    const heard: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const batch = await queue.take(never);
+      heard.push(...words(batch));
+      await batch.finish(DONE);
+    }
+    expect(heard).toEqual(["one", "two", "three"]);
+  });
+
+  test("runs two sessions beside each other but never two turns of one", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store);
+    await queue.accept(entry("a", "a1"));
+    await queue.accept(entry("a", "a2"));
+    await queue.accept(entry("b", "b1"));
+    const first = await queue.take(never);
+    const second = await queue.take(never);
+    expect([words(first), words(second)]).toEqual([["a1"], ["b1"]]);
+    expect(queue.stats()).toEqual({ waiting: 1, running: 2 });
+  });
+
+  test("refuses what is too much for a session or for the gateway before it is acknowledged, and keeps what it accepted", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store, { maxPerSession: 1, maxTotal: 2 });
+    expect(await queue.accept(entry("a", "1"))).toMatchObject({ kind: "queued" });
+    expect(await queue.accept(entry("a", "2"))).toEqual({ kind: "full", because: "session", retryAfterMs: 2_000 });
+    expect(await queue.accept(entry("b", "3"))).toMatchObject({ kind: "queued" });
+    expect(await queue.accept(entry("c", "4"))).toEqual({ kind: "full", because: "gateway", retryAfterMs: 2_000 });
+    expect((await world.store.inbox.unfinished()).map((row) => row.message.text)).toEqual(["1", "3"]);
+  });
+
+  test("counts messages that are just being stored, so that a burst cannot slip past the limit", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store, { maxPerSession: 3, maxTotal: 100 });
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => queue.accept(entry("a", String(n)))));
+    expect(answers.filter(({ kind }) => kind === "queued")).toHaveLength(3);
+  });
+
+  test("recognises a repeat of an event even while the session is full", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store, { maxPerSession: 1, maxTotal: 10 });
+    const said = entry("a", "hello");
+    const first = await queue.accept(said);
+    const again = await queue.accept(said);
+    expect(again).toMatchObject({ kind: "duplicate", id: first.kind === "queued" ? first.id : "" });
+  });
+
+  test("gives a new life everything an earlier one had accepted: the interrupted turn first, under its old id, as a new attempt", async () => {
+    await using world = await realStore(systemClock);
+    const before = queueOn(world.store);
+    await before.accept(entry("a", "interrupted"));
+    await before.accept(entry("a", "waiting"));
+    const lost = await before.take(never);
+
+    const after = queueOn(await world.reopen());
+    expect(await after.recover()).toEqual({ waiting: 2, interrupted: 1 });
+    const batch = await after.take(never);
+    expect({ id: batch.turnId, attempt: batch.attempt, words: words(batch) }).toEqual({
+      id: lost.turnId,
+      attempt: 2,
+      words: ["interrupted"],
+    });
+    await batch.finish(DONE);
+    expect(words(await after.take(never))).toEqual(["waiting"]);
+  });
+
+  test("drops the reply of a turn that somebody else took over", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store);
+    await queue.accept(entry("a", "hello"));
+    const late = await queue.take(never);
+    const other = queueOn(world.store);
+    await other.recover();
+    const faster = await other.take(never);
+    expect(await faster.finish(DONE)).toBe(true);
+    expect(await late.finish(DONE)).toBe(false);
+    expect(await world.store.outbox.pending(10)).toHaveLength(1);
+  });
+
+  test("takes a turn that is to be tried again before the session's other messages", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store);
+    await queue.accept(entry("a", "first"));
+    await queue.accept(entry("a", "second"));
+    await (await queue.take(never)).retry("the process died");
+    const again = await queue.take(never);
+    expect([words(again), again.attempt]).toEqual([["first"], 2]);
+  });
+
+  test("wakes a waiting taker and stops waiting when it is told to", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store);
+    const taken = queue.take(never);
+    await queue.accept(entry("a", "hello"));
+    expect(words(await taken)).toEqual(["hello"]);
+    const stop = new AbortController();
+    const waiting = queue.take(stop.signal);
+    stop.abort(new Error("enough"));
+    expect(waiting).rejects.toThrow("enough");
+  });
+
+  test("aborts the running turn of a session and no other", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store);
+    const said = entry("a", "hello");
+    await queue.accept(said);
+    const batch = await queue.take(never);
+    expect(queue.abort(entry("b", "").sessionKey, "stop")).toBe(false);
+    expect(batch.cancelled.aborted).toBe(false);
+    expect(queue.abort(said.sessionKey, "stop")).toBe(true);
+    expect(batch.cancelled.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,219 @@
+/** Joins the durable inbox with the order of work in memory. Every acknowledged message is in the store first. */
+import type { Accepted, Batch, Queue, QueueEntry, TurnEnd } from "../contracts/queue.ts";
+import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { BegunTurn, Store, UnfinishedRow } from "../contracts/store.ts";
+import type { Clock } from "../kit/clock.ts";
+import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { createLanes, type Lanes, type RunningTurn, type Work } from "./lanes.ts";
+
+export interface QueueDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly store: Pick<Store, "inbox" | "turns">;
+}
+
+export interface QueueLimits {
+  readonly maxPerSession: number;
+  readonly maxTotal: number;
+}
+
+const STORE_RETRY_MS = 500;
+const FULL_RETRY_AFTER_MS = 2_000;
+
+/** `limits` is asked each time, so that a changed configuration holds from the next message on. */
+export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
+  const lanes = createLanes();
+  const arriving = new Map<SessionKey, number>(); // being stored right now; they count against the limits
+  let arrivingTotal = 0;
+  const known = new Set<string>(); // event ids of unfinished work: a repeat is a duplicate, even when the lane is full
+  let bell: Deferred<void> = deferred();
+
+  const ring = (): void => {
+    bell.resolve();
+    bell = deferred();
+  };
+
+  const full = (entry: QueueEntry): Accepted | null => {
+    if (known.has(eventKey(entry))) return null;
+    const inLane = lanes.waitingIn(entry.sessionKey) + (arriving.get(entry.sessionKey) ?? 0);
+    const limit = limits();
+    if (inLane >= limit.maxPerSession) return { kind: "full", because: "session", retryAfterMs: FULL_RETRY_AFTER_MS };
+    if (lanes.stats().waiting + arrivingTotal >= limit.maxTotal) {
+      return { kind: "full", because: "gateway", retryAfterMs: FULL_RETRY_AFTER_MS };
+    }
+    return null;
+  };
+
+  const store = async (entry: QueueEntry): Promise<Accepted> => {
+    const id = deps.ids.next("msg") as InboxId;
+    const newSessionFile = `${deps.ids.next("s").replaceAll("_", "-").toLowerCase()}.jsonl`;
+    const stored = await deps.store.inbox.accept({ ...entry, id, newSessionFile });
+    if (stored.kind === "duplicate") return stored;
+    const position = lanes.waitingIn(entry.sessionKey) + (lanes.running(entry.sessionKey) ? 1 : 0);
+    known.add(eventKey(entry));
+    lanes.add({ ...entry, entries: [{ id, message: entry.message }], turnId: null }, "end");
+    ring();
+    return { kind: "queued", id, position };
+  };
+
+  const forget = (work: Work): void => {
+    for (const { message } of work.entries) known.delete(eventKey({ message }));
+  };
+
+  return {
+    async recover() {
+      const work = interruptedFirst(await deps.store.inbox.unfinished());
+      for (const item of work) {
+        for (const { message } of item.entries) known.add(eventKey({ message }));
+        lanes.add(item, "end");
+      }
+      ring();
+      return { waiting: work.length, interrupted: work.filter((item) => item.turnId).length };
+    },
+
+    async accept(entry) {
+      const refusal = full(entry);
+      if (refusal) return refusal;
+      arriving.set(entry.sessionKey, (arriving.get(entry.sessionKey) ?? 0) + 1);
+      arrivingTotal++;
+      try {
+        return await store(entry);
+      } finally {
+        arrivingTotal--;
+        const left = (arriving.get(entry.sessionKey) ?? 1) - 1;
+        if (left > 0) arriving.set(entry.sessionKey, left);
+        else arriving.delete(entry.sessionKey);
+      }
+    },
+
+    async take(signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        const rung = bell.promise;
+        const next = lanes.next((work) => ({
+          turnId: work.turnId ?? (deps.ids.next("turn") as TurnId),
+          stop: new AbortController(),
+        }));
+        if (!next) {
+          await orAborted(rung, signal);
+          continue;
+        }
+        const begun = await begin(deps, next.work, next.running);
+        if (begun) return createBatch({ deps, lanes, ring, forget }, next.work, next.running, begun);
+        lanes.add(next.work, "head"); // nothing was written: it waits for the store to recover
+        lanes.release(next.work.sessionKey);
+        await deps.clock.sleep(STORE_RETRY_MS, signal);
+      }
+    },
+
+    abort(sessionKey, reason) {
+      const running = lanes.running(sessionKey);
+      running?.stop.abort(new Error(reason));
+      return running !== null;
+    },
+
+    stats() {
+      const { waiting, running } = lanes.stats();
+      return { waiting, running };
+    },
+  };
+}
+
+interface BatchWorld {
+  readonly deps: QueueDeps;
+  readonly lanes: Lanes;
+  ring(): void;
+  forget(work: Work): void;
+}
+
+function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun: BegunTurn): Batch {
+  const { deps, lanes } = world;
+  const first = work.entries[0];
+  if (!first) throw new Error("a turn without messages was begun");
+
+  const reopen = (): void => {
+    lanes.release(work.sessionKey);
+    world.ring();
+  };
+
+  return {
+    turnId: running.turnId,
+    sessionKey: work.sessionKey,
+    agentId: work.agentId,
+    role: work.role,
+    entries: work.entries,
+    attempt: begun.attempt,
+    unsafeToRetry: begun.unsafeToRetry,
+    sessionFile: begun.sessionFile,
+    cancelled: running.stop.signal,
+    acceptedAt: first.message.receivedAt,
+    async finish(end: TurnEnd) {
+      const written = await deps.store.turns.finish({
+        ...end,
+        turnId: running.turnId,
+        attempt: begun.attempt,
+        to: first.message.address,
+        at: deps.clock.now(),
+      });
+      world.forget(work);
+      reopen();
+      return written;
+    },
+    async retry(because) {
+      deps.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey: work.sessionKey, because });
+      lanes.add({ ...work, turnId: running.turnId }, "head");
+      reopen();
+    },
+    abandon() {
+      lanes.release(work.sessionKey);
+    },
+  };
+}
+
+async function begin(deps: QueueDeps, work: Work, running: RunningTurn): Promise<BegunTurn | null> {
+  try {
+    return await deps.store.turns.begin({
+      turnId: running.turnId,
+      sessionKey: work.sessionKey,
+      agentId: work.agentId,
+      inboxIds: work.entries.map((entry) => entry.id),
+      at: deps.clock.now(),
+    });
+  } catch (error) {
+    deps.log.error("turn could not be begun", { sessionKey: work.sessionKey, error });
+    return null;
+  }
+}
+
+/** Rows of one interrupted turn become one piece of work again; all else keeps the order in which it was accepted. */
+function interruptedFirst(rows: readonly UnfinishedRow[]): Work[] {
+  const work: Work[] = [];
+  const byTurn = new Map<TurnId, { entries: Work["entries"][number][] }>();
+  for (const row of rows) {
+    const entry = { id: row.id, message: row.message };
+    const known = row.turn ? byTurn.get(row.turn.turnId) : undefined;
+    if (known) {
+      known.entries.push(entry);
+      continue;
+    }
+    const item = {
+      sessionKey: row.sessionKey,
+      agentId: row.agentId,
+      role: row.role,
+      priority: row.priority,
+      entries: [entry],
+      turnId: row.turn?.turnId ?? null,
+    };
+    if (row.turn) byTurn.set(row.turn.turnId, item);
+    work.push(item);
+  }
+  return work.toSorted((one, other) => Number(other.turnId !== null) - Number(one.turnId !== null)); // stable: only lifts interrupted turns
+}
+
+function eventKey(entry: Pick<QueueEntry, "message">): string {
+  const { address, eventId } = entry.message;
+  return JSON.stringify([address.channel, address.account, eventId]);
+}

@@ -1,0 +1,34 @@
+/** A real SQLite store in a folder of its own, for tests of whatever stands on it. `reopen` is a crash: the old one is simply forgotten. */
+import type { Store } from "../contracts/store.ts";
+import type { Clock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { openStore } from "../store/index.ts";
+import { recordingLog } from "./recording-log.ts";
+import { tempHome } from "./temp-home.ts";
+
+export interface RealStore extends AsyncDisposable {
+  readonly store: Store;
+  readonly home: string;
+  reopen(): Promise<Store>;
+}
+
+export async function realStore(clock: Clock): Promise<RealStore> {
+  const home = await tempHome();
+  const open = () => openStore({ clock, ids: systemIds, log: recordingLog() }, { home: home.path });
+  const opened = [await open()];
+  return {
+    get store() {
+      return opened.at(-1) as Store;
+    },
+    home: home.path,
+    async reopen() {
+      const next = await open();
+      opened.push(next);
+      return next;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const store of opened) await store[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}

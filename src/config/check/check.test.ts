@@ -1,0 +1,285 @@
+/** Table tests of the check: exact places, exact words, nearest names, variables and the rules between settings. */
+import { describe, expect, test } from "bun:test";
+import { checkConfigText, type Config, formatProblem } from "../index.ts";
+
+const none = () => undefined;
+const TOKEN = "q7Vb2mXc9Lr4Tz8Wk1Hs6N";
+
+const lines = (text: string, variables: (name: string) => string | undefined = none) =>
+  checkConfigText(text, variables).problems.map((problem) => formatProblem(problem, "pi-gateway.jsonc"));
+
+const warnings = (text: string) =>
+  checkConfigText(text, none).warnings.map((problem) => formatProblem(problem, "pi-gateway.jsonc"));
+
+function configOf(text: string, variables: (name: string) => string | undefined = none): Config {
+  const { config, problems } = checkConfigText(text, variables);
+  if (!config) throw new Error(JSON.stringify(problems));
+  return config;
+}
+
+describe("a good file", () => {
+  test("gets every default it does not set", () => {
+    const config = configOf("{}");
+    expect(config.gateway).toEqual({
+      port: 18789,
+      bind: "loopback",
+      auth: { mode: "token" },
+      allowedHosts: [],
+      trustedProxies: [],
+      insecure: false,
+      stopGraceMs: 30_000,
+    });
+    expect(config.agent.pool).toEqual({ min: 1, max: 4, idleMs: 300_000, maxSwitches: 200, waitMs: 120_000 });
+    expect(config.models.providers).toEqual({});
+  });
+
+  test("may have comments, trailing commas, a byte order mark and Windows line ends", () => {
+    const text = '\ufeff{\r\n  // the port\r\n  "gateway": { "port": 1234, /* here */ },\r\n}\r\n';
+    expect(configOf(text).gateway.port).toBe(1234);
+  });
+
+  test("writes durations as milliseconds or with a unit", () => {
+    const text = '{"agent": {"timeoutMs": "2h", "pool": {"idleMs": 1500, "waitMs": "250ms"}}}';
+    expect(configOf(text).agent).toMatchObject({ timeoutMs: 7_200_000, pool: { idleMs: 1500, waitMs: 250 } });
+  });
+
+  test("keeps its secrets wrapped", () => {
+    const config = configOf(`{"gateway": {"auth": {"token": "${TOKEN}"}}}`);
+    expect(config.gateway.auth.token?.reveal()).toBe(TOKEN);
+    expect(JSON.stringify(config)).not.toContain(TOKEN);
+  });
+
+  test("describes an endpoint in three keys", () => {
+    const provider = '{"baseUrl": "http://127.0.0.1:11434/v1", "models": [{"id": "qwen3:4b"}]}';
+    const config = configOf(`{"models": {"providers": {"local": ${provider}}}, "agent": {"model": "local/qwen3:4b"}}`);
+    expect(config.models.providers.local?.models).toEqual([
+      {
+        id: "qwen3:4b",
+        reasoning: false,
+        input: ["text"],
+        contextWindow: 32_000,
+        maxTokens: 4_096,
+        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      },
+    ]);
+  });
+});
+
+describe("a wrong value is reported with its place and what it must be", () => {
+  const cases: readonly [name: string, text: string, line: string][] = [
+    [
+      "whole number",
+      '{\n  // port\n  "gateway": {\n    "port": "abc"\n  }\n}',
+      '4:13 gateway.port is "abc"; it must be a whole number from 0 to 65535.',
+    ],
+    [
+      "fraction",
+      '{"queue": {"maxTotal": 1.5}}',
+      "1:24 queue.maxTotal is 1.5; it must be a whole number from 1 to 100000.",
+    ],
+    ["too large", '{"media": {"maxMb": 26}}', "1:21 media.maxMb is 26; it must be a whole number from 1 to 25."],
+    [
+      "past every number",
+      '{"media": {"maxMb": 1e400}}',
+      "1:21 media.maxMb is Infinity; it must be a whole number from 1 to 25.",
+    ],
+    [
+      "choice",
+      '{"logging": {"level": "wran"}}',
+      '1:23 logging.level is "wran"; it must be one of "debug", "info", "warn" or "error". Did you mean "warn"?',
+    ],
+    [
+      "choice of two",
+      '{"gateway": {"auth": {"mode": "none"}}}',
+      '1:31 gateway.auth.mode is "none"; it must be "token" or "password".',
+    ],
+    ["yes or no", '{"logging": {"file": "yes"}}', '1:22 logging.file is "yes"; it must be true or false.'],
+    [
+      "duration",
+      '{"agent": {"timeoutMs": "5 minutes"}}',
+      '1:25 agent.timeoutMs is "5 minutes"; it must be a whole number of milliseconds from 1000 to 2073600000, or text such as "30s", "5m" or "2h".',
+    ],
+    [
+      "duration that no timer can hold",
+      '{"agent": {"timeoutMs": "25d"}}',
+      '1:25 agent.timeoutMs is "25d"; it must be a whole number of milliseconds from 1000 to 2073600000, or text such as "30s", "5m" or "2h".',
+    ],
+    ["group", '{"queue": [1]}', "1:11 queue is a list; it must be a group of settings in { }."],
+    ["null", '{"queue": null}', "1:11 queue is null; it must be a group of settings in { }."],
+    [
+      "list",
+      '{"gateway": {"allowedHosts": "a.example"}}',
+      '1:30 gateway.allowedHosts is "a.example"; it must be a list in [ ] with at most 32 entries.',
+    ],
+    [
+      "entry of a list",
+      '{"gateway": {"allowedHosts": ["a.example", 5]}}',
+      "1:44 gateway.allowedHosts[1] is 5; it must be text of 1 to 255 characters.",
+    ],
+    [
+      "missing",
+      '{"models": {"providers": {"x": {"models": [{"id": "a"}]}}}}',
+      "1:32 models.providers.x.baseUrl is missing; it must be an address that begins with http:// or https://.",
+    ],
+    [
+      "empty list",
+      '{"models": {"providers": {"x": {"baseUrl": "http://h", "models": []}}}}',
+      "1:66 models.providers.x.models is an empty list; it must be a list in [ ] with 1 to 200 entries.",
+    ],
+    [
+      "name",
+      '{"models": {"providers": {"My Box": {}}}}',
+      '1:27 models.providers."My Box" is not a usable name. Begin with a small letter or a digit, then small letters, digits, _ or -, at most 64 in all.',
+    ],
+    ["twice", '{\n"queue": {},\n"queue": {}\n}', "3:1 queue is written twice. Keep one of them."],
+    ["empty file", "  // nothing\n", "1:1 The file is empty. Write {} to use the defaults, or delete the file."],
+    ["not a group", "[]", "1:1 The file must hold one group of settings in { }."],
+    ["comma", '{\n  "queue": {}\n  "media": {}\n}', "3:3 A comma is missing before this."],
+    ["end", '{"queue": {', "1:12 A closing } is missing."],
+  ];
+  test.each(cases)("%s", (_name, text, line) => {
+    expect(lines(text)[0]).toBe(`pi-gateway.jsonc:${line}`);
+  });
+
+  test("all of them at once, in the order of the file", () => {
+    const text = '{\n"media": {"maxMb": 0},\n"gateway": {"port": -1, "auth": {"token": "short"}}\n}';
+    expect(lines(text)).toEqual([
+      "pi-gateway.jsonc:2:20 media.maxMb is 0; it must be a whole number from 1 to 25.",
+      "pi-gateway.jsonc:3:21 gateway.port is -1; it must be a whole number from 0 to 65535.",
+      "pi-gateway.jsonc:3:43 gateway.auth.token is too short; it must have at least 22 characters. Leave it out and the gateway makes a good one at its first start.",
+    ]);
+  });
+
+  test("a file over the size or depth limit is refused before it is parsed", () => {
+    expect(lines(`{"agent": {"systemPrompt": "${"x".repeat(1024 * 1024)}"}}`)).toEqual([
+      "pi-gateway.jsonc:1:1 The file is larger than 1024 KiB. Move long texts elsewhere.",
+    ]);
+    expect(lines("[".repeat(500_000))).toEqual(["pi-gateway.jsonc:1:33 Brackets are nested more than 32 deep here."]);
+  });
+});
+
+describe("an unknown key", () => {
+  test("in a security section is a problem with the nearest name", () => {
+    expect(lines('{\n  "gateway": { "prot": 1 }\n}')).toEqual([
+      "pi-gateway.jsonc:2:16 gateway.prot is not a setting. Did you mean gateway.port?",
+    ]);
+  });
+
+  test("below a security section is a problem too", () => {
+    expect(lines('{"gateway": {"auth": {"tokn": "s3cret-value"}}}')).toEqual([
+      "pi-gateway.jsonc:1:23 gateway.auth.tokn is not a setting. Did you mean gateway.auth.token?",
+    ]);
+  });
+
+  test("elsewhere is a warning, and the key is dropped", () => {
+    const text = '{"queue": {"maxTotl": 7}}';
+    expect(warnings(text)).toEqual([
+      "pi-gateway.jsonc:1:12 queue.maxTotl is not a setting. Did you mean queue.maxTotal? It was ignored.",
+    ]);
+    expect(configOf(text).queue).toEqual({ maxPerSession: 20, maxTotal: 500, maxMessageChars: 200_000 });
+  });
+
+  test("that belongs to another section is led there", () => {
+    expect(warnings('{"agent": {"min": 2}}')[0]).toContain("Did you mean agent.pool.min?");
+    expect(warnings('{"agent": {"retentionDays": 2}}')[0]).toContain("Did you mean logging.retentionDays?");
+  });
+
+  test("that misspells a security section is a problem, because its settings would silently not count", () => {
+    expect(lines('{"gatway": {"port": 1}}')).toEqual([
+      "pi-gateway.jsonc:1:2 gatway is not a setting. Did you mean gateway?",
+    ]);
+  });
+
+  test("with nothing near gets no suggestion", () => {
+    expect(warnings('{"zebra": 1}')).toEqual(["pi-gateway.jsonc:1:2 zebra is not a setting. It was ignored."]);
+  });
+
+  test.each(["__proto__", "constructor", "prototype"])("named %s is never assigned", (key) => {
+    const text = `{"${key}": {"x": 1}, "queue": {"${key}": {"x": 1}}, "models": {"providers": {"${key}": {"x": 1}}}}`;
+    const config = configOf(text);
+    expect(warnings(text)).toHaveLength(3);
+    expect(Object.keys(config.models.providers)).toEqual([]);
+    expect(Object.getPrototypeOf(config.queue)).toBe(Object.prototype);
+    expect("x" in config.queue).toBe(false);
+  });
+
+  test("with control characters cannot disturb a terminal", () => {
+    expect(warnings('{"\\u001b[2J\\u202e": 1}')[0]).toBe(
+      'pi-gateway.jsonc:1:2 "\\u001b[2J\ufffd" is not a setting. It was ignored.',
+    );
+  });
+});
+
+describe("a secret never appears in a problem", () => {
+  test.each([
+    '{"gateway": {"auth": {"token": "hunter2"}}}',
+    '{"gateway": {"auth": "hunter2"}}',
+    '{"gateway": {"auth": {"tokne": "hunter2"}}}',
+    '{"gateway": {"auth": {"password": "hunter2", "mode": "password"}}}',
+    '{"gateway": {"token": "hunter2", "auth": {"token": "hunter2"}}}',
+    '{"models": {"providers": {"x": "hunter2"}}}',
+    '{"models": {"providers": {"x": {"baseUrl": "ftp://me:hunter2@host", "models": [{"id": "a"}]}}}}',
+    '{"agent": {"model": "${KEY}"}}',
+    '{"gateway": {"auth": {"token": "hunter2',
+  ])("%s", (text) => {
+    const { config, problems, warnings: warned } = checkConfigText(text, () => "hunter2");
+    expect(config).toBeNull();
+    expect(JSON.stringify([problems, warned])).not.toContain("hunter2");
+  });
+
+  test("a number in its place is hidden as well", () => {
+    expect(lines('{"gateway": {"auth": {"token": 123456}}}')).toEqual([
+      "pi-gateway.jsonc:1:32 gateway.auth.token is (hidden); it must be text of at least 1 character.",
+    ]);
+  });
+});
+
+describe("${NAME} in a text", () => {
+  const variables = (name: string) =>
+    ({ TOKEN, PORT: "8080", WAIT: "5000", EVIL: '"}, "insecure": true, "x": {"', LEVEL: "loud" })[name];
+
+  test("is replaced by the environment variable", () => {
+    const config = configOf(
+      '{"gateway": {"auth": {"token": "${TOKEN}"}}, "agent": {"workspace": "/w/${PORT}/x"}}',
+      variables,
+    );
+    expect(config.gateway.auth.token?.reveal()).toBe(TOKEN);
+    expect(config.agent.workspace).toBe("/w/8080/x");
+  });
+
+  test("may stand for a whole number", () => {
+    const config = configOf('{"gateway": {"port": "${PORT}"}, "agent": {"pool": {"waitMs": "${WAIT}"}}}', variables);
+    expect([config.gateway.port, config.agent.pool.waitMs]).toEqual([8080, 5000]);
+  });
+
+  test("a number written as text is not a number", () => {
+    expect(lines('{"gateway": {"port": "8080"}}')).toHaveLength(1);
+  });
+
+  test("cannot bring in settings of its own", () => {
+    const config = configOf('{"agent": {"systemPrompt": "${EVIL}"}}', variables);
+    expect(config.agent.systemPrompt).toBe('"}, "insecure": true, "x": {"');
+    expect(config.gateway.insecure).toBe(false);
+  });
+
+  test("is a problem that names the variable when it is not set", () => {
+    expect(lines('{"agent": {"workspace": "${NOPE}"}}', variables)).toEqual([
+      "pi-gateway.jsonc:1:25 agent.workspace uses ${NOPE}, but that environment variable is not set. Set it, or write the value here.",
+    ]);
+  });
+
+  test("is a problem when it is not complete, and $${ is a literal ${", () => {
+    expect(lines('{"agent": {"workspace": "a ${ b"}}')).toHaveLength(1);
+    expect(configOf('{"agent": {"workspace": "a $${b} ${PORT}"}}', variables).agent.workspace).toBe("a ${b} 8080");
+  });
+
+  test("shows the name and not what the variable holds when the value does not fit", () => {
+    expect(lines('{"logging": {"level": "${LEVEL}"}}', variables)).toEqual([
+      'pi-gateway.jsonc:1:23 logging.level is "${LEVEL}" from the environment; it must be one of "debug", "info", "warn" or "error".',
+    ]);
+  });
+
+  test("is not looked for in keys", () => {
+    expect(warnings('{"${PORT}": 1}')[0]).toContain('"${PORT}" is not a setting');
+  });
+});

@@ -1,0 +1,140 @@
+/** What one key cannot say alone: rules between settings that decide whether a start is safe. Pure; answers with findings. */
+import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
+import { weakPassword, weakToken } from "./credentials.ts";
+import { nearest } from "./nearest.ts";
+import type { Config } from "../schema.ts";
+
+export interface Broken {
+  readonly severity: "problem" | "warning";
+  readonly path: string;
+  readonly message: string;
+  readonly value?: string;
+  readonly suggestion?: string;
+}
+
+export interface RuleWorld {
+  readonly config: Config;
+  /** A value as it may stand in a sentence. */
+  readonly show: (path: string, text: string) => string;
+}
+
+interface Rule {
+  /** The keys it looks at. It is left out while one of them has a problem of its own. */
+  readonly reads: readonly string[];
+  readonly check: (world: RuleWorld) => Iterable<Broken>;
+}
+
+const RULES: readonly Rule[] = [
+  { reads: ["gateway.auth"], check: credentialRules },
+  { reads: ["gateway.bind"], check: bindRule },
+  { reads: ["gateway.allowedHosts"], check: hostRules },
+  { reads: ["gateway.trustedProxies"], check: proxyRules },
+  {
+    reads: ["gateway.bind", "gateway.auth", "gateway.trustedProxies", "gateway.insecure"],
+    check: reachRules,
+  },
+  { reads: ["agent.pool"], check: poolRule },
+  { reads: ["agent.model", "models"], check: modelRule },
+];
+
+/** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
+export function brokenRules(world: RuleWorld, brokenPaths: readonly string[]): readonly Broken[] {
+  const touches = (read: string) => brokenPaths.some((path) => isWithin(path, read) || isWithin(read, path));
+  return RULES.filter((rule) => !rule.reads.some(touches)).flatMap((rule) => [...rule.check(world)]);
+}
+
+const isWithin = (path: string, group: string): boolean =>
+  path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`);
+
+const problem = (path: string, message: string): Broken => ({ severity: "problem", path, message });
+
+function* credentialRules({ config }: RuleWorld): Generator<Broken> {
+  const { auth } = config.gateway;
+  const token = auth.token && weakToken(auth.token.reveal());
+  if (token) {
+    const todo = "Leave it out and the gateway makes a good one at its first start.";
+    yield problem("gateway.auth.token", `gateway.auth.token ${token}. ${todo}`);
+  }
+  const password = auth.password && weakPassword(auth.password.reveal());
+  if (password) yield problem("gateway.auth.password", `gateway.auth.password ${password}. Choose another one.`);
+  if (auth.mode === "password" && !auth.password) {
+    const todo = 'Set gateway.auth.password, or set the mode to "token".';
+    yield problem("gateway.auth.mode", `gateway.auth.mode is "password", but there is no password. ${todo}`);
+  }
+}
+
+function* bindRule({ config, show }: RuleWorld): Generator<Broken> {
+  const { bind } = config.gateway;
+  if (isBindAddress(bind)) return;
+  const shown = show("gateway.bind", bind);
+  const message = `gateway.bind is ${shown}; it must be "loopback", "lan" or an IP address.`;
+  yield { ...problem("gateway.bind", message), value: shown };
+}
+
+function* hostRules({ config, show }: RuleWorld): Generator<Broken> {
+  for (const [index, host] of config.gateway.allowedHosts.entries()) {
+    if (/^[A-Za-z0-9._-]+(:[0-9]{1,5})?$|^\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?$/.test(host)) continue;
+    const path = `gateway.allowedHosts[${index}]`;
+    const shown = show(path, host);
+    const message = `${path} is ${shown}; it must be a host name, with a port if it is not the usual one, such as "chat.example.org" or "box.local:8443".`;
+    yield { ...problem(path, message), value: shown };
+  }
+}
+
+function* proxyRules({ config, show }: RuleWorld): Generator<Broken> {
+  for (const [index, proxy] of config.gateway.trustedProxies.entries()) {
+    const path = `gateway.trustedProxies[${index}]`;
+    const shown = show(path, proxy);
+    if (!isAddressOrRange(proxy)) {
+      const message = `${path} is ${shown}; it must be an IP address or a range such as "10.0.0.0/8".`;
+      yield { ...problem(path, message), value: shown };
+    } else if (coversEverything(proxy)) {
+      const message = `${path} is ${shown}, so every sender is believed about who it is. List only your own proxies.`;
+      yield { severity: "warning", path, message, value: shown };
+    }
+  }
+}
+
+function* reachRules({ config, show }: RuleWorld): Generator<Broken> {
+  const { bind, auth, trustedProxies, insecure } = config.gateway;
+  if (!isBindAddress(bind) || reachOf(bind) === "loopback") return;
+  const reachable = `gateway.bind is ${show("gateway.bind", bind)}, which other machines can reach`;
+  if (!auth.token && !auth.password) {
+    const todo = 'Set one of them, or set gateway.bind to "loopback".';
+    yield problem(
+      "gateway.bind",
+      `${reachable}, but neither gateway.auth.token nor gateway.auth.password is set. ${todo}`,
+    );
+  }
+  if (trustedProxies.length === 0 && !insecure) {
+    const todo =
+      'List your TLS proxy in gateway.trustedProxies, set gateway.insecure to true if this network is all yours, or set gateway.bind to "loopback".';
+    yield problem("gateway.bind", `${reachable}, but messages would travel unencrypted. ${todo}`);
+  }
+}
+
+function* poolRule({ config }: RuleWorld): Generator<Broken> {
+  const { min, max } = config.agent.pool;
+  if (min <= max) return;
+  const todo = "Lower min or raise max.";
+  yield problem("agent.pool.min", `agent.pool.min is ${min}, which is more than agent.pool.max (${max}). ${todo}`);
+}
+
+/** A model of a provider that is described here must be described too; a provider that only pi knows is pi's business. */
+function* modelRule({ config, show }: RuleWorld): Generator<Broken> {
+  const { providers } = config.models;
+  const wanted = config.agent.model ?? "";
+  const slash = wanted.indexOf("/");
+  const provider = wanted.slice(0, Math.max(0, slash));
+  if (!Object.hasOwn(providers, provider)) return;
+  const ids = providers[provider]?.models.map((model) => model.id) ?? [];
+  const id = wanted.slice(slash + 1);
+  if (ids.includes(id)) return;
+  const close = nearest(id, ids);
+  const hint =
+    close === null ? "Add the model there, or choose one that is listed." : `Did you mean "${provider}/${close}"?`;
+  const value = show("agent.model", wanted);
+  const message = `agent.model is ${value}, but models.providers.${provider} does not list that model. ${hint}`;
+  const found = { ...problem("agent.model", message), value };
+  yield close === null ? found : { ...found, suggestion: `${provider}/${close}` };
+}

@@ -1,0 +1,150 @@
+/** Configuration text → a tree that remembers where everything stood. Size, depth and double keys are refused here; meaning is not known. */
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type ConfigProblem, joinPath } from "./problem.ts";
+
+export const MAX_CONFIG_BYTES = 1024 * 1024;
+export const MAX_CONFIG_DEPTH = 32;
+const MAX_SYNTAX_PROBLEMS = 5;
+
+export interface Entry {
+  readonly keyOffset: number;
+  readonly value: Tree;
+}
+
+export interface ObjectTree {
+  readonly kind: "object";
+  readonly offset: number;
+  /** A Map, so that a key such as `__proto__` is only ever a name. */
+  readonly entries: Map<string, Entry>;
+}
+
+export type Tree =
+  | ObjectTree
+  | { readonly kind: "array"; readonly offset: number; readonly items: readonly Tree[] }
+  | { readonly kind: "text"; readonly offset: number; readonly value: string }
+  | { readonly kind: "number"; readonly offset: number; readonly value: number }
+  | { readonly kind: "boolean"; readonly offset: number; readonly value: boolean }
+  | { readonly kind: "null"; readonly offset: number };
+
+export type Place = (offset: number) => { readonly line: number; readonly column: number };
+
+export interface ParsedText {
+  readonly tree: ObjectTree | null;
+  readonly problems: readonly ConfigProblem[];
+  readonly place: Place;
+}
+
+const BOM = "\ufeff";
+
+export const withoutBom = (text: string): string => (text.startsWith(BOM) ? text.slice(1) : text);
+
+export function parseText(text: string): ParsedText {
+  const place = placesIn(text);
+  const refuse = (message: string, offset = 0): ParsedText => ({
+    tree: null,
+    problems: [{ path: "", ...place(offset), message }],
+    place,
+  });
+  if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) {
+    return refuse(`The file is larger than ${MAX_CONFIG_BYTES / 1024} KiB. Move long texts elsewhere.`);
+  }
+  const deepAt = tooDeepAt(text);
+  if (deepAt !== null) return refuse(`Brackets are nested more than ${MAX_CONFIG_DEPTH} deep here.`, deepAt);
+
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false, allowEmptyContent: true });
+  if (errors.length > 0) return { tree: null, problems: syntaxProblems(errors, place), place };
+  if (!root) return refuse("The file is empty. Write {} to use the defaults, or delete the file.");
+  if (root.type !== "object") return refuse("The file must hold one group of settings in { }.", root.offset);
+
+  const problems: ConfigProblem[] = [];
+  const tree = toObject(root, "", (problem, offset) => problems.push({ ...problem, ...place(offset) }));
+  return { tree, problems, place };
+}
+
+type Report = (problem: { readonly path: string; readonly message: string }, offset: number) => void;
+
+function toTree(node: Node, path: string, report: Report): Tree {
+  const { offset } = node;
+  if (node.type === "object") return toObject(node, path, report);
+  if (node.type === "array") {
+    const items = (node.children ?? []).map((child, index) => toTree(child, `${path}[${index}]`, report));
+    return { kind: "array", offset, items };
+  }
+  const value: unknown = node.value;
+  if (typeof value === "string") return { kind: "text", offset, value };
+  if (typeof value === "number") return { kind: "number", offset, value };
+  if (typeof value === "boolean") return { kind: "boolean", offset, value };
+  return { kind: "null", offset };
+}
+
+function toObject(node: Node, path: string, report: Report): ObjectTree {
+  const entries = new Map<string, Entry>();
+  for (const property of node.children ?? []) {
+    const [key, value] = property.children ?? [];
+    if (!key || !value) continue; // the parser has reported it
+    const name = String(key.value);
+    const below = joinPath(path, name);
+    if (entries.has(name)) report({ path: below, message: `${below} is written twice. Keep one of them.` }, key.offset);
+    else entries.set(name, { keyOffset: key.offset, value: toTree(value, below, report) });
+  }
+  return { kind: "object", offset: node.offset, entries };
+}
+
+const SYNTAX_WORDS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "There is a word here that is not JSON. Texts need double quotes.",
+  InvalidNumberFormat: "This number is not written as JSON writes numbers.",
+  PropertyNameExpected: "A setting's name in double quotes is expected here.",
+  ValueExpected: "A value is expected here.",
+  ColonExpected: "A colon is missing here.",
+  CommaExpected: "A comma is missing before this.",
+  CloseBraceExpected: "A closing } is missing.",
+  CloseBracketExpected: "A closing ] is missing.",
+  EndOfFileExpected: "The file should end before this.",
+  UnexpectedEndOfComment: "A comment that begins with /* is not closed.",
+  UnexpectedEndOfString: "A text is not closed with a double quote.",
+  InvalidUnicode: "A \\u escape in this text is not complete.",
+  InvalidEscapeCharacter:
+    "A backslash in this text is followed by something it cannot stand before. Write \\\\ for one backslash.",
+  InvalidCharacter: "This text holds a control character. Write it as an escape, such as \\n.",
+};
+
+function syntaxProblems(errors: readonly ParseError[], place: Place): ConfigProblem[] {
+  const words = (error: ParseError) => SYNTAX_WORDS[printParseErrorCode(error.error)] ?? "This is not valid JSON.";
+  return errors
+    .slice(0, MAX_SYNTAX_PROBLEMS)
+    .map((error) => ({ path: "", ...place(error.offset), message: words(error) }));
+}
+
+// Token numbers of jsonc-parser, whose enum exists only for compilers that inline it.
+const OPENING = new Set([1, 3]);
+const CLOSING = new Set([2, 4]);
+const END_OF_FILE = 17;
+
+/** Where the nesting first passes the limit. The parser recurses, so this is asked before it runs. */
+function tooDeepAt(text: string): number | null {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let token: number = scanner.scan(); token !== END_OF_FILE; token = scanner.scan()) {
+    if (OPENING.has(token)) depth++;
+    else if (CLOSING.has(token)) depth--;
+    if (depth > MAX_CONFIG_DEPTH) return scanner.getTokenOffset();
+  }
+  return null;
+}
+
+/** Offsets → lines and columns, by a list of line starts that is made on first use. */
+function placesIn(text: string): Place {
+  let starts: readonly number[] | null = null;
+  return (offset) => {
+    starts ??= [0, ...Array.from(text.matchAll(/\r\n|\r|\n/g), (match) => match.index + match[0].length)];
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}

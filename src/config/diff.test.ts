@@ -1,0 +1,78 @@
+/** What a change means: which settings, whether a restart is needed, whether it opens a door. */
+import { describe, expect, test } from "bun:test";
+import { checkConfigText, type Config, diffConfig } from "./index.ts";
+
+const TOKEN = "q7Vb2mXc9Lr4Tz8Wk1Hs6N";
+const OTHER_TOKEN = "Zp3Yd8Gf5Jn2Bq7Mv4Rk9C";
+
+function configOf(value: object): Config {
+  const { config, problems } = checkConfigText(JSON.stringify(value), () => undefined);
+  if (!config) throw new Error(JSON.stringify(problems));
+  return config;
+}
+
+const diff = (before: object, after: object) => diffConfig(configOf(before), configOf(after));
+
+test("two loads of the same text differ in nothing, secrets included", () => {
+  const text = { gateway: { auth: { token: TOKEN } }, models: { providers: { x: provider("key-one") } } };
+  expect(diff(text, text)).toEqual({ changed: [], needsRestart: [], weakensAuth: false });
+});
+
+test("changes are named by path, lists as a whole, and secrets are compared without being shown", () => {
+  const before = { gateway: { auth: { token: TOKEN } }, models: { providers: { x: provider("key-one") } } };
+  const after = {
+    gateway: { auth: { token: OTHER_TOKEN }, allowedHosts: ["a.example"] },
+    models: { providers: { x: provider("key-two"), y: provider("key") } },
+    agent: { model: "x/m" },
+  };
+  const result = diff(before, after);
+  expect(result.changed.toSorted()).toEqual([
+    "agent.model",
+    "gateway.allowedHosts",
+    "gateway.auth.token",
+    "models.providers.x.apiKey",
+    "models.providers.y.api",
+    "models.providers.y.apiKey",
+    "models.providers.y.baseUrl",
+    "models.providers.y.models",
+  ]);
+  expect(JSON.stringify(result)).not.toContain(TOKEN);
+});
+
+test("port and bind need a restart", () => {
+  const { needsRestart } = diff({}, { gateway: { port: 1, bind: "127.0.0.1" }, queue: { maxTotal: 1 } });
+  expect(needsRestart).toEqual(["gateway.port", "gateway.bind"]);
+});
+
+describe("a change weakens the sign-in when", () => {
+  const auth = { token: TOKEN, password: "twelve chars" };
+  const open = { auth, insecure: true };
+  test.each([
+    ["the token goes", { auth }, { auth: { password: auth.password } }],
+    ["the password goes", { auth }, { auth: { token: TOKEN } }],
+    ["people may sign in with a password", { auth }, { auth: { ...auth, mode: "password" } }],
+    ["insecure is turned on", { auth }, open],
+    ["the bind leaves loopback", open, { ...open, bind: "192.168.1.5" }],
+    ["the bind opens to every address", { ...open, bind: "192.168.1.5" }, { ...open, bind: "lan" }],
+    ["every address becomes a proxy", { trustedProxies: ["10.0.0.1"] }, { trustedProxies: ["10.0.0.1", "0.0.0.0/0"] }],
+    ["every IPv6 address becomes a proxy", {}, { trustedProxies: ["::/0"] }],
+    ["every mapped address becomes a proxy", {}, { trustedProxies: ["::ffff:0:0/96"] }],
+  ])("%s", (_name, before, after) => {
+    expect(diff({ gateway: before }, { gateway: after }).weakensAuth).toBe(true);
+    expect(diff({ gateway: after }, { gateway: after }).weakensAuth).toBe(false);
+  });
+
+  test.each([
+    ["a host is added", {}, { allowedHosts: ["a.example"] }],
+    ["a proxy is added", {}, { trustedProxies: ["10.0.0.0/8"] }],
+    ["the token is another one", { auth: { token: TOKEN } }, { auth: { token: OTHER_TOKEN } }],
+    ["the bind comes back to loopback", { ...open, bind: "lan" }, { ...open, bind: "::1" }],
+    ["loopback is written another way", {}, { bind: "127.0.0.1" }],
+  ])("but not when %s", (_name, before, after) => {
+    expect(diff({ gateway: before }, { gateway: after }).weakensAuth).toBe(false);
+  });
+});
+
+function provider(apiKey: string): object {
+  return { baseUrl: "http://127.0.0.1:1/v1", apiKey, models: [{ id: "m" }] };
+}

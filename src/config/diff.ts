@@ -1,0 +1,74 @@
+/** What changed between two configurations and what that means for a running gateway. Compares secrets without showing them. */
+import { isSecret } from "../kit/secret.ts";
+import { coversEverything, type Reach, reachOf } from "./check/address.ts";
+import { joinPath } from "./check/problem.ts";
+import type { Config } from "./schema.ts";
+
+export interface ConfigDiff {
+  /** Dotted paths of the settings whose value is another one now. */
+  readonly changed: readonly string[];
+  /** Those of them that a running gateway cannot take over. */
+  readonly needsRestart: readonly string[];
+  /** The new configuration is easier to get into; a running gateway must not take it over by itself. */
+  readonly weakensAuth: boolean;
+}
+
+const NEEDS_RESTART = new Set(["gateway.port", "gateway.bind"]);
+
+export function diffConfig(before: Config, after: Config): ConfigDiff {
+  const changed: string[] = [];
+  collectChanges({ before, after, path: "" }, changed);
+  return {
+    changed,
+    needsRestart: changed.filter((path) => NEEDS_RESTART.has(path)),
+    weakensAuth: weakens(before.gateway, after.gateway),
+  };
+}
+
+interface Pair {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly path: string;
+}
+
+function collectChanges({ before, after, path }: Pair, changed: string[]): void {
+  const left = groupOf(before);
+  const right = groupOf(after);
+  if (!left && !right) {
+    if (!same(before, after)) changed.push(path);
+    return;
+  }
+  const keys = new Set([...Object.keys(left ?? {}), ...Object.keys(right ?? {})]);
+  for (const key of keys) {
+    collectChanges({ before: left?.[key], after: right?.[key], path: joinPath(path, key) }, changed);
+  }
+}
+
+function groupOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || isSecret(value)) return null;
+  return Object.fromEntries(Object.entries(value));
+}
+
+/** A changed list is one change: its entries have no names of their own. */
+function same(before: unknown, after: unknown): boolean {
+  if (isSecret(before) && isSecret(after)) return before.reveal() === after.reveal();
+  if (Array.isArray(before) && Array.isArray(after)) return JSON.stringify(before) === JSON.stringify(after);
+  return before === after;
+}
+
+type Gateway = Config["gateway"];
+
+const REACH_ORDER: readonly Reach[] = ["loopback", "one", "all"];
+
+function weakens(before: Gateway, after: Gateway): boolean {
+  const reach = (gateway: Gateway) => REACH_ORDER.indexOf(reachOf(gateway.bind));
+  const believesAll = (gateway: Gateway) => gateway.trustedProxies.some(coversEverything);
+  return (
+    (before.auth.token !== undefined && after.auth.token === undefined) ||
+    (before.auth.password !== undefined && after.auth.password === undefined) ||
+    (before.auth.mode === "token" && after.auth.mode === "password") || // a password can be guessed, a token cannot
+    (!before.insecure && after.insecure) ||
+    reach(after) > reach(before) ||
+    (!believesAll(before) && believesAll(after))
+  );
+}

@@ -1,0 +1,41 @@
+/** Reads a configuration file with a limit. What cannot be read is an answer, not an exception. */
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { MAX_CONFIG_BYTES } from "../check/tree.ts";
+import { errorCode } from "./write-file.ts";
+
+export type ReadText =
+  | { readonly kind: "text"; readonly text: string; readonly mode: number }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unreadable"; readonly because: string };
+
+export async function readConfigText(path: string, links: "follow" | "refuse"): Promise<ReadText> {
+  // Non-blocking, so that a named pipe in this place cannot hold up the start.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (links === "refuse" ? constants.O_NOFOLLOW : 0);
+  try {
+    const file = await open(path, flags);
+    try {
+      const stat = await file.stat();
+      if (!stat.isFile()) return unreadable("It is not a file.");
+      if (stat.size > MAX_CONFIG_BYTES) return unreadable(`It is larger than ${MAX_CONFIG_BYTES / 1024} KiB.`);
+      const text = decode(await file.readFile());
+      return text === null ? unreadable("It is not UTF-8 text.") : { kind: "text", text, mode: stat.mode };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT") return { kind: "missing" };
+    return unreadable(code === "EACCES" ? "The gateway's user may not read it." : `The system says ${code ?? "no"}.`);
+  }
+}
+
+const unreadable = (because: string): ReadText => ({ kind: "unreadable", because });
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null; // the caller says it in words
+  }
+}

@@ -1,0 +1,149 @@
+/** Watching a real folder: rename-over, vanishing and coming back, and quiet for everything else. */
+import { expect, test } from "bun:test";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../kit/clock.ts";
+import { deferred } from "../../kit/deferred.ts";
+import { silentLog } from "../../kit/log.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { createDebounce } from "./debounce.ts";
+import { watchConfig } from "../index.ts";
+
+/** Waits are over at the next turn of the event loop, so that a test waits for the file system and for nothing else. */
+const hasty: Clock = { ...systemClock, sleep: () => new Promise((resolve) => setImmediate(resolve)) };
+
+function changes() {
+  let seen = deferred<void>();
+  return {
+    onChange: () => seen.resolve(),
+    async next() {
+      await seen.promise;
+      seen = deferred<void>();
+    },
+  };
+}
+
+test("a file renamed over the configuration is seen, and so is one written in place", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  await writeFile(path, "{}");
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
+  await writeFile(join(folder.path, "new"), '{"queue": {}}');
+  await rename(join(folder.path, "new"), path);
+  await next();
+  await writeFile(path, "{}");
+  await next();
+});
+
+test("a file that vanishes and comes back is seen again", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  await writeFile(path, "{}");
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
+  await rm(path);
+  await next();
+  await writeFile(path, "{}");
+  await next();
+});
+
+test("a folder that vanishes and comes back is seen again", async () => {
+  await using folder = await tempHome();
+  const home = join(folder.path, "home");
+  const path = join(home, "pi-gateway.jsonc");
+  await mkdir(home);
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
+  await rm(home, { recursive: true });
+  await next();
+  await mkdir(home);
+  await next();
+  await writeFile(path, "{}");
+  await next();
+});
+
+test("a file that is not there yet is seen when it comes", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
+  await writeFile(path, "{}");
+  await next();
+});
+
+test("a change behind a link is seen", async () => {
+  await using folder = await tempHome();
+  await mkdir(join(folder.path, "home"));
+  await mkdir(join(folder.path, "dotfiles"));
+  const real = join(folder.path, "dotfiles", "mine.jsonc");
+  const path = join(folder.path, "home", "pi-gateway.jsonc");
+  await writeFile(real, "{}");
+  await symlink(real, path);
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
+  await writeFile(real, '{"queue": {}}');
+  await next();
+});
+
+test("a write to another file in the folder is not a change", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  const other = join(folder.path, "gateway.db");
+  let count = 0;
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, () => count++);
+  await using _otherWatch = watchConfig({ clock: hasty, log: silentLog }, other, onChange);
+  await writeFile(other, "x");
+  await next();
+  expect(count).toBe(0);
+});
+
+test("many touches become one change, 200 ms after the last", async () => {
+  const clock = createFakeClock();
+  let count = 0;
+  const touch = createDebounce({ clock, log: silentLog }, () => count++, new AbortController().signal);
+  touch();
+  await clock.advance(150);
+  touch();
+  touch();
+  await clock.advance(199);
+  expect(count).toBe(0);
+  await clock.advance(1);
+  expect(count).toBe(1);
+  await clock.advance(10_000);
+  expect([count, clock.pending()]).toEqual([1, 0]);
+});
+
+test("a change that cannot be handled does not end the watch", async () => {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const fail = () => {
+    throw new Error("no");
+  };
+  const touch = createDebounce({ clock, log }, fail, new AbortController().signal);
+  touch();
+  await clock.advance(200);
+  touch();
+  await clock.advance(200);
+  expect(log.lines.map((line) => line.words)).toEqual([
+    "configuration change could not be handled",
+    "configuration change could not be handled",
+  ]);
+});
+
+test("nothing is reported after the watch has ended", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  await writeFile(path, "{}");
+  const clock = createFakeClock();
+  let count = 0;
+  const watching = watchConfig({ clock, log: silentLog }, path, () => count++);
+  await writeFile(path, "{} ");
+  while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await watching[Symbol.asyncDispose]();
+  await clock.advance(10_000);
+  expect([count, clock.pending()]).toEqual([0, 0]);
+});

@@ -1,0 +1,17 @@
+/**
+ * The configuration door: reads the environment, finds, checks, migrates, watches and compares the configuration file.
+ * `checkConfigText`, `diffConfig` and `publicConfig` are pure; `loadConfig`, `migrateConfig` and `watchConfig` touch the disk.
+ * This is the only module that knows environment variables. Secrets leave it wrapped, and no problem text ever holds one.
+ */
+export { type CheckedConfig, checkConfigText } from "./check/check.ts";
+export { type ConfigDiff, diffConfig } from "./diff.ts";
+export { type Environment, readEnvironment } from "./environment.ts";
+export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./file/load.ts";
+export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
+export { findConfigFile, resolveHome } from "./file/paths.ts";
+export { type ConfigProblem, formatProblem } from "./check/problem.ts";
+export { firstProviderWithKey, keysForProvider, PROVIDER_KEYS } from "./provider-keys.ts";
+export { publicConfig } from "./public.ts";
+export { configJsonSchema, renderConfigReference } from "./reference.ts";
+export { type Config, ConfigSchema } from "./schema.ts";
+export { watchConfig } from "./file/watch.ts";

@@ -1,0 +1,72 @@
+/** Talks to a running gateway. Every failure becomes a sentence that says what to do; the token goes into a header and nowhere else. */
+import { GatewayError } from "../contracts/errors.ts";
+import { parseJson } from "../kit/json.ts";
+import { notRunning, type RunningGateway } from "./home.ts";
+import { type Fields, recordOf, textOf } from "./read-value.ts";
+import { readServerEvents, type ServerEvent } from "./read-stream.ts";
+
+export interface GatewayClient {
+  readonly gateway: RunningGateway;
+  get(path: string, signal: AbortSignal): Promise<Fields>;
+  post(path: string, body: unknown, signal: AbortSignal): Promise<Fields>;
+  /** Posts and follows the events of the answer. */
+  stream(request: StreamRequest, signal: AbortSignal): AsyncIterable<ServerEvent>;
+}
+
+export interface StreamRequest {
+  readonly path: string;
+  readonly body: unknown;
+  readonly idempotencyKey: string;
+}
+
+const JSON_LIMITS = { maxChars: 32 * 1024 * 1024, maxDepth: 64 };
+
+export function createClient(gateway: RunningGateway): GatewayClient {
+  const call = async (path: string, init: RequestInit, signal: AbortSignal): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${gateway.token.reveal()}`);
+    const response = await fetch(`${gateway.url}${path}`, { ...init, headers, signal, redirect: "error" }).catch(
+      (error: unknown) => {
+        if (signal.aborted) throw signal.reason;
+        throw new GatewayError("not_found", "the gateway did not answer", {
+          cause: error,
+          say: notRunning(gateway.home).say,
+        });
+      },
+    );
+    if (!response.ok) throw await refusal(response, gateway);
+    return response;
+  };
+  const json = { "content-type": "application/json" };
+
+  return {
+    gateway,
+    get: async (path, signal) => fieldsOf(await call(path, {}, signal)),
+    post: async (path, body, signal) =>
+      fieldsOf(await call(path, { method: "POST", headers: json, body: JSON.stringify(body) }, signal)),
+    async *stream({ path, body, idempotencyKey }, signal) {
+      const headers = { ...json, accept: "text/event-stream", "idempotency-key": idempotencyKey };
+      const response = await call(path, { method: "POST", headers, body: JSON.stringify(body) }, signal);
+      if (response.body) yield* readServerEvents(response.body);
+    },
+  };
+}
+
+async function fieldsOf(response: Response): Promise<Fields> {
+  const parsed = parseJson(await response.text(), JSON_LIMITS);
+  return parsed.ok ? recordOf(parsed.value) : {};
+}
+
+async function refusal(response: Response, gateway: RunningGateway): Promise<GatewayError> {
+  if (response.status === 401) {
+    return new GatewayError("unauthorized", "the gateway refused the token", {
+      say: `The gateway on ${gateway.url} does not accept the token in ${gateway.home}. Another gateway may be using that port; check with: pi-gw doctor`,
+    });
+  }
+  const error = recordOf((await fieldsOf(response).catch((): Fields => ({})))["error"]);
+  const message = textOf(error["message"]) || `The gateway answered with status ${response.status}.`;
+  return new GatewayError("bad_request", `status ${response.status} ${textOf(error["code"])}`, {
+    say: message,
+    fields: { code: textOf(error["code"]) },
+  });
+}

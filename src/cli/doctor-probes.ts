@@ -1,0 +1,104 @@
+/** The parts of `doctor` that look at the machine. Nothing here changes anything; a probe that fails says why instead of throwing. */
+import { mkdtemp, rm, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Config } from "../config/index.ts";
+import { isGatewayError } from "../contracts/errors.ts";
+import { parseJson } from "../kit/json.ts";
+import { silentLog } from "../kit/log.ts";
+import { readSmall } from "./home.ts";
+import { recordOf, textOf } from "./read-value.ts";
+import type { CliWorld } from "./world.ts";
+
+export interface DoctorProbes {
+  readonly bunVersion: string;
+  /** Finds pi and, when it can, starts one and asks it for its state. */
+  pi(world: CliWorld, place: { readonly home: string; readonly config: Config }): Promise<ProbeResult>;
+  /** Bytes that may still be written below `path`; null when the system does not say. */
+  freeBytes(path: string): Promise<number | null>;
+  /** Whether the gateway could listen there. */
+  portIsFree(port: number): boolean;
+}
+
+export interface ProbeResult {
+  readonly ok: boolean;
+  readonly say: string;
+}
+
+const PROBE_MS = 30_000;
+const MAX_LEVELS_UP = 4;
+const PACKAGE_LIMITS = { maxChars: 64 * 1024, maxDepth: 16 };
+const LOOPBACK = "127.0.0.1";
+
+export const systemProbes: DoctorProbes = {
+  bunVersion: Bun.version,
+  pi: probeAgent,
+  async freeBytes(path) {
+    try {
+      const { bavail, bsize } = await statfs(path);
+      return bavail * bsize;
+    } catch {
+      return null; // not every file system tells
+    }
+  },
+  portIsFree(port) {
+    try {
+      Bun.listen({ hostname: LOOPBACK, port, socket: { data() {} } }).stop(true);
+      return true;
+    } catch {
+      return false; // taken, or not allowed: either way the gateway could not use it
+    }
+  },
+};
+
+/** In a folder of its own, so that a look never disturbs a running gateway or its files. */
+async function probeAgent(
+  world: CliWorld,
+  { config }: { readonly home: string; readonly config: Config },
+): Promise<ProbeResult> {
+  const { findPi, probePi } = await import("../agents/index.ts");
+  const { clock, ids, environment, assets } = world;
+  const bun = assets?.bun ?? [process.execPath, "--no-env-file"];
+  const found = findPi({ piPath: config.agent.piPath, execPath: process.execPath, path: environment.path, bun });
+  if (found.kind === "missing") {
+    const places = found.looked.map(({ where, result }) => `${where}: ${result}`).join("; ");
+    return { ok: false, say: `${found.say} Looked at: ${places}` };
+  }
+  const name = `${await versionBeside(found.file)}at ${found.file}`;
+  if (!assets) return { ok: true, say: name };
+
+  const home = await mkdtemp(join(tmpdir(), "pi-gateway-doctor-"));
+  using limit = clock.deadline(PROBE_MS, () => new Error("pi did not answer"));
+  try {
+    const bridgePath = await assets.bridgePath(home);
+    const options = {
+      home,
+      config: config.agent,
+      models: config.models,
+      environment,
+      bridgePath,
+      bun,
+      bunEnv: assets.bunEnv,
+    };
+    const probe = await probePi({ clock, ids, log: silentLog }, options, limit.signal);
+    if (probe.kind === "ok") return { ok: true, say: `${name}, answered in ${probe.ms} ms` };
+    return { ok: false, say: `${name}: ${probe.say} (${probe.detail})` };
+  } catch (error) {
+    const because = isGatewayError(error) ? error.say : error instanceof Error ? error.message : String(error);
+    return { ok: false, say: `${name} could not be tried: ${because}` };
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** "0.87.1 " from the package the file belongs to; empty when it belongs to none. */
+async function versionBeside(file: string): Promise<string> {
+  let folder = dirname(file);
+  for (let level = 0; level < MAX_LEVELS_UP; level++) {
+    const parsed = parseJson((await readSmall(join(folder, "package.json"))) ?? "", PACKAGE_LIMITS);
+    const version = parsed.ok ? textOf(recordOf(parsed.value)["version"]) : "";
+    if (version !== "") return `${version} `;
+    folder = dirname(folder);
+  }
+  return "";
+}

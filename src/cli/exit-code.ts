@@ -1,0 +1,17 @@
+/** Exit codes: 0 done, 1 failed, 75 try again later, 78 the configuration is wrong. Service managers read them. */
+import { type ErrorCode, isGatewayError } from "../contracts/errors.ts";
+
+export const EXIT_OK = 0;
+export const EXIT_FAILED = 1;
+export const EXIT_TRY_AGAIN = 75;
+export const EXIT_CONFIG = 78;
+
+const SPECIAL: Partial<Record<ErrorCode, number>> = {
+  port_taken: EXIT_TRY_AGAIN,
+  home_taken: EXIT_TRY_AGAIN,
+  config_invalid: EXIT_CONFIG,
+};
+
+export function exitCodeFor(error: unknown): number {
+  return isGatewayError(error) ? (SPECIAL[error.code] ?? EXIT_FAILED) : EXIT_FAILED;
+}

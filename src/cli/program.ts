@@ -1,0 +1,131 @@
+/** The command line as commander sees it: names, options and words of help. Each command lives in its own file and is loaded when it is called. */
+import type { Command } from "commander";
+import type { LogLevel } from "../observe/index.ts";
+import type { ChatFlags } from "./chat.ts";
+import type { ConfigFlags } from "./config-command.ts";
+import type { DoctorFlags } from "./doctor.ts";
+import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
+
+type Commander = typeof import("commander");
+type Finish = (code: number) => void;
+
+const MAX_PORT = 65_535;
+const MAX_LOG_LINES = 100_000;
+const LEVELS = ["debug", "info", "warn", "error"] satisfies readonly LogLevel[];
+
+/** `finish` is told the exit code of the command that ran. */
+export function buildProgram(commander: Commander, world: CliWorld, finish: Finish): Command {
+  const program = new commander.Command("pi-gw")
+    .description("Connects chat to isolated pi agents.")
+    .version(world.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      writeOut: world.stdout,
+      writeErr: world.stderr,
+      outputError: (text, write) => write(sentence(text)),
+    });
+  addRunning(program, commander, world, finish);
+  addLooking(program, commander, world, finish);
+  addConfig(program, world, finish);
+  return program;
+}
+
+function addRunning(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  common(program.command("start").description("run the gateway in this terminal until it is stopped"))
+    .option("--port <number>", "TCP port; 0 picks a free one", wholeNumber(commander, MAX_PORT))
+    .option("--config <file>", "configuration file")
+    .action(async (flags: CommonFlags & { port?: number; config?: string }) => {
+      const options: StartOptions = {
+        home: flags.home,
+        port: flags.port,
+        config: flags.config,
+        json: flags.json === true,
+      };
+      finish(await world.start(options));
+    });
+
+  common(
+    program.command("chat").description("say something to the assistant; without text, read lines from the terminal"),
+  )
+    .argument("[text...]", "what to say")
+    .option("--session <name>", "which conversation: a short name or a full session key")
+    .action(async (words: string[], flags: ChatFlags) => {
+      const { chat } = await import("./chat.ts");
+      finish(await chat(world, words, flags));
+    });
+}
+
+function addLooking(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  common(program.command("status").description("show what the running gateway is doing")).action(
+    async (flags: CommonFlags) => {
+      const { status } = await import("./status.ts");
+      finish(await status(world, flags));
+    },
+  );
+
+  common(program.command("doctor").description("check everything a gateway needs and say what to do"))
+    .option("--config <file>", "configuration file")
+    .action(async (flags: DoctorFlags) => {
+      const { doctor } = await import("./doctor.ts");
+      finish(await doctor(world, flags));
+    });
+
+  common(program.command("logs").description("show the newest log lines"))
+    .option("-f, --follow", "go on showing new lines until Ctrl-C")
+    .option("-n, --lines <number>", "how many lines to begin with", wholeNumber(commander, MAX_LOG_LINES), 100)
+    .addOption(new commander.Option("--level <level>", "the least important lines to show").choices(LEVELS))
+    .action(async (flags: CommonFlags & { follow?: boolean; lines: number; level?: LogLevel }) => {
+      const { logs } = await import("./logs.ts");
+      finish(await logs(world, flags));
+    });
+}
+
+function addConfig(program: Command, world: CliWorld, finish: Finish): void {
+  const config = program.command("config").description("look at the configuration");
+  const withFile = (command: Command): Command => common(command).option("--config <file>", "configuration file");
+  withFile(config.command("check").description("check a configuration file"))
+    .argument("[file]", "the file; without it, the one the gateway would use")
+    .action(async (file: string | undefined, flags: ConfigFlags) => {
+      const { configCheck } = await import("./config-command.ts");
+      finish(await configCheck(world, file, flags));
+    });
+  withFile(config.command("get").description("print the settings in force, without secrets"))
+    .argument("[path]", "one setting, such as gateway.port")
+    .action(async (path: string | undefined, flags: ConfigFlags) => {
+      const { configGet } = await import("./config-command.ts");
+      finish(await configGet(world, path, flags));
+    });
+  common(config.command("schema").description("print the JSON Schema for editors")).action(
+    async (flags: CommonFlags) => {
+      const { configSchema } = await import("./config-command.ts");
+      finish(await configSchema(world, flags));
+    },
+  );
+}
+
+function common(command: Command): Command {
+  return command
+    .option("--home <folder>", "state directory (default: ~/.pi-gateway)")
+    .option("--json", "print one JSON object per line");
+}
+
+function wholeNumber(commander: Commander, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value <= max) return value;
+    throw new commander.InvalidArgumentError(`It must be a whole number from 0 to ${max}.`);
+  };
+}
+
+/** commander's "error: unknown command 'x'\n(Did you mean y?)" as sentences. */
+function sentence(text: string): string {
+  const [what = "", ...rest] = text
+    .replace(/^error: /, "")
+    .trim()
+    .split("\n");
+  const first = `${what.charAt(0).toUpperCase()}${what.slice(1)}${/[.?!]$/.test(what) ? "" : "."}`;
+  const hints = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
+  return `${[first, ...hints, "See: pi-gw --help"].join(" ")}\n`;
+}

@@ -1,0 +1,56 @@
+/** `pi-gw status`: what the running gateway says about itself, in a few lines. */
+import { visible } from "../observe/index.ts";
+import { createClient } from "./client.ts";
+import { EXIT_OK } from "./exit-code.ts";
+import { findGateway } from "./home.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import type { CliWorld, CommonFlags } from "./world.ts";
+
+const REQUEST_MS = 10_000;
+
+export async function status(world: CliWorld, flags: CommonFlags): Promise<number> {
+  const client = createClient(await findGateway(world, flags.home));
+  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
+  const answer = await client.get("/api/status", limit.signal);
+  if (flags.json) world.stdout(`${JSON.stringify({ url: client.gateway.url, pid: client.gateway.pid, ...answer })}\n`);
+  else world.stdout(`${statusLines(answer, client.gateway.url).map(visible).join("\n")}\n`);
+  return EXIT_OK;
+}
+
+export function statusLines(status: Fields, url: string): readonly string[] {
+  const [pool, queue, outbox, model] = ["pool", "queue", "outbox", "model"].map((key) => recordOf(status[key]));
+  const count = (from: Fields | undefined, key: string) => numberOf(from?.[key]);
+  const channels = listOf(status["channels"]).map((channel) => channelText(recordOf(channel)));
+  const demo = model?.["demo"] === true ? " (demo: set a provider's key for a real one)" : "";
+  return [
+    `pi-gateway ${textOf(status["version"])} at ${url}, up ${durationText(numberOf(status["uptimeMs"]))}`,
+    `model     ${textOf(model?.["name"]) || "not known yet"}${demo}`,
+    `agents    ${count(pool, "busy")} busy, ${count(pool, "idle")} idle, ${count(pool, "starting")} starting, at most ${count(pool, "max")}`,
+    `queue     ${count(queue, "waiting")} waiting, ${count(queue, "running")} running`,
+    `replies   ${count(outbox, "pending")} to deliver`,
+    `channels  ${channels.join(", ") || "none"}`,
+    ...listOf(status["notices"]).map((notice) => `note      ${textOf(notice)}`),
+  ];
+}
+
+function channelText(channel: Fields): string {
+  return channel["ok"] === true
+    ? `${textOf(channel["id"])} ok`
+    : `${textOf(channel["id"])}: ${textOf(channel["detail"])}`;
+}
+
+export function durationText(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const parts: readonly (readonly [number, string])[] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first < 0) return "0 s";
+  return parts
+    .slice(first, first + 2)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(" ");
+}

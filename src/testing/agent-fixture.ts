@@ -1,0 +1,168 @@
+/** A pool of real (or scripted) agent processes in a private home, with a tool gate that a test can watch. Everything ends with the test. */
+import { join } from "node:path";
+import { type PoolOptions, startPool } from "../agents/index.ts";
+import { type Config, readEnvironment } from "../config/index.ts";
+import type { AgentEvent, AgentLease, AgentPool, Caller, LeaseRequest } from "../contracts/agent.ts";
+import type { EventName, Events, GatewayEvents } from "../contracts/events.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec } from "../contracts/tool.ts";
+import { systemClock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { secret } from "../kit/secret.ts";
+import type { FakeProvider } from "./fake-provider.ts";
+import { recordingLog } from "./recording-log.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+const ROOT = join(import.meta.dir, "..", "..");
+/** Shared between tests, so that Bun does not compile pi anew in every private home. */
+const TRANSPILER_CACHE = join(ROOT, "node_modules", ".cache", "pi-gateway-tests");
+const TEST_MS = 20_000;
+
+export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
+
+export interface AgentFixture extends AsyncDisposable {
+  readonly pool: AgentPool;
+  readonly home: string;
+  readonly options: PoolOptions;
+  readonly gate: FakeGate;
+  readonly log: ReturnType<typeof recordingLog>;
+  readonly happened: readonly { readonly event: EventName; readonly data: unknown }[];
+  lease(request?: Partial<LeaseRequest> & { readonly principal?: string }): Promise<AgentLease>;
+  /** One whole turn in its own lease. */
+  turn(text: string, request?: Partial<LeaseRequest> & { readonly principal?: string }): Promise<readonly AgentEvent[]>;
+}
+
+export interface FakeGate extends ToolGate {
+  tools: readonly ToolSpec[];
+  answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
+  readonly calls: readonly ToolRequest[];
+}
+
+export const TEST_KEY = "test-key-7f3a9c";
+
+export function toolSpec(name: string): ToolSpec {
+  const parameters = { type: "object", properties: {}, additionalProperties: false };
+  return { name, label: name, description: `The tool ${name}. For tests.`, parameters };
+}
+
+export function okResult(text: string): ToolOutcome {
+  return { kind: "ok", result: { content: [{ type: "text", text }] } };
+}
+
+export function providers(fake: FakeProvider): Config["models"] {
+  const cost = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0 };
+  const model = {
+    id: "fake-1",
+    reasoning: false,
+    input: ["text" as const],
+    contextWindow: 32_000,
+    maxTokens: 4_096,
+    cost,
+  };
+  const provider = {
+    baseUrl: fake.baseUrl,
+    api: "openai-completions" as never,
+    apiKey: secret(TEST_KEY),
+    models: [model],
+  };
+  return { providers: { fake: provider } };
+}
+
+const HANDSHAKE_MS = 15_000;
+
+export async function agentFixture(
+  config: AgentConfig & { readonly handshakeMs?: number } = {},
+  models: Config["models"] = { providers: {} },
+  prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
+): Promise<AgentFixture> {
+  const home = await tempHome();
+  const { handshakeMs = HANDSHAKE_MS, ...agent } = config;
+  const options = { ...poolOptions(home.path, merge(agent, await prepare(home)), models), handshakeMs };
+  const gate = fakeGate();
+  const log = recordingLog();
+  const happened: { event: EventName; data: unknown }[] = [];
+  const pool = await startPool(
+    { clock: systemClock, ids: systemIds, log, events: eventsInto(happened), tools: gate },
+    options,
+  );
+
+  const lease: AgentFixture["lease"] = (request = {}) =>
+    pool.lease(
+      { caller: caller(request.principal ?? "operator"), sessionFile: "session-a.jsonl", rewindTo: null, ...request },
+      AbortSignal.timeout(TEST_MS),
+    );
+  return {
+    pool,
+    home: home.path,
+    options,
+    gate,
+    log,
+    happened,
+    lease,
+    async turn(text, request) {
+      await using held = await lease(request);
+      return await collect(held, text); // awaited here: returning the promise would give the lease back too early
+    },
+    async [Symbol.asyncDispose]() {
+      await pool[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function poolOptions(home: string, config: AgentConfig, models: Config["models"]): PoolOptions {
+  const pool = { min: 0, max: 2, idleMs: 60_000, maxSwitches: 200, waitMs: 15_000, ...config.pool };
+  return {
+    home,
+    config: { timeoutMs: 60_000, ...config, pool },
+    models,
+    environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
+    bridgePath: join(ROOT, "bridge", "index.ts"),
+  };
+}
+
+export async function collect(lease: AgentLease, text: string, signal?: AbortSignal): Promise<readonly AgentEvent[]> {
+  return Array.fromAsync(lease.prompt({ text, images: [] }, signal ?? AbortSignal.timeout(TEST_MS)));
+}
+
+export function replyOf(events: readonly AgentEvent[]): string {
+  const last = events.at(-1);
+  return last?.type === "done" ? last.text : `not done: ${JSON.stringify(last)}`;
+}
+
+export function caller(principal: string): Caller {
+  return {
+    sessionKey: `agent:default:webchat:dm:${principal}` as SessionKey,
+    turnId: "turn_1" as TurnId,
+    agentId: "default" as AgentId,
+    principal: principal as Principal,
+    role: "owner",
+    origin: { channel: "webchat", account: "default", chat: principal },
+  };
+}
+
+function fakeGate(): FakeGate {
+  const calls: ToolRequest[] = [];
+  const gate: FakeGate = {
+    tools: [],
+    calls,
+    answer: async () => okResult("done"),
+    specs: () => gate.tools,
+    call(request, signal) {
+      calls.push(request);
+      return gate.answer(request, signal);
+    },
+  };
+  return gate;
+}
+
+function eventsInto(happened: { event: EventName; data: unknown }[]): Events {
+  return {
+    emit: <E extends EventName>(event: E, data: GatewayEvents[E]) => void happened.push({ event, data }),
+    on: () => ({ [Symbol.dispose]: () => undefined }),
+  };
+}
+
+function merge(a: AgentConfig, b: AgentConfig): AgentConfig {
+  return { ...a, ...b, pool: { ...a.pool, ...b.pool } };
+}

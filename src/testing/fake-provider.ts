@@ -1,0 +1,157 @@
+/** A model provider on loopback that speaks the OpenAI streaming protocol and says what a test tells it to. Instant unless told to wait. */
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+
+export interface FakeProvider extends AsyncDisposable {
+  /** For `models.providers.NAME.baseUrl`. */
+  readonly baseUrl: string;
+  /** Everything asked so far, oldest first. */
+  readonly requests: readonly ProviderRequest[];
+  /** Resolves when `count` requests have arrived. */
+  arrived(count: number): Promise<void>;
+}
+
+export interface ProviderRequest {
+  readonly authorization: string;
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools: readonly string[];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type FakeReply =
+  /** A promise among the pieces holds the stream until it resolves. */
+  | { readonly kind: "text"; readonly pieces: readonly (string | Promise<unknown>)[] }
+  | {
+      readonly kind: "tools";
+      readonly calls: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
+    }
+  | { readonly kind: "status"; readonly status: number; readonly message: string }
+  /** Takes the request and never answers. */
+  | { readonly kind: "hang" }
+  /** Breaks the connection after these pieces. */
+  | { readonly kind: "cut"; readonly pieces: readonly string[] };
+
+export type FakeScript = (request: ProviderRequest, index: number) => FakeReply;
+
+type Write = (data: unknown) => void;
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
+export function says(...pieces: readonly (string | Promise<unknown>)[]): FakeReply {
+  return { kind: "text", pieces };
+}
+
+/** Answers in order; the last one is repeated. */
+export function inOrder(...replies: readonly FakeReply[]): FakeScript {
+  return (_request, index) => replies[Math.min(index, replies.length - 1)] ?? says("ok");
+}
+
+/** On node:http, because a cut in the middle has to be a real one: the socket is destroyed. */
+export async function startFakeProvider(script: FakeScript = () => says("ok")): Promise<FakeProvider> {
+  const requests: ProviderRequest[] = [];
+  const watchers = new Set<() => void>();
+  const server = createServer(async (http, response) => {
+    const request = toRequest(http.headers.authorization ?? "", JSON.parse(await readBody(http)));
+    const reply = script(request, requests.length);
+    requests.push(request);
+    for (const watcher of watchers) watcher();
+    await respond(reply, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    arrived(count) {
+      return new Promise((resolve) => {
+        const look = () => {
+          if (requests.length < count) return;
+          watchers.delete(look);
+          resolve();
+        };
+        watchers.add(look);
+        look();
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function respond(reply: FakeReply, response: ServerResponse): Promise<void> {
+  const write: Write = (data) => {
+    response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
+  };
+  if (reply.kind === "hang") return;
+  if (reply.kind === "status") {
+    response.writeHead(reply.status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: reply.message, code: reply.status } }));
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  if (reply.kind === "tools") {
+    write(delta({ role: "assistant", tool_calls: reply.calls.map(toToolCall) }));
+    finish(write, "tool_calls");
+    response.end();
+    return;
+  }
+  for (const piece of reply.pieces) {
+    if (typeof piece === "string") write(delta({ role: "assistant", content: piece }));
+    else await piece;
+  }
+  if (reply.kind === "cut") {
+    response.destroy();
+    return;
+  }
+  finish(write, "stop");
+  response.end();
+}
+
+async function readBody(http: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of http) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function finish(write: Write, reason: string): void {
+  write(chunk([{ index: 0, delta: {}, finish_reason: reason }]));
+  write({ ...chunk([]), usage: USAGE });
+  write("[DONE]");
+}
+
+function delta(content: Record<string, unknown>): Record<string, unknown> {
+  return chunk([{ index: 0, delta: content, finish_reason: null }]);
+}
+
+function chunk(choices: readonly unknown[]): Record<string, unknown> {
+  return { id: "fake", object: "chat.completion.chunk", created: 0, model: "fake-1", choices };
+}
+
+function toToolCall(call: { readonly name: string; readonly input: unknown }, index: number): Record<string, unknown> {
+  return {
+    index,
+    id: `call_${index}_${call.name}`,
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(call.input) },
+  };
+}
+
+function toRequest(authorization: string, body: unknown): ProviderRequest {
+  const fields = isFields(body) ? body : {};
+  const tools = Array.isArray(fields.tools) ? fields.tools.filter(isFields) : [];
+  const messages = Array.isArray(fields.messages) ? fields.messages.filter(isFields) : [];
+  return {
+    authorization,
+    body: fields,
+    messages: messages.map((message) => ({ role: String(message.role), content: message.content })),
+    tools: tools.map((tool) => (isFields(tool.function) ? String(tool.function.name) : "")),
+  };
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,144 @@
+/** A real gateway in a process of its own, from the built bundle, with its own state directory: what a user runs, only on a free port. */
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+export interface GatewayProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly signIn: string;
+  readonly token: string;
+  readonly home: string;
+  readonly pid: number;
+  /** Everything it wrote to stderr so far. */
+  stderr(): string;
+  readonly exited: Promise<number>;
+  /** kill -9, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and resolves with the exit code. */
+  stop(): Promise<number>;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  chat(text: string, body?: Record<string, unknown>): Promise<{ status: number; body: ChatBody }>;
+}
+
+export interface ChatBody {
+  readonly content?: string;
+  readonly turnId?: string;
+  readonly tool_calls?: readonly { readonly tool: string; readonly status: string }[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface GatewayProcessOptions {
+  /** Reuse a state directory, after a kill for example; it is then not deleted. */
+  readonly home?: string;
+  /** Written to the state directory as pi-gateway.jsonc before the start. */
+  readonly config?: unknown;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+const PROJECT = resolve(import.meta.dir, "../..");
+const MAIN = join(PROJECT, "dist", "main.js");
+
+/** Rejects with everything the process said when it does not get ready. */
+export async function startGatewayProcess(options: GatewayProcessOptions = {}): Promise<GatewayProcess> {
+  const owned: TempHome | null = options.home === undefined ? await tempHome() : null;
+  const home = options.home ?? owned?.path ?? "";
+  if (options.config !== undefined)
+    await writeFile(join(home, "pi-gateway.jsonc"), JSON.stringify(options.config), { mode: 0o600 });
+  const child = spawnGateway(home, options);
+  let errors = "";
+  const reading = (async () => {
+    for await (const chunk of child.stderr) errors += new TextDecoder().decode(chunk);
+  })();
+  const ready = await readyLine(child.stdout);
+  if (!ready) {
+    const code = await child.exited;
+    await reading;
+    await owned?.[Symbol.asyncDispose]();
+    throw new GatewayDidNotStart(code, errors);
+  }
+  const token = (await readFile(join(home, "token"), "utf8")).trim();
+  const end = async (signal: "SIGKILL" | "SIGTERM"): Promise<number> => {
+    child.kill(signal);
+    return child.exited;
+  };
+  const authorized = (path: string, init: RequestInit = {}) =>
+    fetch(`${ready.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+  return {
+    ...ready,
+    token,
+    home,
+    pid: child.pid,
+    exited: child.exited,
+    stderr: () => errors,
+    kill: async () => void (await end("SIGKILL")),
+    stop: () => end("SIGTERM"),
+    fetch: authorized,
+    async chat(text, body = {}) {
+      const response = await authorized("/api/chat", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ text, ...body }),
+      });
+      return { status: response.status, body: (await response.json()) as ChatBody };
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null) await end("SIGTERM");
+      await owned?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export class GatewayDidNotStart extends Error {
+  override readonly name = "GatewayDidNotStart";
+  readonly exitCode: number;
+  readonly said: string;
+  constructor(exitCode: number, said: string) {
+    super(`the gateway ended with ${exitCode}: ${said}`);
+    this.exitCode = exitCode;
+    this.said = said;
+  }
+}
+
+function spawnGateway(home: string, options: GatewayProcessOptions) {
+  if (!existsSync(MAIN)) throw new Error("dist/ is missing: run the tests with npm test, which builds it");
+  const { PATH, HOME, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
+  return Bun.spawn(
+    [
+      process.execPath,
+      "--no-env-file",
+      MAIN,
+      "start",
+      "--home",
+      home,
+      "--port",
+      "0",
+      "--json",
+      ...(options.args ?? []),
+    ],
+    {
+      cwd: home,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      env: {
+        PATH: PATH ?? "",
+        HOME: HOME ?? "",
+        ...(cache ? { BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } : {}),
+        ...options.env,
+      },
+    },
+  );
+}
+
+async function readyLine(stdout: ReadableStream<Uint8Array>): Promise<{ url: string; signIn: string } | null> {
+  let text = "";
+  for await (const chunk of stdout) {
+    text += new TextDecoder().decode(chunk);
+    if (!text.includes("\n")) continue;
+    const { url, signIn } = JSON.parse(text) as { url: string; signIn: string };
+    return { url, signIn };
+  }
+  return null;
+}

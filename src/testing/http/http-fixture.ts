@@ -1,0 +1,258 @@
+/** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
+import type { Receipt } from "../../contracts/channel.ts";
+import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/chat.ts";
+import type { LiveTurn } from "../../contracts/flow.ts";
+import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { Store, TurnResult } from "../../contracts/store.ts";
+import type { GatewayStatus } from "../../contracts/wire.ts";
+import {
+  type HttpDeps,
+  type HttpOptions,
+  type HttpServer,
+  type InboundInput,
+  openHttp,
+  type SessionPlace,
+} from "../../http/index.ts";
+import { secret } from "../../kit/secret.ts";
+import { createClientStream, createEvents } from "../../observe/index.ts";
+import { createFakeClock, type FakeClock } from "../fake-clock.ts";
+import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { createSeqIds } from "../seq-ids.ts";
+
+export const TOKEN = "a-token-of-at-least-22-characters";
+export const PASSWORD = "correct horse battery";
+export const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
+
+type SignIn = Parameters<Store["signIns"]["put"]>[0];
+type Media = MediaRef & { readonly owner: Principal; readonly data: Uint8Array };
+
+export interface HttpWorld extends AsyncDisposable {
+  readonly http: HttpServer;
+  readonly clock: FakeClock;
+  readonly log: RecordingLog;
+  readonly deps: HttpDeps;
+  readonly received: InboundMessage[];
+  readonly signIns: Map<string, SignIn>;
+  readonly media: Map<string, Media>;
+  readonly transcript: TranscriptItem[];
+  readonly live: Map<string, LiveTurn>;
+  /** What the receiver answers instead of taking the message. */
+  refuse: Extract<Receipt, { kind: "refused" }> | null;
+  /** Called when a message was taken, before the caller hears of it. */
+  onTaken: ((id: InboxId, sessionKey: SessionKey) => void) | null;
+  url(path: string): string;
+  /** A request with the operator's token. */
+  call(path: string, init?: RequestInit): Promise<Response>;
+  postJson(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Signs a browser in; the Cookie header it would send. */
+  cookie(): Promise<string>;
+  endTurn(id: InboxId, end?: Partial<TurnResult>): void;
+  say(item: Partial<TranscriptItem> & { readonly id: string }, sessionKey?: string): void;
+}
+
+export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
+
+export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const memory = createMemory();
+  const intake: Intake = { received: [], inbox: new Map(), refuse: null, onTaken: null };
+  const deps: HttpDeps = {
+    clock,
+    ids: createSeqIds(),
+    log,
+    events,
+    stream: createClientStream({ events }, { epoch: 1, maxEvents: 50 }),
+    store: memory.store,
+    receiver: { receive: async (message) => take(intake, message) },
+    live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
+    page: testPage(),
+    webchat: { toInbound: (input) => inbound("webchat", input) },
+    api: { toInbound: (input) => inbound("api", input) },
+    sessions: { parse: parseSession },
+    status: () => STATUS,
+    publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
+    reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
+  };
+  const http = openHttp(deps, { ...testOptions(), ...options });
+  return Object.assign(intake, memory, clientOf(http), {
+    http,
+    clock,
+    log,
+    deps,
+    endTurn(id: InboxId, end: Partial<TurnResult> = {}) {
+      const result = { ...turnResult(id), ...end };
+      memory.results.set(id, result);
+      const { sessionKey, outcome, turnId, usage } = result;
+      events.emit("turn.ended", { sessionKey, turnId, inboxIds: [id], outcome, ms: 5, usage });
+    },
+    say(part: Partial<TranscriptItem> & { readonly id: string }, sessionKey: string = API_SESSION) {
+      const item: TranscriptItem = { role: "assistant", text: "words", at: clock.now(), turnId: null, ...part };
+      memory.transcript.push(item);
+      events.emit("message", { sessionKey: sessionKey as SessionKey, item });
+    },
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+  });
+}
+
+interface Intake {
+  readonly received: InboundMessage[];
+  readonly inbox: Map<string, { readonly id: InboxId; readonly fingerprint: string }>;
+  refuse: HttpWorld["refuse"];
+  onTaken: HttpWorld["onTaken"];
+}
+
+function take(intake: Intake, message: InboundMessage): Receipt {
+  if (intake.refuse) return intake.refuse;
+  const { eventId, fingerprint, address } = message;
+  const sessionKey = `agent:default:${address.channel}:dm:${address.chat}` as SessionKey;
+  const before = intake.inbox.get(eventId);
+  if (before) {
+    return { kind: "duplicate", id: before.id, sessionKey, sameContent: before.fingerprint === fingerprint };
+  }
+  intake.received.push(message);
+  const id = `in_${intake.received.length}` as InboxId;
+  intake.inbox.set(eventId, { id, fingerprint });
+  intake.onTaken?.(id, sessionKey);
+  return { kind: "queued", id, sessionKey, position: 0 };
+}
+
+function testOptions(): HttpOptions {
+  return {
+    port: 0,
+    hostname: "127.0.0.1",
+    allowedHosts: [],
+    trustedProxies: [],
+    auth: { token: secret(TOKEN), password: secret(PASSWORD) },
+    mediaKey: new Uint8Array(32).fill(7),
+    maxUploadBytes: 256 * 1024,
+    maxMessageChars: 1_000,
+  };
+}
+
+function clientOf(http: HttpServer): Pick<HttpWorld, "url" | "call" | "postJson" | "cookie"> {
+  const url = (path: string) => `${http.url}${path}`;
+  const asJson = { "content-type": "application/json" };
+  const bearer = { authorization: `Bearer ${TOKEN}` };
+  return {
+    url,
+    call: (path, init = {}) => fetch(url(path), { ...init, headers: { ...bearer, ...Object(init.headers) } }),
+    postJson: (path, body, headers = {}) =>
+      fetch(url(path), {
+        method: "POST",
+        headers: { ...bearer, ...asJson, ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    async cookie() {
+      const init = { method: "POST", headers: asJson, body: JSON.stringify({ token: TOKEN }) };
+      return (await fetch(url("/api/sign-in"), init)).headers.get("set-cookie")?.split(";")[0] ?? "";
+    },
+  };
+}
+
+function turnResult(id: InboxId): TurnResult {
+  return {
+    turnId: `turn_${id}` as TurnId,
+    sessionKey: API_SESSION,
+    outcome: "done",
+    content: "hello back",
+    errorCode: null,
+    toolCalls: [],
+    usage: { inputTokens: 1, outputTokens: 2, costUsd: 0 },
+  };
+}
+
+const STATUS: GatewayStatus = {
+  version: "0.0.0",
+  build: "build-1",
+  uptimeMs: 1,
+  model: { name: null, demo: true },
+  channels: [],
+  pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4 },
+  queue: { waiting: 0, running: 0 },
+  outbox: { pending: 0 },
+  notices: [],
+};
+
+function createMemory() {
+  const signIns = new Map<string, SignIn>();
+  const media = new Map<string, Media>();
+  const results = new Map<string, TurnResult>();
+  const live = new Map<string, LiveTurn>();
+  const transcript: TranscriptItem[] = [];
+  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const summary = (key: SessionKey) => ({
+    key,
+    channel: "api",
+    title: "A title",
+    createdAt: 1,
+    lastActivityAt: 2,
+    messages: transcript.length,
+    usage,
+  });
+  const never = () => Promise.reject(new Error("not part of this fixture"));
+  const store: HttpDeps["store"] = {
+    turns: { begin: never, finish: never, resultOf: async (id) => results.get(id) ?? null },
+    sessions: {
+      get: async (key) => (key.includes("missing") ? null : summary(key)),
+      list: async (_filter, page) => ({ items: [summary(API_SESSION)].slice(0, page.limit) }),
+      transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
+      reset: async (key) => !key.includes("missing"),
+    },
+    media: {
+      async put({ data, at: _at, ...file }) {
+        const { owner: _owner, ...ref } = { ...file, bytes: data.byteLength };
+        media.set(file.mediaId, { ...ref, owner: file.owner, data });
+        return ref;
+      },
+      async find(id) {
+        const found = media.get(id);
+        if (!found) return null;
+        const { data: _data, ...ref } = found;
+        return ref;
+      },
+      read: async (id: MediaId) => media.get(id)?.data ?? null,
+    },
+    signIns: {
+      put: async (signIn) => void signIns.set(signIn.digest, signIn),
+      find: async (digest) => signIns.get(digest) ?? null,
+      remove: async (digest) => void signIns.delete(digest),
+    },
+  };
+  return { store, signIns, media, results, live, transcript };
+}
+
+function inbound(channel: string, input: InboundInput): InboundMessage {
+  const { eventId, fingerprint, text, attachments, receivedAt } = input;
+  return {
+    eventId,
+    fingerprint,
+    text,
+    attachments,
+    receivedAt,
+    address: { channel, account: "default", chat: input.chat },
+    scope: "dm",
+    sender: { principal: input.principal, name: "Owner" },
+    mentioned: true,
+  };
+}
+
+function parseSession(text: string): SessionPlace | null {
+  const key = /^[a-z0-9-]{1,64}$/.test(text) ? `agent:default:api:dm:${text}` : text;
+  const [, channel, chat = ""] = /^agent:default:(api|webchat):dm:([a-z0-9-]+)$/.exec(key) ?? [];
+  return channel === "api" || channel === "webchat" ? { sessionKey: key as SessionKey, channel, chat } : null;
+}
+
+function testPage(): HttpDeps["page"] {
+  const script = new TextEncoder().encode("console.log(1)");
+  const html = new TextEncoder().encode("<!doctype html><title>pi-gateway</title>");
+  return {
+    build: "build-1",
+    files: new Map([
+      ["/", { body: html, type: "text/html; charset=utf-8", immutable: false }],
+      ["/app-1a2b.js", { body: script, gzip: Bun.gzipSync(script), type: "text/javascript", immutable: true }],
+      ["/favicon.svg", { body: new Blob(["<svg/>"]), type: "image/svg+xml", immutable: false }],
+    ]),
+  };
+}

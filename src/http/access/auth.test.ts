@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { secret } from "../../kit/secret.ts";
+import { type HttpWorld, PASSWORD, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
+
+const signIn = (world: HttpWorld, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(world.url("/api/sign-in"), {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+const status = async (world: HttpWorld, headers: Record<string, string>) =>
+  (await fetch(world.url("/api/status"), { headers })).status;
+const withToken = (token: string) => ({ authorization: `Bearer ${token}` });
+const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
+
+describe("signing in", () => {
+  test("gives a cookie that scripts cannot read and other sites do not send", async () => {
+    await using world = startHttpWorld();
+    const response = await signIn(world, { token: TOKEN });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("set-cookie")).toMatch(
+      new RegExp(`^pi_gateway_${world.http.port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000$`),
+    );
+  });
+
+  test("works with token, password and one-time code, and stores only digests", async () => {
+    await using world = startHttpWorld();
+    for (const body of [{ token: TOKEN }, { password: PASSWORD }, { code: world.http.signInCode() }]) {
+      const response = await signIn(world, body);
+      const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+      expect(await status(world, { cookie })).toBe(200);
+      const stored = JSON.stringify([...world.signIns]);
+      for (const value of [cookie.split("=")[1] ?? "", TOKEN, PASSWORD]) expect(stored).not.toContain(value);
+    }
+  });
+
+  test("refuses a body with no credential, with two, or with anything else", async () => {
+    await using world = startHttpWorld();
+    for (const body of [{}, { token: TOKEN, password: PASSWORD }, { user: "operator" }, { token: 7 }, [], null]) {
+      expect((await signIn(world, body)).status).toBe(422);
+    }
+  });
+
+  test("ends after thirty days", async () => {
+    await using world = startHttpWorld();
+    const cookie = await world.cookie();
+    await world.clock.advance(30 * 24 * 3_600_000 - 1);
+    expect(await status(world, { cookie })).toBe(200);
+    await world.clock.advance(1);
+    expect(await status(world, { cookie })).toBe(401);
+  });
+
+  test("out ends the cookie", async () => {
+    await using world = startHttpWorld();
+    const cookie = await world.cookie();
+    const page = { cookie, origin: world.http.url, "x-pi-gateway": "1" };
+    const response = await fetch(world.url("/api/sign-out"), { method: "POST", headers: page });
+    expect([response.status, response.headers.get("set-cookie")?.includes("Max-Age=0")]).toEqual([204, true]);
+    expect(await status(world, { cookie })).toBe(401);
+    expect(world.signIns.size).toBe(0);
+  });
+
+  test("with a code works once", async () => {
+    await using world = startHttpWorld();
+    const code = world.http.signInCode();
+    expect((await signIn(world, { code })).status).toBe(204);
+    expect((await signIn(world, { code })).status).toBe(401);
+  });
+
+  test("with a code works for ten minutes", async () => {
+    await using world = startHttpWorld();
+    const [early, late] = [world.http.signInCode(), world.http.signInCode()];
+    await world.clock.advance(10 * 60_000 - 1);
+    expect((await signIn(world, { code: early })).status).toBe(204);
+    await world.clock.advance(1);
+    expect((await signIn(world, { code: late })).status).toBe(401);
+  });
+
+  test("with the empty or a missing password is not possible when no password is set", async () => {
+    await using world = startHttpWorld({ auth: { token: secret(TOKEN), password: null } });
+    expect((await signIn(world, { password: "" })).status).toBe(422);
+    expect((await signIn(world, { password: "\0".repeat(32) })).status).toBe(401);
+  });
+});
+
+describe("rotating the token", () => {
+  test("ends the old token, cookies made with it and open sockets at once", async () => {
+    await using world = startHttpWorld();
+    const cookie = await world.cookie();
+    const socket = new WebSocket(world.url("/ws").replace("http", "ws"), { headers: withToken(TOKEN) });
+    const closed = new Promise<number>((resolve) => socket.addEventListener("close", (event) => resolve(event.code)));
+    await new Promise((resolve) => socket.addEventListener("open", resolve));
+    const fresh = "another-token-of-22-characters";
+    world.http.update({ auth: { token: secret(fresh), password: null }, allowedHosts: [], trustedProxies: [] });
+    expect(await closed).toBe(4001);
+    expect(await status(world, withToken(TOKEN))).toBe(401);
+    expect(await status(world, { cookie })).toBe(401);
+    expect(await status(world, withToken(fresh))).toBe(200);
+  });
+
+  test("ends an answer that is being streamed in its name", async () => {
+    await using world = startHttpWorld();
+    const response = await world.postJson("/api/chat", { text: "hi", stream: true });
+    world.http.update({
+      auth: { token: secret("x".repeat(22)), password: null },
+      allowedHosts: [],
+      trustedProxies: [],
+    });
+    expect(await response.text()).toContain('event: error\ndata: {"code":"unauthorized"');
+  });
+
+  test("leaves sign-ins alone when only host names change", async () => {
+    await using world = startHttpWorld();
+    const cookie = await world.cookie();
+    const auth = { token: secret(TOKEN), password: secret(PASSWORD) };
+    world.http.update({ auth, allowedHosts: ["chat.example.com"], trustedProxies: [] });
+    expect(await status(world, { cookie })).toBe(200);
+    expect(await status(world, { cookie, host: "chat.example.com" })).toBe(200);
+  });
+});
+
+describe("wrong credentials", () => {
+  const wrong = withToken("wrong");
+
+  test("lock the client out after ten, the right token included, and say for how long", async () => {
+    await using world = startHttpWorld();
+    for (let at = 0; at < 10; at++) expect(await status(world, wrong)).toBe(401);
+    const locked = await fetch(world.url("/api/status"), { headers: withToken(TOKEN) });
+    expect([locked.status, locked.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await locked.json()).toMatchObject({ error: { code: "locked_out", retryAfterMs: 1_000 } });
+    await world.clock.advance(1_000);
+    expect(await status(world, withToken(TOKEN))).toBe(200);
+  });
+
+  test("count on every path together: any route, the socket, sign-in with any credential", async () => {
+    await using world = startHttpWorld();
+    const attempts = [
+      () => status(world, wrong),
+      async () => (await fetch(world.url("/nowhere"), { headers: wrong })).status,
+      async () => (await fetch(world.url("/api/chat"), { method: "POST", headers: wrong })).status,
+      async () => (await fetch(world.url("/ws"), { headers: wrong })).status,
+      async () => (await signIn(world, { token: "wrong" })).status,
+      async () => (await signIn(world, { password: "wrong" })).status,
+      async () => (await signIn(world, { code: "wrong" })).status,
+      () => status(world, { ...wrong, "x-forwarded-for": "8.8.8.8", "x-device-token": "anything" }),
+      () => status(world, { authorization: "bearer WRONG" }),
+      () => status(world, { ...wrong, cookie: `pi_gateway_${world.http.port}=made-up` }),
+    ];
+    for (const attempt of attempts) expect(await attempt()).toBe(401);
+    expect((await signIn(world, { code: world.http.signInCode() })).status).toBe(429);
+    expect(await status(world, withToken(TOKEN))).toBe(429);
+  });
+
+  test("of a thousand guesses evaluate fewer than twenty", async () => {
+    await using world = startHttpWorld();
+    let evaluated = 0;
+    for (let at = 0; at < 1_000; at++) {
+      if ((await status(world, withToken(`guess-${at}`))) === 401) evaluated++;
+      await world.clock.advance(10);
+    }
+    expect(evaluated).toBeLessThan(20);
+  });
+
+  test("never lock out a valid cookie, because another program on the same machine could cause that", async () => {
+    await using world = startHttpWorld();
+    const cookie = await world.cookie();
+    for (let at = 0; at < 12; at++) await status(world, wrong);
+    expect(await status(world, withToken(TOKEN))).toBe(429);
+    expect(await status(world, { cookie })).toBe(200);
+  });
+
+  test("of a page of another site are not even looked at", async () => {
+    await using world = startHttpWorld();
+    for (let at = 0; at < 30; at++) {
+      expect((await signIn(world, { password: "guess" }, { origin: "http://evil.example" })).status).toBe(403);
+    }
+    expect((await signIn(world, { password: PASSWORD })).status).toBe(204);
+  });
+
+  test("are not: missing ones, and cookies that have ended", async () => {
+    await using world = startHttpWorld();
+    for (let at = 0; at < 30; at++) {
+      expect(await status(world, {})).toBe(401);
+      expect(await status(world, { cookie: `pi_gateway_${world.http.port}=${"x".repeat(43)}` })).toBe(401);
+    }
+    expect(await status(world, withToken(TOKEN))).toBe(200);
+  });
+
+  test("are counted per client behind a configured proxy, and for all clients together", async () => {
+    await using world = startHttpWorld({ trustedProxies: ["127.0.0.1"] });
+    const from = (address: string, token: string) => status(world, { ...withToken(token), "x-forwarded-for": address });
+    for (let at = 0; at < 10; at++) await from("9.9.9.9", "wrong");
+    expect(await from("9.9.9.9", TOKEN)).toBe(429);
+    expect(await from("8.8.8.8", TOKEN)).toBe(200);
+    for (let at = 0; at < 90; at++) await from(`7.7.7.${at}`, "wrong");
+    expect(await from("6.6.6.6", TOKEN)).toBe(429);
+  });
+
+  test("answer alike whatever is wrong about them", async () => {
+    await using world = startHttpWorld();
+    const odd = ["' OR 1=1 --", TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.toUpperCase(), "x".repeat(5_000)];
+    const bodies = new Set<string>();
+    for (const token of odd)
+      bodies.add(await codeOf(await fetch(world.url("/api/status"), { headers: withToken(token) })));
+    expect([...bodies]).toEqual(["unauthorized"]);
+  });
+});

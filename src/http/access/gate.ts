@@ -1,0 +1,87 @@
+/** The checks every request passes before anything is done for it: host, address, origin, who. Decides; does no work. */
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Auth, Identity } from "./auth.ts";
+import type { ClientAddress } from "./client-address.ts";
+import type { Hosts } from "./hosts.ts";
+import type { Disposition, MediaLinks } from "./media-links.ts";
+import type { Match } from "../route-match.ts";
+import { lockedOut } from "../problem.ts";
+
+/** Never in an address: addresses end up in histories, logs and referrers. */
+const SECRET_PARAMS = ["token", "access_token", "code", "password"];
+/** A page of another site cannot set this header without asking first, and we never say yes. */
+export const PAGE_HEADER = "x-pi-gateway";
+
+export interface Asked {
+  readonly headers: Headers;
+  readonly method: string;
+  readonly query: URLSearchParams;
+  readonly client: ClientAddress;
+}
+
+export interface Allowed {
+  readonly identity: Identity | null;
+  readonly disposition: Disposition;
+}
+
+export function isUpgrade(headers: Headers): boolean {
+  return headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+function changesThings(asked: Pick<Asked, "headers" | "method">): boolean {
+  return (asked.method !== "GET" && asked.method !== "HEAD") || isUpgrade(asked.headers);
+}
+
+/** Where it comes from, as far as a browser tells. Runs before credentials are looked at, so that a hostile page cannot even cause a lockout. */
+export function refuseStrangers(hosts: Hosts, asked: Pick<Asked, "headers" | "method" | "query">): void {
+  if (!hosts.allowsHost(asked.headers.get("host"))) throw new GatewayError("wrong_host", "host not allowed");
+  if (SECRET_PARAMS.some((name) => asked.query.has(name))) {
+    throw new GatewayError("bad_request", "secret in the query", {
+      say: "Secrets do not belong in an address. Send the token in the Authorization header instead.",
+    });
+  }
+  const origin = asked.headers.get("origin");
+  if (origin !== null && (origin === "null" || changesThings(asked)) && !hosts.allowsOrigin(origin)) {
+    throw new GatewayError("forbidden", "origin not allowed", {
+      say: "Pages of other sites may not call this gateway.",
+    });
+  }
+  const navigation = asked.headers.get("sec-fetch-mode") === "navigate" && !changesThings(asked);
+  if (asked.headers.get("sec-fetch-site") === "cross-site" && !navigation) {
+    throw new GatewayError("forbidden", "cross-site request", {
+      say: "Pages of other sites may not call this gateway.",
+    });
+  }
+}
+
+/** Who asks, and whether that is enough for the row. Without a sign-in, unknown paths look the same as known ones. */
+export async function authorize(
+  deps: { auth: Auth; links: MediaLinks; hosts: Hosts },
+  asked: Asked,
+  match: Match,
+): Promise<Allowed> {
+  const policy = match.kind === "row" ? match.route.auth : "operator";
+  if (policy === "public") return { identity: null, disposition: "inline" };
+  if (policy === "signed" && match.kind === "row") {
+    const disposition = deps.links.verify(match.params["id"] ?? "", asked.query);
+    if (disposition !== null) return { identity: null, disposition };
+    throw new GatewayError("unauthorized", "bad media link", { say: "This link is not valid, or it has expired." });
+  }
+  const verdict = await deps.auth.authorize(asked.headers, asked.client.key);
+  if (verdict.kind === "locked") throw lockedOut(verdict.retryAfterMs);
+  if (verdict.kind !== "known") throw new GatewayError("unauthorized", verdict.kind);
+  if (verdict.identity.by === "cookie") refuseForgedCookieUse(deps.hosts, asked);
+  return { identity: verdict.identity, disposition: "inline" };
+}
+
+/** Browsers send cookies along without being asked, so a cookie alone proves nothing about the page that made the request. */
+function refuseForgedCookieUse(hosts: Hosts, asked: Asked): void {
+  const forged = (detail: string) => new GatewayError("forbidden", detail);
+  const site = asked.headers.get("sec-fetch-site");
+  // `same-site` is refused too: any other port of this machine counts as the same site.
+  if (site !== null && site !== "same-origin" && site !== "none") throw forged("cookie from another site");
+  if (!changesThings(asked)) return;
+  const origin = asked.headers.get("origin");
+  if (origin === null || !hosts.allowsOrigin(origin)) throw forged("cookie without a known origin");
+  if (!isUpgrade(asked.headers) && asked.headers.get(PAGE_HEADER) !== "1") throw forged("cookie without page header");
+}

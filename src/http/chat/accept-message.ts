@@ -1,0 +1,156 @@
+/** From a caller's words to a receipt, the same for page, API and scripts. It decides nothing the Receiver decides. */
+import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
+import type { MediaRef } from "../../contracts/chat.ts";
+import type { RefusedBecause } from "../../contracts/channel.ts";
+import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
+import { sizeText } from "../body.ts";
+import { hexDigest } from "../access/digests.ts";
+import { imageTypeOf } from "./image-type.ts";
+import type { HttpDeps, HttpOptions, SessionPlace } from "../types.ts";
+
+export const MAX_ATTACHMENTS = 8;
+export const MAX_NAME_CHARS = 200;
+
+export type AttachmentInput =
+  { readonly mediaId: string } | { readonly name: string; readonly mimeType: string; readonly data: string };
+
+export interface Draft {
+  readonly session: string;
+  readonly eventId: string;
+  readonly text: string;
+  readonly attachments: readonly AttachmentInput[];
+  readonly principal: Principal;
+}
+
+export interface Taken {
+  readonly id: InboxId;
+  readonly sessionKey: SessionKey;
+  readonly duplicate: boolean;
+}
+
+export type AcceptDeps = Pick<HttpDeps, "clock" | "ids" | "store" | "receiver" | "webchat" | "api" | "sessions">;
+type Limits = Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">;
+
+const REFUSALS: Record<RefusedBecause, ErrorCode> = {
+  empty: "empty_message",
+  too_long: "too_large",
+  session_full: "queue_full",
+  gateway_full: "queue_full",
+  stopping: "stopping",
+  not_allowed: "forbidden",
+};
+
+export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string): SessionPlace {
+  const found = deps.sessions.parse(session);
+  if (found) return found;
+  throw new GatewayError("invalid_params", "unreadable session", {
+    say: "`session` is a full session key, or a short name of a-z, 0-9 and dashes.",
+  });
+}
+
+/** Throws GatewayError when the message was not taken; when it resolves, the message is stored. */
+export async function acceptMessage(
+  deps: AcceptDeps,
+  limits: Limits,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const { sessionKey, channel, chat } = sessionOf(deps, draft.session);
+  if (draft.text.length > limits.maxMessageChars) throw tooLong(draft.text.length, limits.maxMessageChars);
+  if (draft.text.trim() === "" && draft.attachments.length === 0) throw new GatewayError("empty_message", "empty");
+  const files = await attach(deps, limits, draft);
+  const message = deps[channel].toInbound({
+    chat,
+    sessionKey,
+    eventId: draft.eventId,
+    text: draft.text,
+    attachments: files.map((file) => file.ref),
+    principal: draft.principal,
+    fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, files.map((file) => file.identity)])),
+    receivedAt: deps.clock.now(),
+  });
+  const receipt = await deps.receiver.receive(message, signal);
+  if (receipt.kind === "refused") {
+    const { because, say, retryAfterMs } = receipt;
+    const fields = retryAfterMs === undefined ? {} : { retryAfterMs };
+    throw new GatewayError(REFUSALS[because], because, { say, fields });
+  }
+  if (receipt.kind === "duplicate" && !receipt.sameContent) throw new GatewayError("key_reused", "other content");
+  return { id: receipt.id, sessionKey: receipt.sessionKey, duplicate: receipt.kind === "duplicate" };
+}
+
+interface Attached {
+  readonly ref: MediaRef;
+  /** Equal for equal content, so that a repeated request is recognised although its files were stored anew. */
+  readonly identity: string;
+}
+
+async function attach(deps: AcceptDeps, limits: Limits, draft: Draft): Promise<Attached[]> {
+  const attached: Attached[] = [];
+  for (const input of draft.attachments) {
+    if ("mediaId" in input) attached.push(await findMedia(deps, input.mediaId, draft.principal));
+    else attached.push(await storeInline(deps, limits, input, draft.principal));
+  }
+  return attached;
+}
+
+async function findMedia(deps: AcceptDeps, mediaId: string, principal: Principal): Promise<Attached> {
+  const found = await deps.store.media.find(mediaId as MediaId);
+  if (found === null || found.owner !== principal) {
+    throw new GatewayError("invalid_params", "no such media", {
+      say: "An attachment is not there. Upload it again, then send the message.",
+    });
+  }
+  const { owner: _owner, ...ref } = found;
+  return { ref, identity: mediaId };
+}
+
+async function storeInline(
+  deps: AcceptDeps,
+  limits: Limits,
+  input: { readonly name: string; readonly data: string },
+  principal: Principal,
+): Promise<Attached> {
+  const data = fromBase64(input.data);
+  const ref = await storeImage(deps, limits, { name: input.name, data, owner: principal });
+  return { ref, identity: `${input.name}:${hexDigest(data)}` };
+}
+
+export async function storeImage(
+  deps: Pick<HttpDeps, "clock" | "ids" | "store">,
+  limits: Pick<HttpOptions, "maxUploadBytes">,
+  file: { readonly name: string; readonly data: Uint8Array; readonly owner: Principal },
+): Promise<MediaRef> {
+  const { data, owner } = file;
+  if (data.byteLength > limits.maxUploadBytes) {
+    throw new GatewayError("too_large", "attachment too large", {
+      say: `The file of ${sizeText(data.byteLength)} is larger than the gateway accepts (${sizeText(limits.maxUploadBytes)}).`,
+    });
+  }
+  const mimeType = imageTypeOf(data);
+  if (mimeType === null) {
+    throw new GatewayError("wrong_type", "not an image", {
+      say: "Only PNG, JPEG, GIF and WebP images can be attached, and this file is none of them.",
+    });
+  }
+  const mediaId = deps.ids.next("media") as MediaId;
+  return deps.store.media.put({ mediaId, owner, name: file.name, mimeType, data, at: deps.clock.now() });
+}
+
+function fromBase64(text: string): Uint8Array {
+  try {
+    return Uint8Array.fromBase64(text);
+  } catch (cause) {
+    throw new GatewayError("invalid_params", "not base64", {
+      cause,
+      say: "`data` of an attachment is not valid base64.",
+    });
+  }
+}
+
+function tooLong(chars: number, maxChars: number): GatewayError {
+  const [has, limit] = [chars.toLocaleString("en-US"), maxChars.toLocaleString("en-US")];
+  return new GatewayError("too_large", "message too long", {
+    say: `The message has ${has} characters; the limit is ${limit}. Shorten it, or send it in parts.`,
+  });
+}

@@ -1,0 +1,58 @@
+/** A response of server-sent events. A client that reads too slowly is cut off instead of filling memory. */
+import type { Clock } from "../../kit/clock.ts";
+
+export interface EventSink {
+  send(event: string, data: unknown): void;
+  /** Nobody reads any more. */
+  isGone(): boolean;
+}
+
+const HEARTBEAT_MS = 15_000;
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
+/** Runs `produce` until it resolves; its signal aborts when the client is gone. `produce` reports its own failures as events. */
+export function eventStream(
+  clock: Clock,
+  signal: AbortSignal,
+  produce: (sink: EventSink, signal: AbortSignal) => Promise<void>,
+): Response {
+  const gone = new AbortController();
+  const over = AbortSignal.any([signal, gone.signal]);
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const write = (text: string): void => {
+          if (gone.signal.aborted) return;
+          controller.enqueue(encoder.encode(text));
+          if ((controller.desiredSize ?? 0) > 0) return;
+          gone.abort(new Error("client reads too slowly"));
+          controller.error(gone.signal.reason);
+        };
+        const ended = new AbortController();
+        void heartbeat(clock, AbortSignal.any([over, ended.signal]), () => write(": still here\n\n"));
+        const sink: EventSink = {
+          send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+          isGone: () => gone.signal.aborted,
+        };
+        // Not awaited: a stream that waits in `start` sends nothing until it is over.
+        void produce(sink, over).finally(() => {
+          ended.abort(new Error("stream ended"));
+          if (!gone.signal.aborted) controller.close();
+        });
+      },
+      cancel() {
+        gone.abort(new Error("client gone"));
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES }),
+  );
+  return new Response(stream, { headers: { "content-type": "text/event-stream", "x-accel-buffering": "no" } });
+}
+
+async function heartbeat(clock: Clock, signal: AbortSignal, beat: () => void): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(HEARTBEAT_MS, signal).catch(() => undefined); // the abort is the normal end
+    if (!signal.aborted) beat();
+  }
+}

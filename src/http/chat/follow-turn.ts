@@ -1,0 +1,99 @@
+/** Watches one session until the turn of one message has ended. Subscribes before the message is handed in, so that nothing is missed. */
+import type { Events, GatewayEvents } from "../../contracts/events.ts";
+import type { LiveTurns } from "../../contracts/flow.ts";
+import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { TurnResult, TurnStore } from "../../contracts/store.ts";
+import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
+
+export interface TurnFollower extends Disposable {
+  /** From now on, progress of the turn that answers this message goes to `show`; what has been said already comes first. */
+  follow(inboxId: InboxId, show: (progress: TurnProgress) => void): void;
+  /** Rejects with `signal.reason`; the turn itself goes on. */
+  result(inboxId: InboxId, signal: AbortSignal): Promise<TurnResult>;
+}
+
+export type TurnProgress =
+  | { readonly event: "delta"; readonly data: { readonly text: string } }
+  | {
+      readonly event: "tool";
+      readonly data: { readonly callId: string; readonly tool: string; readonly status: string; readonly ms?: number };
+    };
+
+type Seen =
+  | { readonly event: "turn.started"; readonly data: GatewayEvents["turn.started"] }
+  | { readonly event: "turn.delta"; readonly data: GatewayEvents["turn.delta"] }
+  | { readonly event: "turn.tool"; readonly data: GatewayEvents["turn.tool"] };
+
+/** Kept only while the receipt is awaited. Past this, progress is lost but never the result. */
+const MAX_EARLY_EVENTS = 10_000;
+
+export function followTurn(
+  deps: { events: Events; live: LiveTurns; turns: TurnStore },
+  sessionKey: SessionKey,
+): TurnFollower {
+  const early: Seen[] = [];
+  let ended: Deferred<void> = deferred();
+  let turnId: TurnId | null = null;
+  let following: { inboxId: InboxId; show: (progress: TurnProgress) => void } | null = null;
+
+  const see = (seen: Seen): void => {
+    if (seen.data.sessionKey !== sessionKey) return;
+    if (following === null) {
+      if (early.length < MAX_EARLY_EVENTS) early.push(seen);
+      return;
+    }
+    if (seen.event === "turn.started") {
+      if (seen.data.inboxIds.includes(following.inboxId)) turnId = seen.data.turnId;
+      return;
+    }
+    if (seen.data.turnId === turnId) following.show(progressOf(seen));
+  };
+
+  const subscriptions = [
+    deps.events.on("turn.started", (data) => see({ event: "turn.started", data })),
+    deps.events.on("turn.delta", (data) => see({ event: "turn.delta", data })),
+    deps.events.on("turn.tool", (data) => see({ event: "turn.tool", data })),
+    deps.events.on("turn.ended", (data) => {
+      if (data.sessionKey !== sessionKey) return;
+      const before = ended;
+      ended = deferred();
+      before.resolve();
+    }),
+  ];
+
+  return {
+    follow(inboxId, show) {
+      following = { inboxId, show };
+      const beganEarly = early.some((seen) => seen.event === "turn.started" && seen.data.inboxIds.includes(inboxId));
+      const running = deps.live.snapshot(sessionKey);
+      if (beganEarly) early.forEach(see);
+      else if (running?.inboxIds.includes(inboxId)) {
+        turnId = running.turnId;
+        if (running.text !== "") show({ event: "delta", data: { text: running.text } });
+        for (const tool of running.tools) show({ event: "tool", data: toolData(tool) });
+      }
+      early.length = 0;
+    },
+    async result(inboxId, signal) {
+      for (;;) {
+        const next = ended.promise; // taken before the read: a turn that ends during the read is noticed
+        const result = await deps.turns.resultOf(inboxId);
+        if (result) return result;
+        await orAborted(next, signal);
+      }
+    },
+    [Symbol.dispose]() {
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    },
+  };
+}
+
+function progressOf(seen: Exclude<Seen, { event: "turn.started" }>): TurnProgress {
+  if (seen.event === "turn.delta") return { event: "delta", data: { text: seen.data.text } };
+  return { event: "tool", data: toolData(seen.data) };
+}
+
+function toolData(tool: { callId: string; tool: string; status: string; ms?: number }) {
+  const { callId, status, ms } = tool;
+  return { callId, tool: tool.tool, status, ...(ms === undefined ? {} : { ms }) };
+}

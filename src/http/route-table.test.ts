@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { startHttpWorld, TOKEN } from "../testing/http/http-fixture.ts";
+import { createAuth } from "./access/auth.ts";
+import { createMediaLinks } from "./access/media-links.ts";
+import { routeTable } from "./route-table.ts";
+import type { HttpWorld } from "../testing/http/http-fixture.ts";
+import { secret } from "../kit/secret.ts";
+
+function tableOf(world: HttpWorld) {
+  const { clock, ids, log, store } = world.deps;
+  const bindingKey = new Uint8Array(32);
+  const cookieName = () => "cookie";
+  const settings = { token: secret(TOKEN), password: null };
+  const auth = createAuth({ clock, ids, log, signIns: store.signIns }, { settings, bindingKey, cookieName });
+  return routeTable(
+    {
+      ...world.deps,
+      links: createMediaLinks(clock, bindingKey),
+      stopping: AbortSignal.abort(),
+      isReady: () => true,
+      signIn: { auth, cookieName, signedOut() {} },
+    },
+    { maxMessageChars: 1, maxUploadBytes: 1 },
+  );
+}
+
+const concrete = (path: string) => path.replaceAll(/:\w+/g, "some-name");
+
+describe("the route table", () => {
+  test("lets strangers in at exactly these places", async () => {
+    await using world = startHttpWorld();
+    const open = tableOf(world).filter((row) => row.auth === "public");
+    expect(open.map((row) => `${row.method} ${row.path}`).sort()).toEqual([
+      "GET /",
+      "GET /app-1a2b.js",
+      "GET /favicon.svg",
+      "GET /health",
+      "GET /ready",
+      "POST /api/sign-in",
+    ]);
+  });
+
+  test("is what product scripts rely on", async () => {
+    await using world = startHttpWorld();
+    const rows = tableOf(world).filter((row) => row.auth !== "public");
+    expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
+      "operator GET /api/config",
+      "operator GET /api/sessions",
+      "operator GET /api/sessions/:key",
+      "operator GET /api/sessions/:key/transcript",
+      "operator GET /api/status",
+      "operator GET /ws",
+      "operator POST /api/chat",
+      "operator POST /api/config/reload",
+      "operator POST /api/media",
+      "operator POST /api/sessions/:key/abort",
+      "operator POST /api/sessions/:key/reset",
+      "operator POST /api/sign-out",
+      "signed GET /media/:id",
+    ]);
+  });
+
+  test("answers 401 at every other row without a credential, with the same words everywhere", async () => {
+    await using world = startHttpWorld();
+    for (const row of tableOf(world).filter(({ auth }) => auth !== "public")) {
+      const response = await fetch(world.url(concrete(row.path)), { method: row.method });
+      expect([row.path, response.status]).toEqual([row.path, 401]);
+    }
+    expect(world.received).toEqual([]);
+  });
+
+  test("does not tell strangers which paths exist, and tells the operator", async () => {
+    await using world = startHttpWorld();
+    const unknown = [
+      "/api/nothing",
+      "/api/sessions/a/b/c",
+      "/app.js.map",
+      "/../etc/passwd",
+      "/%2e%2e/",
+      "/api/sessions/%zz",
+    ];
+    for (const path of unknown) {
+      expect([path, (await fetch(world.url(path))).status]).toEqual([path, path === "/%2e%2e/" ? 200 : 401]);
+    }
+    expect((await world.call("/api/nothing")).status).toBe(404);
+    expect((await world.call("/api/sessions/%zz")).status).toBe(404);
+  });
+
+  test("answers 405 to the operator and 401 to strangers when only the method is wrong", async () => {
+    await using world = startHttpWorld();
+    for (const row of tableOf(world)) {
+      const path = concrete(row.path);
+      const method = row.method === "GET" ? "DELETE" : "PUT";
+      expect([path, (await world.call(path, { method })).status]).toEqual([path, 405]);
+      expect([path, (await fetch(world.url(path), { method })).status]).toEqual([path, 401]);
+    }
+  });
+
+  test("answers HEAD like GET, without a body", async () => {
+    await using world = startHttpWorld();
+    const response = await fetch(world.url("/health"), { method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+  });
+});
+
+describe("public answers", () => {
+  test("say no more than they have to", async () => {
+    await using world = startHttpWorld();
+    const bodies = async () => ({
+      health: await (await fetch(world.url("/health"))).json(),
+      ready: await (await fetch(world.url("/ready"))).json(),
+    });
+    expect(await bodies()).toEqual({ health: { ok: true }, ready: { ok: false } });
+    world.http.setReady(true);
+    expect(await bodies()).toEqual({ health: { ok: true }, ready: { ok: true } });
+    expect((await fetch(world.url("/ready"))).status).toBe(200);
+  });
+});

@@ -1,0 +1,31 @@
+/** Every route of the gateway in one list. Nothing is reachable that is not here. */
+import type { MediaLinks } from "./access/media-links.ts";
+import type { Route } from "./route.ts";
+import { chatRoutes } from "./routes/chat.ts";
+import { mediaRoutes } from "./routes/media.ts";
+import { operateRoutes } from "./routes/operate.ts";
+import { publicRoutes } from "./routes/public.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import type { HttpDeps, HttpOptions } from "./types.ts";
+
+export interface TableDeps extends HttpDeps {
+  readonly signIn: SignInDeps;
+  readonly links: MediaLinks;
+  readonly stopping: AbortSignal;
+  isReady(): boolean;
+}
+
+export function routeTable(
+  deps: TableDeps,
+  limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
+): readonly Route[] {
+  return [
+    ...publicRoutes(deps.page, deps.isReady),
+    ...signInRoutes(deps.signIn),
+    ...operateRoutes(deps),
+    ...chatRoutes(deps, limits),
+    ...sessionRoutes(deps),
+    ...mediaRoutes(deps, deps.links, limits),
+  ];
+}

@@ -1,0 +1,52 @@
+/** The form of one row of the route table. A row without an answer to "who may call this" does not type-check. */
+import type { Server } from "bun";
+import type { Identity } from "./access/auth.ts";
+import type { ClientAddress } from "./access/client-address.ts";
+import type { Disposition } from "./access/media-links.ts";
+import type { SocketData } from "./ws/sockets.ts";
+
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** `/api/sessions/:key`: a part that starts with a colon matches one path segment. */
+  readonly path: string;
+  /** `public`: anyone. `operator`: token or cookie. `signed`: the address itself carries an unexpired signature. */
+  readonly auth: "public" | "operator" | "signed";
+  readonly body: BodyRule;
+  handle(call: Call): Promise<Reply> | Reply;
+}
+
+export type BodyRule =
+  | { readonly kind: "none" }
+  | { readonly kind: "json"; readonly maxBytes: number }
+  | { readonly kind: "bytes"; readonly maxBytes: number };
+
+/** `upgraded`: the connection is a WebSocket now and there is nothing to answer. */
+export type Reply = Response | "upgraded";
+
+export interface Call {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly server: Server<SocketData>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly client: ClientAddress;
+  /** Null on public and signed routes: nobody is asked for there. */
+  readonly identity: Identity | null;
+  readonly disposition: Disposition;
+  /** The parsed body of a json route, not yet checked by a schema. */
+  readonly json: unknown;
+  readonly bytes: Uint8Array;
+  /** Aborts when the client has gone, its credential was replaced, or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export const NO_BODY: BodyRule = { kind: "none" };
+export const SMALL_JSON: BodyRule = { kind: "json", maxBytes: 1024 * 1024 };
+
+export function json(value: unknown, status = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json" } });
+}
+
+export function noContent(headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 204, headers });
+}

@@ -1,0 +1,137 @@
+/** POST /api/chat: hand a message in and wait for the answer, whole or as it is written. Gives up waiting, never the turn. */
+import { Type } from "typebox";
+import { ERRORS, GatewayError } from "../../contracts/errors.ts";
+import type { TurnResult } from "../../contracts/store.ts";
+import type { ChatReply } from "../../contracts/wire.ts";
+import { acceptMessage, MAX_ATTACHMENTS, MAX_NAME_CHARS, sessionOf, type Taken } from "../chat/accept-message.ts";
+import { OPERATOR } from "../access/auth.ts";
+import { checked } from "../checked.ts";
+import { eventStream } from "../chat/event-stream.ts";
+import { followTurn, type TurnFollower } from "../chat/follow-turn.ts";
+import { knownCode, logProblem, wireError } from "../problem.ts";
+import { type Call, json, type Route } from "../route.ts";
+import type { HttpDeps, HttpOptions } from "../types.ts";
+
+const DEFAULT_SESSION = "operator";
+const MIB = 1024 * 1024;
+const closed = { additionalProperties: false } as const;
+
+const chatBody = () =>
+  checked(
+    Type.Object(
+      {
+        text: Type.String(),
+        session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+        agent: Type.Optional(Type.Literal("default")),
+        stream: Type.Optional(Type.Boolean()),
+        attachments: Type.Optional(
+          Type.Array(
+            Type.Union([
+              Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, closed),
+              Type.Object(
+                {
+                  name: Type.String({ maxLength: MAX_NAME_CHARS }),
+                  mimeType: Type.String({ maxLength: 128 }),
+                  data: Type.String(),
+                },
+                closed,
+              ),
+            ]),
+            { maxItems: MAX_ATTACHMENTS },
+          ),
+        ),
+      },
+      closed,
+    ),
+  );
+
+/** Room for one largest file in base64 besides the text. */
+export function maxChatBytes(maxUploadBytes: number): number {
+  return Math.ceil((maxUploadBytes * 4) / 3) + MIB;
+}
+
+export function chatRoutes(
+  deps: HttpDeps & { readonly stopping: AbortSignal },
+  limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
+): readonly Route[] {
+  const Body = chatBody();
+  const handle = async (call: Call): Promise<Response> => {
+    const body = await Body.parse(call.json);
+    const session = body.session ?? DEFAULT_SESSION;
+    const draft = {
+      session,
+      text: body.text,
+      attachments: body.attachments ?? [],
+      eventId: eventIdOf(call.request.headers.get("idempotency-key"), deps),
+      principal: call.identity?.principal ?? OPERATOR,
+    } as const;
+    const { sessionKey } = sessionOf(deps, session);
+    const follower = followTurn({ events: deps.events, live: deps.live, turns: deps.store.turns }, sessionKey);
+    let handedOver = false;
+    try {
+      // Not the caller's signal: a message that is being stored is not half stored because its sender hung up.
+      const taken = await acceptMessage(deps, limits, draft, deps.stopping);
+      call.server.timeout(call.request, 0); // an answer may take longer than an idle connection lives; the turn has its own limit
+      if (body.stream === true || wantsEvents(call.request.headers)) {
+        handedOver = true;
+        return streamed(deps, call, follower, taken);
+      }
+      return answered(await follower.result(taken.id, call.signal));
+    } finally {
+      if (!handedOver) follower[Symbol.dispose]();
+    }
+  };
+  return [
+    {
+      method: "POST",
+      path: "/api/chat",
+      auth: "operator",
+      body: { kind: "json", maxBytes: maxChatBytes(limits.maxUploadBytes) },
+      handle,
+    },
+  ];
+}
+
+function answered(result: TurnResult): Response {
+  if (result.outcome === "failed") throw turnError(result);
+  return json(replyOf(result));
+}
+
+function streamed(deps: HttpDeps, call: Call, follower: TurnFollower, taken: Taken): Response {
+  return eventStream(deps.clock, call.signal, async (sink, signal) => {
+    using following = follower;
+    sink.send("accepted", { id: taken.id });
+    try {
+      following.follow(taken.id, ({ event, data }) => sink.send(event, data));
+      const result = await following.result(taken.id, signal);
+      if (result.outcome === "failed") throw turnError(result);
+      sink.send("done", replyOf(result));
+    } catch (error) {
+      if (sink.isGone() || call.request.signal.aborted) return; // nobody is left to be told
+      logProblem(deps.log, error, { requestId: call.requestId });
+      sink.send("error", wireError(error, call.requestId));
+    }
+  });
+}
+
+function replyOf(result: TurnResult): ChatReply {
+  const { content, toolCalls, sessionKey, turnId, usage } = result;
+  return { content, tool_calls: toolCalls, sessionKey, turnId, usage };
+}
+
+function turnError(result: TurnResult): GatewayError {
+  const code = knownCode(result.errorCode);
+  return new GatewayError(code, "turn failed", { say: ERRORS[code].say, fields: { turnId: result.turnId } });
+}
+
+function eventIdOf(key: string | null, deps: Pick<HttpDeps, "ids">): string {
+  if (key === null) return deps.ids.next("api");
+  if (/^[\x21-\x7e]{1,200}$/.test(key)) return `idem:${key}`;
+  throw new GatewayError("invalid_params", "unreadable Idempotency-Key", {
+    say: "Idempotency-Key is 1 to 200 printable characters without spaces.",
+  });
+}
+
+function wantsEvents(headers: Headers): boolean {
+  return (headers.get("accept") ?? "").toLowerCase().includes("text/event-stream");
+}

@@ -1,0 +1,64 @@
+/** Pictures in and out. In: by their bytes, images only. Out: by a signed link, with headers that keep a browser from running anything. */
+import { GatewayError } from "../../contracts/errors.ts";
+import type { MediaId } from "../../contracts/ids.ts";
+import { MAX_NAME_CHARS, storeImage } from "../chat/accept-message.ts";
+import { OPERATOR } from "../access/auth.ts";
+import { isImageType } from "../chat/image-type.ts";
+import type { MediaLinks } from "../access/media-links.ts";
+import { type Call, json, NO_BODY, type Route } from "../route.ts";
+import type { HttpDeps, HttpOptions } from "../types.ts";
+
+const CACHE_SECONDS = 3_600;
+const UNKNOWN_TYPE = "application/octet-stream";
+
+export function mediaRoutes(
+  deps: Pick<HttpDeps, "clock" | "ids" | "store">,
+  links: MediaLinks,
+  limits: Pick<HttpOptions, "maxUploadBytes">,
+): readonly Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/api/media",
+      auth: "operator",
+      body: { kind: "bytes", maxBytes: limits.maxUploadBytes },
+      async handle(call) {
+        const owner = call.identity?.principal ?? OPERATOR;
+        const name = nameOf(call.request.headers.get("x-filename"));
+        const { mediaId } = await storeImage(deps, limits, { name, data: call.bytes, owner });
+        return json({ mediaId, url: links.sign(mediaId, "inline") });
+      },
+    },
+    { method: "GET", path: "/media/:id", auth: "signed", body: NO_BODY, handle: (call) => serve(deps, call) },
+  ];
+}
+
+async function serve(deps: Pick<HttpDeps, "store">, call: Call): Promise<Response> {
+  const mediaId = (call.params["id"] ?? "") as MediaId;
+  const found = await deps.store.media.find(mediaId);
+  const data = found && (await deps.store.media.read(mediaId));
+  if (!found || !data) throw new GatewayError("not_found", "no such media");
+  const shown = isImageType(found.mimeType);
+  const how = shown && call.disposition === "inline" ? "inline" : "attachment";
+  return new Response(data as Uint8Array<ArrayBuffer>, {
+    headers: {
+      "content-type": shown ? found.mimeType : UNKNOWN_TYPE,
+      "content-disposition": `${how}; filename*=UTF-8''${encodeURIComponent(found.name).replaceAll("'", "%27")}`,
+      "content-security-policy": "sandbox; default-src 'none'",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": `private, max-age=${CACHE_SECONDS}`,
+    },
+  });
+}
+
+/** What the sender calls the file, for display; percent-encoded, because headers cannot carry every character. */
+function nameOf(header: string | null): string {
+  try {
+    const name = decodeURIComponent(header ?? "")
+      .replaceAll(/[\p{Cc}/\\]/gu, "_")
+      .trim();
+    return name === "" ? "image" : name.slice(0, MAX_NAME_CHARS).toWellFormed();
+  } catch {
+    return "image"; // an unreadable name is no reason to refuse a picture
+  }
+}

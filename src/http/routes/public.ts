@@ -1,0 +1,50 @@
+/** What anyone may ask: whether the gateway lives, and the files of the page. No detail about anything else. */
+import { type Call, json, NO_BODY, type Route } from "../route.ts";
+import type { PageAssets, PageFile } from "../types.ts";
+
+const YEAR_SECONDS = 31_536_000;
+const PAGE_HEADERS = {
+  "content-security-policy":
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+export function publicRoutes(page: PageAssets, isReady: () => boolean): readonly Route[] {
+  const open = { method: "GET", auth: "public", body: NO_BODY } as const;
+  return [
+    { ...open, path: "/health", handle: () => json({ ok: true }) },
+    { ...open, path: "/ready", handle: () => json({ ok: isReady() }, isReady() ? 200 : 503) },
+    ...[...page.files].map(([path, file]) => ({
+      ...open,
+      path,
+      handle: (call: Call) => pageFile(call.request.headers, file, page.build),
+    })),
+  ];
+}
+
+function pageFile(asked: Headers, file: PageFile, build: string): Response {
+  const zipped = acceptsGzip(asked.get("accept-encoding")) ? file.gzip : undefined;
+  const etag = `"${build}${zipped ? "-gz" : ""}"`;
+  const headers: Record<string, string> = {
+    ...PAGE_HEADERS,
+    "content-type": file.type,
+    etag,
+    "cache-control": file.immutable ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache",
+    vary: "Accept-Encoding",
+  };
+  if (asked.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
+  if (!zipped) return new Response(bodyOf(file.body), { headers });
+  return new Response(bodyOf(zipped), { headers: { ...headers, "content-encoding": "gzip" } });
+}
+
+/** A copy of the view's own bytes: types of shared memory are not accepted as a body. */
+function bodyOf(body: Uint8Array | Blob): Blob | Uint8Array<ArrayBuffer> {
+  return body instanceof Blob ? body : (body as Uint8Array<ArrayBuffer>);
+}
+
+function acceptsGzip(header: string | null): boolean {
+  return (header ?? "")
+    .split(",")
+    .some((part) => /^\s*gzip\s*(;\s*q\s*=\s*(1|0?\.\d*[1-9]\d*)(\.0*)?\s*)?$/i.test(part));
+}

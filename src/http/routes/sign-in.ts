@@ -1,0 +1,76 @@
+/** Signing a browser in and out. The cookie is random and means nothing by itself; the store knows only its digest. */
+import { Type } from "typebox";
+import { GatewayError } from "../../contracts/errors.ts";
+import { type Auth, type CredentialKind, type Identity, SIGN_IN_MS, type SignInAttempt } from "../access/auth.ts";
+import { checked } from "../checked.ts";
+import { lockedOut } from "../problem.ts";
+import { NO_BODY, noContent, type Route } from "../route.ts";
+
+const MAX_SIGN_IN_BYTES = 8 * 1024;
+const MAX_CREDENTIAL_CHARS = 1_024;
+
+export interface SignInDeps {
+  readonly auth: Auth;
+  cookieName(): string;
+  /** Ends what is still open in the name of this identity. */
+  signedOut(identity: Identity): void;
+}
+
+const KINDS: readonly CredentialKind[] = ["code", "token", "password"];
+
+const WRONG: Record<CredentialKind, string> = {
+  code: "This sign-in link was used before or is older than ten minutes. Sign in with the gateway's token instead; it is in the file `token` of the state directory.",
+  token: "This is not the gateway's token.",
+  password: "This is not the right password.",
+};
+
+export function signInRoutes(deps: SignInDeps): readonly Route[] {
+  const credential = Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CREDENTIAL_CHARS }));
+  const Body = checked(
+    Type.Object(
+      { code: credential, token: credential, password: credential },
+      { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+    ),
+  );
+  return [
+    {
+      method: "POST",
+      path: "/api/sign-in",
+      auth: "public",
+      body: { kind: "json", maxBytes: MAX_SIGN_IN_BYTES },
+      async handle(call) {
+        const attempt = attemptOf(await Body.parse(call.json));
+        const verdict = await deps.auth.signIn(attempt, call.client.key);
+        if (verdict.kind === "locked") throw lockedOut(verdict.retryAfterMs);
+        if (verdict.kind === "wrong") throw new GatewayError("unauthorized", "wrong", { say: WRONG[attempt.kind] });
+        return noContent({ "set-cookie": cookie(deps.cookieName(), verdict.cookie, SIGN_IN_MS, call.client.secure) });
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/sign-out",
+      auth: "operator",
+      body: NO_BODY,
+      async handle(call) {
+        if (call.identity?.by === "cookie") {
+          await deps.auth.signOut(call.identity);
+          deps.signedOut(call.identity);
+        }
+        return noContent({ "set-cookie": cookie(deps.cookieName(), "", 0, call.client.secure) });
+      },
+    },
+  ];
+}
+
+function attemptOf(body: Partial<Record<CredentialKind, string>>): SignInAttempt {
+  for (const kind of KINDS) {
+    const value = body[kind];
+    if (value !== undefined) return { kind, value };
+  }
+  throw new GatewayError("invalid_params", "no credential");
+}
+
+function cookie(name: string, value: string, ageMs: number, secure: boolean): string {
+  const flags = `HttpOnly; SameSite=Strict; Path=/; Max-Age=${ageMs / 1_000}`;
+  return `${name}=${value}; ${flags}${secure ? "; Secure" : ""}`;
+}

@@ -1,0 +1,139 @@
+/** Opens the port and closes it again. Puts the parts of this folder together; decides nothing itself. */
+import type { Server } from "bun";
+import { GatewayError } from "../contracts/errors.ts";
+import { orAborted } from "../kit/deferred.ts";
+import { type Auth, createAuth, type Identity } from "./access/auth.ts";
+import { parseProxyRules, type ProxyRule } from "./access/client-address.ts";
+import { createHosts, type Hosts } from "./access/hosts.ts";
+import { createMediaLinks } from "./access/media-links.ts";
+import { createPipeline, type Pipeline } from "./pipeline.ts";
+import { problemResponse } from "./problem.ts";
+import { createMatcher } from "./route-match.ts";
+import { routeTable } from "./route-table.ts";
+import { maxChatBytes } from "./routes/chat.ts";
+import { createSockets, type SocketData, type Sockets } from "./ws/sockets.ts";
+import type { AccessSettings, HttpDeps, HttpOptions, HttpServer } from "./types.ts";
+import { createMethods } from "./ws/ws-methods.ts";
+
+const IDLE_SECONDS = 60;
+const STOP_GRACE_MS = 2_000;
+/** Bun cuts off here without a word; routes refuse earlier, with one. */
+const BODY_HEADROOM = 2;
+
+interface State {
+  ready: boolean;
+  port: number;
+  access: { readonly hosts: Hosts; readonly proxies: readonly ProxyRule[] };
+}
+
+interface Parts {
+  readonly auth: Auth;
+  readonly sockets: Sockets;
+  readonly pipeline: Pipeline;
+}
+
+/** Throws GatewayError `port_taken`. */
+export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
+  const stopping = new AbortController();
+  const state: State = { ready: false, port: options.port, access: accessOf(deps, options, options.port, options) };
+  const { auth, sockets, pipeline } = assemble({ ...deps, stopping: stopping.signal }, options, state);
+  const server = listen(deps, options, { sockets, pipeline });
+  const port = server.port ?? options.port;
+  state.port = port;
+  state.access = accessOf(deps, options, port, options);
+  sockets.attach(server);
+
+  return {
+    url: urlOf(options.hostname, port),
+    port,
+    signInCode: () => auth.newCode(),
+    setReady(ready) {
+      state.ready = ready;
+    },
+    update(settings) {
+      auth.update(settings.auth);
+      state.access = accessOf(deps, options, port, settings);
+      sockets.closeWhere((identity) => !auth.isCurrent(identity), "The credential was changed. Sign in again.");
+    },
+    stats: () => ({ sockets: sockets.count(), requests: pipeline.inFlight() }),
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new GatewayError("stopping", "server stopping"));
+      sockets[Symbol.dispose]();
+      const idle = server.stop(false);
+      using limit = deps.clock.deadline(STOP_GRACE_MS, () => new Error("requests still running"));
+      const cutOff = () => deps.log.warn("requests cut off at stop", { requests: pipeline.inFlight() });
+      await orAborted(idle, limit.signal).catch(cutOff);
+      await server.stop(true);
+    },
+  };
+}
+
+/** Somewhere a browser on this machine can go: "all addresses" is not one. */
+function urlOf(hostname: string, port: number): string {
+  const reachable = hostname === "0.0.0.0" ? "127.0.0.1" : hostname === "::" ? "::1" : hostname;
+  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: HttpOptions, state: State): Parts {
+  // The port is part of the name, so that two gateways on one machine do not overwrite each other's cookie.
+  const cookieName = () => `pi_gateway_${state.port}`;
+  const { clock, ids, log, stream, store, stopping } = deps;
+  const links = createMediaLinks(clock, options.mediaKey);
+  const auth = createAuth(
+    { clock, ids, log, signIns: store.signIns },
+    { settings: options.auth, bindingKey: options.mediaKey, cookieName },
+  );
+  const methods = createMethods({ ...deps, links }, options);
+  const sockets = createSockets({ ids, log, stream, methods, isCurrent: auth.isCurrent });
+  const signedOut = (gone: Identity) =>
+    sockets.closeWhere((identity) => identity.signIn === gone.signIn, "Signed out.");
+  const table = routeTable(
+    { ...deps, links, isReady: () => state.ready, signIn: { auth, cookieName, signedOut } },
+    options,
+  );
+  const match = createMatcher(table);
+  const pipeline = createPipeline({ clock, ids, log, auth, links, match, stopping, access: () => state.access });
+  return { auth, sockets, pipeline };
+}
+
+function listen(
+  deps: Pick<HttpDeps, "log" | "ids">,
+  options: HttpOptions,
+  { sockets, pipeline }: Pick<Parts, "sockets" | "pipeline">,
+): Server<SocketData> {
+  try {
+    return Bun.serve<SocketData>({
+      port: options.port,
+      hostname: options.hostname,
+      reusePort: false, // said aloud: left out, a second server on the same port starts without an error and takes half of the requests
+      development: false, // or errors would be shown with their source
+      // Bun itself refuses more than 16 KiB of headers (431) and closes a connection that is silent for this long, also in the middle of headers.
+      idleTimeout: IDLE_SECONDS,
+      maxRequestBodySize: maxChatBytes(options.maxUploadBytes) * BODY_HEADROOM,
+      fetch: (request, server) => pipeline.answer(request, server),
+      websocket: sockets.handler,
+      error(error) {
+        const requestId = deps.ids.next("req");
+        deps.log.error("server failed unexpectedly", { requestId, error });
+        return problemResponse(error, requestId);
+      },
+    });
+  } catch (cause) {
+    if (!(cause instanceof Error) || !("code" in cause) || cause.code !== "EADDRINUSE") throw cause;
+    throw new GatewayError("port_taken", `port ${options.port} is in use`, {
+      cause,
+      say: `Port ${options.port} is in use by another program. Stop that program, or choose another with --port.`,
+    });
+  }
+}
+
+function accessOf(
+  deps: Pick<HttpDeps, "log">,
+  bound: { readonly hostname: string },
+  port: number,
+  settings: AccessSettings,
+): State["access"] {
+  const { rules, unreadable } = parseProxyRules(settings.trustedProxies);
+  if (unreadable.length > 0) deps.log.warn("trusted proxies not understood and left out", { entries: unreadable });
+  return { hosts: createHosts({ hostname: bound.hostname, port }, settings.allowedHosts), proxies: rules };
+}

@@ -1,0 +1,25 @@
+/** The configuration's words about the port → the server's options. */
+import type { Config } from "../config/index.ts";
+import type { Secret } from "../kit/secret.ts";
+import type { AccessSettings, HttpOptions } from "./types.ts";
+
+/** What may change while the server runs. */
+export function accessSettings(config: Config, token: Secret): AccessSettings {
+  const { auth, allowedHosts, trustedProxies } = config.gateway;
+  const password = auth.mode === "password" ? (auth.password ?? null) : null;
+  return { auth: { token, password }, allowedHosts, trustedProxies };
+}
+
+/** What is fixed at start. */
+export function listenOptions(
+  config: Config,
+): Pick<HttpOptions, "port" | "hostname" | "maxUploadBytes" | "maxMessageChars"> {
+  const { port, bind } = config.gateway;
+  const hostname = bind === "loopback" ? "127.0.0.1" : bind === "lan" ? "0.0.0.0" : bind;
+  return {
+    port,
+    hostname,
+    maxUploadBytes: config.media.maxMb * 1024 * 1024,
+    maxMessageChars: config.queue.maxMessageChars,
+  };
+}

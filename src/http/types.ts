@@ -1,0 +1,119 @@
+/** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
+import type { Receiver } from "../contracts/channel.ts";
+import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
+import type { ClientStream, Events } from "../contracts/events.ts";
+import type { LiveTurns } from "../contracts/flow.ts";
+import type { Principal, SessionKey } from "../contracts/ids.ts";
+import type { Store } from "../contracts/store.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+
+export interface HttpDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns">;
+  readonly receiver: Receiver;
+  readonly live: LiveTurns;
+  readonly events: Events;
+  readonly stream: ClientStream;
+  readonly page: PageAssets;
+  readonly webchat: InboundMaker;
+  readonly api: InboundMaker;
+  readonly sessions: SessionNames;
+  status(): GatewayStatus;
+  /** The configuration with its secrets already taken out. */
+  publicConfig(): unknown;
+  reloadConfig(): Promise<ReloadReport>;
+}
+
+/** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */
+export interface PageAssets {
+  /** Changes when any file changes; it is the ETag of every file. */
+  readonly build: string;
+  readonly files: ReadonlyMap<string, PageFile>;
+}
+
+export interface PageFile {
+  readonly body: Uint8Array | Blob;
+  readonly type: string;
+  readonly gzip?: Uint8Array;
+  /** The name contains a digest of the content, so a browser may keep it for ever. */
+  readonly immutable: boolean;
+}
+
+/** Makes the platform-free message of one channel. Pure; the gateway hands in the channel's own function. */
+export interface InboundMaker {
+  toInbound(input: InboundInput): InboundMessage;
+}
+
+export interface InboundInput {
+  /** Chat id of the page, or session name of the API. */
+  readonly chat: string;
+  readonly sessionKey: SessionKey;
+  readonly eventId: string;
+  readonly text: string;
+  readonly attachments: readonly MediaRef[];
+  readonly principal: Principal;
+  readonly fingerprint: string;
+  readonly receivedAt: number;
+}
+
+export interface SessionNames {
+  /** A full key, or the short name of a session of the API; null when it is neither. */
+  parse(text: string): SessionPlace | null;
+}
+
+/** The channel is the session's own, whoever asks: the page may speak in a session of the API and the other way round. */
+export interface SessionPlace {
+  readonly sessionKey: SessionKey;
+  readonly channel: "webchat" | "api";
+  readonly chat: string;
+}
+
+export interface ReloadReport {
+  readonly changed: readonly string[];
+  readonly needsRestart: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** What may change while the server runs. */
+export interface AccessSettings {
+  readonly auth: AuthSettings;
+  /** Host names (with port, if not 80 or 443) besides the gateway's own addresses. */
+  readonly allowedHosts: readonly string[];
+  /** Addresses or CIDR ranges whose forwarding headers are believed. */
+  readonly trustedProxies: readonly string[];
+}
+
+export interface AuthSettings {
+  readonly token: Secret;
+  readonly password: Secret | null;
+}
+
+export interface HttpOptions extends AccessSettings {
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** An IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::1. */
+  readonly hostname: string;
+  /** 32 random bytes that stay the same across restarts; signs media links and binds sign-ins to a credential. */
+  readonly mediaKey: Uint8Array;
+  readonly maxUploadBytes: number;
+  readonly maxMessageChars: number;
+}
+
+export interface HttpServer extends AsyncDisposable {
+  /** `http://127.0.0.1:18789`, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** A fresh code that signs one browser in, once, within ten minutes. */
+  signInCode(): string;
+  /** What GET /ready answers. Starts as not ready. */
+  setReady(ready: boolean): void;
+  /** Takes effect with the next request; sockets and cookies made with a credential that is no longer valid end at once. */
+  update(settings: AccessSettings): void;
+  stats(): { readonly sockets: number; readonly requests: number };
+}

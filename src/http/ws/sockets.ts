@@ -1,0 +1,162 @@
+/** The event socket: who is connected, what they asked for, and the fan-out of events. What the methods do is in ws-methods.ts. */
+import type { Server, ServerWebSocket, WebSocketHandler } from "bun";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { ClientEvent, ClientEventName, ClientStream } from "../../contracts/events.ts";
+import type { WireResponse } from "../../contracts/wire.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { parseJson } from "../../kit/json.ts";
+import type { Log } from "../../kit/log.ts";
+import type { Identity } from "../access/auth.ts";
+import { JSON_MAX_DEPTH } from "../body.ts";
+import { logProblem, wireError } from "../problem.ts";
+import type { MethodTable } from "./ws-methods.ts";
+
+export interface SocketData {
+  readonly identity: Identity;
+  inFlight: number;
+  /** By event name, the number from which on this socket has been sent every event of that name. */
+  readonly following: Map<string, number>;
+  /** The message being handed in; the next one waits for it. */
+  sending: Promise<unknown>;
+}
+export type Socket = ServerWebSocket<SocketData>;
+
+export const MAX_FRAME_BYTES = 1024 * 1024;
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
+const MAX_IN_FLIGHT = 200;
+const MAX_ID_CHARS = 128;
+const IDLE_SECONDS = 120;
+export const GOING_AWAY = 1001;
+const SIGNED_OUT = 4001;
+
+export interface Sockets extends Disposable {
+  readonly handler: WebSocketHandler<SocketData>;
+  /** Starts the fan-out; the server exists only after its handler does. */
+  attach(server: Server<SocketData>): void;
+  closeWhere(test: (identity: Identity) => boolean, reason: string): void;
+  count(): number;
+}
+
+export interface SocketDeps {
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly stream: ClientStream;
+  readonly methods: MethodTable;
+  /** Whether the credential a socket was opened with is still valid. */
+  isCurrent(identity: Identity): boolean;
+}
+
+export function createSockets(deps: SocketDeps): Sockets {
+  const open = new Set<Socket>();
+  let fanOut: Disposable | null = null;
+
+  const receive = async (socket: Socket, text: string | Buffer): Promise<void> => {
+    if (!deps.isCurrent(socket.data.identity)) return socket.close(SIGNED_OUT, "Sign in again.");
+    const frame = readFrame(text);
+    const requestId = deps.ids.next("req");
+    try {
+      if (frame.problem !== null) throw frame.problem;
+      if (socket.data.inFlight >= MAX_IN_FLIGHT) throw busy();
+      socket.data.inFlight++;
+      try {
+        reply(socket, { id: frame.id, ok: true, result: await deps.methods.call(frame, socket) });
+      } finally {
+        socket.data.inFlight--;
+      }
+    } catch (error) {
+      logProblem(deps.log, error, { requestId, method: frame.method });
+      reply(socket, { id: frame.id, ok: false, error: wireError(error, requestId) });
+    }
+  };
+
+  return {
+    count: () => open.size,
+    handler: {
+      maxPayloadLength: MAX_FRAME_BYTES,
+      backpressureLimit: MAX_UNSENT_BYTES,
+      closeOnBackpressureLimit: true, // otherwise Bun drops frames silently, and the client would miss events
+      perMessageDeflate: false,
+      idleTimeout: IDLE_SECONDS,
+      sendPings: true,
+      open: (socket) => void open.add(socket),
+      close: (socket) => void open.delete(socket),
+      message: (socket, text) => void receive(socket, text),
+    },
+    attach(server) {
+      // One topic per event name and one text for all: the cost of an event does not grow with what each socket wants.
+      fanOut = deps.stream.onEvent((event) => void server.publish(event.event, event.json));
+    },
+    closeWhere(test, reason) {
+      for (const socket of open) if (test(socket.data.identity)) socket.close(SIGNED_OUT, reason);
+    },
+    [Symbol.dispose]() {
+      fanOut?.[Symbol.dispose]();
+      for (const socket of open) socket.close(GOING_AWAY, "The gateway is stopping.");
+    },
+  };
+}
+
+/** Replays what came after `since` and follows from there, in one tick: nothing is missed, and nothing this socket has been sent comes again. */
+export function subscribe(
+  stream: ClientStream,
+  socket: Socket,
+  names: readonly ClientEventName[],
+  since?: number,
+): number {
+  const { seq } = stream;
+  const { following } = socket.data;
+  const before = new Map(following);
+  const missed = since === undefined ? [] : stream.since(since);
+  const isNew = ({ event, seq: at }: ClientEvent) => names.includes(event) && at <= (before.get(event) ?? seq);
+  socket.cork(() => {
+    if (missed === null) socket.send(JSON.stringify({ event: "resync", seq, data: {} }));
+    for (const event of (missed ?? []).filter(isNew)) socket.send(event.json);
+  });
+  following.clear();
+  // Names that stay are left alone: leaving a topic throws away what is on its way to this socket.
+  for (const name of before.keys()) if (!names.some((kept) => kept === name)) socket.unsubscribe(name);
+  for (const name of names) {
+    if (!before.has(name)) socket.subscribe(name);
+    const from = missed === null ? seq : (since ?? seq);
+    following.set(name, Math.min(before.get(name) ?? from, from));
+  }
+  return seq;
+}
+
+interface Frame {
+  readonly id: string;
+  readonly method: string;
+  readonly params: unknown;
+  readonly problem: GatewayError | null;
+}
+
+function readFrame(text: string | Buffer): Frame {
+  const bad = (say: string, id = ""): Frame => ({
+    id,
+    method: "",
+    params: null,
+    problem: new GatewayError("bad_request", "bad frame", { say }),
+  });
+  if (typeof text !== "string") return bad("Send text frames; binary frames are not used here.");
+  const parsed = parseJson(text, { maxChars: MAX_FRAME_BYTES, maxDepth: JSON_MAX_DEPTH });
+  if (!parsed.ok) return bad("The frame is not valid JSON, or it is nested too deeply.");
+  const value = parsed.value;
+  if (typeof value !== "object" || value === null || !("id" in value) || typeof value.id !== "string") {
+    return bad("A request has the form {id, method, params}, with a text as id.");
+  }
+  if (value.id.length > MAX_ID_CHARS) return bad(`An id has at most ${MAX_ID_CHARS} characters.`);
+  if (!("method" in value) || typeof value.method !== "string") return bad("`method` is missing.", value.id);
+  const params = "params" in value ? value.params : {};
+  return { id: value.id, method: value.method, params, problem: null };
+}
+
+function reply(socket: Socket, response: WireResponse): void {
+  socket.send(JSON.stringify(response));
+}
+
+function busy(): GatewayError {
+  return new GatewayError("queue_full", "too many requests on one socket", {
+    say: "Too many requests are waiting on this connection. Wait for some answers first.",
+    fields: { retryAfterMs: 1_000 },
+  });
+}

@@ -1,0 +1,114 @@
+/** What can be asked over the event socket: one table, one schema per method. */
+import { type TSchema, Type } from "typebox";
+import { GatewayError } from "../../contracts/errors.ts";
+import { CLIENT_EVENTS } from "../../contracts/events.ts";
+import type { WireMethods } from "../../contracts/wire.ts";
+import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
+import { type Checked, checked } from "../checked.ts";
+import type { MediaLinks } from "../access/media-links.ts";
+import { pageOf, resetSession } from "../chat/session-actions.ts";
+import { readSessionView } from "../chat/session-view.ts";
+import { type Socket, subscribe } from "./sockets.ts";
+import type { HttpDeps, HttpOptions } from "../types.ts";
+
+export interface MethodTable {
+  call(request: { readonly method: string; readonly params: unknown }, socket: Socket): Promise<unknown>;
+}
+
+export interface MethodDeps extends HttpDeps {
+  readonly links: MediaLinks;
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal;
+}
+
+type Method = (params: unknown, socket: Socket) => Promise<unknown>;
+
+const MAX_EVENT_NAMES = 32;
+const session = Type.String({ minLength: 1, maxLength: 512 });
+const paging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+  cursor: Type.Optional(Type.String({ maxLength: 512 })),
+};
+const strict = <P extends Record<string, TSchema>>(properties: P) =>
+  checked(Type.Object(properties, { additionalProperties: false }));
+
+const PARAMS = () => ({
+  send: strict({
+    session,
+    text: Type.String(),
+    clientId: Type.String({ pattern: "^[\\w-]{1,128}$" }),
+    attachments: Type.Optional(
+      Type.Array(Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, { additionalProperties: false }), {
+        maxItems: MAX_ATTACHMENTS,
+      }),
+    ),
+  }),
+  session: strict({ session }),
+  list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
+  view: strict({ session, ...paging }),
+  subscribe: strict({
+    events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES }),
+    sinceSeq: Type.Optional(Type.Integer({ minimum: 0 })),
+  }),
+  nothing: checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false })),
+});
+
+export function createMethods(
+  deps: MethodDeps,
+  limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
+): MethodTable {
+  const params = PARAMS();
+  const keyOf = (name: string) => sessionOf(deps, name).sessionKey;
+  const methods: Record<keyof WireMethods, Method> = {
+    "chat.send": method<"chat.send">(params.send, async ({ clientId, ...said }, socket) => {
+      const { principal } = socket.data.identity;
+      const draft = { attachments: [], ...said, eventId: `web:${clientId}`, principal } as const;
+      // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
+      const sending = socket.data.sending.then(() => acceptMessage(deps, limits, draft, deps.stopping));
+      socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
+      const taken = await sending;
+      return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
+    }),
+    "chat.abort": method<"chat.abort">(params.session, (asked) => ({ aborted: deps.live.abort(keyOf(asked.session)) })),
+    "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>
+      deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),
+    ),
+    "sessions.get": method<"sessions.get">(params.view, (asked) =>
+      readSessionView(deps, keyOf(asked.session), pageOf(asked)),
+    ),
+    "sessions.reset": method<"sessions.reset">(params.session, async (asked) => ({
+      reset: await resetSession(deps, keyOf(asked.session)),
+    })),
+    subscribe: method<"subscribe">(params.subscribe, ({ events, sinceSeq }, socket) => {
+      const names = CLIENT_EVENTS.filter((name) => events.includes(name));
+      if (names.length !== new Set(events).size) throw unknownEvent();
+      return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
+    }),
+    status: method<"status">(params.nothing, () => deps.status()),
+  };
+  const byName = new Map<string, Method>(Object.entries(methods));
+  return {
+    async call(request, socket) {
+      const run = byName.get(request.method);
+      if (run) return run(request.params, socket);
+      throw new GatewayError("not_found", "unknown method", { say: "There is no such method." });
+    },
+  };
+}
+
+type Params<M extends keyof WireMethods> = WireMethods[M]["params"];
+type Result<M extends keyof WireMethods> = WireMethods[M]["result"];
+
+/** Ties the schema of a method to its function. */
+function method<M extends keyof WireMethods>(
+  params: Checked<Params<M>>,
+  run: (params: Params<M>, socket: Socket) => Promise<Result<M>> | Result<M>,
+): Method {
+  return async (given, socket) => run(await params.parse(given), socket);
+}
+
+function unknownEvent(): GatewayError {
+  return new GatewayError("invalid_params", "unknown event name", {
+    say: `Events are: ${CLIENT_EVENTS.join(", ")}.`,
+  });
+}

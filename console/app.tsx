@@ -1,0 +1,88 @@
+/** The page as a whole: signed out, or list and conversation; keys that work everywhere; images dropped anywhere. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Banners } from "./components/banners.tsx";
+import { ChatView } from "./components/chat-view.tsx";
+import { Composer, keepDrafts, takeFiles } from "./components/composer.tsx";
+import { Header } from "./components/header.tsx";
+import { begin, closeDrawerWhenWide, drawer, focusSearch, isNarrow, minute, Sidebar } from "./components/sidebar.tsx";
+import { SignIn } from "./components/sign-in.tsx";
+import { door, stopTurn, turnRuns } from "./state/session-page.ts";
+
+const MINUTE_MS = 60_000;
+
+export function App() {
+  useEffect(() => {
+    keepDrafts();
+    closeDrawerWhenWide();
+    document.addEventListener("keydown", onKey);
+    const timer = setInterval(() => (minute.value = Date.now()), MINUTE_MS);
+    return () => {
+      document.removeEventListener("keydown", onKey);
+      clearInterval(timer);
+    };
+  }, []);
+  const at = door.value;
+  if (at.at === "out") return <SignIn problem={at.problem} lockedUntil={at.lockedUntil} />;
+  if (at.at === "checking") return null; // a few milliseconds; anything shown would only flash
+  return <Shell />;
+}
+
+function Shell() {
+  const dragging = useSignal(false);
+  const onDrag = (over: boolean) => (event: DragEvent) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    dragging.value = over;
+  };
+  return (
+    <div class="shell">
+      <a class="skip" href="#composer" onClick={toComposer}>
+        Skip to the message field
+      </a>
+      <Sidebar />
+      <main
+        class="main"
+        inert={drawer.value}
+        onDragOver={onDrag(true)}
+        onDragLeave={onDrag(false)}
+        onDrop={(event) => {
+          dragging.value = false;
+          takeFiles(event, event.dataTransfer?.files);
+        }}
+      >
+        <Header />
+        <Banners />
+        <ChatView />
+        <Composer />
+        {dragging.value && <div class="drop">Drop images to attach them</div>}
+      </main>
+    </div>
+  );
+}
+
+/** The address holds the open conversation, so the skip link moves the focus instead of the address. */
+function toComposer(event: MouseEvent): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("[data-testid=composer]")?.focus();
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.isComposing || door.value.at !== "in") return;
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    return begin();
+  }
+  if (event.key === "/" && !isTyping(event.target)) {
+    event.preventDefault();
+    drawer.value = isNarrow();
+    return focusSearch();
+  }
+  if (event.key !== "Escape") return;
+  if (drawer.value) drawer.value = false;
+  else if (turnRuns.value) stopTurn();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
+}

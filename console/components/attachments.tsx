@@ -1,0 +1,86 @@
+/** Images chosen for the next message: checked here first, uploaded at once, shown small, removable. */
+import { signal } from "@preact/signals";
+import { uploadImage } from "../net/api.ts";
+import { refuseFile } from "../net/files.ts";
+import { randomId } from "../state/route.ts";
+import { Icon } from "./icons.tsx";
+
+interface Chosen {
+  readonly id: string;
+  readonly name: string;
+  readonly preview: string;
+  readonly cancel: AbortController;
+}
+
+export type Image = Chosen &
+  (
+    | { readonly state: "uploading"; readonly share: number }
+    | { readonly state: "done"; readonly mediaId: string; readonly url: string }
+    | { readonly state: "failed"; readonly because: string }
+  );
+
+export const images = signal<readonly Image[]>([]);
+export const imageProblem = signal("");
+
+export function addImages(files: readonly File[]): void {
+  const problems: string[] = [];
+  for (const file of files) {
+    const problem = refuseFile(file, images.value.length);
+    if (problem) problems.push(problem);
+    else void upload(file);
+  }
+  imageProblem.value = problems.join(" ");
+}
+
+async function upload(file: File): Promise<void> {
+  const cancel = new AbortController();
+  const chosen: Chosen = { id: randomId(), name: file.name || "image", preview: URL.createObjectURL(file), cancel };
+  images.value = [...images.value, { ...chosen, state: "uploading", share: 0 }];
+  const answer = await uploadImage(
+    file,
+    (share) => change(chosen, { ...chosen, state: "uploading", share }),
+    cancel.signal,
+  );
+  if (answer.ok) return change(chosen, { ...chosen, state: "done", ...answer.value });
+  change(chosen, { ...chosen, state: "failed", because: answer.error.message });
+}
+
+function change(chosen: Chosen, to: Image): void {
+  images.value = images.value.map((image) => (image.id === chosen.id ? to : image));
+}
+
+function remove(image: Image): void {
+  image.cancel.abort();
+  URL.revokeObjectURL(image.preview);
+  images.value = images.value.filter((one) => one.id !== image.id);
+  imageProblem.value = "";
+}
+
+export function clearImages(): void {
+  for (const image of images.peek()) remove(image);
+  imageProblem.value = "";
+}
+
+export function Thumbnails() {
+  if (images.value.length === 0) return null;
+  return (
+    <ul class="thumbs" aria-label="Images to send">
+      {images.value.map((image) => (
+        <li key={image.id} class={`thumb ${image.state}`}>
+          <img src={image.preview} alt={image.name} />
+          {image.state === "uploading" && (
+            <progress aria-label={`Uploading ${image.name}`} max={1} value={image.share} />
+          )}
+          {image.state === "failed" && (
+            <span class="thumb-problem" role="alert">
+              {image.because}
+            </span>
+          )}
+          <button type="button" class="thumb-remove" aria-label={`Remove ${image.name}`} onClick={() => remove(image)}>
+            <Icon name="close" size={14} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,88 @@
+/** Above the conversation: what it is about, which model answers, and whether the line to the gateway is open. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { LineState } from "../net/connection.ts";
+import { line, status, title } from "../state/session-page.ts";
+import { Icon } from "./icons.tsx";
+import { drawer } from "./sidebar.tsx";
+
+const LINE_WORDS: Readonly<Record<LineState, string>> = {
+  connecting: "Connecting",
+  open: "Connected",
+  waiting: "Reconnecting",
+  "signed-out": "Signed out",
+};
+
+export function Header() {
+  return (
+    <header class="header">
+      <button
+        type="button"
+        class="icon-button narrow"
+        aria-label="Show conversations"
+        aria-expanded={drawer.value}
+        aria-controls="sidebar"
+        onClick={() => (drawer.value = true)}
+      >
+        <Icon name="menu" />
+      </button>
+      <h1>{title.value}</h1>
+      <Model />
+      <span class="line" data-testid="connection" data-state={line.value} role="status" title={LINE_WORDS[line.value]}>
+        <span class="hidden">{LINE_WORDS[line.value]}</span>
+      </span>
+    </header>
+  );
+}
+
+function Model() {
+  const model = status.value?.model;
+  if (model?.demo) return <DemoBadge />;
+  if (!model?.name) return null; // known as soon as the first agent has started
+  return (
+    <span class="model" title="The model that answers">
+      {model.name}
+    </span>
+  );
+}
+
+function DemoBadge() {
+  const open = useSignal(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open.value) return;
+    const close = (event: Event) => {
+      const key = event instanceof KeyboardEvent;
+      if (key ? event.key !== "Escape" : box.current?.contains(event.target as Node)) return;
+      if (key) event.stopPropagation(); // Escape closes this and does not also stop the turn
+      open.value = false;
+    };
+    document.addEventListener("pointerdown", close);
+    document.addEventListener("keydown", close, true);
+    return () => {
+      document.removeEventListener("pointerdown", close);
+      document.removeEventListener("keydown", close, true);
+    };
+  }, [open.value]);
+  return (
+    <div class="demo" ref={box}>
+      <button type="button" class="badge" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+        demo model
+      </button>
+      {open.value && (
+        <div class="popover" role="dialog" aria-label="About the demo model">
+          <h2>A demo model is answering</h2>
+          <p>
+            It needs no key and no network, and its answers are scripted. For a real model, start the gateway with a
+            key:
+          </p>
+          <pre tabindex={0}>{"export ANTHROPIC_API_KEY=…\nnpm start"}</pre>
+          <p>
+            The key of another provider works too. For a certain model or a local one, set <code>agent.model</code> in{" "}
+            <code>pi-gateway.jsonc</code>.
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+/** The page's own small icons: 24 units square, drawn with the colour of the text around them. */
+const PATHS = {
+  menu: "M4 7h16M4 12h16M4 17h16",
+  plus: "M12 5v14M5 12h14",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM20 20l-4-4",
+  send: "M12 19V5M6 11l6-6 6 6",
+  stop: "M8 8h8v8H8z",
+  image: "M5 5h14v14H5zM5 16l4.5-4.5L14 16l2.5-2.5L19 16M15 9.2v.1",
+  close: "M6 6l12 12M18 6L6 18",
+  copy: "M9 9h10v10H9zM5 15V5h10",
+  check: "M5 12.5l4.5 4.5L19 7.5",
+  alert: "M12 8v5M12 16.4v.1M12 3.5l9 16H3z",
+  blocked: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16ZM6.5 6.5l11 11",
+  unknown: "M9.5 9.5a2.6 2.6 0 1 1 3.6 2.5c-.8.4-1.1.9-1.1 1.8M12 17v.1M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Z",
+  chevron: "M9 6l6 6-6 6",
+  down: "M12 5v14M6 13l6 6 6-6",
+  retry: "M19 12a7 7 0 1 1-2.2-5.1M19 4v4h-4",
+  edit: "M5 19h3.5L18.5 9 15 5.5 5 15.5zM13 7.5l3.5 3.5",
+  auto: "M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16ZM12 4v16M12 8h4M12 12h5M12 16h4",
+  light:
+    "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6L7 7M17 17l1.4 1.4M5.6 18.4L7 17M17 7l1.4-1.4",
+  dark: "M19.5 14A8 8 0 0 1 10 4.5 8 8 0 1 0 19.5 14Z",
+  leave: "M14 5H6v14h8M10 12h10M16.5 8.5L20 12l-3.5 3.5",
+  spinner: "M12 4a8 8 0 0 1 8 8",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name, size = 20 }: { readonly name: IconName; readonly size?: number }) {
+  return (
+    <svg class={`icon icon-${name}`} width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">
+      <path
+        d={PATHS[name]}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.8"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
+    </svg>
+  );
+}
+
+export function Logo() {
+  return (
+    <svg class="logo" width="28" height="28" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="9" />
+      <path d="M8.5 12h15M12.5 12v10M19.5 12v7.2c0 1.9 1 2.8 2.8 2.8" />
+    </svg>
+  );
+}

@@ -1,0 +1,186 @@
+/** One line of the conversation: what a person said, what the assistant said, or what the gateway has to say about a turn. */
+import { useState } from "preact/hooks";
+import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
+import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
+import type { Live } from "../state/chat.ts";
+import type { Send } from "../state/sends.ts";
+import { copyText } from "../text/copy.ts";
+import { Markdown } from "../text/markdown.tsx";
+import { editDraft } from "./composer.tsx";
+import { Icon } from "./icons.tsx";
+import { ToolCard } from "./tool-card.tsx";
+
+export function Message({ item }: { readonly item: TranscriptItem }) {
+  if (item.role === "tool") {
+    return <ToolCard call={{ ...item, tool: item.tool ?? "tool", status: item.status ?? "unknown" }} />;
+  }
+  if (item.kind === "notice") return <Notice item={item} />;
+  if (item.role === "user") return <UserMessage item={item} />;
+  return (
+    <article class="row assistant" data-testid="message" data-role="assistant" data-kind={item.kind ?? "reply"}>
+      <Speaker who="Assistant" at={item.at} />
+      <Markdown text={item.text} />
+      <div class="row-actions">
+        <CopyButton text={item.text} />
+      </div>
+    </article>
+  );
+}
+
+function UserMessage({ item }: { readonly item: TranscriptItem }) {
+  return (
+    <article class="row user" data-testid="message" data-role="user" data-kind="message">
+      <Speaker who="You" at={item.at} />
+      {item.attachments && item.attachments.length > 0 && <Pictures media={item.attachments} />}
+      {item.text && <div class="bubble">{item.text}</div>}
+      {item.turnId === null && <p class="row-note queued">Waiting for its turn</p>}
+    </article>
+  );
+}
+
+/** Heard, not seen: the shape and side of a message already say who speaks. */
+function Speaker({ who, at }: { readonly who: string; readonly at: number }) {
+  return (
+    <h2 class="hidden">
+      {who}, {new Date(at).toLocaleString()}
+    </h2>
+  );
+}
+
+export function SendRow({ send }: { readonly send: Send }) {
+  const media = send.attachments.map((one) => ({ ...one, mimeType: "", bytes: 0 }) as unknown as MediaRef);
+  return (
+    <article
+      class="row user pending"
+      data-testid="message"
+      data-role="user"
+      data-kind={send.refused === null ? "sending" : "failed"}
+    >
+      <Speaker who="You" at={send.at} />
+      {media.length > 0 && <Pictures media={media} />}
+      {send.text && <div class="bubble">{send.text}</div>}
+      {send.refused === null ? (
+        <p class="row-note queued">Sending…</p>
+      ) : (
+        <div class="row-note failed" role="alert">
+          <p>Not sent. {send.refused}</p>
+          <div class="buttons">
+            <button type="button" class="quiet small" onClick={() => sendAgain(send)}>
+              Try again
+            </button>
+            <button type="button" class="quiet small" onClick={() => takeBack(send)}>
+              Edit
+            </button>
+            <button type="button" class="quiet small" onClick={() => discardSend(send)}>
+              Discard
+            </button>
+          </div>
+        </div>
+      )}
+    </article>
+  );
+}
+
+function takeBack(send: Send): void {
+  editDraft(send.text);
+  discardSend(send);
+}
+
+export function LiveRow({ live }: { readonly live: Live }) {
+  const busy = live.tools.some((tool) => tool.status === "running");
+  return (
+    <>
+      {live.tools.map((tool) => (
+        <ToolCard key={tool.callId} call={tool} />
+      ))}
+      <article
+        class="row assistant live"
+        data-testid="live"
+        data-role="assistant"
+        data-kind="live"
+        aria-busy={!live.ended}
+      >
+        {live.text ? (
+          <Markdown text={live.text} />
+        ) : (
+          <Thinking words={busy ? "The assistant is using a tool…" : "The assistant is thinking…"} />
+        )}
+      </article>
+    </>
+  );
+}
+
+function Thinking({ words }: { readonly words: string }) {
+  return (
+    <p class="thinking">
+      <span class="dots" aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </span>
+      {words}
+    </p>
+  );
+}
+
+function Notice({ item }: { readonly item: TranscriptItem }) {
+  const again = chat.value.items.findLast((one) => one.role === "user" && one.at <= item.at && sameTurn(one, item));
+  const media = chat.value.mediaUrls;
+  const resend = () => {
+    const attached = (again?.attachments ?? []).map((one) => ({ ...one, url: media[one.mediaId] ?? "" }));
+    if (again) sendMessage(again.text, attached);
+  };
+  return (
+    <article class="row notice" data-testid="message" data-role={item.role} data-kind="notice">
+      <Icon name="alert" size={18} />
+      <p>{item.text}</p>
+      {again && (
+        <button type="button" class="quiet small" onClick={resend}>
+          <Icon name="retry" size={16} /> Retry
+        </button>
+      )}
+    </article>
+  );
+}
+
+function sameTurn(user: TranscriptItem, notice: TranscriptItem): boolean {
+  return notice.turnId === null || user.turnId === notice.turnId;
+}
+
+function Pictures({ media }: { readonly media: readonly MediaRef[] }) {
+  return (
+    <div class="pictures">
+      {media.map((one) => (
+        <Picture key={one.mediaId} media={one} />
+      ))}
+    </div>
+  );
+}
+
+function Picture({ media }: { readonly media: MediaRef }) {
+  const url = chat.value.mediaUrls[media.mediaId];
+  if (!url) {
+    refreshMedia();
+    return <span class="picture-name">{media.name}</span>;
+  }
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      <img src={url} alt={media.name} loading="lazy" onError={refreshMedia} />
+    </a>
+  );
+}
+
+const COPIED_MS = 1_500;
+
+function CopyButton({ text }: { readonly text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    setCopied(await copyText(text));
+    setTimeout(() => setCopied(false), COPIED_MS);
+  };
+  return (
+    <button type="button" class="quiet small" aria-label="Copy message" onClick={() => void copy()}>
+      <Icon name={copied ? "check" : "copy"} size={16} /> {copied ? "Copied" : "Copy"}
+    </button>
+  );
+}

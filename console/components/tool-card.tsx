@@ -1,0 +1,69 @@
+/** One tool call: folded to a line, open to what went in and came out. */
+import { useState } from "preact/hooks";
+import type { ToolStatus } from "../../src/contracts/chat.ts";
+import { took } from "../net/words.ts";
+import { pretty } from "../text/pretty.ts";
+import { Icon, type IconName } from "./icons.tsx";
+
+export interface ToolCall {
+  readonly tool: string;
+  readonly status: ToolStatus;
+  readonly input?: unknown;
+  readonly output?: string;
+  readonly ms?: number;
+}
+
+const LOOKS: Readonly<Record<ToolStatus, { readonly icon: IconName; readonly word: string }>> = {
+  running: { icon: "spinner", word: "running" },
+  success: { icon: "check", word: "done" },
+  error: { icon: "alert", word: "failed" },
+  blocked: { icon: "blocked", word: "not allowed" },
+  unknown: { icon: "unknown", word: "outcome unknown" },
+};
+const SHOWN_CHARS = 2_000;
+
+export function ToolCard({ call }: { readonly call: ToolCall }) {
+  const [open, setOpen] = useState(false);
+  const look = LOOKS[call.status];
+  return (
+    <div class="tool" data-testid="tool-card" data-status={call.status}>
+      <button type="button" class="tool-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span class="tool-status">
+          <Icon name={look.icon} size={16} />
+        </span>
+        <code class="tool-name">{call.tool}</code>
+        <span class="tool-word">{look.word}</span>
+        {call.ms !== undefined && <span class="tool-ms">{took(call.ms)}</span>}
+        <Icon name="chevron" size={16} />
+      </button>
+      {open && (
+        <div class="tool-body">
+          <Value label="Input" text={pretty(call.input)} />
+          <Value label="Output" text={call.output === undefined ? "" : pretty(call.output)} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Value({ label, text }: { readonly label: string; readonly text: string }) {
+  const [all, setAll] = useState(false);
+  const long = text.length > SHOWN_CHARS;
+  return (
+    <section>
+      <h3 class="label">{label}</h3>
+      {text ? (
+        <pre tabindex={0} aria-label={label}>
+          {long && !all ? `${text.slice(0, SHOWN_CHARS)}…` : text}
+        </pre>
+      ) : (
+        <p class="faint">nothing yet</p>
+      )}
+      {long && (
+        <button type="button" class="quiet small" onClick={() => setAll(!all)}>
+          {all ? "Show less" : `Show all ${text.length.toLocaleString()} characters`}
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+/** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, and uploads. Same origin only. */
+import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
+import { parseError, parseObject } from "./frames.ts";
+
+const OURS = { "X-Pi-Gateway": "1" } as const;
+const ANSWER_WITHIN_MS = 15_000;
+
+export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: WireError };
+export type Credential = { readonly code: string } | { readonly token: string } | { readonly password: string };
+
+const UNREACHABLE: WireError = {
+  code: "unreachable",
+  message: "The gateway does not answer. Is it running?",
+  requestId: "",
+};
+
+export async function signIn(credential: Credential): Promise<Answer<null>> {
+  const answer = await ask("/api/sign-in", {
+    method: "POST",
+    headers: { ...OURS, "Content-Type": "application/json" },
+    body: JSON.stringify(credential),
+  });
+  return answer.ok ? { ok: true, value: null } : answer;
+}
+
+export async function signOut(): Promise<void> {
+  await ask("/api/sign-out", { method: "POST", headers: OURS });
+}
+
+export async function readStatus(): Promise<Answer<GatewayStatus>> {
+  const answer = await ask("/api/status", {});
+  if (!answer.ok) return answer;
+  return { ok: true, value: parseObject(answer.value) as unknown as GatewayStatus };
+}
+
+async function ask(path: string, init: RequestInit): Promise<Answer<string>> {
+  try {
+    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const text = await response.text();
+    if (response.ok) return { ok: true, value: text };
+    return { ok: false, error: errorOf(response.status, text) };
+  } catch {
+    return { ok: false, error: UNREACHABLE }; // fetch does not say more than that
+  }
+}
+
+function errorOf(status: number, text: string): WireError {
+  const error = parseError(parseObject(text)?.error);
+  return status === 401 ? { ...error, code: "unauthorized" } : error;
+}
+
+/** XMLHttpRequest, because fetch does not report how much of an upload is done. */
+export function uploadImage(
+  file: File,
+  onProgress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<Answer<{ mediaId: string; url: string }>> {
+  return new Promise((resolve) => {
+    const call = new XMLHttpRequest();
+    const fail = (error: WireError) => resolve({ ok: false, error });
+    call.open("POST", "/api/media");
+    call.setRequestHeader("X-Pi-Gateway", "1");
+    call.setRequestHeader("X-Filename", encodeURIComponent(file.name || "image"));
+    call.setRequestHeader("Content-Type", file.type);
+    call.upload.onprogress = (event) => onProgress(event.total > 0 ? event.loaded / event.total : 0);
+    call.onerror = call.ontimeout = () => fail(UNREACHABLE);
+    call.onabort = () => fail({ code: "removed", message: "The upload was removed.", requestId: "" });
+    call.onload = () => {
+      const body = parseObject(call.responseText);
+      if (call.status >= 200 && call.status < 300 && typeof body?.mediaId === "string") {
+        return resolve({ ok: true, value: { mediaId: body.mediaId, url: String(body.url ?? "") } });
+      }
+      fail(errorOf(call.status, call.responseText));
+    };
+    signal.addEventListener("abort", () => call.abort(), { once: true });
+    call.send(file);
+  });
+}

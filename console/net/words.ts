@@ -1,0 +1,50 @@
+/** Reasons in words a person can act on. The gateway's own sentence is used where there is nothing better to add. */
+import type { WireError } from "../../src/contracts/wire.ts";
+import { Refusal } from "./connection.ts";
+
+export function whyNotSent(error: unknown): string {
+  if (!(error instanceof Refusal)) return error instanceof Error ? error.message : "The message could not be sent.";
+  switch (error.error.code) {
+    case "queue_full":
+      return `Too many messages are waiting. Try again ${inTime(error.error.retryAfterMs)}.`;
+    case "too_large":
+      return `${error.error.message} Shorten it, or send it in parts.`;
+    default:
+      return error.error.message;
+  }
+}
+
+export function whyNotSignedIn(error: WireError, tried: "code" | "secret"): string {
+  // About a link the gateway itself knows best; about a secret it is only asked "this token?" and then "this password?".
+  if (error.code === "unauthorized" && tried === "secret")
+    return "That is not the gateway's token or password. Check for a missing character.";
+  return error.message;
+}
+
+function inTime(ms: number | undefined): string {
+  return ms === undefined ? "in a moment" : `in ${duration(ms)}`;
+}
+
+export function duration(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1_000));
+  if (seconds < 60) return seconds === 1 ? "1 second" : `${seconds} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes === 1 ? "1 minute" : `${minutes} minutes`;
+}
+
+/** How long something took: `12 ms`, `1.4 s`, `2 min`. */
+export function took(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.round(ms / 60_000)} min`;
+}
+
+/** How long ago, in as few letters as a list has room for. */
+export function ago(at: number, now: number): string {
+  const minutes = Math.floor((now - at) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  if (minutes < 7 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} d`;
+  return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}

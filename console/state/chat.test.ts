@@ -1,0 +1,211 @@
+import { describe, expect, test } from "bun:test";
+import type { TranscriptItem } from "../../src/contracts/chat.ts";
+import type { SessionView, WireEvent } from "../../src/contracts/wire.ts";
+import { addEarlier, applyEvent, arrange, beginRead, type Chat, emptyChat, openChat } from "./chat.ts";
+
+const KEY = "agent:default:webchat:dm:1";
+
+type Loose = Record<string, unknown>;
+
+function event(name: string, seq: number, data: Loose): WireEvent {
+  return { event: name, seq, data: { sessionKey: KEY, ...data } } as unknown as WireEvent;
+}
+
+function item(id: string, more: Loose = {}): TranscriptItem {
+  return {
+    id,
+    role: "user",
+    text: id,
+    at: Number(id.replace(/\D/g, "")),
+    turnId: "t1",
+    ...more,
+  } as unknown as TranscriptItem;
+}
+
+function view(items: readonly TranscriptItem[], more: Partial<SessionView> = {}): SessionView {
+  return { session: null, items, live: null, seq: 10, mediaUrls: {}, ...more };
+}
+
+function ready(items: readonly TranscriptItem[] = [], more: Partial<SessionView> = {}): Chat {
+  return openChat(beginRead(emptyChat(KEY)), view(items, more));
+}
+
+function play(chat: Chat, ...events: readonly WireEvent[]): Chat {
+  return events.reduce(applyEvent, chat);
+}
+
+const ids = (chat: Chat) => chat.items.map((one) => one.id);
+const reply = (id: string, more: Loose = {}) => item(id, { role: "assistant", kind: "reply", ...more });
+const started = (seq: number, more: Loose = {}) =>
+  event("turn.started", seq, { turnId: "t1", inboxIds: ["in1"], ...more });
+const delta = (seq: number, text: string) => event("turn.delta", seq, { turnId: "t1", text });
+const ended = (seq: number) => event("turn.ended", seq, { turnId: "t1", inboxIds: ["in1"], outcome: "done" });
+
+describe("messages", () => {
+  test("a message that arrives twice is shown once", () => {
+    const chat = play(ready(), event("message", 11, { item: item("m1") }), event("message", 12, { item: item("m1") }));
+    expect(ids(chat)).toEqual(["m1"]);
+  });
+
+  test("an event that is already part of the conversation changes nothing", () => {
+    const chat = ready([item("m1")]);
+    expect(play(chat, event("message", 10, { item: item("m2") }))).toBe(chat);
+  });
+
+  test("a message that arrives late takes its place by time", () => {
+    const chat = play(ready([item("m1"), item("m3")]), event("message", 11, { item: item("m2") }));
+    expect(ids(chat)).toEqual(["m1", "m2", "m3"]);
+  });
+
+  test("messages of the same moment stay in the order they came", () => {
+    const first = event("message", 11, { item: item("b", { at: 5 }) });
+    expect(ids(play(ready(), first, event("message", 12, { item: item("a", { at: 5 }) })))).toEqual(["b", "a"]);
+  });
+
+  test("events of other conversations change nothing", () => {
+    const chat = ready([item("m1")]);
+    expect(play(chat, event("message", 11, { sessionKey: "agent:default:api:dm:x", item: item("m2") }))).toBe(chat);
+  });
+});
+
+describe("a turn", () => {
+  test("begins by taking the messages it answers out of the queue", () => {
+    const chat = play(ready([item("m1", { turnId: null, inboxId: "in1" })]), started(11));
+    expect(chat.items[0]?.turnId as string).toBe("t1");
+    expect(chat.live).toEqual({ turnId: "t1", text: "", tools: [], ended: false });
+  });
+
+  test("streams into the live text", () => {
+    expect(play(ready(), started(11), delta(12, "Hel"), delta(13, "lo")).live?.text).toBe("Hello");
+  });
+
+  test("keeps its streamed words on the page after it ended, until the reply takes their place in one step", () => {
+    const streamed = play(ready(), started(11), delta(12, "Hello"), ended(13));
+    expect(streamed.live).toEqual({ turnId: "t1", text: "Hello", tools: [], ended: true });
+    const done = play(streamed, event("message", 14, { item: reply("o1", { text: "Hello" }) }));
+    expect({ live: done.live, ids: ids(done) }).toEqual({ live: null, ids: ["o1"] });
+  });
+
+  test("that is tried again starts with empty text", () => {
+    expect(play(ready(), started(11), delta(12, "half"), started(13, { attempt: 2 })).live?.text).toBe("");
+  });
+
+  test("that is stopped keeps the words it had said above the notice", () => {
+    const stopped = play(ready(), started(11), delta(12, "Half a"), ended(13));
+    const chat = play(stopped, event("message", 14, { item: reply("n1", { kind: "notice", text: "Stopped." }) }));
+    expect(chat.items.map((one) => one.text)).toEqual(["Half a", "Stopped."]);
+  });
+
+  test("never shows the half reply beside the whole one", () => {
+    const notice = event("message", 14, { item: reply("n1", { kind: "notice" }) });
+    const whole = event("message", 15, { item: reply("o2", { text: "Half a story" }) });
+    expect(ids(play(ready(), started(11), delta(12, "Half a"), ended(13), notice, whole))).toEqual(["n1", "o2"]);
+  });
+});
+
+describe("a tool call", () => {
+  const begin = event("turn.tool", 12, {
+    turnId: "t1",
+    callId: "c1",
+    tool: "status",
+    status: "running",
+    input: { a: 1 },
+  });
+  const end = event("turn.tool", 13, {
+    turnId: "t1",
+    callId: "c1",
+    tool: "status",
+    status: "success",
+    output: "ok",
+    ms: 4,
+  });
+
+  test("is one card that changes from running to done and keeps its input", () => {
+    expect(play(ready(), started(11), begin, end).live?.tools).toEqual([
+      { callId: "c1", tool: "status", status: "success", input: { a: 1 }, output: "ok", ms: 4 },
+    ]);
+  });
+
+  test("stays above the reply once the turn is over", () => {
+    const chat = play(ready(), started(11), begin, end, ended(14), event("message", 15, { item: reply("o9") }));
+    expect(chat.items.map(({ id, role, status }) => [id, role, status as string])).toEqual([
+      ["c1", "tool", "success"],
+      ["o9", "assistant", undefined as unknown as string],
+    ]);
+  });
+});
+
+describe("opening a conversation", () => {
+  test("in the middle of a turn shows what was said so far and goes on from there", () => {
+    const live = {
+      turnId: "t1",
+      inboxIds: [],
+      startedAt: 0,
+      text: "Once ",
+      tools: [],
+    } as unknown as SessionView["live"];
+    expect(play(ready([], { live }), delta(10, "lost"), delta(11, "upon")).live?.text).toBe("Once upon");
+  });
+
+  test("in the middle of a turn shows each of its tool calls once", () => {
+    const call = (callId: string, tool: string) => ({ callId, tool, status: "running" });
+    const live = {
+      turnId: "t1",
+      text: "",
+      tools: [call("c1", "status"), call("c2", "status")],
+    } as unknown as SessionView["live"];
+    const row = (id: string, tool: string) => item(id, { role: "tool", tool });
+    const chat = ready([row("r1", "note"), row("r2", "status"), row("r3", "status")], { live });
+    expect({ rows: ids(chat), cards: chat.live?.tools.length }).toEqual({ rows: ["r1"], cards: 2 });
+  });
+
+  test("applies events that overtook the answer, and only those it does not contain", () => {
+    const waiting = play(
+      beginRead(emptyChat(KEY)),
+      event("message", 10, { item: item("m1") }),
+      event("message", 11, { item: item("m2") }),
+    );
+    expect(ids(openChat(waiting, view([item("m1")])))).toEqual(["m1", "m2"]);
+  });
+
+  test("again after lost events keeps what happened meanwhile", () => {
+    const rereading = play(beginRead(ready([item("m1")])), event("message", 12, { item: item("m3") }));
+    expect(ids(rereading)).toEqual(["m1", "m3"]);
+    expect(ids(openChat(rereading, view([item("m1"), item("m2")], { seq: 11 })))).toEqual(["m1", "m2", "m3"]);
+  });
+
+  test("again keeps earlier pages that still touch the newest one", () => {
+    const two = addEarlier(ready([item("m3")], { next: "x" }), { items: [item("m1"), item("m2")], mediaUrls: {} });
+    expect(ids(openChat(beginRead(two), view([item("m3"), item("m4")], { next: "x" })))).toEqual([
+      "m1",
+      "m2",
+      "m3",
+      "m4",
+    ]);
+  });
+
+  test("again drops earlier pages when there is a hole between", () => {
+    const old = addEarlier(ready([item("m3")]), { items: [item("m1")], mediaUrls: {} });
+    expect(ids(openChat(beginRead(old), view([item("m8")])))).toEqual(["m8"]);
+  });
+});
+
+test("earlier messages are put in front, each once", () => {
+  const chat = addEarlier(ready([item("m2"), item("m3")], { next: "x" }), {
+    items: [item("m1"), item("m2")],
+    mediaUrls: {},
+  });
+  expect({ ids: ids(chat), next: chat.next }).toEqual({ ids: ["m1", "m2", "m3"], next: null });
+});
+
+describe("the order of reading", () => {
+  test("a question asked during an answer stands below that answer", () => {
+    const items = [item("m1"), item("m2", { turnId: "t2" }), reply("o3"), reply("o4", { turnId: "t2" })];
+    expect(arrange(items).settled.map((one) => one.id)).toEqual(["m1", "o3", "m2", "o4"]);
+  });
+
+  test("messages that wait for their turn come last", () => {
+    const { settled, queued } = arrange([item("m1"), item("m2", { turnId: null }), reply("o3")]);
+    expect([settled.map((one) => one.id), queued.map((one) => one.id)]).toEqual([["m1", "o3"], ["m2"]]);
+  });
+});

@@ -1,0 +1,203 @@
+/** One conversation as the page shows it: a value and the pure functions that change it. Talks to nobody. */
+import type { TranscriptItem } from "../../src/contracts/chat.ts";
+import type { GatewayEvents } from "../../src/contracts/events.ts";
+import type { LiveTool } from "../../src/contracts/flow.ts";
+import type { SessionView, WireEvent } from "../../src/contracts/wire.ts";
+
+export interface Live {
+  readonly turnId: string;
+  readonly text: string;
+  readonly tools: readonly LiveTool[];
+  /** The turn is over and its last words are on their way as a `message`; until then they stay as they are. */
+  readonly ended: boolean;
+}
+
+/**
+ * loading ──opened──▶ ready ──read again──▶ ready
+ *    └────failed────▶ failed ──opened──▶ ready
+ */
+export interface Chat {
+  readonly key: string;
+  readonly phase: "loading" | "ready" | "failed";
+  readonly items: readonly TranscriptItem[];
+  readonly live: Live | null;
+  readonly next: string | null;
+  readonly seq: number;
+  readonly mediaUrls: Readonly<Record<string, string>>;
+  /** While the gateway is being asked for the conversation: events that may be newer than its answer. */
+  readonly waiting: readonly WireEvent[] | null;
+}
+
+/** A conversation that takes this long to open has lost events anyway and is read again. */
+const MAX_WAITING_EVENTS = 5_000;
+const PARTIAL = "partial:";
+
+export function emptyChat(key: string): Chat {
+  return { key, phase: "loading", items: [], live: null, next: null, seq: 0, mediaUrls: {}, waiting: null };
+}
+
+/** To be called before asking the gateway, so that nothing falls between its answer and the events. */
+export function beginRead(chat: Chat): Chat {
+  return { ...chat, phase: chat.phase === "ready" ? "ready" : "loading", waiting: [] };
+}
+
+/** The conversation as the gateway knows it; events that overtook the answer are applied on top. */
+export function openChat(chat: Chat, view: SessionView): Chat {
+  const older = chat.phase === "ready" ? keepOlder(chat.items, view.items) : [];
+  const opened: Chat = {
+    key: chat.key,
+    phase: "ready",
+    items: [...older, ...withoutLiveTools(view)],
+    live: view.live && { turnId: view.live.turnId, text: view.live.text, tools: view.live.tools, ended: false },
+    next: older.length > 0 ? chat.next : (view.next ?? null),
+    seq: view.seq,
+    mediaUrls: { ...chat.mediaUrls, ...view.mediaUrls },
+    waiting: null,
+  };
+  return (chat.waiting ?? []).reduce(applyEvent, opened);
+}
+
+/** Re-reading the newest page must not throw away earlier pages, as long as the two still touch. */
+function keepOlder(had: readonly TranscriptItem[], page: readonly TranscriptItem[]): readonly TranscriptItem[] {
+  const first = page[0];
+  const meets = first ? had.findIndex((item) => item.id === first.id) : -1;
+  return meets > 0 ? had.slice(0, meets) : [];
+}
+
+/** Calls of a running turn are in the answer twice, under different ids: as stored rows and as live cards. The cards stay. */
+function withoutLiveTools({ items, live }: Pick<SessionView, "items" | "live">): readonly TranscriptItem[] {
+  if (!live) return items;
+  const shown = live.tools.map((call) => call.tool);
+  return items
+    .toReversed()
+    .filter((item) => {
+      const card = item.role === "tool" && item.turnId === live.turnId ? shown.lastIndexOf(item.tool ?? "") : -1;
+      if (card >= 0) shown.splice(card, 1);
+      return card < 0;
+    })
+    .toReversed();
+}
+
+/**
+ * The order of reading: every turn as one piece, in the order the turns began, with messages that still wait for theirs at the end.
+ * By time alone, a question asked during an answer would stand above that answer.
+ */
+export function arrange(items: readonly TranscriptItem[]): {
+  readonly settled: readonly TranscriptItem[];
+  readonly queued: readonly TranscriptItem[];
+} {
+  const queued = items.filter((item) => item.role === "user" && item.turnId === null);
+  const turns = Map.groupBy(
+    items.filter((item) => !queued.includes(item)),
+    (item) => item.turnId ?? item.id,
+  );
+  return { settled: [...turns.values()].flat(), queued };
+}
+
+export function addEarlier(chat: Chat, view: Pick<SessionView, "items" | "next" | "mediaUrls">): Chat {
+  const known = new Set(chat.items.map((item) => item.id));
+  const items = [...view.items.filter((item) => !known.has(item.id)), ...chat.items];
+  return { ...chat, items, next: view.next ?? null, mediaUrls: { ...view.mediaUrls, ...chat.mediaUrls } };
+}
+
+/** The conversation after `event`. Events of other sessions and those already applied change nothing. */
+export function applyEvent(chat: Chat, event: WireEvent): Chat {
+  if (event.event === "resync" || event.event === "status") return chat;
+  if (event.data.sessionKey !== chat.key) return chat;
+  const waiting = chat.waiting && [...chat.waiting, event].slice(-MAX_WAITING_EVENTS);
+  if (chat.phase !== "ready") return waiting ? { ...chat, waiting } : chat;
+  if (event.seq <= chat.seq) return chat;
+  const now = { ...chat, seq: event.seq, waiting };
+  switch (event.event) {
+    case "message":
+      return onMessage(now, event.data.item);
+    case "turn.started":
+      return onStarted(now, event.data);
+    case "turn.delta":
+      return onDelta(now, event.data);
+    case "turn.tool":
+      return onTool(now, event.data);
+    case "turn.ended":
+      return onEnded(now, event.data);
+  }
+}
+
+function onMessage(chat: Chat, item: TranscriptItem): Chat {
+  const ours = chat.live !== null && chat.live.turnId === item.turnId;
+  if (item.role === "tool")
+    return { ...chat, items: insert(chat.items, item), live: ours ? dropTool(chat.live, item) : chat.live };
+  if (item.role === "user" || !ours) return { ...chat, items: insert(withoutPartial(chat.items, item), item) };
+  // The final words take the place of the streamed ones in the same step, so nothing flickers.
+  const settled = settle(chat, { keepText: item.kind === "notice", at: item.at });
+  return { ...settled, items: insert(withoutPartial(settled.items, item), item) };
+}
+
+function onStarted(chat: Chat, data: GatewayEvents["turn.started"]): Chat {
+  const before = chat.live && chat.live.turnId !== data.turnId ? settle(chat, { keepText: true, at: null }) : chat;
+  const items = before.items.map((item) =>
+    item.inboxId && data.inboxIds.includes(item.inboxId) ? { ...item, turnId: data.turnId } : item,
+  );
+  return { ...before, items, live: { turnId: data.turnId, text: "", tools: [], ended: false } };
+}
+
+function onDelta(chat: Chat, data: GatewayEvents["turn.delta"]): Chat {
+  const live = liveFor(chat, data.turnId);
+  return { ...chat, live: { ...live, text: live.text + data.text } };
+}
+
+function onTool(chat: Chat, data: GatewayEvents["turn.tool"]): Chat {
+  const live = liveFor(chat, data.turnId);
+  const { sessionKey: _session, turnId: _turn, ...tool } = data;
+  const known = live.tools.some((one) => one.callId === tool.callId);
+  // The end of a call does not repeat its input, so what is known stays.
+  const tools = known
+    ? live.tools.map((one) => (one.callId === tool.callId ? { ...one, ...tool } : one))
+    : [...live.tools, tool];
+  return { ...chat, live: { ...live, tools } };
+}
+
+function onEnded(chat: Chat, data: GatewayEvents["turn.ended"]): Chat {
+  if (!chat.live || chat.live.turnId !== data.turnId) return chat;
+  return { ...chat, live: { ...chat.live, ended: true } };
+}
+
+function liveFor(chat: Chat, turnId: string): Live {
+  if (chat.live?.turnId === turnId) return chat.live;
+  return { turnId, text: "", tools: [], ended: false };
+}
+
+/** Moves what the live turn showed into the lasting items. The text stays only when no reply replaces it. */
+function settle(chat: Chat, how: { readonly keepText: boolean; readonly at: number | null }): Chat {
+  const live = chat.live;
+  if (!live) return chat;
+  const at = how.at ?? chat.items.at(-1)?.at ?? 0;
+  const turnId = live.turnId as TranscriptItem["turnId"];
+  const tools = live.tools.map(({ callId, ...tool }): TranscriptItem => ({
+    id: callId,
+    role: "tool",
+    text: "",
+    at,
+    turnId,
+    ...tool,
+  }));
+  const partial: TranscriptItem = { id: PARTIAL + live.turnId, role: "assistant", text: live.text, at, turnId };
+  const kept = how.keepText && live.text.trim() ? [...tools, partial] : tools;
+  const known = new Set(chat.items.map((item) => item.id));
+  return { ...chat, live: null, items: [...chat.items, ...kept.filter((item) => !known.has(item.id))] };
+}
+
+function withoutPartial(items: readonly TranscriptItem[], by: TranscriptItem): readonly TranscriptItem[] {
+  if (by.role !== "assistant" || by.kind === "notice") return items;
+  return items.filter((item) => item.id !== PARTIAL + by.turnId);
+}
+
+function dropTool(live: Live | null, item: TranscriptItem): Live | null {
+  return live && { ...live, tools: live.tools.filter((tool) => tool.callId !== item.id) };
+}
+
+/** By id once, by time in order; what arrives at the same time stays in the order of arrival. */
+function insert(items: readonly TranscriptItem[], item: TranscriptItem): readonly TranscriptItem[] {
+  if (items.some((one) => one.id === item.id)) return items.map((one) => (one.id === item.id ? item : one));
+  const after = items.findLastIndex((one) => one.at <= item.at);
+  return [...items.slice(0, after + 1), item, ...items.slice(after + 1)];
+}

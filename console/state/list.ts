@@ -1,0 +1,33 @@
+/** The list of conversations and how events change it. Pure. */
+import type { SessionSummary } from "../../src/contracts/chat.ts";
+import type { WireEvent } from "../../src/contracts/wire.ts";
+
+export interface SessionList {
+  readonly phase: "loading" | "ready" | "failed";
+  readonly items: readonly SessionSummary[];
+  readonly next: string | null;
+}
+
+export const EMPTY_LIST: SessionList = { phase: "loading", items: [], next: null };
+
+/** The list after `event`, or null when it names a session the list does not know and has to be read again. */
+export function touch(list: SessionList, event: WireEvent): SessionList | null {
+  if (event.event !== "message") return list;
+  const { sessionKey, item } = event.data;
+  const known = list.items.find((one) => one.key === sessionKey);
+  if (!known) return null;
+  const touched = { ...known, lastActivityAt: Math.max(known.lastActivityAt, item.at), messages: known.messages + 1 };
+  const others = list.items.filter((one) => one.key !== sessionKey);
+  const at = others.findIndex((one) => one.lastActivityAt < touched.lastActivityAt);
+  const place = at < 0 ? others.length : at;
+  return { ...list, items: [...others.slice(0, place), touched, ...others.slice(place)] };
+}
+
+export function addPage(
+  list: SessionList,
+  page: { readonly items: readonly SessionSummary[]; readonly next?: string },
+): SessionList {
+  const known = new Set(list.items.map((one) => one.key));
+  const items = [...list.items, ...page.items.filter((one) => !known.has(one.key))];
+  return { phase: "ready", items, next: page.next ?? null };
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { codeOf, hashOf, newSessionKey, sessionOf } from "./route.ts";
+
+test("a chat of this page has a short address, and the address leads back to it", () => {
+  const key = newSessionKey();
+  expect(hashOf(key)).toMatch(/^#\/chat\/[0-9a-f]{32}$/);
+  expect(sessionOf(hashOf(key))).toBe(key);
+});
+
+test("a session of another channel is addressed by its whole key", () => {
+  const key = "agent:default:api:dm:a%2Fb c";
+  expect(sessionOf(hashOf(key))).toBe(key);
+});
+
+test("an address that names no session opens none", () => {
+  const strange = [
+    "",
+    "#",
+    "#/chat/",
+    "#/chat/a:b",
+    "#/chat/<b>",
+    "#/session/%E0%A4%A",
+    "#/session/other",
+    "#code=abc",
+  ];
+  expect(strange.map(sessionOf)).toEqual(strange.map(() => null));
+});
+
+test("only a sign-in link carries a code", () => {
+  expect([codeOf("#code=aB-_9"), codeOf("#code="), codeOf("#/chat/code=1")]).toEqual(["aB-_9", null, null]);
+});

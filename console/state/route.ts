@@ -1,0 +1,36 @@
+/** Which conversation is open, kept in the address so that a reload or a second tab shows the same one. */
+const CHAT_PREFIX = "agent:default:webchat:dm:";
+const CHAT_ID = /^[A-Za-z0-9-]{1,64}$/;
+const MAX_KEY_CHARS = 512;
+
+export function newSessionKey(): string {
+  return CHAT_PREFIX + randomId();
+}
+
+/** Chance without `crypto.randomUUID`, which browsers keep to HTTPS and loopback pages. */
+export function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The session an address names, or null when it names none. */
+export function sessionOf(hash: string): string | null {
+  const [, kind, rest] = /^#\/(chat|session)\/(.+)$/.exec(hash) ?? [];
+  if (!kind || !rest) return null;
+  if (kind === "chat") return CHAT_ID.test(rest) ? CHAT_PREFIX + rest : null;
+  try {
+    const key = decodeURIComponent(rest);
+    return key.startsWith("agent:") && key.length <= MAX_KEY_CHARS ? key : null;
+  } catch {
+    return null; // not an address this page made
+  }
+}
+
+export function hashOf(session: string): string {
+  const chat = session.startsWith(CHAT_PREFIX) ? session.slice(CHAT_PREFIX.length) : "";
+  return CHAT_ID.test(chat) ? `#/chat/${chat}` : `#/session/${encodeURIComponent(session)}`;
+}
+
+/** The one-time code of a sign-in link. */
+export function codeOf(hash: string): string | null {
+  return /^#code=([A-Za-z0-9_-]{1,256})$/.exec(hash)?.[1] ?? null;
+}

@@ -1,0 +1,374 @@
+/** Everything the page shows, as signals, and everything a person can do on it. Components read and call; they hold no truth. */
+import { batch, computed, effect, signal } from "@preact/signals";
+import type { GatewayStatus, WireEvent } from "../../src/contracts/wire.ts";
+import { readStatus, signIn, signOut, type Credential } from "../net/api.ts";
+import { openConnection, type Connection, type LineState } from "../net/connection.ts";
+import { whyNotSent, whyNotSignedIn } from "../net/words.ts";
+import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
+import { keep, kept } from "./kept.ts";
+import { addPage, EMPTY_LIST, touch, type SessionList } from "./list.ts";
+import { codeOf, hashOf, newSessionKey, randomId, sessionOf } from "./route.ts";
+import {
+  addSend,
+  changeSend,
+  dropSend,
+  openSends,
+  readSends,
+  visibleSends,
+  type Attached,
+  type Send,
+} from "./sends.ts";
+
+export type Door =
+  | { readonly at: "checking" }
+  | { readonly at: "in" }
+  | { readonly at: "out"; readonly problem: string | null; readonly lockedUntil: number };
+
+const PAGE_ITEMS = 50;
+const LIST_ITEMS = 50;
+const SEARCH_PAUSE_MS = 150;
+const LIST_PAUSE_MS = 200;
+/** A turn that ended without words this long after is read again from the gateway. */
+const LAST_WORDS_MS = 3_000;
+/** Which model answers is known when the first agent has started; until then the page asks now and then. */
+const MODEL_AGAIN_MS = 2_000;
+const MEDIA_AGAIN_MS = 10_000;
+const SENDS_KEY = "pi-gateway.sends";
+
+export const door = signal<Door>({ at: "checking" });
+export const line = signal<LineState>("connecting");
+/** Becomes true after the first time the line was open, so that a first load does not look like a fault. */
+export const wasOpen = signal(false);
+export const status = signal<GatewayStatus | null>(null);
+export const newVersion = signal(false);
+export const list = signal<SessionList>(EMPTY_LIST);
+export const search = signal("");
+export const chat = signal<Chat>(emptyChat(""));
+export const sends = signal<readonly Send[]>([]);
+export const loadingEarlier = signal(false);
+/** The newest finished reply, for screen readers. */
+export const spoken = signal("");
+export const shownSends = computed(() => visibleSends(sends.value, chat.value.key, chat.value.items));
+export const openKey = computed(() => chat.value.key);
+export const turnRuns = computed(() => chat.value.live !== null && !chat.value.live.ended);
+export const title = computed(() => {
+  const known = list.value.items.find((one) => one.key === chat.value.key)?.title;
+  return known || chat.value.items.find((item) => item.role === "user")?.text.slice(0, 80) || "New chat";
+});
+
+let connection: Connection | null = null;
+let build: string | null = null;
+const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+/** Runs `run` once after a pause, however often it was asked for in between. */
+function soon(name: string, ms: number, run: () => void): void {
+  clearTimeout(timers.get(name));
+  timers.set(name, setTimeout(run, ms));
+}
+
+// ── start, sign in, sign out ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export async function startPage(): Promise<void> {
+  sends.value = readSends(kept(SENDS_KEY));
+  sends.subscribe((all) => keep(SENDS_KEY, all.length > 0 ? JSON.stringify(all) : ""));
+  effect(() => {
+    document.title = `${title.value} · pi-gateway`;
+  });
+  const code = takeCode();
+  showAddress();
+  addEventListener("hashchange", onAddress);
+  addEventListener("online", () => connection?.nudge());
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && connection?.nudge());
+  if (code && (await trySignIn({ code }))) return;
+  if (door.value.at === "checking") await knock();
+}
+
+/** The code of a sign-in link leaves the address bar, and with it the browser's history, before anything else happens. */
+function takeCode(): string | null {
+  const code = codeOf(location.hash);
+  if (code) history.replaceState(null, "", location.pathname);
+  return code;
+}
+
+/** A sign-in link opened in a tab that already shows the page changes only the address. */
+function onAddress(): void {
+  const code = takeCode();
+  showAddress();
+  if (code && door.value.at === "out") void trySignIn({ code });
+}
+
+async function knock(): Promise<void> {
+  const answer = await readStatus();
+  if (!answer.ok && answer.error.code === "unauthorized") return showSignIn(null, 0);
+  if (answer.ok) status.value = answer.value;
+  enter(); // an unreachable gateway is the connection's business: it keeps trying
+}
+
+async function trySignIn(credential: Credential): Promise<boolean> {
+  const answer = await signIn(credential);
+  if (answer.ok) {
+    enter();
+    return true;
+  }
+  const { error } = answer;
+  // An old link in the address of a browser that is signed in already is no reason to ask again.
+  if ("code" in credential && (await readStatus()).ok) return false;
+  showSignIn(whyNotSignedIn(error, "code" in credential ? "code" : "secret"), error.retryAfterMs ?? 0);
+  return false;
+}
+
+/** One field for both: the gateway knows which of the two it was set up with. */
+export async function signInWith(secret: string): Promise<void> {
+  const answer = await signIn({ token: secret });
+  if (answer.ok) return enter();
+  if (answer.error.code === "unauthorized" || answer.error.code === "invalid_params") {
+    await trySignIn({ password: secret });
+    return;
+  }
+  showSignIn(whyNotSignedIn(answer.error, "secret"), answer.error.retryAfterMs ?? 0);
+}
+
+export async function leave(): Promise<void> {
+  await signOut();
+  connection?.close();
+  connection = null;
+  batch(() => {
+    list.value = EMPTY_LIST;
+    chat.value = emptyChat(chat.value.key);
+    showSignIn(null, 0);
+  });
+}
+
+function showSignIn(problem: string | null, retryAfterMs: number): void {
+  door.value = { at: "out", problem, lockedUntil: retryAfterMs > 0 ? Date.now() + retryAfterMs : 0 };
+}
+
+function enter(): void {
+  connection?.close();
+  door.value = { at: "in" };
+  const own = new URL("/ws", location.href);
+  own.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  let first = true;
+  connection = openConnection({
+    dial: () => new WebSocket(own) as unknown as ReturnType<Parameters<typeof openConnection>[0]["dial"]>,
+    signedIn: async () => {
+      const answer = await readStatus();
+      return answer.ok || answer.error.code !== "unauthorized";
+    },
+    later(ms, run) {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    random: Math.random,
+    onState(state) {
+      line.value = state;
+      if (state === "signed-out" && door.value.at === "in" && connection) showSignIn(null, 0);
+    },
+    onEvent: receive,
+    onResync: readAll,
+    onOpen() {
+      wasOpen.value = true;
+      void refreshStatus();
+      if (first) readAll();
+      first = false;
+    },
+  });
+  for (const send of sends.value) if (send.accepted === null && send.refused === null) void deliver(send);
+}
+
+// ── what the gateway says ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function receive(event: WireEvent): void {
+  batch(() => {
+    chat.value = applyEvent(chat.value, event);
+    if (event.event === "message") onMessage(event);
+    if (event.event === "status") {
+      void refreshStatus();
+      if (event.data.what === "sessions") readListSoon();
+    }
+    if (event.event === "turn.ended" && event.data.sessionKey === chat.value.key) {
+      soon("last-words", LAST_WORDS_MS, () => chat.value.live?.ended && readChat());
+    }
+  });
+}
+
+function onMessage(event: Extract<WireEvent, { event: "message" }>): void {
+  const touched = touch(list.value, event);
+  if (touched && !search.value) list.value = touched;
+  else readListSoon();
+  if (event.data.sessionKey !== chat.value.key) return;
+  sends.value = openSends(sends.value, chat.value.key, chat.value.items);
+  if (event.data.item.role === "assistant") spoken.value = event.data.item.text;
+}
+
+function readAll(): void {
+  readChat();
+  readListSoon();
+}
+
+async function refreshStatus(): Promise<void> {
+  const now = await connection?.request("status", {}).catch(() => null);
+  if (!now) return;
+  newVersion.value ||= build !== null && build !== now.build;
+  build ??= now.build;
+  status.value = now;
+  if (now.model.name === null && !now.model.demo) soon("status", MODEL_AGAIN_MS, () => void refreshStatus());
+}
+
+function readChat(): void {
+  const session = chat.value.key;
+  chat.value = beginRead(chat.value);
+  connection?.request("sessions.get", { session, limit: PAGE_ITEMS }).then(
+    (view) => {
+      if (chat.value.key !== session) return;
+      chat.value = openChat(chat.value, view);
+      sends.value = openSends(sends.value, session, chat.value.items);
+    },
+    () => {
+      if (chat.value.key === session && chat.value.phase === "loading") chat.value = { ...chat.value, phase: "failed" };
+    },
+  );
+}
+
+export function retryChat(): void {
+  readChat();
+}
+
+export async function loadEarlier(): Promise<void> {
+  const { key: session, next: cursor } = chat.value;
+  if (!cursor || loadingEarlier.value || !connection) return;
+  loadingEarlier.value = true;
+  try {
+    const view = await connection.request("sessions.get", { session, limit: PAGE_ITEMS, cursor });
+    if (chat.value.key === session) chat.value = addEarlier(chat.value, view);
+  } catch {
+    // the button stays, and with it the way to try again
+  } finally {
+    loadingEarlier.value = false;
+  }
+}
+
+/** Signed addresses of images run out, and events carry none: asks for fresh ones. */
+export function refreshMedia(): void {
+  if (timers.has("media")) return;
+  timers.set(
+    "media",
+    setTimeout(() => timers.delete("media"), MEDIA_AGAIN_MS),
+  );
+  const session = chat.value.key;
+  connection?.request("sessions.get", { session, limit: PAGE_ITEMS }).then(
+    (view) => {
+      if (chat.value.key !== session) return;
+      chat.value = { ...chat.value, mediaUrls: { ...chat.value.mediaUrls, ...view.mediaUrls } };
+    },
+    () => undefined, // the name of the file is shown instead
+  );
+}
+
+// ── the list ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export function searchFor(text: string): void {
+  search.value = text;
+  soon("list", SEARCH_PAUSE_MS, readList);
+}
+
+function readListSoon(): void {
+  soon("list", list.value.phase === "loading" ? 0 : LIST_PAUSE_MS, readList);
+}
+
+function listQuery(): { search?: string; limit: number } {
+  const text = search.value.trim();
+  return text ? { search: text, limit: LIST_ITEMS } : { limit: LIST_ITEMS };
+}
+
+function readList(): void {
+  const asked = search.value;
+  connection?.request("sessions.list", listQuery()).then(
+    (page) => {
+      if (search.value === asked) list.value = addPage(EMPTY_LIST, page);
+    },
+    () => {
+      if (list.value.phase === "loading") list.value = { ...EMPTY_LIST, phase: "failed" };
+    },
+  );
+}
+
+export function moreSessions(): void {
+  const { next: cursor } = list.value;
+  if (!cursor) return;
+  const asked = search.value;
+  connection?.request("sessions.list", { ...listQuery(), cursor }).then(
+    (page) => {
+      if (search.value === asked) list.value = addPage(list.value, page);
+    },
+    () => undefined, // the button stays
+  );
+}
+
+// ── the open conversation ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function showAddress(): void {
+  const session = sessionOf(location.hash) ?? newSessionKey();
+  if (sessionOf(location.hash) === null) history.replaceState(null, "", hashOf(session));
+  if (session === chat.value.key) return;
+  chat.value = emptyChat(session);
+  spoken.value = "";
+  if (connection) readChat();
+}
+
+export function openSession(session: string): void {
+  location.hash = hashOf(session);
+}
+
+export function newChat(): void {
+  const unused = chat.value.phase === "ready" && chat.value.items.length === 0 && shownSends.value.length === 0;
+  if (!unused) openSession(newSessionKey());
+}
+
+export function sendMessage(text: string, attachments: readonly Attached[]): void {
+  const send: Send = {
+    clientId: randomId(),
+    session: chat.value.key,
+    text,
+    attachments,
+    at: Date.now(),
+    accepted: null,
+    refused: null,
+  };
+  const urls = Object.fromEntries(attachments.map((one) => [one.mediaId, one.url]));
+  batch(() => {
+    chat.value = { ...chat.value, mediaUrls: { ...chat.value.mediaUrls, ...urls } };
+    sends.value = addSend(sends.value, send);
+  });
+  void deliver(send);
+}
+
+async function deliver({ clientId, session, text, attachments }: Send): Promise<void> {
+  if (!connection) return;
+  const media = attachments.map(({ mediaId }) => ({ mediaId }));
+  try {
+    const params = media.length > 0 ? { session, text, clientId, attachments: media } : { session, text, clientId };
+    const { accepted } = await connection.request("chat.send", params);
+    const marked = changeSend(sends.value, clientId, { accepted });
+    sends.value =
+      session === chat.value.key ? openSends(marked, session, chat.value.items) : dropSend(marked, clientId);
+  } catch (error) {
+    if (line.value === "signed-out") return; // still unsent: goes out after the next sign-in
+    sends.value = changeSend(sends.value, clientId, { refused: whyNotSent(error) });
+  }
+}
+
+export function sendAgain(send: Send): void {
+  // A refused send was never accepted, so its id may be used again; that also covers a "yes" that got lost.
+  sends.value = changeSend(sends.value, send.clientId, { refused: null });
+  void deliver({ ...send, refused: null });
+}
+
+export function discardSend(send: Send): void {
+  sends.value = dropSend(sends.value, send.clientId);
+}
+
+export function stopTurn(): void {
+  const session = chat.value.key;
+  connection?.request("chat.abort", { session }).catch(() => undefined); // the turn is still visibly running
+}

@@ -1,0 +1,126 @@
+/** Shared commits: how many there are, who loses when one fails, and what a full disk does. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { GatewayError } from "../contracts/errors.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { createGroupCommit, MAX_BATCH } from "./group-commit.ts";
+import { type Control, createSql, type Sql } from "./sql.ts";
+
+function fixture() {
+  const db = new Database(":memory:");
+  db.exec("create table notes (n integer unique)");
+  const plain = createSql(db);
+  const said: Control[] = [];
+  const failOn = new Set<Control>();
+  const sql: Sql = {
+    ...plain,
+    get inTransaction() {
+      return db.inTransaction;
+    },
+    control(text) {
+      said.push(text);
+      if (failOn.has(text)) throw new Error("the disk is gone");
+      plain.control(text);
+    },
+  };
+  const log = recordingLog();
+  const commits = createGroupCommit({ sql, log });
+  return {
+    ...{ db, log, said, failOn, commits },
+    add: (n: number) => commits.write(() => db.prepare("insert into notes values (?)").run(n).changes),
+    notes: () => db.prepare("select n from notes order by n").values().flat(),
+    count: (text: Control) => said.filter((one) => one === text).length,
+    words: () => log.lines.map(({ words }) => words),
+    [Symbol.dispose]: () => db.close(),
+  };
+}
+
+test("writes of one tick share one commit", async () => {
+  using fx = fixture();
+  await Promise.all(Array.from({ length: 50 }, (_, n) => fx.add(n)));
+  expect([fx.count("commit"), fx.notes().length]).toEqual([1, 50]);
+});
+
+test("writes that come from separate callbacks of one tick share one commit", async () => {
+  using fx = fixture();
+  const callbacks = [1, 2, 3].map((n) =>
+    Promise.resolve()
+      .then(() => Promise.resolve())
+      .then(() => fx.add(n)),
+  );
+  await Promise.all(callbacks);
+  expect(fx.count("commit")).toBe(1);
+});
+
+test("nobody is told before the commit", async () => {
+  using fx = fixture();
+  const told: string[] = [];
+  const write = fx.add(1).then(() => told.push(`told after ${fx.said.join(", ")}`));
+  expect(told).toEqual([]);
+  await write;
+  expect(told).toEqual(["told after begin immediate, commit"]);
+});
+
+test("a write that throws loses only itself, and its half-done work with it", async () => {
+  using fx = fixture();
+  const broken = fx.commits.write(() => {
+    fx.db.prepare("insert into notes values (2)").run();
+    throw new GatewayError("conflict", "changed its mind");
+  });
+  const results = await Promise.allSettled([fx.add(1), broken, fx.add(3), fx.add(3)]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
+  await expect(broken).rejects.toMatchObject({ code: "conflict" });
+  expect([fx.notes(), fx.count("commit")]).toEqual([[1, 3], 1]);
+});
+
+test("a batch has a limit, and what is over it goes into the next one", async () => {
+  using fx = fixture();
+  await Promise.all(Array.from({ length: MAX_BATCH + 1 }, (_, n) => fx.add(n)));
+  expect([fx.count("commit"), fx.notes().length]).toEqual([2, MAX_BATCH + 1]);
+});
+
+for (const step of ["begin immediate", "commit"] as const) {
+  test(`when ${step} fails nobody is told yes, the log says so once, and later writes work`, async () => {
+    using fx = fixture();
+    fx.failOn.add(step);
+    for (const round of [1, 2]) {
+      const results = await Promise.allSettled([fx.add(round), fx.add(round + 10)]);
+      for (const result of results)
+        expect(result).toMatchObject({
+          status: "rejected",
+          reason: { code: "store_failed", cause: { message: "the disk is gone" } },
+        });
+    }
+    expect([fx.notes(), fx.words()]).toEqual([[], ["store cannot write"]]);
+    fx.failOn.clear();
+    await fx.add(1);
+    expect([fx.notes(), fx.words()]).toEqual([[1], ["store cannot write", "store writes again"]]);
+  });
+}
+
+test("a full disk refuses writes, keeps what was committed, and works again when there is room", async () => {
+  using fx = fixture();
+  fx.db.exec("create table pages (body text)");
+  const addPage = () =>
+    fx.commits.write(() => fx.db.prepare("insert into pages values (?)").run("x".repeat(50_000)).changes);
+  await addPage();
+  fx.db.exec(`pragma max_page_count = ${Number(fx.db.prepare("pragma page_count").values()[0]?.[0]) + 2}`);
+  for (const group of [[addPage()], [addPage(), addPage()], [addPage(), fx.add(1)]])
+    expect((await Promise.allSettled(group))[0]).toMatchObject({
+      status: "rejected",
+      reason: { code: "store_failed", cause: { code: "SQLITE_FULL" } },
+    });
+  expect(fx.db.prepare("select count(*) from pages").values()).toEqual([[1]]);
+  fx.db.exec("pragma max_page_count = 1000000");
+  expect(await addPage()).toBe(1);
+  expect(fx.words()).toEqual(["store cannot write", "store writes again"]);
+});
+
+test("closing commits what was asked for and takes nothing more", async () => {
+  using fx = fixture();
+  const last = fx.add(1);
+  fx.commits.close();
+  expect(fx.notes()).toEqual([1]);
+  expect(await last).toBe(1);
+  await expect(fx.add(2)).rejects.toMatchObject({ code: "stopping" });
+});

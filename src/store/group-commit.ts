@@ -1,0 +1,145 @@
+/**
+ * Writes asked for in the same tick share one transaction and one fsync; each is told its result only after the commit. One that throws
+ * loses only itself. Refuses to wait for company: a lone write is committed at the end of its own tick.
+ */
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import { type Deferred, deferred } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
+import type { Sql } from "./sql.ts";
+
+export interface GroupCommit {
+  /** `run` is synchronous and touches nothing but the database: it may be run a second time after a rollback. */
+  write<T>(run: () => T): Promise<T>;
+  /** Commits what is waiting and takes nothing more. */
+  close(): void;
+}
+
+interface Waiting {
+  readonly run: () => unknown;
+  readonly told: Deferred<unknown>;
+}
+
+type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+
+export const MAX_BATCH = 1_000;
+const MAX_WAITING = 20_000;
+
+export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly log: Log }): GroupCommit {
+  const waiting: Waiting[] = [];
+  let scheduled = false;
+  let closed = false;
+  let failing = false;
+
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      flush();
+    });
+  };
+
+  const flush = (): void => {
+    if (waiting.length === 0) return;
+    const batch = waiting.splice(0, MAX_BATCH);
+    if (waiting.length > 0) schedule();
+    const outcomes = tryCommit(sql, batch);
+    report(outcomes);
+    for (const [index, { told }] of batch.entries()) tell(told, outcomes[index]);
+  };
+
+  /** A full disk fails every write; the log says when it began and when it was over. */
+  const report = (outcomes: readonly Outcome[]): void => {
+    const failed = outcomes.find((outcome) => !outcome.ok && !isGatewayError(outcome.error));
+    if (failed && !failed.ok && !failing) log.error("store cannot write", { error: failed.error });
+    if (!failed && failing) log.info("store writes again");
+    failing = failed !== undefined;
+  };
+
+  return {
+    write<T>(run: () => T): Promise<T> {
+      if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
+      if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
+      const told = deferred<unknown>();
+      waiting.push({ run, told });
+      schedule();
+      return told.promise as Promise<T>;
+    },
+    close() {
+      closed = true;
+      while (waiting.length > 0) flush();
+    },
+  };
+}
+
+/** SQLite's own errors become `store_failed`; what our code threw on purpose stays as it is. */
+export function storeFailed(error: unknown): GatewayError {
+  if (isGatewayError(error)) return error;
+  return new GatewayError("store_failed", error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+function tell(told: Deferred<unknown>, outcome: Outcome | undefined): void {
+  if (outcome?.ok) told.resolve(outcome.value);
+  else told.reject(storeFailed(outcome?.error));
+}
+
+/** When the transaction itself fails, every write of the batch has failed. */
+function tryCommit(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] {
+  try {
+    return commitBatch(sql, batch);
+  } catch (error) {
+    return batch.map(() => ({ ok: false, error }));
+  }
+}
+
+/** Tries without savepoints first, which nearly halves the cost of a write; only a batch in which one fails pays for them. */
+function commitBatch(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] {
+  return commitPlain(sql, batch) ?? commitEachGuarded(sql, batch);
+}
+
+function commitPlain(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] | null {
+  sql.control("begin immediate");
+  const outcomes: Outcome[] = [];
+  try {
+    for (const { run } of batch) outcomes.push({ ok: true, value: run() });
+  } catch (error) {
+    rollback(sql);
+    return batch.length === 1 ? [{ ok: false, error }] : null;
+  }
+  commit(sql);
+  return outcomes;
+}
+
+function commitEachGuarded(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] {
+  sql.control("begin immediate");
+  const outcomes: Outcome[] = [];
+  for (const { run } of batch) {
+    try {
+      sql.control("savepoint one_write");
+      const value = run();
+      sql.control("release one_write");
+      outcomes.push({ ok: true, value });
+    } catch (error) {
+      // a full or failing disk ends the whole transaction, and with it everything this batch had done
+      if (!sql.inTransaction) throw error;
+      sql.control("rollback to one_write");
+      sql.control("release one_write");
+      outcomes.push({ ok: false, error });
+    }
+  }
+  commit(sql);
+  return outcomes;
+}
+
+function commit(sql: Sql): void {
+  try {
+    sql.control("commit");
+  } catch (error) {
+    rollback(sql);
+    throw error;
+  }
+}
+
+function rollback(sql: Sql): void {
+  if (sql.inTransaction) sql.control("rollback");
+}

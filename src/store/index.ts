@@ -1,0 +1,13 @@
+/**
+ * Everything the gateway remembers: messages, turns, replies, tool calls, media and sign-ins, in one SQLite file of the state directory.
+ * `openHome` takes the directory for this process and comes first; `openStore` opens the database in it and brings it up to date.
+ * `checkStore` only looks; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
+ */
+export { checkStore } from "./inspect.ts";
+export type { StoreCheck } from "./inspect.ts";
+export { openHome } from "./home.ts";
+export type { Home } from "./home.ts";
+export { openStore } from "./open.ts";
+export type { StoreDeps } from "./open.ts";
+export { openSecretFiles } from "./secret-files.ts";
+export type { SecretFiles } from "./secret-files.ts";

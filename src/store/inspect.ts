@@ -1,0 +1,145 @@
+/** Looks at a database file without changing a byte of it: is it there, whole, ours, and of a version we know? */
+import { constants, Database } from "bun:sqlite";
+import { lstat, open } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { APPLICATION_ID, NEWEST_VERSION } from "./migrate.ts";
+
+export const DATABASE_FILE = "gateway.db";
+
+/** `say` is a sentence for the person who runs the gateway. */
+export type StoreCheck =
+  | { readonly kind: "ok"; readonly say: string; readonly version: number; readonly bytes: number }
+  | { readonly kind: "missing" | "newer" | "corrupt" | "unreadable"; readonly say: string };
+
+/** For `doctor`. Works beside a running gateway. */
+export function checkStore(home: string): Promise<StoreCheck> {
+  return inspect(join(resolve(home), DATABASE_FILE), { thorough: true });
+}
+
+const HEADER_BYTES = 100;
+const MAGIC = "SQLite format 3\0";
+const BIGGEST_PAGE = 65_536;
+/** Reading every page takes about a millisecond per megabyte: always worth it for a small file, after a crash for a larger one. */
+const ALWAYS_CHECKED_BYTES = 4 * 1024 * 1024;
+const CHECKED_AFTER_CRASH_BYTES = 64 * 1024 * 1024;
+
+export async function inspect(file: string, { thorough }: { readonly thorough: boolean }): Promise<StoreCheck> {
+  try {
+    const bytes = await sizeOf(file);
+    const logBytes = (await sizeOf(`${file}-wal`)) ?? 0;
+    if (bytes === null) return missing(file, logBytes);
+    const flaw = headerFlaw(await readHeader(file), bytes, logBytes > 0);
+    if (flaw) return corrupt(file, flaw);
+    return look(file, { bytes, thorough, quiet: logBytes === 0 });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && isDamage(String(error.code))) return corrupt(file, error.message);
+    const because = error instanceof Error ? error.message : String(error);
+    return {
+      kind: "unreadable",
+      say: `The database ${file} cannot be read (${because}). Give the gateway's user access to it.`,
+    };
+  }
+}
+
+async function sizeOf(file: string): Promise<number | null> {
+  try {
+    const found = await lstat(file);
+    if (!found.isFile()) throw new Error("it is not a regular file");
+    return found.size;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** A new log would never stand alone: the database is put in place, complete, before its log is made. */
+function missing(file: string, logBytes: number): StoreCheck {
+  if (logBytes > 0) return corrupt(file, "its log is there, but the file itself is gone");
+  return { kind: "missing", say: `There is no database yet; the gateway makes ${file} at its first start.` };
+}
+
+async function readHeader(file: string): Promise<Buffer> {
+  const handle = await open(file, "r");
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    const { bytesRead } = await handle.read(header, 0, HEADER_BYTES, 0);
+    return header.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** With a log beside it the file may rightly be behind, so its length says nothing then. */
+function headerFlaw(header: Buffer, bytes: number, hasLog: boolean): string | null {
+  if (header.length < HEADER_BYTES) return "it is too short";
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it is not a database";
+  const written = header.readUInt16BE(16);
+  const pageBytes = written === 1 ? BIGGEST_PAGE : written;
+  if (pageBytes < 512 || (pageBytes & (pageBytes - 1)) !== 0) return "its header is damaged";
+  if (!hasLog && bytes !== header.readUInt32BE(28) * pageBytes) return "its length does not match its header";
+  return null;
+}
+
+function look(
+  file: string,
+  { bytes, thorough, quiet }: { bytes: number; thorough: boolean; quiet: boolean },
+): StoreCheck {
+  // without a log the file can be read as it stands, which also leaves no side files behind
+  const url = `${pathToFileURL(file).href}?${quiet ? "immutable=1" : "mode=ro"}`;
+  const db = new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  try {
+    db.exec("pragma trusted_schema = off");
+    const version = number(db, "user_version");
+    if (number(db, "application_id") !== APPLICATION_ID) return corrupt(file, "it is not a pi-gateway database");
+    if (version > NEWEST_VERSION) return newer(file, version);
+    const limit = thorough
+      ? Number.POSITIVE_INFINITY
+      : wasClosed(db)
+        ? ALWAYS_CHECKED_BYTES
+        : CHECKED_AFTER_CRASH_BYTES;
+    if (bytes <= limit) {
+      const [found] = values(db, "pragma quick_check(1)");
+      if (found !== "ok") return corrupt(file, String(found));
+    }
+    return { kind: "ok", say: `The database is in order (version ${version}, ${bytes} bytes).`, version, bytes };
+  } finally {
+    db.close();
+  }
+}
+
+/** Reading it also proves that the schema can be parsed. */
+function wasClosed(db: Database): boolean {
+  return values(db, "select value from meta where key = 'clean'")[0] === 1;
+}
+
+function number(db: Database, pragma: "user_version" | "application_id"): number {
+  return Number(values(db, `pragma ${pragma}`)[0]);
+}
+
+function values(db: Database, text: string): readonly unknown[] {
+  const statement = db.prepare(text);
+  try {
+    return statement.values().map((row) => row[0]);
+  } finally {
+    statement.finalize();
+  }
+}
+
+export function isDamage(code: string): boolean {
+  return code.startsWith("SQLITE_CORRUPT") || code.startsWith("SQLITE_NOTADB") || code === "SQLITE_ERROR";
+}
+
+function corrupt(file: string, because: string): StoreCheck {
+  return {
+    kind: "corrupt",
+    say: `The database ${file} is damaged (${because}). It was left as it is. Put a backup in its place, or move it away to start with an empty one.`,
+  };
+}
+
+function newer(file: string, version: number): StoreCheck {
+  return {
+    kind: "newer",
+    say: `The database ${file} was written by a newer pi-gateway (database version ${version}; this one knows versions up to ${NEWEST_VERSION}). Nothing was changed. Start that newer version, or start this one with --home and another folder.`,
+  };
+}

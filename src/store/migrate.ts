@@ -1,0 +1,26 @@
+/** Brings a database to the newest shape, one transaction per step; the number of steps done is its `user_version`. Never steps back. */
+import type { Database } from "bun:sqlite";
+import { firstMessage } from "./migrations/001-first-message.ts";
+import type { Migration } from "./migrations/migration.ts";
+
+const STEPS: readonly Migration[] = [firstMessage];
+
+/** What this build writes. A file with a higher number belongs to a newer build. */
+export const NEWEST_VERSION = STEPS.length;
+
+/** Marks the file as ours ("piGW"), so that a stranger's SQLite file is refused and not filled with our tables. */
+export const APPLICATION_ID = 0x70694757;
+
+export function migrate(db: Database, from: number): readonly string[] {
+  const applied: string[] = [];
+  for (const [index, step] of STEPS.entries()) {
+    if (index < from) continue;
+    db.transaction(() => {
+      db.exec(step.sql);
+      db.exec(`pragma application_id = ${APPLICATION_ID}`);
+      db.exec(`pragma user_version = ${index + 1}`);
+    }).immediate();
+    applied.push(step.name);
+  }
+  return applied;
+}

@@ -1,0 +1,196 @@
+/** Opens the store: looks before it touches, then sets durability, brings the tables up to date and counts a new life. */
+import { Database } from "bun:sqlite";
+import { chmod, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { GatewayError } from "../contracts/errors.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { createGroupCommit, storeFailed } from "./group-commit.ts";
+import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts";
+import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
+import { migrate, NEWEST_VERSION } from "./migrate.ts";
+import { createInbox } from "./rows/inbox.ts";
+import { createMedia } from "./rows/media.ts";
+import { createOutbox } from "./rows/outbox.ts";
+import type { RowDeps } from "./rows/row-deps.ts";
+import { createSessions } from "./rows/sessions.ts";
+import { createSignIns } from "./rows/sign-ins.ts";
+import { createToolCalls } from "./rows/tool-calls.ts";
+import { createTurns } from "./rows/turns.ts";
+import { sql as raw } from "kysely";
+import { createSql, type Params, type Sql } from "./sql.ts";
+
+export interface StoreDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ids: Ids;
+}
+
+const PRIVATE_FILE = 0o600;
+/** How long a statement waits for another process that looks at the file, such as `doctor`. The gateway stands still meanwhile. */
+const BUSY_MS = 1_000;
+/** The log is folded into the database whenever it has grown to this many pages (4 MiB). */
+const CHECKPOINT_PAGES = 1_000;
+const MAX_IDLE_LOG_BYTES = 8 * 1024 * 1024;
+
+const PRAGMAS = [
+  `busy_timeout = ${BUSY_MS}`,
+  "journal_mode = wal",
+  "synchronous = full", // a commit is on the disk when it returns, also after a loss of power
+  "foreign_keys = on",
+  "trusted_schema = off",
+  "cell_size_check = on",
+  "temp_store = memory",
+  `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+  `journal_size_limit = ${MAX_IDLE_LOG_BYTES}`,
+];
+
+/** The caller holds the directory (`openHome`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
+export async function openStore(deps: StoreDeps, { home }: { readonly home: string }): Promise<Store> {
+  const startedAt = deps.clock.elapsed();
+  const path = await prepareHome(deps, home);
+  const file = join(path, DATABASE_FILE);
+  const version = await versionOf(file);
+  if (version === null) await createDatabase(path, file);
+  const sql = createSql(await openDatabase(file, version ?? NEWEST_VERSION, deps.log));
+  try {
+    const store = assemble(deps, sql, path);
+    deps.log.info("store opened", { epoch: store.epoch, ms: Math.round(deps.clock.elapsed() - startedAt) });
+    return store;
+  } catch (error) {
+    sql.close();
+    throw storeFailed(error);
+  }
+}
+
+async function versionOf(file: string): Promise<number | null> {
+  const found = await inspect(file, { thorough: false });
+  switch (found.kind) {
+    case "ok":
+      return found.version;
+    case "missing":
+      return null;
+    case "newer":
+      throw new GatewayError("store_newer", "the database has a newer version", { fields: { file }, say: found.say });
+    case "corrupt":
+      throw new GatewayError("store_corrupt", "the database is damaged", { fields: { file }, say: found.say });
+    case "unreadable":
+      throw unusable(file, found.say);
+  }
+}
+
+/** Made under another name and put in place when it is whole: a half-made database cannot be mistaken for a damaged one. */
+async function createDatabase(home: string, file: string): Promise<void> {
+  const draft = `${file}.new`;
+  try {
+    for (const leftover of [draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`, `${file}-wal`, `${file}-shm`])
+      await rm(leftover, { force: true });
+    await ensurePrivateFile(draft);
+    const db = new Database(draft, { readwrite: true });
+    try {
+      for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
+      migrate(db, 0);
+    } finally {
+      db.close(true);
+    }
+    await rename(draft, file);
+    await syncFolder(home);
+  } catch (error) {
+    throw storeFailed(error);
+  }
+}
+
+async function openDatabase(file: string, version: number, log: Log): Promise<Database> {
+  let db: Database | null = null;
+  try {
+    await chmod(file, PRIVATE_FILE); // side files that SQLite makes get the mode of this one
+    for (const side of [`${file}-wal`, `${file}-shm`])
+      if (await Bun.file(side).exists()) await chmod(side, PRIVATE_FILE);
+    db = new Database(file, { readwrite: true });
+    for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
+    const applied = migrate(db, version);
+    if (applied.length > 0) log.info("database brought up to date", { steps: applied });
+    return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof Error && "code" in error && isDamage(String(error.code)))
+      throw new GatewayError("store_corrupt", error.message, { cause: error, fields: { file } });
+    throw storeFailed(error);
+  }
+}
+
+/** Everything above the database; the caller has opened and prepared it. */
+export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
+  const life = createLife(sql);
+  const epoch = life.begin();
+  const commits = createGroupCommit({ sql, log: deps.log });
+  let open = true;
+  const rows: RowDeps = {
+    ...deps,
+    sql,
+    write: commits.write,
+    async read(run) {
+      if (!open) throw new GatewayError("stopping", "the store is closed");
+      try {
+        return run();
+      } catch (error) {
+        throw storeFailed(error);
+      }
+    },
+  };
+  return {
+    epoch,
+    inbox: createInbox(rows),
+    turns: createTurns(rows),
+    outbox: createOutbox(rows),
+    sessions: createSessions(rows),
+    toolCalls: createToolCalls(rows),
+    media: createMedia(rows, { home }),
+    signIns: createSignIns(rows),
+    async [Symbol.asyncDispose]() {
+      if (!open) return;
+      open = false;
+      commits.close();
+      try {
+        life.end();
+      } finally {
+        sql.close();
+      }
+    },
+  };
+}
+
+/** Counts lives, and remembers whether the last one ended in order. What it left running has an end nobody saw. */
+function createLife(sql: Sql) {
+  const epochNow = sql.prepare((db) => db.selectFrom("meta").select("value").where("key", "=", "epoch"));
+  const nextEpoch = sql.prepare((db) =>
+    db
+      .updateTable("meta")
+      .set((eb) => ({ value: eb("value", "+", 1) }))
+      .where("key", "=", "epoch"),
+  );
+  const setClean = sql.prepare((db, p: Params<{ value: number }>) =>
+    db
+      .updateTable("meta")
+      .set({ value: p("value") })
+      .where("key", "=", "clean"),
+  );
+  const forgetRunning = sql.prepare((db) =>
+    db.updateTable("tool_calls").set({ status: "unknown" }).where("status", "=", raw.lit("running")),
+  );
+  return {
+    begin(): number {
+      sql.control("begin immediate");
+      nextEpoch.run({});
+      setClean.run({ value: 0 });
+      forgetRunning.run({});
+      sql.control("commit");
+      return epochNow.first({})?.value ?? 1;
+    },
+    end(): void {
+      setClean.run({ value: 1 });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** What the statements cost: each must find its rows by an index, however many rows there are. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import type { InboxId, MediaId } from "../contracts/ids.ts";
+import { systemClock } from "../kit/clock.ts";
+import { silentLog } from "../kit/log.ts";
+import { end, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store-contract.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { tempHome } from "../testing/temp-home.ts";
+import { migrate } from "./migrate.ts";
+import { assemble } from "./open.ts";
+import { createSql } from "./sql.ts";
+
+/** Every statement that a store prepares while each of its methods is used. */
+async function statementsUsed(db: Database): Promise<readonly string[]> {
+  await using home = await tempHome();
+  const texts: string[] = [];
+  const watched = new Proxy(db, {
+    get(target, name) {
+      if (name === "prepare") {
+        return (text: string) => {
+          texts.push(text);
+          return target.prepare(text);
+        };
+      }
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const deps = { clock: systemClock, ids: createSeqIds(), log: silentLog };
+  const store = assemble(deps, { ...createSql(watched), close: () => undefined }, home.path);
+  await store.inbox.accept(row("in1", "a"));
+  await store.inbox.accept(row("in1", "a"));
+  await store.turns.begin(turn("t1", "a", ["in1"]));
+  await store.turns.begin(turn("t1", "a", ["in1"]));
+  await store.toolCalls.intend(intent("c1", "t1", false));
+  await store.toolCalls.settle("c1", { status: "success", output: "", ms: 1 });
+  await store.turns.finish(end("t1", { attempt: 2 }));
+  await store.turns.resultOf("in1" as InboxId);
+  await store.inbox.unfinished();
+  await store.outbox.pending(10);
+  await store.outbox.markSent(["t1:0"], 1);
+  await store.outbox.markDead("t1:0", "x", 1);
+  await store.sessions.get(sessionKey("a"));
+  await store.sessions.reset(sessionKey("a"), "b.jsonl", 1);
+  await store.sessions.transcript(sessionKey("a"), { limit: 10 });
+  const cursor = Buffer.from('[5,"k"]').toString("base64url");
+  for (const filter of [{}, { channel: "webchat" }, { search: "x" }])
+    for (const page of [{ limit: 10 }, { limit: 10, cursor }]) await store.sessions.list(filter, page);
+  const mediaId = "media_1" as MediaId;
+  await store.media.put({ mediaId, owner: OPERATOR, name: "n", mimeType: "t", data: new Uint8Array(), at: 1 });
+  await store.signIns.put({ digest: "d", principal: OPERATOR, createdAt: 1, expiresAt: 2, authDigest: "a" });
+  await store.signIns.find("d");
+  await store.signIns.remove("d");
+  await store[Symbol.asyncDispose]();
+  return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
+}
+
+function planOf(db: Database, text: string): readonly string[] {
+  const statement = db.prepare(`explain query plan ${text}`);
+  const none = Array.from({ length: statement.paramsCount }, () => null);
+  return statement.values(...none).map((step) => String(step[3]));
+}
+
+test("every statement finds its rows by an index, and none sorts more than the messages that wait", async () => {
+  using db = new Database(":memory:");
+  migrate(db, 0);
+  const texts = await statementsUsed(db);
+  const sortsWaiting = (text: string) => text.includes("order by +inbox.seq");
+  const costly = texts.flatMap((text) =>
+    planOf(db, text)
+      // walking an index in the order that is asked for is the point of it; a scan without one, or a sort, is not
+      .filter(
+        (step) =>
+          (step.startsWith("SCAN") && !/USING (COVERING )?INDEX/.test(step)) ||
+          (/USE TEMP B-TREE/.test(step) && !sortsWaiting(text)),
+      )
+      .map((step) => `${step}: ${text}`),
+  );
+  expect(texts.length).toBeGreaterThan(35);
+  expect(costly).toEqual([]);
+});

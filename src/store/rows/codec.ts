@@ -1,0 +1,86 @@
+/** JSON columns and page cursors. What comes back from the disk or from a client is untrusted until it has passed here. */
+import type { ChatAddress, MediaRef } from "../../contracts/chat.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { MediaId } from "../../contracts/ids.ts";
+import type { Page } from "../../contracts/store.ts";
+import { parseJson } from "../../kit/json.ts";
+
+const LIMITS = { maxChars: 16 * 1024 * 1024, maxDepth: 256 };
+const CURSOR_LIMITS = { maxChars: 4_096, maxDepth: 2 };
+const MAX_PAGE = 500;
+
+export function encodeJson(value: unknown): string {
+  return JSON.stringify(value) ?? "null"; // undefined has no JSON
+}
+
+/** Null when the column is damaged. */
+export function decodeJson(text: string): unknown {
+  const parsed = parseJson(text, LIMITS);
+  return parsed.ok ? parsed.value : null;
+}
+
+export function encodeAttachments(attachments: readonly MediaRef[]): string {
+  return attachments.length === 0 ? "[]" : JSON.stringify(attachments.map(bareRef));
+}
+
+/** Null when the column is damaged. */
+export function decodeAttachments(text: string): readonly MediaRef[] | null {
+  if (text === "[]") return [];
+  const value = decodeJson(text);
+  return Array.isArray(value) && value.every(isMediaRef) ? value.map(bareRef) : null;
+}
+
+function bareRef({ mediaId, name, mimeType, bytes }: MediaRef): MediaRef {
+  return { mediaId, name, mimeType, bytes };
+}
+
+function isMediaRef(value: unknown): value is MediaRef {
+  if (typeof value !== "object" || value === null) return false;
+  const { mediaId, name, mimeType, bytes } = value as Partial<Record<keyof MediaRef, unknown>>;
+  return isMediaId(mediaId) && typeof name === "string" && typeof mimeType === "string" && Number.isSafeInteger(bytes);
+}
+
+/** Safe as a file name: no dots, no separators. */
+export function isMediaId(value: unknown): value is MediaId {
+  return typeof value === "string" && /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(value);
+}
+
+interface AddressColumns {
+  readonly channel: string;
+  readonly account: string;
+  readonly chat: string;
+  readonly thread: string | null;
+}
+
+export function toAddressColumns(address: ChatAddress): AddressColumns {
+  return {
+    channel: address.channel,
+    account: address.account,
+    chat: address.chat,
+    thread: address.thread ?? null,
+  };
+}
+
+export function fromAddressColumns({ channel, account, chat, thread }: AddressColumns): ChatAddress {
+  return thread === null ? { channel, account, chat } : { channel, account, chat, thread };
+}
+
+export function pageSize(page: Page): number {
+  return Math.min(MAX_PAGE, Math.max(1, Math.trunc(page.limit) || 1));
+}
+
+export function encodeCursor(place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+/** `shape` tells what each place holds. Throws `bad_request` for anything we did not make ourselves. */
+export function decodeCursor(cursor: string, shape: readonly ("string" | "number")[]): readonly unknown[] {
+  const text = cursor.length > CURSOR_LIMITS.maxChars ? "" : Buffer.from(cursor, "base64url").toString("utf8");
+  const parsed = parseJson(text, CURSOR_LIMITS);
+  const place = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
+  if (place.length !== shape.length || !place.every((value, index) => typeof value === shape[index]))
+    throw new GatewayError("bad_request", "the cursor is not one of ours", {
+      say: "This cursor is not valid. Use the `next` value of the page before, or leave it out to start at the beginning.",
+    });
+  return place;
+}

@@ -1,0 +1,159 @@
+/** Accepted messages: each stored once, with its session, before anybody is told that it was received. */
+import type { InboundMessage } from "../../contracts/chat.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/store.ts";
+import type { Log } from "../../kit/log.ts";
+import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+import { sql as raw } from "kysely";
+import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { searchTextOf, titleOf } from "./words.ts";
+
+export function createInbox({ sql, read, write, log }: RowDeps): InboxStore {
+  const queries = createQueries(sql);
+
+  const touchSession = (row: NewInboxRow): void => {
+    const { message } = row;
+    if (queries.touch.run({ key: row.sessionKey, at: message.receivedAt }) > 0) return;
+    const title = titleOf(message);
+    queries.addSession.run({
+      key: row.sessionKey,
+      channel: message.address.channel,
+      agent_id: row.agentId,
+      title,
+      search_text: searchTextOf(title, row.sessionKey),
+      created_at: message.receivedAt,
+      last_activity_at: message.receivedAt,
+      messages: 1,
+      file: row.newSessionFile,
+    });
+  };
+
+  const knownAs = ({ address, eventId }: InboundMessage) => {
+    const seen = queries.seen.first({ channel: address.channel, account: address.account, event_id: eventId });
+    if (!seen) throw new GatewayError("internal", "a message was neither new nor known");
+    return { kind: "duplicate", id: seen.id, fingerprint: seen.fingerprint } as const;
+  };
+
+  return {
+    accept: (row) =>
+      write(() => {
+        if (queries.add.run(toColumns(row)) === 0) return knownAs(row.message);
+        touchSession(row);
+        return { kind: "stored" };
+      }),
+    unfinished: () => read(() => queries.unfinished.all({}).map((row) => toUnfinished(row, log))),
+  };
+}
+
+type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done">;
+
+/** What an unfinished row is read with: its own columns and those of the turn that had begun, if any. */
+type UnfinishedColumns = InboxColumns & {
+  readonly turn_id: TurnTable["id"] | null;
+  readonly attempt: number | null;
+  readonly unsafe: TurnTable["unsafe"] | null;
+};
+
+function createQueries(sql: Sql) {
+  return {
+    seen: sql.prepare((db, p: Params<Pick<InboxTable, "channel" | "account" | "event_id">>) =>
+      db
+        .selectFrom("inbox")
+        .select(["id", "fingerprint"])
+        .where("channel", "=", p("channel"))
+        .where("account", "=", p("account"))
+        .where("event_id", "=", p("event_id")),
+    ),
+    touch: sql.prepare((db, p: Params<{ key: SessionTable["key"]; at: number }>) =>
+      db
+        .updateTable("sessions")
+        .set((eb) => ({
+          messages: eb("messages", "+", 1),
+          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+        }))
+        .where("key", "=", p("key")),
+    ),
+    addSession: sql.prepare(
+      (db, p: Params<Omit<SessionTable, "input_tokens" | "output_tokens" | "cost_usd" | "settled_bytes">>) =>
+        db.insertInto("sessions").values({
+          ...p.row("key", "channel", "agent_id", "title", "search_text"),
+          ...p.row("created_at", "last_activity_at", "messages", "file"),
+          ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
+        }),
+    ),
+    add: sql.prepare((db, p: Params<InboxColumns>) =>
+      db
+        .insertInto("inbox")
+        .values({
+          ...p.row("id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread"),
+          ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "attachments"),
+          ...p.row("mentioned", "received_at"),
+          ...{ turn_id: null, done: 0 },
+        })
+        .onConflict((conflict) => conflict.columns(["channel", "account", "event_id"]).doNothing()),
+    ),
+    // The plus keeps SQLite from walking the whole table in order: few rows are open, so finding and sorting those is cheap.
+    unfinished: sql.prepare((db) =>
+      db
+        .selectFrom("inbox")
+        .leftJoin("turns", "turns.id", "inbox.turn_id")
+        .selectAll("inbox")
+        .select(["turns.attempt", "turns.unsafe"])
+        .where("inbox.done", "=", raw.lit(0))
+        .orderBy(raw`+inbox.seq`),
+    ),
+  };
+}
+
+function toColumns(row: NewInboxRow): InboxColumns {
+  const { message } = row;
+  return {
+    id: row.id,
+    session_key: row.sessionKey,
+    agent_id: row.agentId,
+    role: row.role,
+    priority: row.priority,
+    ...toAddressColumns(message.address),
+    event_id: message.eventId,
+    fingerprint: message.fingerprint,
+    scope: message.scope,
+    sender: message.sender.principal,
+    sender_name: message.sender.name,
+    text: message.text,
+    attachments: encodeAttachments(message.attachments),
+    mentioned: message.mentioned ? 1 : 0,
+    received_at: message.receivedAt,
+  };
+}
+
+function toUnfinished(row: UnfinishedColumns, log: Log): UnfinishedRow {
+  const turn =
+    row.turn_id === null ? null : { turnId: row.turn_id, attempt: row.attempt ?? 1, unsafeToRetry: row.unsafe === 1 };
+  return {
+    id: row.id,
+    sessionKey: row.session_key,
+    agentId: row.agent_id,
+    role: row.role,
+    priority: row.priority,
+    message: toMessage(row, log),
+    turn,
+  };
+}
+
+function toMessage(row: UnfinishedColumns, log: Log): InboundMessage {
+  const attachments = decodeAttachments(row.attachments);
+  if (!attachments) log.error("attachments of a stored message are unreadable", { inboxId: row.id });
+  return {
+    eventId: row.event_id,
+    fingerprint: row.fingerprint,
+    address: fromAddressColumns(row),
+    scope: row.scope,
+    sender: { principal: row.sender, name: row.sender_name },
+    text: row.text,
+    attachments: attachments ?? [],
+    mentioned: row.mentioned === 1,
+    receivedAt: row.received_at,
+  };
+}

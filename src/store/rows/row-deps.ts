@@ -1,0 +1,14 @@
+/** What every table's door works with. Reads run at once; writes wait for the commit they share. */
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import type { Sql } from "../sql.ts";
+
+export interface RowDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ids: Ids;
+  readonly sql: Sql;
+  read<T>(run: () => T): Promise<T>;
+  write<T>(run: () => T): Promise<T>;
+}

@@ -1,0 +1,85 @@
+/** Sessions: what they are about, in order of activity, and the switch to an empty memory. Never lists by counting rows. */
+import type { SessionSummary } from "../../contracts/chat.ts";
+import type { SessionKey } from "../../contracts/ids.ts";
+import type { SessionStore } from "../../contracts/store.ts";
+import type { SessionTable } from "../schema.ts";
+import type { Builder, Params } from "../sql.ts";
+import { sql as raw } from "kysely";
+import { decodeCursor, encodeCursor, pageSize } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { createTranscript } from "./transcript.ts";
+import { containing } from "./words.ts";
+
+const MAX_SEARCH_CHARS = 200;
+const SUMMARY = [
+  "key",
+  "channel",
+  "title",
+  "created_at",
+  "last_activity_at",
+  "messages",
+  "input_tokens",
+  "output_tokens",
+  "cost_usd",
+] as const satisfies readonly (keyof SessionTable)[];
+
+type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
+
+export function createSessions(deps: RowDeps): SessionStore {
+  const { sql, read, write } = deps;
+  const byKey = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
+    db.selectFrom("sessions").select(SUMMARY).where("key", "=", p("key")),
+  );
+  const swapFile = sql.prepare((db, p: Params<{ key: SessionKey; file: string; at: number }>) =>
+    db
+      .updateTable("sessions")
+      .set((eb) => ({
+        file: p("file"),
+        settled_bytes: 0,
+        last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+      }))
+      .where("key", "=", p("key")),
+  );
+
+  return {
+    get: (key) =>
+      read(() => {
+        const row = byKey.first({ key });
+        return row && toSummary(row);
+      }),
+    list: (filter, page) =>
+      read(() => {
+        const limit = pageSize(page);
+        const after = page.cursor === undefined ? null : decodeCursor(page.cursor, ["number", "string"]);
+        const rows = sql.all((db) => listQuery(db, filter, after).limit(limit + 1));
+        const items = rows.slice(0, limit).map(toSummary);
+        const last = rows.length > limit ? items.at(-1) : undefined;
+        return last ? { items, next: encodeCursor([last.lastActivityAt, last.key]) } : { items };
+      }),
+    transcript: createTranscript(deps),
+    reset: (key, newSessionFile, at) => write(() => swapFile.run({ key, file: newSessionFile, at }) > 0),
+  };
+}
+
+/** Walks the index by activity from the cursor on: the cost is the rows passed, not the rows there are. */
+function listQuery(db: Builder, filter: Parameters<SessionStore["list"]>[0], after: readonly unknown[] | null) {
+  const { search, channel } = filter;
+  let query = db.selectFrom("sessions").select(SUMMARY).orderBy("last_activity_at", "desc").orderBy("key", "desc");
+  if (after) query = query.where(raw<boolean>`(last_activity_at, key) < (${after[0]}, ${after[1]})`);
+  if (channel !== undefined) query = query.where("channel", "=", channel);
+  if (search)
+    query = query.where(raw<boolean>`search_text like ${containing(search.slice(0, MAX_SEARCH_CHARS))} escape '\\'`);
+  return query;
+}
+
+function toSummary(row: SummaryRow): SessionSummary {
+  return {
+    key: row.key,
+    channel: row.channel,
+    title: row.title,
+    createdAt: row.created_at,
+    lastActivityAt: row.last_activity_at,
+    messages: row.messages,
+    usage: { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd },
+  };
+}

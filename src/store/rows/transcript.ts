@@ -1,0 +1,123 @@
+/** A conversation read back from where its pieces live: messages, tool calls and replies, turn by turn. Keeps no copy of its own. */
+import type { TranscriptItem } from "../../contracts/chat.ts";
+import type { SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { SessionStore } from "../../contracts/store.ts";
+import type { InboxTable, OutboxTable, ToolCallTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+import { sql as raw } from "kysely";
+import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
+
+/** Above every turn there will be. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+/** A page is as many whole turns as fill its limit; what waits for a turn stands at the end of the newest page. */
+export function createTranscript({ sql, read }: RowDeps): SessionStore["transcript"] {
+  const queries = createQueries(sql);
+
+  const itemsOf = (turnId: TurnId): TranscriptItem[] => [
+    ...queries.messages.all({ turnId }).map(toUserItem),
+    ...queries.toolCalls.all({ turnId }).map(toToolItem),
+    ...queries.replies.all({ turnId }).map(toReplyItem),
+  ];
+
+  return (key, page) =>
+    read(() => {
+      const limit = pageSize(page);
+      const before = page.cursor === undefined ? NEWEST : Number(decodeCursor(page.cursor, ["number"])[0]);
+      const groups = before === NEWEST ? [queries.waiting.all({ key }).map(toUserItem)] : [];
+      let count = groups[0]?.length ?? 0;
+      let turn = queries.turnBefore.first({ key, before });
+      let oldest = before;
+      // at least one turn a page, or a long line of waiting messages would hide the past for ever
+      while (turn && (count < limit || oldest === before)) {
+        const items = itemsOf(turn.id);
+        groups.push(items);
+        count += items.length;
+        oldest = turn.seq;
+        turn = queries.turnBefore.first({ key, before: oldest });
+      }
+      const items = groups.toReversed().flat();
+      return turn ? { items, next: encodeCursor([oldest]) } : { items };
+    });
+}
+
+type UserColumns = Pick<InboxTable, "id" | "text" | "attachments" | "received_at" | "turn_id">;
+type ReplyColumns = Pick<OutboxTable, "id" | "text" | "kind" | "created_at" | "turn_id">;
+type ToolColumns = Pick<ToolCallTable, "id" | "tool" | "input" | "output" | "status" | "ms" | "at" | "turn_id">;
+
+function createQueries(sql: Sql) {
+  return {
+    turnBefore: sql.prepare((db, p: Params<{ key: SessionKey; before: number }>) =>
+      db
+        .selectFrom("turns")
+        .select(["seq", "id"])
+        .where("session_key", "=", p("key"))
+        .where("seq", "<", p("before"))
+        .orderBy("seq", "desc")
+        .limit(1),
+    ),
+    messages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db
+        .selectFrom("inbox")
+        .select(["id", "text", "attachments", "received_at", "turn_id"])
+        .where("turn_id", "=", p("turnId"))
+        .orderBy("seq"),
+    ),
+    toolCalls: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(["id", "tool", "input", "output", "status", "ms", "at", "turn_id"])
+        .where("turn_id", "=", p("turnId"))
+        .orderBy("seq"),
+    ),
+    replies: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db
+        .selectFrom("outbox")
+        .select(["id", "text", "kind", "created_at", "turn_id"])
+        .where("turn_id", "=", p("turnId"))
+        .orderBy("part"),
+    ),
+    waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
+      db
+        .selectFrom("inbox")
+        .select(["id", "text", "attachments", "received_at", "turn_id"])
+        .where("session_key", "=", p("key"))
+        .where("done", "=", raw.lit(0))
+        .where("turn_id", "is", null)
+        .orderBy("seq"),
+    ),
+  };
+}
+
+function toUserItem(row: UserColumns): TranscriptItem {
+  const attachments = decodeAttachments(row.attachments) ?? [];
+  return {
+    id: row.id,
+    role: "user",
+    text: row.text,
+    at: row.received_at,
+    turnId: row.turn_id,
+    inboxId: row.id,
+    ...(attachments.length > 0 ? { attachments } : {}),
+  };
+}
+
+function toReplyItem(row: ReplyColumns): TranscriptItem {
+  return { id: row.id, role: "assistant", text: row.text, at: row.created_at, turnId: row.turn_id, kind: row.kind };
+}
+
+function toToolItem(row: ToolColumns): TranscriptItem {
+  return {
+    id: row.id,
+    role: "tool",
+    text: "",
+    at: row.at,
+    turnId: row.turn_id,
+    tool: row.tool,
+    input: decodeJson(row.input),
+    status: row.status,
+    ...(row.output === null ? {} : { output: row.output }),
+    ...(row.ms === null ? {} : { ms: row.ms }),
+  };
+}

@@ -1,0 +1,121 @@
+/** The statements of rows/turns.ts, apart from it so that its rules can be read without them. */
+import { sql as raw } from "kysely";
+import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { OutboxTable, TurnTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+
+export type TurnQueries = ReturnType<typeof createTurnQueries>;
+
+interface UsageColumns {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+}
+
+export function createTurnQueries(sql: Sql) {
+  return { ...reading(sql), ...beginning(sql), ...ending(sql) };
+}
+
+function reading(sql: Sql) {
+  return {
+    turn: sql.prepare((db, p: Params<{ id: TurnId }>) => db.selectFrom("turns").selectAll().where("id", "=", p("id"))),
+    turnOf: sql.prepare((db, p: Params<{ inboxId: InboxId }>) =>
+      db
+        .selectFrom("inbox")
+        .innerJoin("turns", "turns.id", "inbox.turn_id")
+        .selectAll("turns")
+        .where("inbox.id", "=", p("inboxId")),
+    ),
+    running: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
+      db.selectFrom("turns").select("id").where("session_key", "=", p("key")).where("state", "=", raw.lit("running")),
+    ),
+    session: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
+      db.selectFrom("sessions").select(["file", "settled_bytes"]).where("key", "=", p("key")),
+    ),
+    replies: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db.selectFrom("outbox").select("text").where("turn_id", "=", p("turnId")).orderBy("part"),
+    ),
+    toolCalls: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(["tool", "input", "status", "ms"])
+        .where("turn_id", "=", p("turnId"))
+        .orderBy("seq"),
+    ),
+  };
+}
+
+function beginning(sql: Sql) {
+  return {
+    add: sql.prepare((db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at">>) =>
+      db.insertInto("turns").values({
+        ...p.row("id", "session_key", "agent_id", "file", "begun_at"),
+        ...{ attempt: 1, state: "running", unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+      }),
+    ),
+    again: sql.prepare((db, p: Params<{ id: TurnId; attempt: number; file: string }>) =>
+      db.updateTable("turns").set(p.row("attempt", "file")).where("id", "=", p("id")),
+    ),
+    claim: sql.prepare((db, p: Params<{ inboxId: InboxId; turnId: TurnId; key: SessionKey }>) =>
+      db
+        .updateTable("inbox")
+        .set({ turn_id: p("turnId") })
+        .where("id", "=", p("inboxId"))
+        .where("session_key", "=", p("key"))
+        .where("turn_id", "is", null),
+    ),
+  };
+}
+
+function ending(sql: Sql) {
+  type End = UsageColumns & Pick<TurnTable, "id" | "state" | "model" | "error_code" | "error_detail" | "ended_at">;
+  return {
+    end: sql.prepare((db, p: Params<End>) =>
+      db
+        .updateTable("turns")
+        .set(
+          p.row(
+            "state",
+            "model",
+            "input_tokens",
+            "output_tokens",
+            "cost_usd",
+            "error_code",
+            "error_detail",
+            "ended_at",
+          ),
+        )
+        .where("id", "=", p("id")),
+    ),
+    endMessages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+      db.updateTable("inbox").set({ done: 1 }).where("turn_id", "=", p("turnId")),
+    ),
+    addReply: sql.prepare((db, p: Params<Omit<OutboxTable, "seq" | "state" | "because" | "ended_at">>) =>
+      db.insertInto("outbox").values({
+        ...p.row("id", "turn_id", "session_key", "part", "channel", "account", "chat", "thread"),
+        ...p.row("text", "kind", "created_at"),
+        ...{ state: "pending" },
+      }),
+    ),
+    addUp: sql.prepare((db, p: Params<UsageColumns & { key: SessionKey; messages: number; at: number }>) =>
+      db
+        .updateTable("sessions")
+        .set((eb) => ({
+          input_tokens: eb("input_tokens", "+", p("input_tokens")),
+          output_tokens: eb("output_tokens", "+", p("output_tokens")),
+          cost_usd: eb("cost_usd", "+", p("cost_usd")),
+          messages: eb("messages", "+", p("messages")),
+          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+        }))
+        .where("key", "=", p("key")),
+    ),
+    /** After a reset the session has another file, and the size of the old one is nobody's business any more. */
+    settle: sql.prepare((db, p: Params<{ key: SessionKey; file: string; settledBytes: number }>) =>
+      db
+        .updateTable("sessions")
+        .set({ settled_bytes: p("settledBytes") })
+        .where("key", "=", p("key"))
+        .where("file", "=", p("file")),
+    ),
+  };
+}

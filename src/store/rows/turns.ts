@@ -1,0 +1,139 @@
+/** Turns: begun at most once at a time per session, ended exactly once, and by the attempt that is current. */
+import { GatewayError } from "../../contracts/errors.ts";
+import type { TurnFinish, TurnResult, TurnStore } from "../../contracts/store.ts";
+import type { OutboxTable, SessionTable, TurnTable } from "../schema.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { decodeJson, toAddressColumns } from "./codec.ts";
+import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
+
+type BeginTurn = Parameters<TurnStore["begin"]>[0];
+type Session = Pick<SessionTable, "file" | "settled_bytes">;
+
+export function createTurns({ sql, read, write }: RowDeps): TurnStore {
+  const queries = createTurnQueries(sql);
+  return {
+    begin: (turn) =>
+      write(() => {
+        const session = queries.session.first({ key: turn.sessionKey });
+        if (!session) throw new GatewayError("internal", "a turn was begun in a session that does not exist");
+        const known = queries.turn.first({ id: turn.turnId });
+        const { attempt, unsafe } = known ? beginAgain(queries, known, session) : beginFirst(queries, turn, session);
+        return {
+          attempt,
+          unsafeToRetry: unsafe === 1,
+          sessionFile: { name: session.file, settledBytes: session.settled_bytes },
+        };
+      }),
+    finish: (end) =>
+      write(() => {
+        const turn = queries.turn.first({ id: end.turnId });
+        if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return false;
+        endTurn(queries, turn, end);
+        return true;
+      }),
+    resultOf: (inboxId) =>
+      read(() => {
+        const turn = queries.turnOf.first({ inboxId });
+        if (!turn || turn.state === "running") return null;
+        return toResult(queries, { ...turn, state: turn.state });
+      }),
+  };
+}
+
+function beginFirst(queries: TurnQueries, turn: BeginTurn, session: Session): Pick<TurnTable, "attempt" | "unsafe"> {
+  if (queries.running.first({ key: turn.sessionKey }))
+    throw new GatewayError("conflict", "this session has a running turn already", { fields: { turnId: turn.turnId } });
+  queries.add.run({
+    id: turn.turnId,
+    session_key: turn.sessionKey,
+    agent_id: turn.agentId,
+    file: session.file,
+    begun_at: turn.at,
+  });
+  for (const inboxId of turn.inboxIds) {
+    if (queries.claim.run({ inboxId, turnId: turn.turnId, key: turn.sessionKey }) > 0) continue;
+    throw new GatewayError("conflict", "a message of this turn is not free", {
+      fields: { turnId: turn.turnId, inboxId },
+    });
+  }
+  return { attempt: 1, unsafe: 0 };
+}
+
+function beginAgain(
+  queries: TurnQueries,
+  known: TurnTableRow,
+  session: Session,
+): Pick<TurnTable, "attempt" | "unsafe"> {
+  if (known.state !== "running")
+    throw new GatewayError("conflict", "this turn has ended already", { fields: { turnId: known.id } });
+  const attempt = known.attempt + 1;
+  queries.again.run({ id: known.id, attempt, file: session.file });
+  return { attempt, unsafe: known.unsafe };
+}
+
+type TurnTableRow = Omit<TurnTable, "seq">;
+
+/** All of it, in the one transaction of this write. */
+function endTurn(queries: TurnQueries, turn: TurnTableRow, end: TurnFinish): void {
+  const usage = {
+    input_tokens: whole(end.usage.inputTokens),
+    output_tokens: whole(end.usage.outputTokens),
+    cost_usd: Number.isFinite(end.usage.costUsd) ? end.usage.costUsd : 0,
+  };
+  queries.end.run({
+    id: turn.id,
+    state: end.outcome,
+    model: end.model,
+    ...usage,
+    error_code: end.error?.code ?? null,
+    error_detail: end.error?.detail ?? null,
+    ended_at: end.at,
+  });
+  queries.endMessages.run({ turnId: turn.id });
+  for (const row of replyRows(turn, end)) queries.addReply.run(row);
+  queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
+  queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
+}
+
+/** Counts come from a model provider in the end; an odd one must not keep a turn from ending. */
+function whole(count: number): number {
+  return Number.isFinite(count) ? Math.round(count) : 0;
+}
+
+function replyRows(
+  turn: TurnTableRow,
+  end: TurnFinish,
+): readonly Omit<OutboxTable, "seq" | "state" | "because" | "ended_at">[] {
+  return end.reply
+    .toSorted((a, b) => a.part - b.part)
+    .map(({ part, message }) => ({
+      id: `${turn.id}:${part}`,
+      turn_id: turn.id,
+      session_key: turn.session_key,
+      part,
+      ...toAddressColumns(end.to),
+      text: message.text,
+      kind: message.kind,
+      created_at: end.at,
+    }));
+}
+
+function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: TurnResult["outcome"] }): TurnResult {
+  return {
+    turnId: turn.id,
+    sessionKey: turn.session_key,
+    outcome: turn.state,
+    content: queries.replies
+      .all({ turnId: turn.id })
+      .map((part) => part.text)
+      .join("\n\n"),
+    errorCode: turn.error_code,
+    toolCalls: queries.toolCalls.all({ turnId: turn.id }).map((call) => ({
+      tool: call.tool,
+      input: decodeJson(call.input),
+      status: call.status,
+      ms: call.ms ?? 0,
+    })),
+    usage: { inputTokens: turn.input_tokens, outputTokens: turn.output_tokens, costUsd: turn.cost_usd },
+  };
+}

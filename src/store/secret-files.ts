@@ -1,0 +1,73 @@
+/** Secrets that live as files of their own in the state directory: made once, 0600, never followed through a link. */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { GatewayError } from "../contracts/errors.ts";
+import type { Ids } from "../kit/ids.ts";
+import { type Secret, secret } from "../kit/secret.ts";
+
+export interface SecretFiles {
+  /** Signs media links; the same across restarts. */
+  readonly mediaKey: Uint8Array;
+  /** The operator's bearer token. A configured one wins and is written down, so that `pi-gw` finds it where it always is. */
+  token(configured: Secret | undefined): Secret;
+}
+
+const KEY_BYTES = 32;
+const TOKEN_FILE = "token";
+const MEDIA_KEY_FILE = "media.key";
+
+export function openSecretFiles(deps: { readonly ids: Ids }, home: string): SecretFiles {
+  const make = (): string => deps.ids.secret(KEY_BYTES);
+  return {
+    mediaKey: Buffer.from(readOrMake(join(home, MEDIA_KEY_FILE), make), "base64url"),
+    token(configured) {
+      const path = join(home, TOKEN_FILE);
+      if (!configured) return secret(readOrMake(path, make));
+      if (read(path) !== configured.reveal()) write(path, configured.reveal());
+      return configured;
+    },
+  };
+}
+
+function readOrMake(path: string, make: () => string): string {
+  const known = read(path);
+  if (known) return known;
+  const made = make();
+  write(path, made);
+  return made;
+}
+
+function read(path: string): string | null {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return null;
+  if (!found.isFile()) {
+    throw new GatewayError("home_unusable", `${path} is not a plain file`, {
+      say: `${path} must be a plain file. Move it away; a new one is made at the next start.`,
+    });
+  }
+  if ((found.mode & 0o077) !== 0) chmodSync(path, 0o600);
+  return readFileSync(path, "utf8").trim();
+}
+
+/** Temp file, fsync, rename: after a crash there is the old file or the new one, never half of one. */
+function write(path: string, text: string): void {
+  const temp = `${path}.new`;
+  const file = openSync(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW, 0o600);
+  try {
+    writeSync(file, `${text}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temp, path);
+}

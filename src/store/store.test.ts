@@ -1,0 +1,108 @@
+/** The SQLite store against the promises of every store, and against those that are its own. */
+import { expect, test } from "bun:test";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { MediaId, SessionKey } from "../contracts/ids.ts";
+import type { Store } from "../contracts/store.ts";
+import { systemClock } from "../kit/clock.ts";
+import { OPERATOR, row, storeContract, type StoreWorld, turn } from "../testing/contracts/store-contract.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { tempHome } from "../testing/temp-home.ts";
+import { openStore } from "./index.ts";
+
+function deps() {
+  return { clock: systemClock, ids: createSeqIds(), log: recordingLog() };
+}
+
+async function openWorld(): Promise<StoreWorld> {
+  await using building = new AsyncDisposableStack(); // a store that does not open leaves no folder behind
+  const home = building.use(await tempHome());
+  let store: Store = await openStore(deps(), { home: home.path });
+  const rest = building.move();
+  return {
+    store,
+    async reopen() {
+      await store[Symbol.asyncDispose]();
+      store = await openStore(deps(), { home: home.path });
+      return store;
+    },
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      await rest.disposeAsync();
+    },
+  };
+}
+
+storeContract("a SQLite store", openWorld);
+
+test("everything in the state directory is private, also the files that SQLite makes by itself", async () => {
+  await using home = await tempHome();
+  const before = process.umask(0o000);
+  try {
+    await using store = await openStore(deps(), { home: home.path });
+    await store.inbox.accept(row("in1", "a"));
+    const file = { owner: OPERATOR, name: "n", mimeType: "t", data: new Uint8Array(4), at: 1 };
+    await store.media.put({ ...file, mediaId: "media_1" as MediaId });
+    const found = await readdir(home.path, { recursive: true });
+    expect(found.filter((name) => name.startsWith("gateway.db")).toSorted()).toEqual([
+      "gateway.db",
+      "gateway.db-shm",
+      "gateway.db-wal",
+    ]);
+    for (const name of found) {
+      const { mode } = await stat(join(home.path, name));
+      expect([name, (mode & 0o077).toString(8)]).toEqual([name, "0"]);
+    }
+  } finally {
+    process.umask(before);
+  }
+});
+
+test("a store that was closed leaves one whole file and answers nothing more", async () => {
+  await using home = await tempHome();
+  const store = await openStore(deps(), { home: home.path });
+  const last = store.inbox.accept(row("in1", "a"));
+  await store[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  expect(await last).toEqual({ kind: "stored" });
+  expect(await readdir(home.path)).toEqual(["gateway.db"]);
+  await expect(store.inbox.accept(row("in2", "a"))).rejects.toMatchObject({ code: "stopping" });
+  await expect(store.inbox.unfinished()).rejects.toMatchObject({ code: "stopping" });
+});
+
+test("the log file stays small however much is written", async () => {
+  await using home = await tempHome();
+  await using store = await openStore(deps(), { home: home.path });
+  const text = "x".repeat(20_000);
+  for (let round = 0; round < 60; round++)
+    await Promise.all(Array.from({ length: 20 }, (_, n) => store.inbox.accept(row(`in${round}.${n}`, "a", { text }))));
+  expect((await stat(join(home.path, "gateway.db-wal"))).size).toBeLessThan(12 * 1024 * 1024);
+});
+
+test("a page of ten thousand sessions comes without sorting them", async () => {
+  await using home = await tempHome();
+  await using store = await openStore(deps(), { home: home.path });
+  for (let round = 0; round < 10; round++) {
+    const rows = Array.from({ length: 1_000 }, (_, n) =>
+      row(`in${round}.${n}`, `${round}.${n}`, { receivedAt: n * 10 + round }),
+    );
+    await Promise.all(rows.map((one) => store.inbox.accept(one)));
+  }
+  const filters = [{}, { search: "5.77" }, { search: "no such words" }, { channel: "webchat" }];
+  for (const filter of filters) {
+    const startedAt = systemClock.elapsed();
+    await store.sessions.list(filter, { limit: 50 });
+    expect(systemClock.elapsed() - startedAt).toBeLessThan(250); // far above what it takes, far below what a full sort per page would cost users
+  }
+});
+
+test("a message from a session key with quotes and patterns is stored under exactly that key", async () => {
+  await using home = await tempHome();
+  await using store = await openStore(deps(), { home: home.path });
+  const key = `agent:x:'; drop table inbox; --%_\u0000"` as SessionKey;
+  await store.inbox.accept({ ...row("in1", "a"), sessionKey: key });
+  await store.turns.begin({ ...turn("t1", "a", ["in1"]), sessionKey: key });
+  expect((await store.sessions.get(key))?.key).toBe(key);
+  expect(await store.inbox.unfinished()).toHaveLength(1);
+});

@@ -2,4 +2,5 @@
  * Durable work queue: one lane per session, one turn per lane at a time, highest priority first, oldest first among equals.
  * Stores before it says yes; refuses instead of dropping. A session with no work costs nothing.
  */
-export { createQueue, type QueueDeps, type QueueLimits } from "./queue.ts";
+export type { QueueLimits } from "./admission.ts";
+export { createQueue, type QueueDeps } from "./queue.ts";

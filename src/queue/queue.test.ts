@@ -6,7 +6,7 @@ import { systemIds } from "../kit/ids.ts";
 import { entry } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { createQueue, type QueueLimits } from "./queue.ts";
+import { createQueue, type QueueLimits } from "./index.ts";
 
 const DONE: TurnEnd = {
   outcome: "done",

@@ -1,11 +1,12 @@
 /** Joins the durable inbox with the order of work in memory. Every acknowledged message is in the store first. */
 import type { Accepted, Batch, Queue, QueueEntry, TurnEnd } from "../contracts/queue.ts";
-import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { InboxId, TurnId } from "../contracts/ids.ts";
 import type { BegunTurn, Store, UnfinishedRow } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { createAdmission, type QueueLimits } from "./admission.ts";
 import { createLanes, type Lanes, type RunningTurn, type Work } from "./lanes.ts";
 
 export interface QueueDeps {
@@ -15,36 +16,17 @@ export interface QueueDeps {
   readonly store: Pick<Store, "inbox" | "turns">;
 }
 
-export interface QueueLimits {
-  readonly maxPerSession: number;
-  readonly maxTotal: number;
-}
-
 const STORE_RETRY_MS = 500;
-const FULL_RETRY_AFTER_MS = 2_000;
 
 /** `limits` is asked each time, so that a changed configuration holds from the next message on. */
 export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
   const lanes = createLanes();
-  const arriving = new Map<SessionKey, number>(); // being stored right now; they count against the limits
-  let arrivingTotal = 0;
-  const known = new Set<string>(); // event ids of unfinished work: a repeat is a duplicate, even when the lane is full
+  const admission = createAdmission(lanes, limits);
   let bell: Deferred<void> = deferred();
 
   const ring = (): void => {
     bell.resolve();
     bell = deferred();
-  };
-
-  const full = (entry: QueueEntry): Accepted | null => {
-    if (known.has(eventKey(entry))) return null;
-    const inLane = lanes.waitingIn(entry.sessionKey) + (arriving.get(entry.sessionKey) ?? 0);
-    const limit = limits();
-    if (inLane >= limit.maxPerSession) return { kind: "full", because: "session", retryAfterMs: FULL_RETRY_AFTER_MS };
-    if (lanes.stats().waiting + arrivingTotal >= limit.maxTotal) {
-      return { kind: "full", because: "gateway", retryAfterMs: FULL_RETRY_AFTER_MS };
-    }
-    return null;
   };
 
   const store = async (entry: QueueEntry): Promise<Accepted> => {
@@ -53,48 +35,32 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
     const stored = await deps.store.inbox.accept({ ...entry, id, newSessionFile });
     if (stored.kind === "duplicate") return stored;
     const position = lanes.waitingIn(entry.sessionKey) + (lanes.running(entry.sessionKey) ? 1 : 0);
-    known.add(eventKey(entry));
-    lanes.add({ ...entry, entries: [{ id, message: entry.message }], turnId: null }, "end");
+    const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null };
+    admission.remember(work);
+    lanes.add(work, "end");
     ring();
     return { kind: "queued", id, position };
   };
 
-  const forget = (work: Work): void => {
-    for (const { message } of work.entries) known.delete(eventKey({ message }));
-  };
-
   return {
     async recover() {
-      const work = interruptedFirst(await deps.store.inbox.unfinished());
-      for (const item of work) {
-        for (const { message } of item.entries) known.add(eventKey({ message }));
-        lanes.add(item, "end");
+      const unfinished = interruptedFirst(await deps.store.inbox.unfinished());
+      for (const work of unfinished) {
+        admission.remember(work);
+        lanes.add(work, "end");
       }
       ring();
-      return { waiting: work.length, interrupted: work.filter((item) => item.turnId).length };
+      return { waiting: unfinished.length, interrupted: unfinished.filter((work) => work.turnId).length };
     },
 
-    async accept(entry) {
-      const refusal = full(entry);
-      if (refusal) return refusal;
-      arriving.set(entry.sessionKey, (arriving.get(entry.sessionKey) ?? 0) + 1);
-      arrivingTotal++;
-      try {
-        return await store(entry);
-      } finally {
-        arrivingTotal--;
-        const left = (arriving.get(entry.sessionKey) ?? 1) - 1;
-        if (left > 0) arriving.set(entry.sessionKey, left);
-        else arriving.delete(entry.sessionKey);
-      }
-    },
+    accept: (entry) => admission.admit(entry, () => store(entry)),
 
     async take(signal) {
       for (;;) {
         signal.throwIfAborted();
         const rung = bell.promise;
-        const next = lanes.next((work) => ({
-          turnId: work.turnId ?? (deps.ids.next("turn") as TurnId),
+        const next = lanes.next(({ turnId }) => ({
+          turnId: turnId ?? (deps.ids.next("turn") as TurnId),
           stop: new AbortController(),
         }));
         if (!next) {
@@ -102,7 +68,7 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
           continue;
         }
         const begun = await begin(deps, next.work, next.running);
-        if (begun) return createBatch({ deps, lanes, ring, forget }, next.work, next.running, begun);
+        if (begun) return createBatch({ deps, lanes, ring, forget: admission.forget }, next.work, next.running, begun);
         lanes.add(next.work, "head"); // nothing was written: it waits for the store to recover
         lanes.release(next.work.sessionKey);
         await deps.clock.sleep(STORE_RETRY_MS, signal);
@@ -211,9 +177,4 @@ function interruptedFirst(rows: readonly UnfinishedRow[]): Work[] {
     work.push(item);
   }
   return work.toSorted((one, other) => Number(other.turnId !== null) - Number(one.turnId !== null)); // stable: only lifts interrupted turns
-}
-
-function eventKey(entry: Pick<QueueEntry, "message">): string {
-  const { address, eventId } = entry.message;
-  return JSON.stringify([address.channel, address.account, eventId]);
 }

@@ -7,7 +7,7 @@ import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { createChatClient, type ChatClient } from "./chat-client.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
-import { tempHome } from "./temp-home.ts";
+import { tempHome } from "../temp-home.ts";
 
 export interface ChaosOptions {
   readonly gatewayKills: number;

@@ -2,9 +2,9 @@
  * A client that follows one session the way the page does: it numbers its sends, sends again what was not answered, resumes the event
  * stream where it left off, reads the session anew when the gap is too old, and shows every message id once.
  */
-import type { TranscriptItem } from "../contracts/chat.ts";
-import type { SessionView, WireEvent, WireResponse } from "../contracts/wire.ts";
-import { deferred, type Deferred } from "../kit/deferred.ts";
+import type { TranscriptItem } from "../../contracts/chat.ts";
+import type { SessionView, WireEvent, WireResponse } from "../../contracts/wire.ts";
+import { deferred, type Deferred } from "../../kit/deferred.ts";
 
 export interface ChatClient {
   readonly session: string;

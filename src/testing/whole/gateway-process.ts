@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { type TempHome, tempHome } from "../temp-home.ts";
 
 export interface GatewayProcess extends AsyncDisposable {
   readonly url: string;
@@ -37,7 +37,7 @@ export interface GatewayProcessOptions {
   readonly args?: readonly string[];
 }
 
-const PROJECT = resolve(import.meta.dir, "../..");
+const PROJECT = resolve(import.meta.dir, "../../..");
 const MAIN = join(PROJECT, "dist", "main.js");
 
 /** Rejects with everything the process said when it does not get ready. */

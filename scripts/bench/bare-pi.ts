@@ -1,0 +1,101 @@
+/** One pi process driven directly over its pipe, with the flags the gateway uses: what a turn costs without a gateway. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface BarePi extends AsyncDisposable {
+  /** Resolves when pi has settled. */
+  turn(text: string): Promise<void>;
+}
+
+const LEAN = [
+  "--offline",
+  "--no-extensions",
+  "--no-skills",
+  "--no-prompt-templates",
+  "--no-themes",
+  "--no-context-files",
+  "--no-builtin-tools",
+];
+
+export async function startBarePi(folder: string, baseUrl: string, bridge: string): Promise<BarePi> {
+  const child = spawnPi(folder, writeModels(folder, baseUrl), bridge);
+  let settled: () => void = () => undefined;
+  let answered: () => void = () => undefined;
+  void readLines(child.stdout, (line) => {
+    if (line.startsWith('{"type":"agent_settled"')) settled();
+    else if (line.includes('"type":"response"')) answered();
+  });
+  const ask = (command: object): void => {
+    child.stdin.write(`${JSON.stringify(command)}\n`);
+    void child.stdin.flush();
+  };
+  const ready = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  ask({ id: "0", type: "get_state" });
+  const early = child.exited.then((code) => Promise.reject(new Error(`bare pi ended with ${code}`)));
+  await Promise.race([ready, early]);
+  early.catch(() => undefined); // from here on its end is our doing
+  return {
+    turn(text) {
+      const end = new Promise<void>((resolve) => {
+        settled = resolve;
+      });
+      ask({ id: "1", type: "prompt", message: text });
+      return end;
+    },
+    async [Symbol.asyncDispose]() {
+      await child.stdin.end();
+      await child.exited;
+    },
+  };
+}
+
+function writeModels(folder: string, baseUrl: string): string {
+  const agent = join(folder, "agent");
+  mkdirSync(agent, { recursive: true });
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const model = {
+    id: "bench",
+    name: "Bench",
+    reasoning: false,
+    input: ["text"],
+    contextWindow: 1_000_000,
+    maxTokens: 4_096,
+    cost,
+  };
+  const providers = { local: { baseUrl, api: "openai-completions", apiKey: "none", models: [model] } };
+  writeFileSync(join(agent, "models.json"), JSON.stringify({ providers }));
+  writeFileSync(join(agent, "settings.json"), JSON.stringify({ defaultProvider: "local", defaultModel: "bench" }));
+  writeFileSync(join(folder, "bare.jsonl"), "");
+  return agent;
+}
+
+function spawnPi(folder: string, agent: string, bridge: string) {
+  const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
+  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", "You are a bench."];
+  return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, "-e", bridge], {
+    cwd: folder,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "ignore",
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: folder,
+      PI_OFFLINE: "1",
+      PI_CODING_AGENT_DIR: agent,
+      PI_GATEWAY_BRIDGE: "benchbenchbenchbench",
+    },
+  });
+}
+
+async function readLines(stdout: ReadableStream<Uint8Array>, see: (line: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const chunk of stdout) {
+    held += decoder.decode(chunk, { stream: true });
+    const lines = held.split("\n");
+    held = lines.pop() ?? "";
+    for (const line of lines) see(line);
+  }
+}

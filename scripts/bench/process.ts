@@ -1,0 +1,82 @@
+/** What the process itself costs: start to /health, a CLI command, memory at rest, next to a bare Bun server in the same run. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import { tempHome } from "../../src/testing/temp-home.ts";
+import { median, round, timed } from "./stats.ts";
+
+export interface ProcessFigures {
+  readonly startToHealthMs: number;
+  readonly bareServerToHealthMs: number;
+  readonly cliMs: number;
+  readonly idleRssMb: number;
+  readonly bareServerRssMb: number;
+}
+
+const NO_AGENTS = { agent: { pool: { min: 0 } } };
+const REST_MS = 3_000;
+const BARE =
+  'const s = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") }); console.log(JSON.stringify({ url: `http://127.0.0.1:${s.port}` }));';
+
+export async function measureProcess(starts: number): Promise<ProcessFigures> {
+  const ours: number[] = [];
+  const bare: number[] = [];
+  const cli: number[] = [];
+  await using home = await tempHome(); // not the first start: the database is there, as on any other day
+  await (await startGatewayProcess({ home: home.path, config: NO_AGENTS })).stop();
+  for (let n = 0; n < starts; n++) {
+    const started = performance.now();
+    const gateway = await startGatewayProcess({ home: home.path });
+    await fetch(`${gateway.url}/health`);
+    ours.push(performance.now() - started);
+    cli.push(
+      await timed(
+        () =>
+          Bun.spawn(
+            [
+              process.execPath,
+              "--no-env-file",
+              join(import.meta.dir, "../../dist/main.js"),
+              "status",
+              "--home",
+              home.path,
+            ],
+            { stdout: "ignore", stderr: "ignore" },
+          ).exited,
+      ),
+    );
+    await gateway.stop();
+    const server = await startBare();
+    bare.push(server.ms);
+    await server.stop();
+  }
+  const idle = await startGatewayProcess({ home: home.path });
+  const server = await startBare();
+  await Bun.sleep(REST_MS);
+  const figures = { idleRssMb: rssMb(idle.pid), bareServerRssMb: rssMb(server.pid) };
+  await idle.stop();
+  await server.stop();
+  return { startToHealthMs: median(ours), bareServerToHealthMs: median(bare), cliMs: median(cli), ...figures };
+}
+
+async function startBare() {
+  const started = performance.now();
+  const child = Bun.spawn([process.execPath, "--no-env-file", "-e", BARE], { stdout: "pipe", stderr: "ignore" });
+  const { value } = await child.stdout.getReader().read();
+  const { url } = JSON.parse(new TextDecoder().decode(value)) as { url: string };
+  await fetch(url);
+  const ms = performance.now() - started;
+  return {
+    ms,
+    pid: child.pid,
+    async stop() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+function rssMb(pid: number): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return round(Number(kilobytes) / 1_024);
+}

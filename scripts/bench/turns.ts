@@ -1,0 +1,53 @@
+/** What the gateway adds to a turn: the same pi and the same instant provider, bare and through the gateway, taking turns in one run. */
+import { join } from "node:path";
+import { createChatClient } from "../../src/testing/whole/chat-client.ts";
+import { says, startFakeProvider } from "../../src/testing/fake-provider.ts";
+import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import { tempHome } from "../../src/testing/temp-home.ts";
+import { startBarePi } from "./bare-pi.ts";
+import { round, type Spread, spread, timed } from "./stats.ts";
+
+export interface TurnFigures {
+  readonly bareMs: Spread;
+  readonly gatewayMs: Spread;
+  readonly addedMs: { readonly p50: number; readonly p99: number };
+}
+
+const WARM_UP = 20;
+
+export const benchConfig = (baseUrl: string, pool = { min: 1, max: 1 }) => ({
+  agent: { model: "local/bench", pool },
+  models: { providers: { local: { baseUrl, apiKey: "none", models: [{ id: "bench", contextWindow: 1_000_000 }] } } },
+});
+
+export async function measureTurns(rounds: number): Promise<TurnFigures> {
+  await using provider = await startFakeProvider(() => says("ok"));
+  await using folder = await tempHome();
+  await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl) });
+  await using bare = await startBarePi(folder.path, provider.baseUrl, join(import.meta.dir, "../../dist/bridge.js"));
+  const client = createChatClient("agent:default:webchat:dm:bench");
+  await client.connect(gateway.url, gateway.token);
+  let replies = 0;
+  const throughGateway = async (text: string): Promise<void> => {
+    const wanted = ++replies;
+    void client.send(text);
+    await client.until((shown) => shown.filter(({ role }) => role === "assistant").length >= wanted);
+  };
+
+  const bareMs: number[] = [];
+  const gatewayMs: number[] = [];
+  for (let n = 0; n < rounds + WARM_UP; n++) {
+    const bareTook = await timed(() => bare.turn(`turn ${n}`));
+    const gatewayTook = await timed(() => throughGateway(`turn ${n}`));
+    if (n < WARM_UP) continue;
+    bareMs.push(bareTook);
+    gatewayMs.push(gatewayTook);
+  }
+  client.disconnect();
+  const [one, other] = [spread(bareMs), spread(gatewayMs)];
+  return {
+    bareMs: one,
+    gatewayMs: other,
+    addedMs: { p50: round(other.p50 - one.p50), p99: round(other.p99 - one.p99) },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Makes dist/pi-gw: one executable with the gateway, the page and the bridge inside. pi itself is not inside; the executable finds it beside
+ * itself or on the PATH.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { refuseFailure } from "./build-failure.ts";
+import { ensureDist } from "./bundle.ts";
+import type { PageList } from "./page-bundle.ts";
+
+/** The program around `main`: it names every file of the page, so that the bundler takes them in. */
+export function entryText(list: PageList, bridgeName: string): string {
+  const files = Object.values(list.files).flatMap(({ file, gzip }) => (gzip === undefined ? [file] : [file, gzip]));
+  const quoted = (text: string) => JSON.stringify(text);
+  return [
+    'import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";',
+    'import { devNull } from "node:os";',
+    'import { join } from "node:path";',
+    'import { loadPage } from "../../src/assets.ts";',
+    'import { main } from "../../src/main.ts";',
+    'import bridge from "../bridge.js" with { type: "file" };',
+    ...files.map((file, index) => `import file${index} from ${quoted(`../${file}`)} with { type: "file" };`),
+    `const list = ${JSON.stringify(list)};`,
+    `const paths = new Map([${files.map((file, index) => `[${quoted(file)}, file${index}]`).join(", ")}]);`,
+    "process.exitCode = await main(process.argv.slice(2), {",
+    '  page: () => loadPage(list, (file) => paths.get(file) ?? ""),',
+    "  // pi reads the bridge from the disk; the name holds its contents, so an old copy is never taken for a new one",
+    "  async bridgePath(home) {",
+    `    const path = join(home, "bridge", ${quoted(bridgeName)});`,
+    "    if (existsSync(path)) return path;",
+    '    mkdirSync(join(home, "bridge"), { recursive: true, mode: 0o700 });',
+    "    const aside = `${path}.${process.pid}`;",
+    "    writeFileSync(aside, await Bun.file(bridge).bytes(), { mode: 0o600 });",
+    "    renameSync(aside, path);",
+    "    return path;",
+    "  },",
+    "  // an agent can write bunfig.toml and tsconfig.json into its folder; they must not run code in the next agent",
+    "  bun: [process.execPath, '--no-env-file', '--no-install', `--config=${devNull}`, `--tsconfig-override=${devNull}`],",
+    '  bunEnv: { BUN_BE_BUN: "1" },',
+    "});",
+    "",
+  ].join("\n");
+}
+
+async function build(root: string): Promise<string> {
+  await ensureDist(root);
+  const dist = join(root, "dist");
+  const folder = join(dist, `.compile-${process.pid}`);
+  const list: PageList = await Bun.file(join(dist, "console.json")).json();
+  const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(dist, "bridge.js")).bytes()).digest("hex");
+  mkdirSync(folder, { recursive: true });
+  try {
+    await Bun.write(join(folder, "entry.ts"), entryText(list, `${hash.slice(0, 16)}.js`));
+    const result = await Bun.build({
+      entrypoints: [join(folder, "entry.ts")],
+      target: "bun",
+      minify: { syntax: true, whitespace: true },
+      external: ["@earendil-works/*"],
+      compile: { outfile: join(dist, "pi-gw"), autoloadDotenv: false, autoloadBunfig: false, autoloadTsconfig: false },
+      throw: false,
+    });
+    refuseFailure(result);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return join(dist, "pi-gw");
+}
+
+if (import.meta.main) {
+  const made = await build(dirname(import.meta.dir));
+  console.log(`${made} (${Math.round(Bun.file(made).size / 1024 / 1024)} MB)`);
+}

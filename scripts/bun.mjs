@@ -1,0 +1,81 @@
+// Runs the project's own Bun, whether or not the package manager ran Bun's install script. Plain Node 20, no dependencies.
+// Never reads a .env file of the folder it is started in.
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
+
+const STUB_MAX_BYTES = 1_000_000; // without its install script, the bun package holds a small stub that only prints an error
+const SAME_SIGNAL_MS = 1_000;
+const LAUNCH_FAILED = 127;
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Against files of the folder we are started in: no .env, no download of missing packages. */
+export const SAFE_FLAGS = ["--no-env-file", "--no-install"];
+
+/** The path of a Bun that can run, or null. */
+export function findBun() {
+  const modules = join(root, "node_modules");
+  const installed = join(modules, "bun", "bin", "bun.exe");
+  if (isReal(installed)) return installed;
+  const candidates = [...platformBuilds(join(modules, "@oven")), ...onPath()];
+  return candidates.find(isReal) ?? (process.versions.bun ? process.execPath : null);
+}
+
+/** Runs Bun with the terminal handed through and ends this process the way Bun ended. */
+export function becomeBun(args) {
+  const bun = findBun();
+  if (!bun) return fail("Bun was not found. Run `npm install` in the pi-gateway folder, then try again.");
+  const child = spawn(bun, args, { stdio: "inherit" });
+  forwardSignals(child);
+  child.on("error", (error) => fail(`Bun did not start (${error.message}). Run \`npm install\` and try again.`));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
+
+/**
+ * A terminal sends Ctrl-C and hang-up to the whole process group, so the child has its copy already. Repeats within a second are one
+ * wish: npm passes on a signal that was also sent to the group.
+ */
+function forwardSignals(child) {
+  const terminal = [0, 1, 2].some((fd) => isatty(fd));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    let lastAt = -SAME_SIGNAL_MS;
+    process.on(signal, () => {
+      const now = performance.now();
+      if ((terminal && signal !== "SIGTERM") || now - lastAt < SAME_SIGNAL_MS) return;
+      lastAt = now;
+      child.kill(signal);
+    });
+  }
+}
+
+function platformBuilds(folder) {
+  if (!existsSync(folder)) return [];
+  const musl = process.platform === "linux" && !process.report?.getReport?.().header.glibcVersionRuntime;
+  const names = readdirSync(folder).filter((name) => name.startsWith(`bun-${process.platform}-`));
+  names.sort((a, b) => Number(b.includes("musl") === musl) - Number(a.includes("musl") === musl));
+  return names.flatMap((name) => [join(folder, name, "bin", "bun"), join(folder, name, "bin", "bun.exe")]);
+}
+
+function onPath() {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
+  return folders.flatMap((folder) => [join(folder, "bun"), join(folder, "bun.exe")]);
+}
+
+function isReal(path) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return Boolean(found?.isFile() && found.size > STUB_MAX_BYTES);
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(LAUNCH_FAILED);
+}
+
+const startedAs = process.argv[1];
+if (startedAs && existsSync(startedAs) && realpathSync(startedAs) === realpathSync(fileURLToPath(import.meta.url))) {
+  becomeBun([...SAFE_FLAGS, ...process.argv.slice(2)]);
+}

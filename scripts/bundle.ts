@@ -1,0 +1,130 @@
+/**
+ * Makes dist/ out of the sources: the gateway, the bridge for pi, and the page. Skips the work when nothing changed. Builds aside and moves
+ * finished files into place, the stamp last, so that a build that dies or meets another one never leaves a dist/ that claims to be whole.
+ */
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { refuseFailure } from "./build-failure.ts";
+import { bundlePage } from "./page-bundle.ts";
+import { currentStamp, isFresh, stampFile } from "./stamp.mjs";
+
+const MAX_TRIES = 3; // sources that change during the build are built again
+const LOCK_STALE_MS = 10_000; // publishing takes milliseconds; an older lock belongs to a dead process
+const LOCK_POLL_MS = 20;
+const KEEP_OLD_MS = 24 * 3_600_000; // a running gateway may still load parts of the build it started from
+const HASHED = /^(console\/assets\/|chunk-)/; // named after their contents, so old and new ones live side by side
+
+export async function ensureDist(root: string): Promise<"fresh" | "built"> {
+  if (isFresh(root)) return "fresh";
+  for (let attempt = 1; ; attempt++) {
+    const stamp = currentStamp(root);
+    const aside = join(root, "dist", `.build-${process.pid}-${attempt}`);
+    try {
+      await buildInto(root, aside);
+      if (currentStamp(root) !== stamp && attempt < MAX_TRIES) continue;
+      await publish(root, aside, stamp);
+      return "built";
+    } finally {
+      rmSync(aside, { recursive: true, force: true });
+    }
+  }
+}
+
+async function buildInto(root: string, folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const shared = { root, target: "bun", outdir: folder, sourcemap: "linked", minify: { syntax: true } } as const;
+  await bundled({
+    ...shared,
+    entrypoints: [join(root, "src/main.ts")],
+    naming: { entry: "main.js", chunk: "chunk-[hash].js" },
+    splitting: true, // small commands load a fraction of the code, which halves their start
+    external: ["@earendil-works/*"],
+  });
+  await bundled({
+    ...shared,
+    entrypoints: [join(root, "bridge/index.ts")],
+    naming: "bridge.js",
+    sourcemap: "none",
+    external: ["@earendil-works/*", "typebox"],
+  });
+  for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
+  await bundlePage(join(root, "console"), folder);
+}
+
+/** The build folder lies one level below dist/, where the map ends up; without this, stack traces name folders that do not exist. */
+async function liftSources(map: string): Promise<void> {
+  const parsed: { sources: string[] } = await Bun.file(map).json();
+  parsed.sources = parsed.sources.map((source) => source.replace(/^\.\.\/\.\.\//, "../"));
+  await Bun.write(map, JSON.stringify(parsed));
+}
+
+async function bundled(options: Bun.BuildConfig): Promise<void> {
+  const result = await Bun.build({ ...options, throw: false });
+  refuseFailure(result);
+}
+
+/** Moves the finished files into dist/. One process at a time, because files of two different builds must not mix. */
+async function publish(root: string, aside: string, stamp: string): Promise<void> {
+  const dist = join(root, "dist");
+  const lock = join(dist, ".lock");
+  await takeLock(lock);
+  try {
+    rmSync(stampFile(root), { force: true });
+    const files = filesBelow(aside, "");
+    for (const file of files.toSorted(hashedFirst)) {
+      mkdirSync(dirname(join(dist, file)), { recursive: true });
+      renameSync(join(aside, file), join(dist, file));
+    }
+    dropOldFiles(dist, new Set(files));
+    writeFileSync(join(aside, "stamp"), stamp);
+    renameSync(join(aside, "stamp"), stampFile(root));
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+async function takeLock(lock: string): Promise<void> {
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    const held = statSync(lock, { throwIfNoEntry: false });
+    if (held && Date.now() - held.mtimeMs > LOCK_STALE_MS) rmSync(lock, { recursive: true, force: true });
+    await Bun.sleep(LOCK_POLL_MS);
+  }
+}
+
+/** What names hashed files may only arrive when they are there. */
+function hashedFirst(a: string, b: string): number {
+  return Number(HASHED.test(b)) - Number(HASHED.test(a));
+}
+
+function dropOldFiles(dist: string, current: ReadonlySet<string>): void {
+  for (const file of filesBelow(dist, "")) {
+    const path = join(dist, file);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found || !HASHED.test(file) || current.has(file)) continue;
+    if (Date.now() - found.mtimeMs > KEEP_OLD_MS) rmSync(path, { force: true });
+  }
+}
+
+function filesBelow(root: string, folder: string): string[] {
+  const found = statSync(join(root, folder), { throwIfNoEntry: false });
+  if (!found) return [];
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesBelow(root, path) : [path];
+  });
+}
+
+if (import.meta.main) {
+  const root = dirname(import.meta.dir);
+  await ensureDist(root).catch((error: unknown) => {
+    console.error(`pi-gateway could not be built.\n${error instanceof Error ? error.message : String(error)}`);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,135 @@
+/**
+ * Writes docs/reference/ from the code it describes: settings, error codes, events and routes. With `--check` it writes nothing and fails
+ * when a page is not what the code says.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { checkConfigText, renderConfigReference } from "../src/config/index.ts";
+import { ERRORS } from "../src/contracts/errors.ts";
+import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
+import { listenOptions } from "../src/http/index.ts";
+import { routeTable, type TableDeps } from "../src/http/route-table.ts";
+
+interface Page {
+  readonly file: string;
+  readonly text: string;
+}
+
+interface RouteRow {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: string;
+  readonly body: { readonly kind: string; readonly maxBytes?: number };
+}
+
+const MADE = "<!-- Made by `npm run docs`. Change the source, not this page. -->";
+
+const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
+  message:
+    "A message was added to a conversation: from a person, from the assistant, or a notice. Carries the whole item.",
+  "turn.started": "The assistant began to work on one or more messages. `attempt` is above 1 after a crash.",
+  "turn.delta": "More text of the answer, to be appended to what came before.",
+  "turn.tool": "A tool call began or ended; the same `callId` links both.",
+  "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",
+  status: "Something on the status page changed: `what` says which part to read again.",
+  "agent.spawned": "An agent process started.",
+  "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",
+};
+
+const WHO: Readonly<Record<string, string>> = {
+  public: "anyone",
+  operator: "operator (token or cookie)",
+  signed: "whoever holds the signed link",
+};
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+const row = (...cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
+const table = (head: readonly string[], rows: readonly string[]): string =>
+  [row(...head), row(...head.map(() => "---")), ...rows].join("\n");
+const page = (title: string, intro: string, body: string): string => `# ${title}\n\n${MADE}\n\n${intro}\n\n${body}\n`;
+
+export function renderErrors(): string {
+  const rows = Object.entries(ERRORS).map(([code, { status, retry, say }]) =>
+    row(`\`${code}\``, String(status), retry === "later" ? "yes" : "no", say),
+  );
+  const intro =
+    'Every refusal carries one of these codes: `{"error":{"code","message","requestId"}}`. The request id finds the matching lines in the log.';
+  return page(
+    "Error codes",
+    intro,
+    table(["Code", "HTTP status", "Worth trying again", "What a person is told"], rows),
+  );
+}
+
+export function renderEvents(): string {
+  const sent: readonly string[] = CLIENT_EVENTS;
+  const rows = Object.entries(EVENT_MEANINGS).map(([name, meaning]) =>
+    row(`\`${name}\``, sent.includes(name) ? "yes" : "no", meaning),
+  );
+  const intro =
+    "Clients follow the gateway over the WebSocket. Each event is one frame `{event, seq, data}`; `seq` grows by one and survives restarts, so a client that comes back asks for what it missed with `sinceSeq`. When that is too long ago it gets `resync` and reads the conversation again.";
+  return page("Events", intro, table(["Event", "Sent to clients", "Meaning"], rows));
+}
+
+export function renderRoutes(routes: readonly RouteRow[]): string {
+  const rows = routes.map(({ method, path, auth, body }) =>
+    row(`\`${method}\``, `\`${path}\``, WHO[auth] ?? auth, bodyOf(body)),
+  );
+  const intro =
+    "Everything is served on one port. Programs send `Authorization: Bearer <token>`; a path that is not listed answers 401 to strangers and 404 to the operator.";
+  return page("HTTP routes", intro, table(["Method", "Path", "Who may call it", "Body"], rows));
+}
+
+function bodyOf(body: RouteRow["body"]): string {
+  if (body.maxBytes === undefined) return "none";
+  return `${body.kind === "json" ? "JSON" : "the file itself"}, at most ${Math.round(body.maxBytes / 1024)} KiB`;
+}
+
+/** The real table with its default limits. Nothing is called, so there is nothing behind it but the address of the page. */
+function routes(): readonly RouteRow[] {
+  const { config } = checkConfigText("{}", () => undefined);
+  if (!config) throw new Error("The default configuration is not valid.");
+  const page = { build: "", files: new Map([["/", { body: new Uint8Array(), type: "text/html", immutable: false }]]) };
+  const nothingBehind = { page } as unknown as TableDeps;
+  return routeTable(nothingBehind, listenOptions(config));
+}
+
+function pages(): Page[] {
+  return [
+    { file: "config.md", text: renderConfigReference() },
+    { file: "errors.md", text: renderErrors() },
+    { file: "events.md", text: renderEvents() },
+    { file: "http.md", text: renderRoutes(routes()) },
+  ];
+}
+
+/** The formatter has the last word on every page in the repository, so the pages are compared and stored as it leaves them. */
+async function formatted(root: string, { file, text }: Page): Promise<Page> {
+  const format = Bun.spawn(
+    [process.execPath, "--no-env-file", "fmt", "--no-script", `--stdin-filepath=docs/reference/${file}`],
+    {
+      cwd: root,
+      stdio: [new Blob([text]), "pipe", "inherit"],
+    },
+  );
+  const output = await new Response(format.stdout).text();
+  return (await format.exited) === 0 ? { file, text: output } : { file, text };
+}
+
+async function run(root: string, checkOnly: boolean): Promise<number> {
+  const folder = join(root, "docs/reference");
+  const made = await Promise.all(pages().map((page) => formatted(root, page)));
+  const stale = made.filter(({ file, text }) => {
+    const path = join(folder, file);
+    return !existsSync(path) || readFileSync(path, "utf8") !== text;
+  });
+  const names = stale.map(({ file }) => `docs/reference/${file}`).join(", ");
+  if (checkOnly && stale.length > 0) console.error(`Out of date: ${names}. Run \`npm run docs\`.`);
+  if (checkOnly) return stale.length > 0 ? 1 : 0;
+  mkdirSync(folder, { recursive: true });
+  for (const { file, text } of stale) writeFileSync(join(folder, file), text);
+  console.log(stale.length > 0 ? `Wrote ${names}.` : "All pages are up to date.");
+  return 0;
+}
+
+if (import.meta.main) process.exit(await run(dirname(import.meta.dir), process.argv.includes("--check")));

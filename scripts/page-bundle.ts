@@ -1,0 +1,77 @@
+/** Bundles the page into hashed files with gzip copies, and the list (console.json) by which the gateway serves them. */
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { refuseFailure } from "./build-failure.ts";
+
+export interface PageList {
+  /** Changes when any file of the page changes. */
+  readonly build: string;
+  /** By URL path. Paths of files are relative to dist/. */
+  readonly files: Record<string, PageFile>;
+}
+
+export interface PageFile {
+  readonly file: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly gzip?: string;
+}
+
+const BUILD_ID_CHARS = 12;
+const TYPES: Record<string, string> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  json: "application/json",
+  webmanifest: "application/manifest+json",
+  png: "image/png",
+  woff2: "font/woff2",
+};
+const ALREADY_SMALL = new Set(["png", "woff2"]);
+
+export async function bundlePage(source: string, dist: string): Promise<PageList> {
+  const result = await Bun.build({
+    entrypoints: [join(source, "index.html")],
+    target: "browser",
+    minify: true,
+    splitting: true,
+    publicPath: "/",
+    naming: { entry: "[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
+    throw: false,
+  });
+  refuseFailure(result);
+
+  const contents = new Map<string, Uint8Array>();
+  for (const output of result.outputs) {
+    const path = output.path.replace(/^\.?\/*/, "");
+    contents.set(path === "index.html" ? "/" : `/${path}`, new Uint8Array(await output.arrayBuffer()));
+  }
+  const favicon = join(source, "favicon.svg"); // browsers ask for it by this name
+  if (existsSync(favicon)) contents.set("/favicon.svg", await Bun.file(favicon).bytes());
+  return writePage(contents, dist);
+}
+
+async function writePage(contents: ReadonlyMap<string, Uint8Array>, dist: string): Promise<PageList> {
+  const hash = new Bun.CryptoHasher("sha256");
+  const files: Record<string, PageFile> = {};
+  for (const [url, bytes] of [...contents].toSorted(([a], [b]) => a.localeCompare(b))) {
+    hash.update(url).update(bytes);
+    files[url] = await writePageFile(url, bytes, dist);
+  }
+  const list: PageList = { build: hash.digest("hex").slice(0, BUILD_ID_CHARS), files };
+  await Bun.write(join(dist, "console.json"), JSON.stringify(list, null, 1));
+  return list;
+}
+
+async function writePageFile(url: string, bytes: Uint8Array, dist: string): Promise<PageFile> {
+  const file = `console${url === "/" ? "/index.html" : url}`;
+  const extension = file.slice(file.lastIndexOf(".") + 1);
+  const type = TYPES[extension] ?? "application/octet-stream";
+  mkdirSync(dirname(join(dist, file)), { recursive: true });
+  await Bun.write(join(dist, file), bytes);
+  const entry = { file, type, immutable: url.startsWith("/assets/") };
+  if (ALREADY_SMALL.has(extension)) return entry;
+  await Bun.write(join(dist, `${file}.gz`), Bun.gzipSync(new Uint8Array(bytes), { level: 9 }));
+  return { ...entry, gzip: `${file}.gz` };
+}

@@ -1,0 +1,53 @@
+// Says whether dist/ was made from the files as they are now. Looks at names, sizes and times only, so that asking costs a few
+// milliseconds at every start; never reads a source file. Plain JavaScript, because Node asks before Bun runs.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDERS = ["src", "bridge", "console"];
+const FILES = [
+  "scripts/bundle.ts",
+  "scripts/page-bundle.ts",
+  "scripts/build-failure.ts",
+  "scripts/stamp.mjs",
+  "package-lock.json",
+];
+const NOT_BUNDLED = /(^|\/)testing\/|\.test\.tsx?$/;
+
+/** Where the stamp of the last complete build is kept. */
+export const stampFile = (root) => join(root, "dist", ".stamp");
+
+export function currentStamp(root) {
+  const hash = createHash("sha256");
+  for (const file of [...FILES, ...FOLDERS.flatMap((folder) => filesBelow(root, folder))]) {
+    const found = statSync(join(root, file), { throwIfNoEntry: false });
+    if (found) hash.update(`${file} ${found.size} ${Math.floor(found.mtimeMs)}\n`);
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+export function isFresh(root) {
+  try {
+    return readFileSync(stampFile(root), "utf8") === currentStamp(root);
+  } catch {
+    return false; // no stamp yet, or a file vanished while we looked: building again is the safe answer
+  }
+}
+
+function filesBelow(root, folder) {
+  const files = [];
+  for (const entry of entriesOf(join(root, folder))) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) files.push(...filesBelow(root, path));
+    else if (!NOT_BUNDLED.test(path)) files.push(path);
+  }
+  return files.sort();
+}
+
+function entriesOf(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // an absent folder has no files; the build itself says what it misses
+  }
+}

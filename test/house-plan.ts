@@ -1,0 +1,108 @@
+/** The plan of the house as data: who may know whom, where libraries live, which calls have one place, and how large things may grow. */
+export interface Place {
+  readonly pattern: RegExp;
+  readonly allowed: readonly string[];
+  /** One file that may do it a single time. */
+  readonly onceIn?: string;
+  readonly because: string;
+}
+
+const GROUND = ["kit", "contracts"];
+const FIRST = [...GROUND, "config", "store", "observe"];
+const ROOMS = ["channels", "routing", "queue", "agents", "tools", "delivery", "schedule", "plugins"];
+
+/** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  kit: [],
+  contracts: ["kit"],
+  config: GROUND,
+  store: GROUND,
+  observe: GROUND,
+  ...Object.fromEntries(ROOMS.map((room) => [room, FIRST])),
+  "channels/api": FIRST,
+  "channels/webchat": FIRST,
+  "channels/telegram": FIRST,
+  "channels/discord": FIRST,
+  flow: [...FIRST, ...ROOMS],
+  http: [...FIRST, ...ROOMS],
+  gateway: [...FIRST, ...ROOMS, "channels/*", "flow", "http"],
+  cli: [...FIRST, "agents"],
+  main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
+  bridge: ["contracts"],
+  console: ["contracts"],
+};
+
+/** Rooms whose files are all public. */
+export const DOORLESS: readonly string[] = ["kit", "contracts", "gateway"];
+
+export const TYPES_ONLY: readonly { readonly from: string; readonly to: string }[] = [
+  { from: "contracts", to: "kit" },
+  { from: "bridge", to: "contracts" },
+  { from: "console", to: "contracts" },
+];
+
+/** Folders that may import a library; tests and scripts may import any of these. An empty list means those alone. */
+export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  "bun:sqlite": ["src/store/"],
+  kysely: ["src/store/"],
+  pino: ["src/observe/"],
+  "pino-pretty": ["src/observe/"],
+  typebox: ["src/config/", "src/tools/", "src/http/", "bridge/"],
+  commander: ["src/cli/"],
+  "jsonc-parser": ["src/config/"],
+  preact: ["console/"],
+  "@preact/signals": ["console/"],
+  marked: ["console/"],
+  dompurify: ["console/"],
+  "highlight.js": ["console/"],
+  "@earendil-works/*": ["bridge/"],
+  "playwright-core": [],
+  "@sparticuz/chromium": [],
+  "axe-core": [],
+  "fast-check": [],
+};
+
+/** Checked in src/ outside tests. */
+export const PLACES: readonly Place[] = [
+  {
+    pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b|\b(?:setTimeout|setInterval)\(|\bBun\.sleep\w*/g,
+    allowed: ["src/kit/"],
+    because: "time comes from the Clock",
+  },
+  {
+    pattern: /\bMath\.random\b|\brandom(?:UUID|UUIDv7|Bytes|Int)\b|\bgetRandomValues\b/g,
+    allowed: ["src/kit/"],
+    because: "chance comes from Ids",
+  },
+  {
+    pattern: /\bprocess\.env\b|\bBun\.env\b|\bimport\.meta\.env\b/g,
+    allowed: ["src/config/"],
+    onceIn: "src/main.ts",
+    because: "the environment is read in config",
+  },
+  {
+    pattern: /\bBun\.spawn(?:Sync)?\b|\bBun\.\$|\b(?:execFile|execFileSync|spawnSync)\(/g,
+    allowed: ["src/agents/", "src/cli/"],
+    because: "processes are started in agents",
+  },
+  {
+    pattern: /(?<![\w.$])fetch\(|\b(?:globalThis|Bun)\.fetch\b/g,
+    allowed: ["src/cli/"],
+    because: "nothing but the command line calls out",
+  },
+];
+
+/** Functions whose parameters are given by a contract with the outside. */
+export const BY_CONTRACT: readonly string[] = ["execute"];
+
+export const LIMITS = {
+  fileLines: 400,
+  testFileLines: 600,
+  functionLines: 70,
+  parameters: 4,
+  folderFiles: 15,
+  exceptions: 5,
+} as const;
+
+/** What may break a rule for now. Each entry silences findings that start with `place`, and says why. */
+export const EXCEPTIONS: readonly { readonly place: string; readonly because: string }[] = [];

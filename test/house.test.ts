@@ -1,0 +1,232 @@
+/** Keeps the house in order, and keeps the keeper honest: each rule is shown to find what it forbids. */
+import { describe, expect, test } from "bun:test";
+import { dirname } from "node:path";
+import {
+  badForms,
+  badNames,
+  brokenWalls,
+  fullFolders,
+  importCycles,
+  libraryRooms,
+  misplaced,
+  silentOpenings,
+  tooLong,
+  tooManyParameters,
+} from "./house.ts";
+import { EXCEPTIONS, LIMITS } from "./house-plan.ts";
+import { looseVersions, lockAddresses, machinePaths, readProject, readSources } from "./house-project.ts";
+import { blank, functionsOf, importsOf, source } from "./house-source.ts";
+
+const root = dirname(import.meta.dir);
+const sources = await readSources(root);
+
+const unexcused = (findings: readonly string[]): string[] =>
+  findings.filter((finding) => !EXCEPTIONS.some(({ place }) => finding.startsWith(place)));
+
+const one = (path: string, text: string) => [source(path, text)];
+const lines = (count: number) => "x();\n".repeat(count);
+
+describe("the house", () => {
+  test("is being looked at: there are sources to check", () => {
+    expect(sources.length).toBeGreaterThan(20);
+  });
+  test("has walls that every import respects", () => expect(unexcused(brokenWalls(sources))).toEqual([]));
+  test("has no circle of imports", () => expect(unexcused(importCycles(sources))).toEqual([]));
+  test("keeps each library in its rooms", () => expect(unexcused(libraryRooms(sources))).toEqual([]));
+  test("keeps time, chance, environment, processes and calls out in their places", () => {
+    expect(unexcused(misplaced(sources))).toEqual([]);
+  });
+  test("has short files and short functions", () => expect(unexcused(tooLong(sources))).toEqual([]));
+  test("has functions of few parameters", () => expect(unexcused(tooManyParameters(sources))).toEqual([]));
+  test("has folders one can take in at a glance", () => expect(unexcused(fullFolders(sources))).toEqual([]));
+  test("has file names that say what is inside", () => expect(unexcused(badNames(sources))).toEqual([]));
+  test("does without default exports, any, star exports and classes", () => {
+    expect(unexcused(badForms(sources))).toEqual([]);
+  });
+  test("opens every file with its purpose", () => expect(unexcused(silentOpenings(sources))).toEqual([]));
+  test("makes few exceptions", () => expect(EXCEPTIONS.length).toBeLessThanOrEqual(LIMITS.exceptions));
+});
+
+describe("the project", () => {
+  test("pins every dependency to one version", async () => {
+    expect(looseVersions(await Bun.file(`${root}/package.json`).text())).toEqual([]);
+  });
+  test("has a lock file without download addresses", async () => {
+    expect(lockAddresses(await Bun.file(`${root}/package-lock.json`).text())).toEqual([]);
+  });
+  test("names no folder of the machine it was written on", async () => {
+    expect(machinePaths(await readProject(root))).toEqual([]);
+  });
+});
+
+describe("the wall check", () => {
+  const wall = (path: string, text: string) => brokenWalls(one(path, text));
+  test("finds a sibling", () => {
+    expect(wall("src/queue/a.ts", 'import { b } from "../agents/index.ts";')).toEqual([
+      "src/queue/a.ts:1 imports src/agents/index.ts: queue does not know agents",
+    ]);
+  });
+  test("finds a sibling behind a type-only, a dynamic and a re-exporting import", () => {
+    expect(wall("src/queue/a.ts", 'import type { B } from "../agents/index.ts";')).toHaveLength(1);
+    expect(wall("src/queue/a.ts", 'const b = await import("../agents/index.ts");')).toHaveLength(1);
+    expect(wall("src/queue/a.ts", 'export { b } from "../agents/index.ts";')).toHaveLength(1);
+    expect(wall("src/queue/a.ts", 'import "../agents/index.ts";')).toHaveLength(1);
+  });
+  test("finds a way around a door", () => {
+    expect(wall("src/flow/a.ts", 'import { b } from "../agents/pool.ts";')).toEqual([
+      "src/flow/a.ts:1 imports src/agents/pool.ts: enter agents by its door",
+    ]);
+  });
+  test("finds an import upwards", () => {
+    expect(wall("src/store/a.ts", 'import { b } from "../flow/index.ts";')).toHaveLength(1);
+    expect(wall("src/kit/a.ts", 'import type { B } from "../contracts/chat.ts";')).toHaveLength(1);
+    expect(wall("src/http/a.ts", 'import { b } from "../flow/index.ts";')).toHaveLength(1);
+  });
+  test("finds one platform importing another", () => {
+    expect(wall("src/channels/api/a.ts", 'import { b } from "../webchat/index.ts";')).toHaveLength(1);
+  });
+  test("finds a value where only types may pass", () => {
+    expect(wall("bridge/index.ts", 'import { ERRORS } from "../src/contracts/errors.ts";')).toHaveLength(1);
+    expect(wall("bridge/index.ts", 'import type { ErrorCode } from "../src/contracts/errors.ts";')).toEqual([]);
+    expect(wall("console/a.ts", 'import { type WireError } from "../src/contracts/wire.ts";')).toEqual([]);
+  });
+  test("finds a product file that uses test code", () => {
+    expect(wall("src/queue/a.ts", 'import { b } from "../testing/fake-clock.ts";')).toHaveLength(1);
+  });
+  test("finds a room that is not in the plan", () => {
+    expect(wall("src/attic/a.ts", 'import { b } from "../kit/clock.ts";')).toHaveLength(1);
+  });
+  test("lets a door, a ground file and an import in a comment pass", () => {
+    expect(wall("src/flow/a.ts", 'import { b } from "../agents/index.ts";')).toEqual([]);
+    expect(wall("src/queue/a.ts", 'import { b } from "../kit/clock.ts";')).toEqual([]);
+    expect(wall("src/queue/a.ts", '// import { b } from "../agents/index.ts";')).toEqual([]);
+    expect(wall("src/queue/a.test.ts", 'import { b } from "../agents/pool.ts";')).toEqual([]);
+  });
+});
+
+describe("the other checks", () => {
+  test("find a circle of values, not of types", () => {
+    const a = source("src/queue/a.ts", 'import { b } from "./b.ts";');
+    expect(importCycles([a, source("src/queue/b.ts", 'import { a } from "./a.ts";')])).toEqual([
+      "src/queue/a.ts -> src/queue/b.ts -> src/queue/a.ts: a circle of imports",
+    ]);
+    expect(importCycles([a, source("src/queue/b.ts", 'import type { A } from "./a.ts";')])).toEqual([]);
+  });
+  test.each([
+    ["src/queue/a.ts", "bun:sqlite"],
+    ["src/flow/a.ts", "kysely"],
+    ["src/cli/a.ts", "pino"],
+    ["src/queue/a.ts", "typebox"],
+    ["src/main.ts", "commander"],
+    ["src/http/a.ts", "jsonc-parser"],
+    ["src/http/a.ts", "marked"],
+    ["src/flow/a.ts", "fast-check"],
+    ["src/flow/a.ts", "left-pad"],
+  ])("%s may not import %s", (path, name) => {
+    expect(libraryRooms(one(path, `import { x } from "${name}";`))).toHaveLength(1);
+  });
+  test("let a library into its room and into tests", () => {
+    expect(libraryRooms(one("src/store/a.ts", 'import { Kysely } from "kysely";'))).toEqual([]);
+    expect(libraryRooms(one("src/queue/a.test.ts", 'import fc from "fast-check";'))).toEqual([]);
+  });
+  test.each([
+    "Date.now()",
+    "new Date()",
+    "performance.now()",
+    "setTimeout(f, 1)",
+    "setInterval(f, 1)",
+    "Bun.sleep(1)",
+    "Math.random()",
+    "crypto.randomUUID()",
+    "crypto.getRandomValues(b)",
+    "process.env.HOME",
+    "Bun.spawn([])",
+    "fetch(url)",
+  ])("find a misplaced %s", (call) => {
+    expect(misplaced(one("src/queue/a.ts", `const a = ${call};`))).toHaveLength(1);
+  });
+  test("know the right places, definitions, comments and strings", () => {
+    expect(misplaced(one("src/kit/a.ts", "Date.now();"))).toEqual([]);
+    expect(misplaced(one("src/config/a.ts", "process.env;"))).toEqual([]);
+    expect(misplaced(one("src/http/a.ts", "serve({ fetch(request) { return 1; } });"))).toEqual([]);
+    expect(misplaced(one("src/queue/a.ts", 'const at = new Date(now); // Date.now\nconst t = "Date.now";'))).toEqual(
+      [],
+    );
+  });
+  test("let main hand the environment on once, not twice", () => {
+    expect(misplaced(one("src/main.ts", "run(process.env);"))).toEqual([]);
+    expect(misplaced(one("src/main.ts", "run(process.env, process.env);"))).toHaveLength(1);
+  });
+  test("find long files, and give tests more room", () => {
+    expect(tooLong(one("src/queue/a.ts", lines(401)))).toEqual(["src/queue/a.ts has 401 lines; the limit is 400"]);
+    expect(tooLong(one("src/queue/a.ts", lines(400)))).toEqual([]);
+    expect(tooLong(one("src/queue/a.test.ts", lines(600)))).toEqual([]);
+    expect(tooLong(one("src/queue/a.test.ts", lines(601)))).toHaveLength(1);
+  });
+  test.each([
+    ["function a() {", "}"],
+    ["export async function a<T>(b: T): Promise<{ c: T }> {", "}"],
+    ["const a = (b: string): string | null => {", "};"],
+    ["const a = async () => {", "};"],
+    ["const a = () => ({", "});"],
+    ["const o = { a(b: number): { c: number } {", "} };"],
+    ["class Refused extends Error { #a(b: number) {", "} }"],
+  ])("find a long function that begins with %s", (open, close) => {
+    expect(tooLong(one("src/queue/a.ts", `${open}\n${lines(68)}${close}\n`))).toEqual([]);
+    expect(tooLong(one("src/queue/a.ts", `${open}\n${lines(69)}${close}\n`))).toHaveLength(1);
+  });
+  test("find a fifth parameter, counting neither types nor defaults", () => {
+    expect(
+      tooManyParameters(one("src/a/a.ts", "function f(a: number, b: X<Y, Z>, c = [1, 2], d: (e: 1, f: 2) => void) {}")),
+    ).toEqual([]);
+    expect(tooManyParameters(one("src/a/a.ts", "const f = (a, b, c, d, e) => {};"))).toEqual([
+      "src/a/a.ts:1 f takes 5 parameters; use an object",
+    ]);
+  });
+  test("find a full folder, a vague name and a name in the wrong case", () => {
+    const many = Array.from({ length: 16 }, (_, n) => source(`src/queue/f${n}.ts`, ""));
+    expect(fullFolders(many)).toEqual(["src/queue holds 16 files; the limit is 15"]);
+    expect(fullFolders(many.slice(1))).toEqual([]);
+    expect(badNames(one("src/queue/queue-helpers.ts", ""))).toHaveLength(1);
+    expect(badNames(one("src/queue/queueLanes.ts", ""))).toHaveLength(1);
+    expect(badNames(one("src/queue/queue-lanes.test.ts", ""))).toEqual([]);
+  });
+  test("find default exports, any, classes and star exports", () => {
+    const found = (text: string) => badForms(one("src/queue/a.ts", text)).length;
+    expect(found("export default 1;")).toBe(1);
+    expect(found("const a: any = 1;")).toBe(1);
+    expect(found("const a = b as any[];")).toBe(1);
+    expect(found("class Pool {}")).toBe(1);
+    expect(found('export * from "./b.ts";')).toBe(1);
+    expect(found("class Refused extends GatewayError {}\nAbortSignal.any([]); // any")).toBe(0);
+  });
+  test("find a file that does not say what it is for", () => {
+    expect(silentOpenings(one("src/queue/a.ts", "export const a = 1;"))).toHaveLength(1);
+    expect(silentOpenings(one("src/queue/a.ts", "/** Says it. */\nexport const a = 1;"))).toEqual([]);
+  });
+  test("find loose versions, download addresses and machine paths", () => {
+    expect(looseVersions('{"dependencies":{"a":"^1.0.0","b":"1.2.3"}}')).toEqual(["a: ^1.0.0"]);
+    expect(lockAddresses('{"packages":{"x":{"resolved":"https://registry.example/x.tgz"}}}')).toHaveLength(1);
+    expect(machinePaths([{ path: "docs/a.md", text: `see ${["", "work", "main"].join("/")}` }])).toEqual([
+      "docs/a.md:1",
+    ]);
+  });
+});
+
+describe("the scanner", () => {
+  test("tells code from text", () => {
+    expect(blank('a("x{"); // {').trimEnd()).toBe('a("  ");');
+    expect(blank("`a${b({ c })}{`").includes("{ c }")).toBe(true);
+    expect(blank("`a${b}{`").includes("}{")).toBe(false);
+    expect(blank("const r = /[/{]/g; x / 2 / y").includes("{")).toBe(false);
+  });
+  test("reads imports over several lines", () => {
+    expect(importsOf(source("a.ts", 'import {\n  a,\n  type B,\n} from "./b.ts";'))).toEqual([
+      { specifier: "./b.ts", typeOnly: false, line: 1 },
+    ]);
+  });
+  test("does not take control flow, calls or signatures for functions", () => {
+    const text = "if (a) { b(); } for (const c of d) { e(c); } interface F { g(h: number): void }";
+    expect(functionsOf(source("a.ts", text))).toEqual([]);
+  });
+});

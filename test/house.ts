@@ -1,0 +1,188 @@
+/** The rules of the house as functions from sources to findings. A finding is one sentence that starts with the place; none means all is well. */
+import { posix } from "node:path";
+import { functionsOf, type Import, importsOf, lineAt, matching, type Source } from "./house-source.ts";
+import { BY_CONTRACT, DOORLESS, LAYERS, LIBRARIES, LIMITS, type Place, PLACES, TYPES_ONLY } from "./house-plan.ts";
+
+const FORBIDDEN_NAMES = /^(utils?|helpers?|common|misc|managers?)$/;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|browser|d))?\.(ts|tsx|mts|mjs)$/;
+
+export const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path) || /^(src\/testing|test)\//.test(path);
+
+/** The room a file belongs to. Each platform below channels/ is a room of its own; the files beside gateway.ts share its room. */
+export function roomOf(path: string): string {
+  const [top = "", second = "", third] = path.split("/");
+  if (top !== "src") return top;
+  if (third === undefined) return second === "main.ts" ? "main" : "gateway";
+  return second === "channels" && path.split("/").length > 3 ? `channels/${third}` : second;
+}
+
+export function brokenWalls(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !isTest(path) && /^(src|bridge|console)\//.test(path))
+    .flatMap((file) => importsOf(file).flatMap((found) => wallBetween(file.path, found) ?? []));
+}
+
+function wallBetween(from: string, found: Import): string | null {
+  if (!found.specifier.startsWith(".")) return null;
+  const to = posix.join(posix.dirname(from), found.specifier);
+  if (to === "package.json") return null; // the version is written there and nowhere else
+  const [mine, theirs] = [roomOf(from), roomOf(to)];
+  const at = `${from}:${found.line} imports ${to}`;
+  if (isTest(to)) return `${at}: only tests may use what is made for tests`;
+  if (TYPES_ONLY.some((pair) => pair.from === mine && pair.to === theirs) && !found.typeOnly) {
+    return `${at}: ${mine} may take types from ${theirs}, nothing else`;
+  }
+  if (mine === theirs) return null;
+  const allowed = LAYERS[mine];
+  if (!allowed) return `${at}: ${mine} has no place in the layering table`;
+  const known = allowed.includes(theirs) || (allowed.includes("channels/*") && theirs.startsWith("channels/"));
+  if (!known) return `${at}: ${mine} does not know ${theirs}`;
+  if (DOORLESS.includes(theirs) || posix.basename(to) === "index.ts") return null;
+  return `${at}: enter ${theirs} by its door`;
+}
+
+/** Circles of value imports; types may point both ways. */
+export function importCycles(sources: readonly Source[]): string[] {
+  const links = new Map<string, string[]>();
+  for (const file of sources) {
+    const targets = importsOf(file).filter((found) => !found.typeOnly && found.specifier.startsWith("."));
+    links.set(
+      file.path,
+      targets.map((found) => posix.join(posix.dirname(file.path), found.specifier)),
+    );
+  }
+  const done = new Set<string>();
+  const findings: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      findings.push(`${[...trail.slice(trail.indexOf(path)), path].join(" -> ")}: a circle of imports`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of links.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of links.keys()) visit(path, []);
+  return findings;
+}
+
+/** Each library has its rooms; a library nobody planned for has none. */
+export function libraryRooms(sources: readonly Source[]): string[] {
+  return sources.flatMap((file) =>
+    importsOf(file).flatMap(({ specifier, line }) => {
+      if (/^[./]|^node:|^bun$|^bun:test$/.test(specifier)) return [];
+      const name = specifier.startsWith("@")
+        ? specifier.split("/").slice(0, 2).join("/")
+        : (specifier.split("/")[0] ?? "");
+      const rooms = LIBRARIES[name] ?? LIBRARIES[`${name.split("/")[0]}/*`];
+      if (!rooms) return [`${file.path}:${line} imports ${name}: no room is planned for it`];
+      if (isTest(file.path) || file.path.startsWith("scripts/") || rooms.some((room) => file.path.startsWith(room)))
+        return [];
+      return [`${file.path}:${line} imports ${name}: it belongs to ${rooms.join(", ") || "tests"} only`];
+    }),
+  );
+}
+
+/** Calls that belong to one place, such as time in kit and the environment in config. */
+export function misplaced(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !isTest(path) && path.startsWith("src/"))
+    .flatMap((file) => PLACES.flatMap((place) => strays(file, place)));
+}
+
+function strays(file: Source, place: Place): string[] {
+  if (place.allowed.some((prefix) => file.path.startsWith(prefix))) return [];
+  const found = [...file.code.matchAll(place.pattern)].filter((match) => !isDefinition(file.code, match));
+  const once = place.onceIn === file.path ? 1 : 0;
+  return found.slice(once).map((match) => {
+    return `${file.path}:${lineAt(file.code, match.index)} ${match[0].trim()}: ${place.because}`;
+  });
+}
+
+/** `fetch(request) {` in an object defines a method of that name; it calls nothing. */
+function isDefinition(code: string, match: RegExpExecArray): boolean {
+  if (!match[0].endsWith("(")) return false;
+  const open = match.index + match[0].length - 1;
+  return /^\s*[{:]/.test(code.slice(matching(code, open) + 1));
+}
+
+export function tooLong(sources: readonly Source[]): string[] {
+  return sources.flatMap((file) => {
+    const lines = file.text.split("\n").length - 1;
+    const limit = isTest(file.path) ? LIMITS.testFileLines : LIMITS.fileLines;
+    const whole = lines > limit ? [`${file.path} has ${lines} lines; the limit is ${limit}`] : [];
+    if (isTest(file.path)) return whole;
+    const long = functionsOf(file).filter((shape) => shape.lines > LIMITS.functionLines);
+    return [
+      ...whole,
+      ...long.map(({ name, line, lines: length }) => {
+        return `${file.path}:${line} ${name} has ${length} lines; the limit is ${LIMITS.functionLines}`;
+      }),
+    ];
+  });
+}
+
+export function tooManyParameters(sources: readonly Source[]): string[] {
+  return sources.flatMap((file) =>
+    functionsOf(file)
+      .filter(({ name, parameters }) => parameters > LIMITS.parameters && !BY_CONTRACT.includes(name))
+      .map(
+        ({ name, line, parameters }) => `${file.path}:${line} ${name} takes ${parameters} parameters; use an object`,
+      ),
+  );
+}
+
+/** Tests sit beside the code and do not count. */
+export function fullFolders(sources: readonly Source[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of sources) {
+    if (/\.test\.tsx?$/.test(path) || path.endsWith(".d.mts")) continue;
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count > LIMITS.folderFiles)
+    .map(([folder, count]) => `${folder} holds ${count} files; the limit is ${LIMITS.folderFiles}`);
+}
+
+export function badNames(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path }) => {
+    const base = posix.basename(path);
+    if (!KEBAB.test(base)) return [`${path}: file names are kebab-case`];
+    const words = base.replace(/\..*$/, "").split("-");
+    return words.some((word) => FORBIDDEN_NAMES.test(word)) ? [`${path}: the name does not say what is inside`] : [];
+  });
+}
+
+/** Forms we do without. */
+export function badForms(sources: readonly Source[]): string[] {
+  const forms: { pattern: RegExp; say: string; applies(path: string): boolean }[] = [
+    { pattern: /\bexport\s+default\b/g, say: "exports are named", applies: (path) => path !== "bridge/index.ts" },
+    {
+      pattern: /(?<![\w.$"'])any\b(?!\s*[(:])/g,
+      say: "use unknown and parse it",
+      applies: (path) => path.endsWith(".ts"), // the words of a page look like code to the scanner
+    },
+    {
+      pattern: /\bclass\s+(?!Lifetime\b)\w+(?!\w|\s+extends\s+\w*Error\b)/g,
+      say: "classes are for errors; use a function that returns an object",
+      applies: (path) => path.endsWith(".ts"),
+    },
+    { pattern: /\bexport\s*\*/g, say: "a door lists what it exports", applies: () => true },
+  ];
+  return sources.flatMap((file) =>
+    forms.flatMap(({ pattern, say, applies }) =>
+      applies(file.path)
+        ? [...file.code.matchAll(pattern)].map(({ index }) => `${file.path}:${lineAt(file.code, index)} ${say}`)
+        : [],
+    ),
+  );
+}
+
+/** The first thing a reader meets is what the file is for. */
+export function silentOpenings(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !isTest(path) && !path.endsWith(".d.mts"))
+    .filter(({ text }) => !/^(#!.*\n)?\/[/*]/.test(text))
+    .map(({ path }) => `${path} does not open with a sentence about its purpose`);
+}

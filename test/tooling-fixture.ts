@@ -1,0 +1,60 @@
+/** A small project with our launcher and build scripts around a stand-in program, for testing them without the gateway. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export const PROGRAM = `
+const [first, ...rest] = process.argv.slice(2);
+let signals = 0;
+process.on("SIGTERM", () => {
+  console.log("signal", ++signals);
+  setTimeout(() => process.exit(9), 200);
+});
+console.log("program", JSON.stringify({ first, rest, stranger: process.env.STRANGER ?? null }));
+if (first === "wait") setInterval(() => {}, 60_000);
+else process.exitCode = Number(rest[0] ?? 0);
+`;
+
+export interface TinyProject extends Disposable {
+  readonly root: string;
+  /** A folder whose files try to run code in whoever is started there. */
+  readonly hostile: string;
+  write(path: string, text: string): void;
+  launch(...args: readonly string[]): Bun.Subprocess<"ignore", "pipe", "pipe">;
+}
+
+export function tinyProject(): TinyProject {
+  const root = mkdtempSync(join(tmpdir(), "tiny-project-"));
+  const ours = dirname(import.meta.dir);
+  for (const name of ["bin", "scripts", "package.json", "package-lock.json", "bunfig.toml", "tsconfig.json"]) {
+    cpSync(join(ours, name), join(root, name), { recursive: true });
+  }
+  symlinkSync(join(ours, "node_modules"), join(root, "node_modules"));
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  write("src/main.ts", PROGRAM);
+  write("bridge/index.ts", "export const bridge = 1;\n");
+  write(
+    "console/index.html",
+    '<!doctype html><html><body><script type="module" src="./main.ts"></script></body></html>',
+  );
+  write("console/main.ts", 'document.title = "tiny";\n');
+  write("hostile/bunfig.toml", 'preload = ["./intruder.ts"]\n');
+  write("hostile/tsconfig.json", '{ "compilerOptions": { "paths": { "*": ["./intruder.ts"] } } }\n');
+  write("hostile/intruder.ts", 'console.log("intruder");\n');
+  write("hostile/.env", "STRANGER=here\n");
+  const hostile = join(root, "hostile");
+  return {
+    root,
+    hostile,
+    write,
+    launch: (...args) =>
+      Bun.spawn([Bun.which("node") ?? process.execPath, join(root, "bin/pi-gw.mjs"), ...args], {
+        cwd: hostile,
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+  };
+}

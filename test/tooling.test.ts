@@ -1,0 +1,155 @@
+/** The commands around the gateway: launcher, build and test run. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { ensureDist } from "../scripts/bundle.ts";
+import { renderRoutes } from "../scripts/docs.ts";
+import { isFresh } from "../scripts/stamp.mjs";
+import { closingLine, totalsOf } from "../scripts/test.ts";
+import { tinyProject } from "./tooling-fixture.ts";
+
+const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text();
+
+/** Reads on until `wanted` has been seen; the rest stays in the stream. */
+async function readUntil(
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
+  wanted: string,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let seen = "";
+  while (!seen.includes(wanted)) {
+    const { done, value } = await reader.read();
+    if (done) return seen;
+    seen += decoder.decode(value ?? new Uint8Array(), { stream: true });
+  }
+  return seen;
+}
+
+describe("the closing line of a test run", () => {
+  const line = (tail: string, exitCode: number) => closingLine(totalsOf(tail, exitCode));
+  test("repeats Bun's own numbers", () => {
+    expect(line("\n 25 pass\n 0 fail\n", 0)).toBe("25 passed, 0 failed");
+    expect(line("\n 25 pass\n 2 skip\n 3 fail\n", 1)).toBe("25 passed, 3 failed, 2 skipped");
+  });
+  test("never says that nothing failed when the run ended badly", () => {
+    expect(line("\n 25 pass\n 0 fail\n", 1)).toBe("25 passed, 1 failed");
+    expect(line("killed", 137)).toBe("0 passed, 1 failed");
+  });
+  test("counts a run without any test as a failure", () => {
+    expect(line("\n 0 pass\n 0 fail\n", 0)).toBe("0 passed, 1 failed");
+  });
+  test("is not misled by what a test prints", () => {
+    expect(line("a test says: 99 pass\n 1 pass\n 0 fail\n", 0)).toBe("1 passed, 0 failed");
+  });
+});
+
+describe("the build", () => {
+  test("makes gateway, bridge, page and list, and then rests until a source changes", async () => {
+    using project = tinyProject();
+    expect(await ensureDist(project.root)).toBe("built");
+    const dist = join(project.root, "dist");
+    expect(readdirSync(dist).toSorted()).toEqual([
+      ".stamp",
+      "bridge.js",
+      "console",
+      "console.json",
+      "main.js",
+      "main.js.map",
+    ]);
+    const list = JSON.parse(readFileSync(join(dist, "console.json"), "utf8"));
+    for (const { file, gzip } of Object.values<{ file: string; gzip: string }>(list.files)) {
+      expect(Bun.gunzipSync(readFileSync(join(dist, gzip)))).toEqual(new Uint8Array(readFileSync(join(dist, file))));
+    }
+    expect(list.files["/"].immutable).toBe(false);
+    expect(await ensureDist(project.root)).toBe("fresh");
+    project.write("console/main.ts", 'document.title = "another";\n');
+    expect(await ensureDist(project.root)).toBe("built");
+    expect(JSON.parse(readFileSync(join(dist, "console.json"), "utf8")).build).not.toBe(list.build);
+  });
+  test("is not repeated because a test changed", async () => {
+    using project = tinyProject();
+    await ensureDist(project.root);
+    project.write("src/main.test.ts", "export {};\n");
+    expect(isFresh(project.root)).toBe(true);
+  });
+  test("leaves what was built before alone when a source is broken", async () => {
+    using project = tinyProject();
+    await ensureDist(project.root);
+    const main = join(project.root, "dist/main.js");
+    const before = readFileSync(main, "utf8");
+    project.write("src/main.ts", "export const = ;\n");
+    await expect(ensureDist(project.root)).rejects.toThrow();
+    expect(readFileSync(main, "utf8")).toBe(before);
+    expect(isFresh(project.root)).toBe(false);
+  });
+  test("may run twice at the same time", async () => {
+    using project = tinyProject();
+    const builds = Array.from({ length: 3 }, () =>
+      Bun.spawn([process.execPath, join(project.root, "scripts/bundle.ts")], {
+        stdio: ["ignore", "inherit", "inherit"],
+      }),
+    );
+    expect(await Promise.all(builds.map((build) => build.exited))).toEqual([0, 0, 0]);
+    expect(isFresh(project.root)).toBe(true);
+    expect(
+      readdirSync(join(project.root, "dist"))
+        .filter((name) => name.startsWith("."))
+        .toSorted(),
+    ).toEqual([".stamp"]);
+  });
+});
+
+describe("the launcher", () => {
+  test("builds at the first start only, and passes arguments and exit code through", async () => {
+    using project = tinyProject();
+    const first = project.launch("once", "7");
+    expect(await textOf(first.stdout)).toContain('{"first":"once","rest":["7"],"stranger":null}');
+    expect(await textOf(first.stderr)).toBe("Building pi-gateway (first start) …\n");
+    expect(await first.exited).toBe(7);
+    const second = project.launch("again");
+    expect(await textOf(second.stderr)).toBe("");
+    expect(await second.exited).toBe(0);
+  });
+  test("runs nothing and reads nothing of the folder it is started in", async () => {
+    using project = tinyProject();
+    const launched = project.launch("once");
+    expect(await textOf(launched.stdout)).toBe('program {"first":"once","rest":[],"stranger":null}\n');
+  });
+  test("hands a signal on once and ends the way the gateway ended", async () => {
+    using project = tinyProject();
+    const launched = project.launch("wait");
+    const reader = launched.stdout.getReader();
+    await readUntil(reader, "program");
+    launched.kill("SIGTERM");
+    expect(await readUntil(reader, "signal")).toBe("signal 1\n");
+    launched.kill("SIGTERM");
+    expect(await readUntil(reader, "never said")).toBe("");
+    expect(await launched.exited).toBe(9);
+  });
+  test("takes the gateway with it when it is killed", async () => {
+    using project = tinyProject();
+    const launched = project.launch("wait");
+    const reader = launched.stdout.getReader();
+    await readUntil(reader, "program");
+    launched.kill("SIGKILL");
+    expect(await readUntil(reader, "never said")).toBe(""); // the stream ends with its last holder
+  });
+  test("explains a broken source instead of running an old build", async () => {
+    using project = tinyProject();
+    project.write("src/main.ts", "export const = ;\n");
+    const launched = project.launch("once");
+    const said = await textOf(launched.stderr);
+    expect(said).toContain("pi-gateway could not be built.");
+    expect(said).toContain("src/main.ts:1:14 ");
+    expect(await launched.exited).toBe(1);
+    rmSync(join(project.root, "src"), { recursive: true });
+    expect(existsSync(join(project.root, "dist/main.js"))).toBe(false);
+  });
+});
+
+test("a route is described with its caller and its limit", () => {
+  const rows = [{ method: "POST", path: "/api/chat", auth: "operator", body: { kind: "json", maxBytes: 1_048_576 } }];
+  expect(renderRoutes(rows)).toContain(
+    "| `POST` | `/api/chat` | operator (token or cookie) | JSON, at most 1024 KiB |",
+  );
+});

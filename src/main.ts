@@ -1,0 +1,57 @@
+/** Process entry: arguments, signals, exit code. Nothing else. */
+import { runCli } from "./cli/index.ts";
+import { readEnvironment } from "./config/index.ts";
+import { sourceAssets } from "./assets.ts";
+import { systemClock } from "./kit/clock.ts";
+import { systemIds } from "./kit/ids.ts";
+import type { Assets } from "./serve.ts";
+import { VERSION } from "./version.ts";
+
+/** Everything the gateway writes is for its owner only. */
+const PRIVATE_UMASK = 0o077;
+const SAME_REQUEST_MS = 1_000;
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export async function main(argv: readonly string[], assets: Assets): Promise<number> {
+  process.umask(PRIVATE_UMASK);
+  const environment = readEnvironment(process.env);
+  const world = {
+    environment,
+    cwd: process.cwd(),
+    version: VERSION,
+    isTerminal: process.stdout.isTTY === true,
+    assets,
+    stdin: process.stdin,
+    stdout: (text: string) => void process.stdout.write(text),
+    stderr: (text: string) => void process.stderr.write(text),
+    clock: systemClock,
+    ids: systemIds,
+  };
+  return runCli([...argv], {
+    ...world,
+    start: async (options) => {
+      const { serve } = await import("./serve.ts"); // here, because the other commands must not pay for the whole gateway
+      await serve({ ...world, isTerminal: process.stderr.isTTY === true, stopAsked: stopAsked() }, options);
+      return 0;
+    },
+  });
+}
+
+/** The first signal asks for a clean stop. A later one ends the process at once: later, because a group and a launcher may both pass one on. */
+function stopAsked(): Promise<string> {
+  return new Promise((resolve) => {
+    let askedAt: number | null = null;
+    for (const signal of STOP_SIGNALS) {
+      process.on(signal, () => {
+        const now = systemClock.elapsed();
+        if (askedAt !== null && now - askedAt > SAME_REQUEST_MS) process.exit(1);
+        askedAt ??= now;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+if (import.meta.main) {
+  process.exitCode = await main(process.argv.slice(2), sourceAssets());
+}

@@ -1,0 +1,122 @@
+/**
+ * Hot reload: read → check → compare → build new → swap → stop old. A broken file, or one that would weaken sign-in, changes nothing and
+ * is reported; what needs a restart says so.
+ */
+import type { AgentPool } from "./contracts/agent.ts";
+import type { Events } from "./contracts/events.ts";
+import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
+import { accessSettings, type HttpServer, type ReloadReport } from "./http/index.ts";
+import type { Clock } from "./kit/clock.ts";
+import type { Log } from "./kit/log.ts";
+import type { Secret } from "./kit/secret.ts";
+
+export interface ReloadTargets {
+  readonly events: Events;
+  readonly http: HttpServer;
+  readonly pool: { replace(next: AgentPool): void };
+  openPool(config: Config): Promise<AgentPool>;
+  token(config: Config): Secret;
+  setLogLevel(level: Config["logging"]["level"]): void;
+}
+
+export interface ConfigSource {
+  /** Where the file would be, should somebody write one while the gateway runs. */
+  readonly expectedPath: string;
+  load(): Promise<LoadedConfig>;
+}
+
+export interface Reloader {
+  readonly config: () => Config;
+  /** Plain sentences about the configuration that the owner should see. */
+  notices(): readonly string[];
+  reload(): Promise<ReloadReport>;
+  /** From now on the file is watched and changes reach the running parts. */
+  start(targets: ReloadTargets): AsyncDisposable;
+}
+
+const WEAKER = "The new configuration would weaken how people sign in. Restart the gateway to put it into effect.";
+
+export function createReloader(
+  deps: { readonly clock: Clock; readonly log: Log },
+  first: LoadedConfig,
+  source: ConfigSource,
+): Reloader {
+  let current = first;
+  let notices = noticesOf(first);
+  let targets: ReloadTargets | null = null;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const say = (next: readonly string[]): void => {
+    notices = next;
+    targets?.events.emit("status", { what: "config" });
+  };
+
+  const reloadNow = async (): Promise<ReloadReport> => {
+    const next = await source.load();
+    if (current.path !== null && next.path === null) {
+      say([`${current.path} is gone. The configuration it had stays in effect until the gateway is restarted.`]);
+      deps.log.warn("configuration file is gone; the running one stays", { path: current.path });
+      return { changed: [], needsRestart: [], problems: notices };
+    }
+    if (next.source === "last-good") {
+      say(noticesOf(next));
+      deps.log.warn("configuration is broken; the running one stays", { problems: notices });
+      return { changed: [], needsRestart: [], problems: notices };
+    }
+    const { changed, needsRestart, weakensAuth } = diffConfig(current.config, next.config);
+    if (weakensAuth) {
+      say([WEAKER]);
+      deps.log.warn("configuration not applied because it weakens sign-in", { changed });
+      return { changed: [], needsRestart: changed, problems: [WEAKER] };
+    }
+    if (targets && changed.length > 0) await apply(targets, next.config, changed);
+    current = next;
+    say([...noticesOf(next), ...needsRestart.map((key) => `${key} was changed; it takes effect at the next start.`)]);
+    if (changed.length > 0) deps.log.info("configuration reloaded", { changed, needsRestart });
+    return { changed, needsRestart, problems: [] };
+  };
+
+  /** One at a time, in order: a save during a reload is read after it. */
+  const reload = (): Promise<ReloadReport> => {
+    const report = queue.then(reloadNow).catch((error: unknown) => {
+      deps.log.error("configuration could not be reloaded", { error });
+      const problems = [
+        error instanceof Error && "say" in error ? String(error.say) : "The configuration could not be read.",
+      ];
+      say(problems);
+      return { changed: [], needsRestart: [], problems };
+    });
+    queue = report;
+    return report;
+  };
+
+  return {
+    config: () => current.config,
+    notices: () => notices,
+    reload,
+    start(given) {
+      targets = given;
+      const watch = watchConfig(deps, current.path ?? source.expectedPath, () => void reload());
+      return {
+        async [Symbol.asyncDispose]() {
+          await watch[Symbol.asyncDispose]();
+          await queue;
+        },
+      };
+    },
+  };
+}
+
+async function apply(targets: ReloadTargets, config: Config, changed: readonly string[]): Promise<void> {
+  const touches = (section: string): boolean => changed.some((key) => key === section || key.startsWith(`${section}.`));
+  if (touches("agent") || touches("models")) targets.pool.replace(await targets.openPool(config));
+  if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
+  if (touches("logging")) targets.setLogLevel(config.logging.level);
+}
+
+function noticesOf(loaded: LoadedConfig): readonly string[] {
+  const file = loaded.path ?? "the configuration";
+  const problems = [...loaded.problems, ...loaded.warnings].map((problem) => formatProblem(problem, file));
+  if (loaded.source !== "last-good") return problems;
+  return ["The configuration file is broken, so the last good one is in use.", ...problems];
+}

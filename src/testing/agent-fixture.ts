@@ -17,6 +17,7 @@ const ROOT = join(import.meta.dir, "..", "..");
 /** Shared between tests, so that Bun does not compile pi anew in every private home. */
 const TRANSPILER_CACHE = join(ROOT, "node_modules", ".cache", "pi-gateway-tests");
 const TEST_MS = 20_000;
+const HANDSHAKE_MS = 15_000;
 
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
@@ -63,12 +64,10 @@ export function providers(fake: FakeProvider): Config["models"] {
     baseUrl: fake.baseUrl,
     api: "openai-completions" as never,
     apiKey: secret(TEST_KEY),
-    models: [model],
+    models: [model, { ...model, id: "fake-2" }],
   };
   return { providers: { fake: provider } };
 }
-
-const HANDSHAKE_MS = 15_000;
 
 export async function agentFixture(
   config: AgentConfig & { readonly handshakeMs?: number } = {},

@@ -1,0 +1,140 @@
+/** What the demo model says: a pure function from the newest message to words or a tool call. It never pretends to be a real model. */
+export type DemoTurn =
+  | {
+      readonly kind: "user";
+      readonly text: string;
+      readonly images: readonly string[];
+      readonly tools: readonly string[];
+    }
+  | {
+      readonly kind: "result";
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly tools: readonly string[];
+    };
+
+export type DemoReply =
+  | { readonly kind: "say"; readonly text: string; readonly atOnce: boolean }
+  | { readonly kind: "call"; readonly tool: string; readonly input: Readonly<Record<string, string>> };
+
+const MAX_QUOTE_CHARS = 200;
+
+const SETUP = `To talk to a real model, do one of these and start the gateway again:
+
+- \`export ANTHROPIC_API_KEY=…\` (or the key of another provider) before the start
+- set \`agent.model\` and \`models.providers\` in \`pi-gateway.jsonc\`, for a local or other endpoint
+- point \`agent.agentDir\` at a pi folder where you have logged in with \`pi\``;
+
+const FOOTNOTE = "_I am the demo model: my answers are scripted. Say **help** to see how to set up a real one._";
+
+const INTRODUCTION = `Hello! I am the **demo model** of pi-gateway. Everything around me is real (this chat, the queue, a pi process, the tools), but my answers are scripted and I cannot think.
+
+Things to try:
+
+- **status**: I call a real tool and tell you what it says
+- **tell me a long story**: to watch streaming, and to stop it
+- **code**: a code block
+- **help**: how to set up a real model
+
+The quickest way to a real model:
+
+\`\`\`sh
+export ANTHROPIC_API_KEY=…
+npm start
+\`\`\``;
+
+const HELP = `I am the **demo model**. I understand a few words: **hello**, **status**, **code**, **tell me a long story**, and **echo:** followed by anything.
+
+${SETUP}
+
+\`\`\`jsonc
+{
+  "agent": { "model": "local/my-model" },
+  "models": { "providers": { "local": {
+    "baseUrl": "http://127.0.0.1:11434/v1",
+    "models": [{ "id": "my-model" }]
+  } } }
+}
+\`\`\``;
+
+const CODE = `Here is a code block, so that you can see how it looks:
+
+\`\`\`ts
+export function greet(name: string): string {
+  return \`Hello, \${name}!\`;
+}
+\`\`\`
+
+${FOOTNOTE}`;
+
+/** Requests that later tools will serve. Until such a tool is there, the honest answer is that it is not. */
+const WISHES: readonly { readonly pattern: RegExp; readonly tool: string }[] = [
+  { pattern: /^remind me\b|^(set|create) a reminder\b/, tool: "create_reminder" },
+  { pattern: /^note\s*:|^(save|take) a note\b/, tool: "save_note" },
+  { pattern: /^(what are|show|list) my tasks\b/, tool: "list_tasks" },
+  { pattern: /^add (a )?task\b/, tool: "add_task" },
+  { pattern: /^send me (a|an|the) (chart|file|picture|image)\b/, tool: "send_media" },
+  { pattern: /^search the web\b|^web search\b/, tool: "web_search" },
+];
+
+export function demoReply(turn: DemoTurn): DemoReply {
+  if (turn.kind === "result") return say(reportResult(turn));
+  const text = turn.text.trim();
+  const echo = /^echo:\s?([\s\S]*)$/i.exec(text);
+  if (echo) return { kind: "say", text: echo[1] ?? "", atOnce: true };
+  if (turn.images.length > 0) return say(aboutImages(turn.images));
+  const plain = text.toLowerCase().replace(/[\s.!?]+$/, "");
+  if (/^((session |your |my )?status|how are you( doing)?)$/.test(plain)) return askStatus(turn.tools);
+  if (/^(hi|hello|hey|hallo|good (morning|afternoon|evening)|who are you|what are you)\b/.test(plain))
+    return say(INTRODUCTION);
+  if (/^(help|\?|what can you do)$/.test(plain)) return say(HELP);
+  if (/^(long\b|tell me a (very )?long\b)/.test(plain)) return say(longStory());
+  if (/\bcode\b/.test(plain)) return say(CODE);
+  const wish = WISHES.find(({ pattern }) => pattern.test(plain));
+  if (wish) return say(aboutWish(wish.tool, turn.tools.includes(wish.tool)));
+  return say(aboutAnything(text));
+}
+
+function say(text: string): DemoReply {
+  return { kind: "say", text, atOnce: false };
+}
+
+function askStatus(tools: readonly string[]): DemoReply {
+  if (tools.includes("session_status")) return { kind: "call", tool: "session_status", input: {} };
+  return say(`I would ask the tool \`session_status\`, but that tool is not installed here yet.\n\n${FOOTNOTE}`);
+}
+
+function reportResult(turn: Extract<DemoTurn, { kind: "result" }>): string {
+  if (turn.isError)
+    return `I called the tool \`${turn.tool}\`, but it could not answer: ${turn.text.trim()}\n\n${FOOTNOTE}`;
+  return `I called the tool \`${turn.tool}\`. This is what it says:\n\n${turn.text.trim()}\n\n${FOOTNOTE}`;
+}
+
+function aboutImages(types: readonly string[]): string {
+  const what =
+    types.length === 1
+      ? `an image (\`${types[0]}\`)`
+      : `${types.length} images (${types.map((type) => `\`${type}\``).join(", ")})`;
+  return `I got ${what}. It came through safely, but a demo model cannot see what is in it.\n\n${FOOTNOTE}`;
+}
+
+function aboutWish(tool: string, installed: boolean): string {
+  if (installed)
+    return `The tool \`${tool}\` is here, but my script does not know how to use it. A real model does.\n\n${FOOTNOTE}`;
+  return `That would need the tool \`${tool}\`, and that tool is not installed here yet.\n\n${FOOTNOTE}`;
+}
+
+function aboutAnything(text: string): string {
+  const quote = text.length > MAX_QUOTE_CHARS ? `${text.slice(0, MAX_QUOTE_CHARS)}…` : text;
+  return `You said: ${quote || "nothing at all"}\n\nI am the **demo model**, so I cannot say anything clever about it. ${SETUP}`;
+}
+
+/** About 400 words: long enough to watch it stream and to stop it in the middle. */
+function longStory(): string {
+  const legs = ["a letter", "a photograph", "a question", "a song", "a joke", "a promise", "a recipe", "a map"].map(
+    (cargo, index) =>
+      `**Day ${index + 1}.** The little message carried ${cargo} today. It waited its turn in the queue, because nobody is allowed to push in, and wrote down where it came from, so that the answer would find its way home. Then the gate opened, a quiet process woke up, and the words began to flow one after another.`,
+  );
+  return `Here is a long story, so that you can watch the words arrive, or stop them.\n\n${legs.join("\n\n")}\n\nAnd when the last word had been delivered, the little message slept well.\n\n${FOOTNOTE}`;
+}

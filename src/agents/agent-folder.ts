@@ -1,0 +1,103 @@
+/** The folder that pi reads its settings from, written by the gateway. A folder that belongs to somebody else (agent.agentDir) is left as it is. */
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import type { Config, Environment } from "../config/index.ts";
+import { type ModelChoice, keyVariable } from "./model-choice.ts";
+import { systemPrompt } from "./persona.ts";
+
+export interface AgentFolders {
+  /** PI_CODING_AGENT_DIR. */
+  readonly agentDir: string;
+  readonly ownAgentDir: boolean;
+  /** HOME of the agents: nothing of the owner's is in it. */
+  readonly home: string;
+  readonly workspace: string;
+  readonly sessions: string;
+  readonly transpilerCache: string;
+  readonly promptFile: string;
+  /** Empty on purpose: Bun would otherwise take settings, code to run included, from the working folder. */
+  readonly bunConfig: string;
+}
+
+interface FolderOptions {
+  readonly home: string;
+  readonly config: Config["agent"];
+  readonly models: Config["models"];
+  readonly environment: Environment;
+}
+
+/** Retries of passing provider errors inside pi: quick and few, because somebody is waiting. */
+const RETRY = { enabled: true, maxRetries: 2, baseDelayMs: 1_000, maxAgentDelayMs: 8_000 };
+
+export function agentFolders({ home, config, environment }: FolderOptions): AgentFolders {
+  const given = config.agentDir === undefined ? null : expand(config.agentDir, environment.userHome);
+  return {
+    agentDir: given ?? join(home, "agent"),
+    ownAgentDir: given === null,
+    home: join(home, "agent", "home"),
+    workspace:
+      config.workspace === undefined ? join(home, "workspace") : expand(config.workspace, environment.userHome),
+    sessions: join(home, "sessions"),
+    transpilerCache: environment.transpilerCache ?? join(home, "cache", "bun"),
+    promptFile: join(home, "agent", "system-prompt.md"),
+    bunConfig: join(home, "agent", "bunfig.toml"),
+  };
+}
+
+export async function prepareFolders(
+  folders: AgentFolders,
+  options: FolderOptions,
+  choice: ModelChoice,
+): Promise<void> {
+  const made = [join(options.home, "agent"), folders.home, folders.workspace, folders.sessions];
+  if (options.environment.transpilerCache === null) made.push(folders.transpilerCache);
+  for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writePrivate(folders.promptFile, systemPrompt(options.config));
+  await writePrivate(folders.bunConfig, "");
+  if (!folders.ownAgentDir) return;
+  await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));
+  await writePrivate(join(folders.agentDir, "models.json"), toJson(models(options.models, choice)));
+}
+
+/** Defaults here instead of flags: with a flag pi could not be given another model for a single session. */
+function settings(config: Config["agent"], choice: ModelChoice): Record<string, unknown> {
+  return {
+    ...defaultModel(choice),
+    ...(config.thinking === undefined ? {} : { defaultThinkingLevel: config.thinking }),
+    retry: RETRY,
+  };
+}
+
+function defaultModel(choice: ModelChoice): Record<string, unknown> {
+  if (choice.kind === "demo") return { defaultProvider: "gwdemo", defaultModel: "demo" };
+  if (choice.kind === "configured") return { defaultProvider: choice.provider, defaultModel: choice.model };
+  return {};
+}
+
+function models(models: Config["models"], choice: ModelChoice): Record<string, unknown> {
+  const name = choice.kind === "configured" || choice.kind === "provider-default" ? choice.provider : "";
+  const provider = models.providers[name];
+  if (!provider || choice.kind === "demo" || choice.kind === "login") return { providers: {} };
+  const [variable] = Object.keys(choice.keys);
+  // Only the name of the variable is written; its value exists in the process environment alone. pi insists on some key.
+  const apiKey = provider.apiKey ? `$${keyVariable(name)}` : variable ? `$${variable}` : "none";
+  const list = provider.models.map((model) => ({ ...model, name: model.name ?? model.id }));
+  return { providers: { [name]: { baseUrl: provider.baseUrl, api: provider.api, apiKey, models: list } } };
+}
+
+async function writePrivate(path: string, content: string): Promise<void> {
+  const before = await readFile(path, "utf8").catch(() => null); // missing: the first start
+  if (before === content) return chmod(path, 0o600);
+  const fresh = `${path}.new`;
+  await writeFile(fresh, content, { mode: 0o600 });
+  await rename(fresh, path);
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function expand(path: string, userHome: string): string {
+  if (path === "~" || path.startsWith("~/")) return join(userHome, path.slice(1));
+  return isAbsolute(path) ? path : resolve(path);
+}

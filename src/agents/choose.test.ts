@@ -1,0 +1,58 @@
+/** The decision which process serves a request, as a table. */
+import { expect, test } from "bun:test";
+import type { Principal } from "../contracts/ids.ts";
+import { type Choice, type Situation, chooseWorker } from "./choose.ts";
+import type { WorkerState } from "./worker-state.ts";
+
+const me = "web:user:me" as Principal;
+const you = "web:user:you" as Principal;
+const idle = (principal: Principal | null, sessionFile: string | null = null, since = 0): WorkerState => ({
+  at: "idle",
+  since,
+  principal,
+  sessionFile,
+});
+const busy = (sessionFile: string, principal = you): WorkerState => ({ at: "busy", since: 0, principal, sessionFile });
+const starting: WorkerState = { at: "starting", since: 0 };
+
+const cases: readonly [string, readonly WorkerState[], Partial<Situation>, Choice][] = [
+  ["nothing runs yet", [], {}, { kind: "spawn", because: "room_left" }],
+  [
+    "the session is open",
+    [idle(me, "b", 0), idle(me, "a", 9)],
+    {},
+    { kind: "use", worker: 1, because: "session_is_open" },
+  ],
+  [
+    "another session of mine is open",
+    [idle(null), idle(me, "b")],
+    {},
+    { kind: "use", worker: 1, because: "same_principal" },
+  ],
+  [
+    "several of mine rest: the longest unused",
+    [idle(me, "b", 5), idle(me, "c", 2)],
+    {},
+    { kind: "use", worker: 1, because: "same_principal" },
+  ],
+  ["a fresh one waits", [busy("b"), idle(null)], {}, { kind: "use", worker: 1, because: "fresh" }],
+  ["the same file was opened for someone else", [idle(you, "a")], {}, { kind: "spawn", because: "room_left" }],
+  ["the session is in use", [busy("a", me), idle(null)], {}, { kind: "wait", because: "session_in_use" }],
+  ["one is starting", [starting], { unclaimedStarts: 1 }, { kind: "wait", because: "one_is_starting" }],
+  ["the one starting is promised to another", [starting], {}, { kind: "spawn", because: "room_left" }],
+  ["starts are held back", [busy("b")], { mayStart: false }, { kind: "wait", because: "starts_held_back" }],
+  [
+    "full, one of another rests",
+    [busy("b"), idle(you, "c")],
+    {},
+    { kind: "replace", worker: 1, because: "idle_of_another_principal" },
+  ],
+  ["full and busy", [busy("b"), busy("c")], {}, { kind: "wait", because: "all_busy" }],
+  ["the dead do not count", [busy("b"), { at: "dead" }], {}, { kind: "spawn", because: "room_left" }],
+];
+
+test.each(cases)("%s", (_name, states, changes, expected) => {
+  const workers = states.map((state, id) => ({ id, state }));
+  const situation = { workers, max: 2, unclaimedStarts: 0, mayStart: true, ...changes };
+  expect(chooseWorker({ principal: me, sessionFile: "a" }, situation)).toEqual(expected);
+});

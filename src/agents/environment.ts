@@ -1,0 +1,40 @@
+/** The environment of an agent process: an allow-list, built from nothing. Whatever is not named here does not reach it. */
+import type { Environment } from "../config/index.ts";
+import type { AgentFolders } from "./agent-folder.ts";
+import type { ModelChoice } from "./model-choice.ts";
+
+interface AgentEnvironment {
+  readonly environment: Environment;
+  readonly folders: AgentFolders;
+  readonly choice: ModelChoice;
+  readonly bunEnv: Readonly<Record<string, string>>;
+  readonly bridgeSuffix: string;
+}
+
+const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+export function agentEnvironment(options: AgentEnvironment): Record<string, string> {
+  const { environment, folders, choice } = options;
+  return {
+    ...options.bunEnv,
+    ...environment.locale,
+    PATH: environment.path || FALLBACK_PATH,
+    HOME: folders.home,
+    BUN_RUNTIME_TRANSPILER_CACHE_PATH: folders.transpilerCache,
+    PI_CODING_AGENT_DIR: folders.agentDir,
+    PI_OFFLINE: "1",
+    PI_GATEWAY_BRIDGE: options.bridgeSuffix,
+    ...(choice.kind === "demo" ? { PI_GATEWAY_DEMO: "1" } : {}),
+    ...revealed(choice),
+  };
+}
+
+/** The values that must not appear in anything the process writes to its error output. */
+export function secretValues(choice: ModelChoice): readonly string[] {
+  return Object.values(revealed(choice)).filter((value) => value.length > 0);
+}
+
+function revealed(choice: ModelChoice): Record<string, string> {
+  if (choice.kind === "demo" || choice.kind === "login") return {};
+  return Object.fromEntries(Object.entries(choice.keys).map(([name, key]) => [name, key.reveal()]));
+}

@@ -1,0 +1,62 @@
+/** Exclusive use of one process with one session open. Tool calls on its pipe act for this lease's caller until it is given back. */
+import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { ToolContext } from "../contracts/tool.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import { sizeOf } from "./session-file.ts";
+import { sessionStats } from "./session-stats.ts";
+import type { OpenSession } from "./session.ts";
+import type { ReadyAgent } from "./start.ts";
+import { type Turn, startTurn } from "./turn.ts";
+
+interface LeaseOptions {
+  readonly request: LeaseRequest;
+  readonly session: OpenSession;
+  readonly silenceMs: number;
+  /** Called once. Null: the process must not be used again. */
+  readonly giveBack: (session: OpenSession | null) => Promise<void>;
+}
+
+export function openLease(
+  deps: { readonly clock: Clock; readonly log: Log },
+  agent: ReadyAgent,
+  options: LeaseOptions,
+): AgentLease {
+  const { process, pipe } = agent;
+  const { session } = options;
+  let turn: Turn | null = null;
+  let trusted = true;
+  let returned: Promise<void> | null = null;
+
+  const context: ToolContext = { ...options.request.caller, stats: (signal) => sessionStats(process, signal) };
+  pipe.serve(context);
+
+  const close = async (): Promise<void> => {
+    turn?.halt();
+    if (turn) trusted = (await turn.over) && trusted;
+    pipe.serve(null);
+    const bytes = trusted ? await sizeOf(session.path).catch(() => 0) : 0; // 0 is never a match, so the session is opened again
+    await options.giveBack(trusted ? { ...session, bytes } : null);
+  };
+
+  return {
+    pid: process.pid,
+    prompt(input, signal) {
+      if (turn || returned)
+        throw new GatewayError("internal", "a lease serves one prompt at a time, and none after its end");
+      const current = startTurn(deps, agent, { input, model: session.model, silenceMs: options.silenceMs }, signal);
+      turn = current;
+      void current.over.then((stillTrusted) => {
+        trusted &&= stillTrusted;
+        turn = null;
+      });
+      return current.events;
+    },
+    settledBytes: () => sizeOf(session.path),
+    [Symbol.asyncDispose]() {
+      returned ??= close();
+      return returned;
+    },
+  };
+}

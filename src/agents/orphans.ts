@@ -1,0 +1,84 @@
+/** A note on disk for every process this gateway started, so that the next life can end what a crash left running. Strangers are never touched. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../kit/clock.ts";
+import { parseJson } from "../kit/json.ts";
+import type { Log } from "../kit/log.ts";
+import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive } from "./proc.ts";
+import { isFields, text } from "./protocol.ts";
+import { killAll } from "./stop.ts";
+
+const MAX_NOTE_CHARS = 4_096;
+
+export interface ChildNotes {
+  write(child: ProcessIdentity): void;
+  remove(pid: number): void;
+}
+
+interface Note extends ProcessIdentity {
+  readonly boot: string;
+  /** The gateway that started it. While that one lives, its children are no orphans. */
+  readonly owner: ProcessIdentity;
+}
+
+export function childNotes(home: string): ChildNotes {
+  const folder = notesFolder(home);
+  const owner = identify(process.pid) ?? { pid: process.pid, startTime: "" };
+  return {
+    write(child) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(
+        join(folder, `${child.pid}.json`),
+        JSON.stringify({ ...child, boot: bootId(), owner } satisfies Note),
+        { mode: 0o600 },
+      );
+    },
+    remove: (pid) => rmSync(join(folder, `${pid}.json`), { force: true }),
+  };
+}
+
+/** Ends what an earlier life left running. Returns how many processes that were. */
+export async function killOrphans(deps: { readonly clock: Clock; readonly log: Log }, home: string): Promise<number> {
+  const folder = notesFolder(home);
+  const boot = bootId();
+  const left: ProcessIdentity[] = [];
+  for (const name of filesIn(folder)) {
+    const note = readNote(join(folder, name));
+    if (note && isAlive(note.owner)) continue;
+    if (note && boot !== "" && note.boot === boot && isAlive(note)) left.push(note, ...descendantsOf(note.pid));
+    rmSync(join(folder, name), { force: true });
+  }
+  if (left.length > 0) deps.log.warn("ending agent processes of an earlier life", { pids: left.map(({ pid }) => pid) });
+  await killAll(deps.clock, left);
+  return left.length;
+}
+
+function notesFolder(home: string): string {
+  return join(home, "run", "agents");
+}
+
+function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^\d{1,10}\.json$/.test(name));
+  } catch {
+    return []; // the first start: there is no such folder yet
+  }
+}
+
+function readNote(path: string): Note | null {
+  try {
+    const parsed = parseJson(readFileSync(path, "utf8"), { maxChars: MAX_NOTE_CHARS, maxDepth: 4 });
+    if (!parsed.ok || !isFields(parsed.value)) return null;
+    const child = toIdentity(parsed.value);
+    const owner = toIdentity(parsed.value.owner);
+    return child && owner ? { ...child, owner, boot: text(parsed.value.boot) } : null;
+  } catch {
+    return null; // half written when the machine went down
+  }
+}
+
+function toIdentity(value: unknown): ProcessIdentity | null {
+  if (!isFields(value) || typeof value.pid !== "number" || !Number.isSafeInteger(value.pid) || value.pid < 2)
+    return null;
+  return { pid: value.pid, startTime: text(value.startTime) };
+}

@@ -1,0 +1,326 @@
+/** A few agent processes, shared by many sessions: leased one at a time, kept apart by principal, replaced when they die. Never runs more than `max`. */
+import { availableParallelism } from "node:os";
+import type { AgentLease, AgentPool, LeaseRequest, PoolStats } from "../contracts/agent.ts";
+import type { Config, Environment } from "../config/index.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import { agentFolders, prepareFolders } from "./agent-folder.ts";
+import { chooseWorker } from "./choose.ts";
+import { openLease } from "./lease.ts";
+import { chooseModel } from "./model-choice.ts";
+import { childNotes, killOrphans } from "./orphans.ts";
+import { type OpenSession, openSession } from "./session.ts";
+import { sessionPath } from "./session-file.ts";
+import { type StartRecord, createStartRecord } from "./start-record.ts";
+import { type ReadyAgent, type StartDeps, type StartSettings, startAgent } from "./start.ts";
+import { type WaitingList, type Waiter, createWaitingList } from "./waiting-list.ts";
+import { DEAD, type WorkerState, leased, ready, released, starting } from "./worker-state.ts";
+
+const HANDSHAKE_MS = 20_000;
+const MAX_SILENCE_MS = 120_000;
+const MAX_REOPENS = 2;
+
+export interface PoolOptions {
+  readonly home: string;
+  readonly config: Config["agent"];
+  readonly models: Config["models"];
+  readonly environment: Environment;
+  /** Absolute path of the extension that every process loads. */
+  readonly bridgePath: string;
+  /** How Bun is run. Default: this very executable, without reading any .env file. */
+  readonly bun?: readonly string[];
+  readonly bunEnv?: Readonly<Record<string, string>>;
+  /** How long a new process may take to answer its first question. Default 20 s: a loaded machine is slow. */
+  readonly handshakeMs?: number;
+}
+
+interface Worker {
+  readonly id: number;
+  state: WorkerState;
+  agent: ReadyAgent | null;
+  session: OpenSession | null;
+  switches: number;
+  readyAt: number;
+  /** Ends the wait for eviction when the process is used again. */
+  idle: AbortController | null;
+}
+
+/** Everything the functions below share; one per pool. */
+interface Pool {
+  readonly deps: StartDeps;
+  readonly settings: StartSettings;
+  readonly workers: Map<number, Worker>;
+  readonly waiting: WaitingList;
+  readonly starts: StartRecord;
+  readonly stopping: AbortController;
+  /** Starts and stops that are under way; closing waits for them. */
+  readonly underWay: Set<Promise<void>>;
+  model: string | null;
+  nextId: number;
+}
+
+export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {
+  await killOrphans(deps, options.home);
+  const settings = await startSettings(options);
+  const pool: Pool = {
+    deps,
+    settings,
+    workers: new Map(),
+    waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
+    starts: createStartRecord(deps.clock),
+    stopping: new AbortController(),
+    underWay: new Set(),
+    model: null,
+    nextId: 1,
+  };
+  fill(pool);
+  return {
+    lease: (request, signal) => lease(pool, request, signal),
+    stats: () => stats(pool),
+    [Symbol.asyncDispose]: () => close(pool),
+  };
+}
+
+/** What a process is started with; `probePi` uses the same. */
+export async function startSettings(options: PoolOptions): Promise<StartSettings> {
+  const choice = chooseModel({ agent: options.config, models: options.models }, options.environment);
+  const folders = agentFolders(options);
+  try {
+    await prepareFolders(folders, options, choice);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "unknown reason";
+    throw new GatewayError("home_unusable", `the agent's folders could not be prepared: ${why}`, { cause });
+  }
+  return {
+    config: options.config,
+    environment: options.environment,
+    folders,
+    choice,
+    notes: childNotes(options.home),
+    bridgePath: options.bridgePath,
+    bun: [...(options.bun ?? [process.execPath, "--no-env-file"]), `--config=${folders.bunConfig}`],
+    bunEnv: options.bunEnv ?? {},
+    handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
+  };
+}
+
+async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Promise<AgentLease> {
+  signal.throwIfAborted();
+  sessionPath(pool.settings.folders.sessions, request.sessionFile); // a wrong name fails here, before a process is involved
+  if (pool.stopping.signal.aborted) throw new GatewayError("stopping", "the pool is closing");
+  const hopeless = pool.starts.hopeless();
+  if (hopeless && alive(pool) === 0 && !pool.starts.mayStart()) throw hopeless;
+  const wait = pool.waiting.join(request, signal);
+  pump(pool);
+  return wait;
+}
+
+/** Gives every waiting request, oldest first, what it can have now. Called whenever something has changed. */
+function pump(pool: Pool): void {
+  if (pool.stopping.signal.aborted) return;
+  let claimed = 0;
+  for (const waiter of pool.waiting.all()) {
+    const choice = chooseWorker(wanted(waiter), situation(pool, claimed));
+    if (choice.kind === "use") grant(pool, worker(pool, choice.worker), waiter);
+    if (choice.kind === "replace") retire(pool, worker(pool, choice.worker));
+    if (choice.kind === "spawn" || choice.kind === "replace") track(pool, spawn(pool));
+    if (choice.kind === "wait" && choice.because === "starts_held_back") retryLater(pool);
+    if (choice.kind !== "use" && choice.kind !== "wait") claimed++;
+    if (choice.kind === "wait" && choice.because === "one_is_starting") claimed++;
+  }
+}
+
+function situation(pool: Pool, claimed: number) {
+  const workers = [...pool.workers.values()];
+  const startingNow = workers.filter(({ state }) => state.at === "starting").length;
+  return {
+    workers,
+    max: pool.settings.config.pool.max,
+    unclaimedStarts: Math.max(0, startingNow - claimed),
+    mayStart: startingNow < availableParallelism() && pool.starts.mayStart(),
+  };
+}
+
+function grant(pool: Pool, one: Worker, waiter: Waiter): void {
+  const { clock } = pool.deps;
+  one.idle?.abort();
+  one.state = leased(one.state, wanted(waiter), clock.elapsed());
+  pool.waiting.leave(waiter);
+  void serve(pool, one, waiter);
+}
+
+/** Opens the session in the chosen process. A process that died in between is no reason to fail: the request goes back to the head of the line. */
+async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
+  const { agent } = one;
+  try {
+    if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
+    await agent.pipe.push(pool.stopping.signal);
+    const { folders, config } = pool.settings;
+    const opened = await openSession(pool.deps, agent, one.session, { ...waiter.request, place: folders });
+    if (opened.switched) one.switches++;
+    // Another process may have this session in memory from earlier; it must read it again before it is used for it.
+    for (const other of pool.workers.values()) {
+      if (other !== one && other.session?.path === opened.session.path) other.session = null;
+    }
+    const made = openLease(pool.deps, agent, {
+      request: waiter.request,
+      session: opened.session,
+      silenceMs: Math.min(config.timeoutMs, MAX_SILENCE_MS),
+      giveBack: (session) => giveBack(pool, one, session),
+    });
+    if (!waiter.take(made)) await made[Symbol.asyncDispose](); // nobody waits any more
+  } catch (error) {
+    retire(pool, one);
+    const died = isGatewayError(error) && error.code === "agent_exited";
+    if (died && waiter.reopens < MAX_REOPENS && !pool.stopping.signal.aborted) pool.waiting.rejoin(waiter);
+    else waiter.fail(error);
+    refill(pool);
+  }
+}
+
+async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): Promise<void> {
+  if (session) pool.starts.worked();
+  one.session = session;
+  one.state = released(one.state, pool.deps.clock.elapsed());
+  if (!session || one.switches >= pool.settings.config.pool.maxSwitches) {
+    const gone = retire(pool, one);
+    refill(pool);
+    return gone; // who gives back a broken process waits until it is gone
+  }
+  rest(pool, one);
+  refill(pool);
+}
+
+async function spawn(pool: Pool): Promise<void> {
+  const { clock, log } = pool.deps;
+  const one: Worker = {
+    id: pool.nextId++,
+    state: starting(clock.elapsed()),
+    agent: null,
+    session: null,
+    switches: 0,
+    readyAt: 0,
+    idle: null,
+  };
+  pool.workers.set(one.id, one);
+  const began = clock.elapsed();
+  try {
+    const agent = await startAgent(pool.deps, pool.settings, pool.stopping.signal);
+    one.agent = agent;
+    one.readyAt = clock.elapsed();
+    one.state = ready(one.state, one.readyAt);
+    pool.model = agent.model;
+    if (pool.starts.succeeded()) pool.deps.events.emit("status", { what: "agents" });
+    log.info("agent ready", { pid: agent.process.pid, model: agent.model, ms: Math.round(one.readyAt - began) });
+    void agent.process.ended.then((ended) => gone(pool, one, ended.because === "stopped", ended.detail));
+    rest(pool, one);
+  } catch (error) {
+    one.state = DEAD;
+    pool.workers.delete(one.id);
+    if (pool.stopping.signal.aborted) return;
+    reportTrouble(pool, error);
+    const hopeless = pool.starts.hopeless();
+    if (hopeless && alive(pool) === 0) pool.waiting.failAll(hopeless);
+  }
+  refill(pool);
+}
+
+/** The same trouble is told once, however often it is tried again. */
+function reportTrouble(pool: Pool, error: unknown): void {
+  const before = pool.starts.trouble();
+  const trouble = pool.starts.failed(error);
+  if (trouble === before) return pool.deps.log.debug("agent did not start", { error });
+  pool.deps.log.error("agent did not start", { error, trouble });
+  pool.deps.events.emit("status", { what: "agents" });
+}
+
+/** A process has ended. If nobody asked for that while it rested, the next start may have to wait a little. */
+function gone(pool: Pool, one: Worker, expected: boolean, detail: string): void {
+  const wasIdle = one.state.at === "idle";
+  one.idle?.abort();
+  one.state = DEAD;
+  one.agent = null;
+  pool.workers.delete(one.id);
+  if (pool.stopping.signal.aborted) return;
+  if (!expected) pool.deps.log.warn("agent process ended unexpectedly", { detail });
+  if (!expected && wasIdle) pool.starts.diedResting(pool.deps.clock.elapsed() - one.readyAt);
+  refill(pool);
+}
+
+/** Ends a process that is not to be used again. Its place is free at once. */
+function retire(pool: Pool, one: Worker): Promise<void> {
+  one.idle?.abort();
+  one.state = DEAD;
+  pool.workers.delete(one.id);
+  return track(pool, one.agent?.process.stop(false) ?? Promise.resolve());
+}
+
+/** An unused process above `min` is not kept for ever. */
+function rest(pool: Pool, one: Worker): void {
+  const { min, idleMs } = pool.settings.config.pool;
+  const idle = new AbortController();
+  one.idle = idle;
+  pool.deps.clock.sleep(idleMs, AbortSignal.any([idle.signal, pool.stopping.signal])).then(
+    () => {
+      if (alive(pool) > min) void retire(pool, one);
+    },
+    () => undefined, // it is used again, or the pool closes
+  );
+}
+
+function refill(pool: Pool): void {
+  pump(pool);
+  fill(pool);
+}
+
+/** Keeps `min` processes ready. */
+function fill(pool: Pool): void {
+  const { min, max } = pool.settings.config.pool;
+  while (!pool.stopping.signal.aborted && alive(pool) < Math.min(min, max)) {
+    if (!situation(pool, 0).mayStart) return retryLater(pool);
+    track(pool, spawn(pool));
+  }
+}
+
+function retryLater(pool: Pool): void {
+  pool.starts.whenAllowed(() => refill(pool), pool.stopping.signal);
+}
+
+function stats(pool: Pool): PoolStats {
+  const at = (state: WorkerState["at"]) => [...pool.workers.values()].filter((one) => one.state.at === state).length;
+  return {
+    starting: at("starting"),
+    idle: at("idle"),
+    busy: at("busy"),
+    waiting: pool.waiting.size(),
+    max: pool.settings.config.pool.max,
+    model: pool.model,
+    trouble: pool.starts.trouble(),
+  };
+}
+
+async function close(pool: Pool): Promise<void> {
+  if (!pool.stopping.signal.aborted) pool.stopping.abort(new GatewayError("stopping", "the pool is closing"));
+  pool.waiting.failAll(new GatewayError("stopping", "the pool is closing"));
+  for (const one of pool.workers.values()) void retire(pool, one);
+  while (pool.underWay.size > 0) await Promise.allSettled([...pool.underWay]);
+}
+
+function track(pool: Pool, work: Promise<void>): Promise<void> {
+  pool.underWay.add(work);
+  void work.finally(() => pool.underWay.delete(work)).catch(() => undefined); // whoever asked for the work sees its failure
+  return work;
+}
+
+function alive(pool: Pool): number {
+  return [...pool.workers.values()].filter(({ state }) => state.at !== "dead").length;
+}
+
+function worker(pool: Pool, id: number): Worker {
+  const found = pool.workers.get(id);
+  if (!found) throw new GatewayError("internal", "the chosen process is not in the pool", { fields: { id } });
+  return found;
+}
+
+function wanted({ request }: Waiter) {
+  return { principal: request.caller.principal, sessionFile: request.sessionFile };
+}

@@ -1,0 +1,83 @@
+/** What /proc knows about processes: identity, parents, sessions. Reads only; where /proc is missing every answer is "nothing known". */
+import { readFileSync, readdirSync } from "node:fs";
+
+/** A pid alone is reused by the system; with its start time it names one process for good. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks since boot. */
+  readonly startTime: string;
+}
+
+interface ProcessFacts extends ProcessIdentity {
+  readonly parent: number;
+  readonly session: number;
+  readonly state: string;
+}
+
+/** Null when there is no such process, or only its remains (a zombie). */
+export function identify(pid: number): ProcessIdentity | null {
+  const facts = readFacts(pid);
+  if (!facts || facts.state === "Z" || facts.state === "X") return null;
+  return { pid, startTime: facts.startTime };
+}
+
+export function isAlive(process: ProcessIdentity): boolean {
+  return identify(process.pid)?.startTime === process.startTime;
+}
+
+/** Everything that descends from `root`, and what it left behind in its own session after its death. `root` itself is not included. */
+export function descendantsOf(root: number): readonly ProcessIdentity[] {
+  const all = allProcesses();
+  const found = new Set<number>(all.filter((one) => one.session === root && one.pid !== root).map((one) => one.pid));
+  found.add(root);
+  for (let before = 0; before !== found.size;) {
+    before = found.size;
+    for (const one of all) if (found.has(one.parent)) found.add(one.pid);
+  }
+  found.delete(root);
+  found.delete(process.pid);
+  return all.filter((one) => found.has(one.pid) && one.state !== "Z").map(({ pid, startTime }) => ({ pid, startTime }));
+}
+
+/** Different after every start of the machine, so that old records cannot match a new process. */
+export function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return ""; // no /proc on this system
+  }
+}
+
+/** Signals exactly this process, and none that took over its number. */
+export function signalProcess(target: ProcessIdentity, signal: "SIGTERM" | "SIGKILL"): void {
+  if (!isAlive(target)) return;
+  try {
+    process.kill(target.pid, signal);
+  } catch {
+    // it ended between the look and the signal
+  }
+}
+
+function allProcesses(): readonly ProcessFacts[] {
+  try {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((name) => readFacts(Number(name)) ?? []);
+  } catch {
+    return []; // no /proc on this system
+  }
+}
+
+function readFacts(pid: number): ProcessFacts | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in brackets may hold anything, spaces and brackets included; the fields begin after the last one.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state, parent, , session] = fields;
+    const startTime = fields[19];
+    if (!state || !startTime) return null;
+    return { pid, state, parent: Number(parent), session: Number(session), startTime };
+  } catch {
+    return null; // gone, or not ours to see
+  }
+}

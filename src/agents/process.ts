@@ -1,0 +1,131 @@
+/** One agent process: spawned by an argument list, its pipe read to the end, its whole family ended with it. Knows nothing of turns or pools. */
+import { GatewayError } from "../contracts/errors.ts";
+import type { Clock } from "../kit/clock.ts";
+import { orAborted } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
+import { createTail } from "../kit/tail.ts";
+import { type ProcessIdentity, identify } from "./proc.ts";
+import { redact } from "./redact.ts";
+import { stopTree } from "./stop.ts";
+import { type Talk, createWire } from "./wire.ts";
+
+const STDERR_KEPT_CHARS = 4_096;
+const DRAIN_MS = 500;
+
+export interface SpawnOptions {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Blanked out in everything kept of its error output. */
+  readonly secrets: readonly string[];
+}
+
+export interface Ended {
+  readonly because: "exited" | "garbled" | "stopped";
+  readonly code: number | null;
+  /** What happened, with the end of the error output; for the log. */
+  readonly detail: string;
+}
+
+export interface AgentProcess extends Talk {
+  readonly pid: number;
+  readonly identity: ProcessIdentity | null;
+  readonly ended: Promise<Ended>;
+  /** Safe to call twice. `urgent` skips the asking. */
+  stop(urgent: boolean): Promise<void>;
+}
+
+interface Child {
+  readonly child: Bun.Subprocess<"pipe", "pipe", "pipe">;
+  readonly tail: { push(chunk: string): void; text(): string };
+}
+
+export function startProcess(deps: { readonly clock: Clock; readonly log: Log }, options: SpawnOptions): AgentProcess {
+  const { clock } = deps;
+  const { child, tail } = spawn(options);
+  const log = deps.log.child({ pid: child.pid });
+  const identity = identify(child.pid);
+  let garbled: string | null = null;
+  let stopping: Promise<void> | null = null;
+
+  const stop = (urgent: boolean): Promise<void> => {
+    stopping ??= stopTree(clock, stoppable(child, identity), urgent);
+    return stopping;
+  };
+  const wire = createWire(log, {
+    write: (line) => write(child, line),
+    garbled(why) {
+      if (garbled !== null) return;
+      garbled = why;
+      log.warn("agent output is not understood; ending the process", { why });
+      void stop(true);
+    },
+  });
+  const drained = Promise.all([readAll(child.stdout, (chunk) => wire.push(chunk)), readText(child.stderr, tail.push)]);
+
+  const finish = async (): Promise<Ended> => {
+    const code = await child.exited;
+    using limit = clock.deadline(DRAIN_MS, () => new Error("its output stayed open"));
+    await orAborted(drained, limit.signal).catch(() => undefined); // a child of its own may hold the pipe; what came is enough
+    const asked = stopping !== null;
+    await stop(true); // whatever it had started goes with it
+    const detail = describe(child, garbled, redact(tail.text(), options.secrets).slice(-STDERR_KEPT_CHARS));
+    wire.close(new GatewayError("agent_exited", detail));
+    const because = garbled !== null ? "garbled" : asked ? "stopped" : "exited";
+    return { because, code: child.signalCode ? null : code, detail };
+  };
+  const { request, send, onEvent, onDialog, onExtensionError } = wire;
+  return { pid: child.pid, identity, ended: finish(), stop, request, send, onEvent, onDialog, onExtensionError };
+}
+
+function write(child: Child["child"], line: string): void {
+  try {
+    child.stdin.write(line);
+    void Promise.resolve(child.stdin.flush()).catch(() => undefined); // a closed pipe shows as the process's end
+  } catch {
+    // the same: the process has ended and `ended` says so
+  }
+}
+
+/** Its own session, so that Ctrl-C in a terminal reaches the gateway alone and running turns can end in order. */
+function spawn(options: SpawnOptions): Child {
+  try {
+    const child = Bun.spawn([...options.argv], {
+      cwd: options.cwd,
+      env: options.env,
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+      detached: true,
+    });
+    return { child, tail: createTail(STDERR_KEPT_CHARS * 2) };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "unknown reason";
+    throw new GatewayError("agent_unavailable", `pi could not be started: ${why}`, { cause });
+  }
+}
+
+function stoppable(child: Child["child"], identity: ProcessIdentity | null) {
+  return {
+    pid: child.pid,
+    identity,
+    exited: child.exited,
+    closeInput: () => void Promise.resolve(child.stdin.end()).catch(() => undefined), // already closed is as good
+    kill: (signal: "SIGTERM" | "SIGKILL") => child.kill(signal), // by handle: safe even after the pid was reused
+  };
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
+  for await (const chunk of stream) take(chunk);
+}
+
+async function readText(stream: ReadableStream<Uint8Array>, take: (chunk: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
+}
+
+function describe(child: Child["child"], why: string | null, stderr: string): string {
+  const how = child.signalCode ? `was ended by ${child.signalCode}` : `exited with code ${child.exitCode}`;
+  const said = stderr.trim() === "" ? "it wrote no error" : `its last words: ${stderr.trim()}`;
+  return why ? `pi wrote ${why} and ${how}; ${said}` : `pi ${how}; ${said}`;
+}

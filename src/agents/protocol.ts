@@ -1,0 +1,201 @@
+/** pi's records, checked and reduced to what the gateway uses. The only file that knows pi's words; records it does not know become `unknown`. */
+import type { Usage } from "../contracts/chat.ts";
+import { parseJson } from "../kit/json.ts";
+
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const LIMITS = { maxChars: MAX_LINE_BYTES, maxDepth: 64 };
+
+export type PiRecord =
+  | { readonly kind: "response"; readonly id: string; readonly ok: true; readonly data: Fields }
+  | { readonly kind: "response"; readonly id: string; readonly ok: false; readonly error: string }
+  | { readonly kind: "event"; readonly event: PiEvent }
+  /** A dialog of an extension; ours carry tool calls. */
+  | { readonly kind: "dialog"; readonly id: string; readonly title: string; readonly body: string }
+  | { readonly kind: "extension_error"; readonly where: string; readonly error: string }
+  | { readonly kind: "unknown"; readonly type: string }
+  /** Not a record at all, such as the output of a careless library. */
+  | { readonly kind: "stray" };
+
+export type PiEvent =
+  /** Known, and of interest only as a sign of life. */
+  | { readonly type: "alive" }
+  | { readonly type: "message_started" }
+  | { readonly type: "text"; readonly delta: string }
+  | { readonly type: "message_ended"; readonly message: PiMessage }
+  | { readonly type: "tool_started"; readonly callId: string; readonly tool: string; readonly input: unknown }
+  | {
+      readonly type: "tool_ended";
+      readonly callId: string;
+      readonly tool: string;
+      readonly isError: boolean;
+      readonly output: string;
+    }
+  | { readonly type: "retrying"; readonly because: string }
+  | { readonly type: "settled" };
+
+/** An answer of the model, as far as it came. */
+export interface PiMessage {
+  readonly text: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly stop: "stop" | "toolUse" | "length" | "error" | "aborted" | "other";
+  readonly error: string;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Records that repeat what was already said and can be very large. They are signs of life, and not worth parsing. */
+const LARGE_REPEATS = [
+  '{"type":"agent_end"',
+  '{"type":"turn_end"',
+  '{"type":"message_start","message":{"role":"system"',
+  '{"type":"message_end","message":{"role":"system"',
+];
+const SIGNS_OF_LIFE = new Set([
+  "agent_start",
+  "agent_end",
+  "turn_start",
+  "turn_end",
+  "tool_execution_update",
+  "queue_update",
+  "entry_appended",
+  "session_info_changed",
+  "thinking_level_changed",
+  "compaction_start",
+  "compaction_end",
+  "auto_retry_end",
+  "bash_execution_update",
+  "summarization_retry_start",
+  "summarization_retry_end",
+]);
+const ALIVE: PiRecord = { kind: "event", event: { type: "alive" } };
+const STRAY: PiRecord = { kind: "stray" };
+
+export function parseRecord(line: string): PiRecord {
+  if (LARGE_REPEATS.some((start) => line.startsWith(start))) return ALIVE;
+  const parsed = parseJson(line, LIMITS);
+  if (!parsed.ok || !isFields(parsed.value)) return STRAY;
+  const record = parsed.value;
+  const type = text(record.type);
+  if (type === "") return STRAY;
+  if (type === "response") return toResponse(record);
+  if (type === "extension_ui_request") return toDialog(record);
+  if (type === "extension_error")
+    return { kind: "extension_error", where: text(record.extensionPath), error: text(record.error) };
+  const event = toEvent(type, record);
+  return event ? { kind: "event", event } : { kind: "unknown", type };
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : 0;
+}
+
+/** `provider/model` from a model object of get_state; null when pi has none it could use. */
+export function modelName(model: unknown): string | null {
+  if (!isFields(model) || text(model.id) === "" || model.id === "unknown") return null;
+  return `${text(model.provider)}/${text(model.id)}`;
+}
+
+function toResponse(record: Fields): PiRecord {
+  const id = text(record.id);
+  if (id === "") return { kind: "unknown", type: "response without id" };
+  if (record.success !== true)
+    return { kind: "response", id, ok: false, error: text(record.error) || "refused without a reason" };
+  return { kind: "response", id, ok: true, data: isFields(record.data) ? record.data : {} };
+}
+
+/** Only dialogs wait for an answer; notices and the like are signs of life. */
+function toDialog(record: Fields): PiRecord {
+  const asks = ["select", "confirm", "input", "editor"].includes(text(record.method));
+  if (!asks || text(record.id) === "") return ALIVE;
+  return { kind: "dialog", id: text(record.id), title: text(record.title), body: text(record.placeholder) };
+}
+
+function toEvent(type: string, record: Fields): PiEvent | null {
+  if (SIGNS_OF_LIFE.has(type)) return { type: "alive" };
+  switch (type) {
+    case "message_start":
+      return isAssistant(record.message) ? { type: "message_started" } : { type: "alive" };
+    case "message_update":
+      return toDelta(record.assistantMessageEvent);
+    case "message_end":
+      return isAssistant(record.message)
+        ? { type: "message_ended", message: toMessage(record.message) }
+        : { type: "alive" };
+    case "tool_execution_start":
+      return { type: "tool_started", callId: text(record.toolCallId), tool: text(record.toolName), input: record.args };
+    case "tool_execution_end":
+      return {
+        type: "tool_ended",
+        callId: text(record.toolCallId),
+        tool: text(record.toolName),
+        isError: record.isError === true,
+        output: isFields(record.result) ? textBlocks(record.result.content) : "",
+      };
+    case "auto_retry_start":
+      return { type: "retrying", because: text(record.errorMessage) };
+    case "agent_settled":
+      return { type: "settled" };
+    default:
+      return null;
+  }
+}
+
+function toDelta(event: unknown): PiEvent {
+  if (!isFields(event) || event.type !== "text_delta" || text(event.delta) === "") return { type: "alive" };
+  return { type: "text", delta: text(event.delta) };
+}
+
+function isAssistant(message: unknown): message is Fields {
+  return isFields(message) && message.role === "assistant";
+}
+
+function toMessage(message: Fields): PiMessage {
+  return {
+    text: textBlocks(message.content),
+    model: `${text(message.provider)}/${text(message.model)}`,
+    usage: toUsage(message.usage),
+    stop: toStop(message.stopReason),
+    error: text(message.errorMessage),
+  };
+}
+
+function toStop(reason: unknown): PiMessage["stop"] {
+  switch (reason) {
+    case "stop":
+    case "toolUse":
+    case "length":
+    case "error":
+    case "aborted":
+      return reason;
+    default:
+      return "other";
+  }
+}
+
+function toUsage(usage: unknown): Usage {
+  if (!isFields(usage)) return { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  return {
+    inputTokens: count(usage.input) + count(usage.cacheRead) + count(usage.cacheWrite),
+    outputTokens: count(usage.output),
+    costUsd: isFields(usage.cost) ? count(usage.cost.total) : 0,
+  };
+}
+
+function textBlocks(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .filter(isFields)
+    .filter((block) => block.type === "text")
+    .map((block) => text(block.text))
+    .join("\n\n");
+}

@@ -1,0 +1,108 @@
+/** Session files: made by the gateway before pi opens them, and cut back before a retry. Only plain names below the sessions folder are accepted. */
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { GatewayError } from "../contracts/errors.ts";
+import { parseJson } from "../kit/json.ts";
+import { isFields } from "./protocol.ts";
+
+const NAME = /^[a-z0-9-]{8,80}\.jsonl$/;
+const SESSION_VERSION = 3;
+const MAX_HEADER_BYTES = 8_192;
+/** Room in the first line, so that it can be corrected in place: sizes of finished turns are remembered and must not shift. */
+const HEADER_ROOM_BYTES = 1_024;
+
+export interface SessionHeader {
+  readonly id: string;
+  readonly at: number;
+  readonly cwd: string;
+}
+
+export function sessionPath(folder: string, name: string): string {
+  if (!NAME.test(name)) throw new GatewayError("internal", "not a session file name", { fields: { name } });
+  return join(folder, name);
+}
+
+/** Makes the file with its header unless it is there. pi keeps the first prompt of a new session only in a file that already exists. */
+export async function ensureSessionFile(path: string, header: SessionHeader): Promise<void> {
+  await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
+  const made = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600).catch(ifExists);
+  if (!made) return;
+  await writeAndClose(made, header);
+}
+
+/** Cuts the file back to what belonged to finished turns. Never grows it; what would not even hold the header begins anew. */
+export async function rewindSessionFile(path: string, settledBytes: number, header: SessionHeader): Promise<void> {
+  await ensureSessionFile(path, header);
+  const file = await open(path, "r+");
+  try {
+    const first = await firstLine(file);
+    if (first !== null && Buffer.byteLength(first) < settledBytes) {
+      const { size } = await file.stat();
+      if (settledBytes < size) await file.truncate(settledBytes);
+      return;
+    }
+    await file.truncate(0);
+    await file.write(headerLine(header), 0);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Sessions follow the workspace: pi refuses one whose folder is gone, as after a move of the state directory. */
+export async function moveSession(path: string, cwd: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    const line = (await firstLine(file)) ?? "";
+    const parsed = parseJson(line, { maxChars: MAX_HEADER_BYTES, maxDepth: 8 });
+    if (!parsed.ok || !isFields(parsed.value) || parsed.value.type !== "session" || parsed.value.cwd === cwd) return;
+    const moved = Buffer.from(JSON.stringify({ ...parsed.value, cwd }));
+    const room = Buffer.byteLength(line);
+    if (moved.length > room) return; // no room to say so; pi will tell what is wrong
+    await file.write(Buffer.concat([moved, Buffer.alloc(room - moved.length, " ")]), 0, room, 0);
+  } finally {
+    await file.close();
+  }
+}
+
+/** 0 when there is no such file. */
+export async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    (found) => found.size,
+    (error: unknown) => {
+      if (isCode(error, "ENOENT")) return 0;
+      throw error;
+    },
+  );
+}
+
+/** Without its line feed; null when there is no complete line. */
+async function firstLine(file: FileHandle): Promise<string | null> {
+  const buffer = Buffer.alloc(MAX_HEADER_BYTES);
+  const { bytesRead } = await file.read(buffer, 0, MAX_HEADER_BYTES, 0);
+  const end = buffer.subarray(0, bytesRead).indexOf(10);
+  return end < 0 ? null : buffer.toString("utf8", 0, end);
+}
+
+async function writeAndClose(file: FileHandle, header: SessionHeader): Promise<void> {
+  try {
+    await file.write(headerLine(header));
+  } finally {
+    await file.close();
+  }
+}
+
+function headerLine({ id, at, cwd }: SessionHeader): string {
+  const timestamp = new Date(at).toISOString();
+  const json = JSON.stringify({ type: "session", version: SESSION_VERSION, id, timestamp, cwd });
+  return `${json}${" ".repeat(Math.max(0, HEADER_ROOM_BYTES - 1 - Buffer.byteLength(json)))}\n`;
+}
+
+function ifExists(error: unknown): null {
+  if (isCode(error, "EEXIST")) return null;
+  throw error;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

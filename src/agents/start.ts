@@ -1,0 +1,154 @@
+/** Starts one agent process up to the point where it can serve: found, spawned, shaken hands with, its model checked, its tools given. */
+import { existsSync } from "node:fs";
+import type { Config, Environment } from "../config/index.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import type { Events } from "../contracts/events.ts";
+import type { ToolGate } from "../contracts/tool.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import type { AgentFolders } from "./agent-folder.ts";
+import { agentEnvironment, secretValues } from "./environment.ts";
+import { findPi } from "./find-pi.ts";
+import type { ModelChoice } from "./model-choice.ts";
+import type { ChildNotes } from "./orphans.ts";
+import { type AgentProcess, startProcess } from "./process.ts";
+import { type Fields, modelName, text } from "./protocol.ts";
+import { type ToolPipe, createToolPipe } from "./tool-pipe.ts";
+
+const SUFFIX_BYTES = 16;
+
+export interface StartDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly events: Events;
+  readonly tools: ToolGate;
+}
+
+export interface StartSettings {
+  readonly config: Config["agent"];
+  readonly environment: Environment;
+  readonly folders: AgentFolders;
+  readonly choice: ModelChoice;
+  readonly notes: ChildNotes;
+  readonly bridgePath: string;
+  readonly bun: readonly string[];
+  readonly bunEnv: Readonly<Record<string, string>>;
+  readonly handshakeMs: number;
+}
+
+/** A process that is ready to serve. */
+export interface ReadyAgent {
+  readonly process: AgentProcess;
+  readonly pipe: ToolPipe;
+  /** `provider/model`, as pi named it at its start. */
+  readonly model: string;
+  readonly thinking: string;
+}
+
+export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
+  const suffix = Buffer.from(deps.ids.secret(SUFFIX_BYTES), "base64url").toString("hex");
+  const process = startProcess(deps, { ...spawnOptions(settings, suffix), secrets: secretValues(settings.choice) });
+  if (process.identity) settings.notes.write(process.identity);
+  deps.events.emit("agent.spawned", { pid: process.pid });
+  void process.ended.then(({ because, code }) => {
+    settings.notes.remove(process.pid);
+    deps.events.emit("agent.exited", { pid: process.pid, code, expected: because === "stopped" });
+  });
+  try {
+    const state = await shakeHands(deps.clock, process, settings.handshakeMs, signal);
+    const model = modelName(state.model);
+    checkModel(settings.choice, model);
+    const pipe = createToolPipe(deps, process, suffix);
+    await pipe.push(signal);
+    return { process, pipe, model: model ?? "", thinking: text(state.thinkingLevel) };
+  } catch (error) {
+    await process.stop(true);
+    throw asStartFailure(error, process);
+  }
+}
+
+function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
+  const { config, environment, folders, choice } = settings;
+  if (!existsSync(folders.agentDir)) {
+    const say = `The folder of agent.agentDir (${folders.agentDir}) does not exist.`;
+    throw new GatewayError("agent_unavailable", say, { say });
+  }
+  const found = findPi({
+    piPath: config.piPath,
+    execPath: process.execPath,
+    path: environment.path,
+    bun: settings.bun,
+  });
+  if (found.kind === "missing") {
+    const looked = found.looked.map(({ where, result }) => `${where}: ${result}`).join("; ");
+    throw new GatewayError("agent_missing", `${found.say} Looked at ${looked}`, { say: found.say });
+  }
+  return {
+    argv: [...found.argv, ...flags(settings)],
+    cwd: folders.workspace,
+    env: agentEnvironment({ environment, folders, choice, bunEnv: settings.bunEnv, bridgeSuffix }),
+  };
+}
+
+function flags({ config, folders, choice, bridgePath }: StartSettings): readonly string[] {
+  const lean = ["--offline", "--no-extensions", "--no-skills", "--no-prompt-templates", "--no-themes"];
+  return [
+    ...lean,
+    "--no-context-files",
+    "--no-builtin-tools",
+    ...["--session-dir", folders.sessions],
+    ...["-e", bridgePath],
+    ...["--system-prompt", folders.promptFile],
+    ...(folders.ownAgentDir ? [] : foreignFolderFlags(config, choice)),
+  ];
+}
+
+/** Somebody else's pi folder is not written to, so the choice has to be said on the command line. */
+function foreignFolderFlags(config: Config["agent"], choice: ModelChoice): readonly string[] {
+  const thinking = config.thinking === undefined ? [] : ["--thinking", config.thinking];
+  if (choice.kind === "configured") return ["--provider", choice.provider, "--model", choice.model, ...thinking];
+  if (choice.kind === "demo") return ["--provider", "gwdemo", "--model", "demo", ...thinking];
+  return thinking;
+}
+
+/** What is written before pi is ready waits in the pipe, so the first answer is the sign that it is. */
+async function shakeHands(
+  clock: Clock,
+  process: AgentProcess,
+  handshakeMs: number,
+  signal: AbortSignal,
+): Promise<Fields> {
+  const late = () => new GatewayError("agent_unavailable", `pi did not answer within ${handshakeMs} ms of its start`);
+  using limit = clock.deadline(handshakeMs, late);
+  const state = await process.request({ type: "get_state" }, AbortSignal.any([signal, limit.signal]));
+  if (!state.ok) throw new GatewayError("agent_unavailable", `pi refused the first question: ${state.error}`);
+  return state.data;
+}
+
+/** pi falls back to another model without a word. Answering with a model nobody asked for could cost, so that is refused. */
+function checkModel(choice: ModelChoice, actual: string | null): void {
+  const wanted = wantedModel(choice);
+  const fits = wanted.endsWith("/") ? actual?.startsWith(wanted) : wanted === "" ? actual !== null : actual === wanted;
+  if (fits) return;
+  const name = wanted === "" ? "a model" : `the model ${wanted.endsWith("/") ? `of ${wanted.slice(0, -1)}` : wanted}`;
+  throw new GatewayError("model_missing", `pi does not offer ${name} (it has ${actual ?? "none"})`, {
+    say: `pi does not offer ${name}. Check agent.model, and that its provider's key or login is there.`,
+  });
+}
+
+function wantedModel(choice: ModelChoice): string {
+  if (choice.kind === "demo") return "gwdemo/demo";
+  if (choice.kind === "configured") return `${choice.provider}/${choice.model}`;
+  return choice.kind === "provider-default" ? `${choice.provider}/` : "";
+}
+
+function asStartFailure(error: unknown, process: AgentProcess): unknown {
+  if (!isGatewayError(error)) return error;
+  if (error.code !== "agent_exited") return error;
+  return new GatewayError("agent_unavailable", error.message.replace(/^agent_exited: /, ""), {
+    cause: error,
+    fields: { pid: process.pid },
+  });
+}

@@ -1,0 +1,303 @@
+/** Agents that misbehave, played by a script: every case ends in bounded time with a plain reason, and leaves no process behind. */
+import { describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { silentLog } from "../kit/log.ts";
+import { type AgentConfig, agentFixture, caller, collect, poolOptions, replyOf } from "../testing/agent-fixture.ts";
+import { type Misbehaviour, writeScriptedAgent } from "../testing/scripted-agent.ts";
+import { tempHome } from "../testing/temp-home.ts";
+import { killOrphans } from "./orphans.ts";
+import { probePi } from "./probe.ts";
+import { bootId, identify } from "./proc.ts";
+
+const LIMIT_MS = 30_000;
+
+describe("an agent that does not start", () => {
+  test("because there is none says where it was looked for", async () => {
+    await using fx = await agentFixture({ piPath: "/nowhere/pi" });
+    expect(await failure(fx.lease())).toMatchObject({
+      code: "agent_missing",
+      say: "agent.piPath cannot be used: /nowhere/pi does not exist.",
+    });
+    expect(fx.pool.stats().trouble).toBe("agent.piPath cannot be used: /nowhere/pi does not exist.");
+  });
+
+  test(
+    "because it exits at once is given up after three tries, with its last words and without its key",
+    async () => {
+      const lastWords = "no such flag; key sk-ant-0123456789abcdef";
+      await using fx = await scripted({ kind: "exits", code: 3, lastWords });
+      const error = await failure(fx.lease());
+      expect(error).toMatchObject({ code: "agent_unavailable" });
+      expect(String(error)).toContain("pi exited with code 3; its last words: no such flag; key [redacted]");
+      expect(fx.happened.filter(({ event }) => event === "agent.spawned").length).toBe(3);
+      expect(fx.pool.stats().trouble).toStartWith("The assistant does not start: pi exited with code 3");
+    },
+    LIMIT_MS,
+  );
+
+  test.each<[string, Misbehaviour]>([
+    ["lines that are no records", { kind: "garbage" }],
+    ["a line without an end", { kind: "long_line" }],
+  ])(
+    "because it writes %s is ended",
+    async (_name, misbehaviour) => {
+      await using fx = await scripted(misbehaviour);
+      const error = await failure(fx.lease());
+      expect(error).toMatchObject({ code: "agent_unavailable" });
+      expect(String(error)).toContain("pi wrote");
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "because it never answers is given up",
+    async () => {
+      await using fx = await scripted({ kind: "hangs" }, { handshakeMs: 150 });
+      expect(String(await failure(fx.lease()))).toContain("pi did not answer within 150 ms of its start");
+    },
+    LIMIT_MS,
+  );
+
+  test("because its folder is missing says which one, and makes none", async () => {
+    await using fx = await agentFixture({ agentDir: "/nowhere/agent" });
+    expect(String(await failure(fx.lease()))).toContain("agent.agentDir (/nowhere/agent) does not exist");
+  });
+
+  test("is told to doctor by a probe that does not throw", async () => {
+    await using home = await tempHome();
+    const options = poolOptions(home.path, { piPath: "/nowhere/pi" }, { providers: {} });
+    const deps = { clock: systemClock, ids: systemIds, log: silentLog };
+    expect(await probePi(deps, options, new AbortController().signal)).toMatchObject({
+      kind: "failed",
+      code: "agent_missing",
+    });
+  });
+});
+
+describe("an agent that fails in the middle of a turn", () => {
+  test.each<[string, Misbehaviour, string]>([
+    ["exits when it is asked", { kind: "exits_on_prompt", code: 1 }, "agent_exited"],
+    ["exits without an error before it has settled", { kind: "exits_in_mid_turn", code: 0 }, "agent_exited"],
+    ["writes lines that are no records", { kind: "garbage_on_prompt" }, "agent_garbled"],
+  ])(
+    "because it %s ends the turn as worth another attempt",
+    async (_name, misbehaviour, code) => {
+      await using fx = await scripted(misbehaviour);
+      expect((await fx.turn("hello")).at(-1)).toMatchObject({ type: "failed", code, again: true });
+      expect(fx.pool.stats().busy).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "and does not stop when asked is ended with force, and the turn counts as stopped",
+    async () => {
+      await using fx = await scripted({ kind: "ignores_abort" });
+      const stop = new AbortController();
+      const lease = await fx.lease();
+      const events = [];
+      for await (const event of lease.prompt({ text: "hello", images: [] }, stop.signal)) {
+        events.push(event);
+        stop.abort(new Error("enough"));
+      }
+      await lease[Symbol.asyncDispose]();
+      expect(events.at(-1)).toMatchObject({ type: "aborted", text: "ok" });
+      expect(identify(lease.pid)).toBeNull();
+    },
+    LIMIT_MS,
+  );
+
+  test("noise on its error output changes nothing", async () => {
+    await using fx = await scripted({ kind: "floods_stderr" });
+    expect(replyOf(await fx.turn("hello"))).toBe("ok");
+  });
+});
+
+describe("when all processes are busy", () => {
+  test("a request waits its turn, and the first in line is served first", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { max: 1 } });
+    const order: string[] = [];
+    const first = await fx.lease({ sessionFile: "session-a.jsonl" });
+    const waiting = ["session-b", "session-c"].map(async (name) => {
+      await using held = await fx.lease({ sessionFile: `${name}.jsonl` });
+      order.push(name);
+      expect(held.pid).toBe(first.pid);
+    });
+    expect(fx.pool.stats()).toMatchObject({ busy: 1, waiting: 2 });
+    await first[Symbol.asyncDispose]();
+    await Promise.all(waiting);
+    expect(order).toEqual(["session-b", "session-c"]);
+  });
+
+  test("a request that has waited too long is told so", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { max: 1, waitMs: 100 } });
+    const first = await retryUntilLeased(fx);
+    expect(await failure(fx.lease({ sessionFile: "session-b.jsonl" }))).toMatchObject({ code: "pool_exhausted" });
+    expect(fx.pool.stats().waiting).toBe(0);
+    await first[Symbol.asyncDispose]();
+  });
+
+  test("a session in use is not opened a second time, even when another process is free", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 2, max: 2 } });
+    const first = await fx.lease();
+    const second = fx.lease();
+    expect(fx.pool.stats().waiting).toBe(1);
+    await first[Symbol.asyncDispose]();
+    expect((await second).pid).toBe(first.pid);
+    await (await second)[Symbol.asyncDispose]();
+  });
+
+  test("who no longer wants to wait leaves the line", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { max: 1 } });
+    await using _busy = await fx.lease();
+    const stop = new AbortController();
+    const reason = new Error("changed my mind");
+    const request = { caller: caller("operator"), sessionFile: "session-b.jsonl", rewindTo: null };
+    const waiting = failure(fx.pool.lease(request, stop.signal));
+    stop.abort(reason);
+    expect(await waiting).toBe(reason);
+    expect(fx.pool.stats().waiting).toBe(0);
+  });
+});
+
+describe("the number of processes", () => {
+  test("never falls below the minimum for long: one that dies at rest is replaced", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 1 } });
+    const first = await fx.lease();
+    await first[Symbol.asyncDispose]();
+    process.kill(first.pid, "SIGKILL");
+    await until(() => spawnedPids(fx).length === 2 && fx.pool.stats().idle === 1);
+    expect(identify(first.pid)).toBeNull();
+    expect(replyOf(await fx.turn("hello"))).toBe("ok");
+  });
+
+  test("falls back to the minimum when they are not used", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 1, max: 2, idleMs: 50 } });
+    const leases = await Promise.all(
+      ["session-a", "session-b"].map((name) => fx.lease({ sessionFile: `${name}.jsonl` })),
+    );
+    expect(fx.pool.stats().busy).toBe(2);
+    for (const lease of leases) await lease[Symbol.asyncDispose]();
+    await until(() => fx.pool.stats().idle === 1);
+    expect(fx.pool.stats()).toMatchObject({ starting: 0, busy: 0 });
+  });
+
+  test("never rises above the maximum", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { max: 2 } });
+    const names = ["session-a", "session-b", "session-c", "session-d", "session-e"];
+    let most = 0;
+    const turns = names.map(async (name) => {
+      await using held = await fx.lease({ sessionFile: `${name}.jsonl`, principal: `web:user:${name}` });
+      const { busy, starting, idle } = fx.pool.stats();
+      most = Math.max(most, busy + starting + idle);
+      return replyOf(await collect(held, "hello"));
+    });
+    expect(await Promise.all(turns)).toEqual(names.map(() => "ok"));
+    expect(most).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("when the pool stops", () => {
+  test(
+    "nothing is left running, not even what an agent had started itself",
+    async () => {
+      let pidFile = "";
+      const fx = await agentFixture({}, { providers: {} }, async (home) => {
+        pidFile = join(home.path, "child.pid");
+        return { piPath: await writeScriptedAgent(home.path, { kind: "has_child", pidFile }) };
+      });
+      const lease = await fx.lease();
+      const child = Number(await readFile(pidFile, "utf8"));
+      expect(identify(child)).not.toBeNull();
+      await fx[Symbol.asyncDispose]();
+      expect([identify(lease.pid), identify(child)]).toEqual([null, null]);
+    },
+    LIMIT_MS,
+  );
+
+  test("a start that is under way is ended too, and those who wait are told", async () => {
+    const fx = await scripted({ kind: "hangs" }, { pool: { min: 1 } });
+    const waiting = failure(fx.lease());
+    const pids = spawnedPids(fx);
+    await fx[Symbol.asyncDispose]();
+    expect(await waiting).toMatchObject({ code: "stopping" });
+    expect(pids.map(identify)).toEqual([null]);
+  });
+});
+
+describe("after a crash of the gateway", () => {
+  test("what it left running is ended before anything else, and strangers are left alone", async () => {
+    await using home = await tempHome();
+    const [left, stranger] = [sleeper(), sleeper()];
+    const notes = join(home.path, "run", "agents");
+    await mkdir(notes, { recursive: true });
+    const owner = { pid: 999_999_999, startTime: "1" };
+    const note = (pid: number, startTime: string | undefined) =>
+      JSON.stringify({ pid, startTime, boot: bootId(), owner });
+    await writeFile(join(notes, `${left.pid}.json`), note(left.pid, identify(left.pid)?.startTime));
+    await writeFile(join(notes, `${stranger.pid}.json`), note(stranger.pid, "1")); // the number was reused
+    await writeFile(join(notes, "123.json"), "torn {");
+
+    expect(await killOrphans({ clock: systemClock, log: silentLog }, home.path)).toBe(1);
+    expect([identify(left.pid), identify(stranger.pid) !== null]).toEqual([null, true]);
+    expect(await readdir(notes)).toEqual([]);
+    stranger.kill();
+  });
+
+  test("children of a gateway that still lives are no orphans, and a note goes when its process does", async () => {
+    await using fx = await scripted({ kind: "none" });
+    const lease = await fx.lease();
+    const note = join(fx.home, "run", "agents", `${lease.pid}.json`);
+    expect(await killOrphans({ clock: systemClock, log: silentLog }, fx.home)).toBe(0);
+    expect([existsSync(note), identify(lease.pid) !== null]).toEqual([true, true]);
+    expect(replyOf(await collect(lease, "hello"))).toBe("ok");
+    await lease[Symbol.asyncDispose]();
+    await fx.pool[Symbol.asyncDispose]();
+    expect(existsSync(note)).toBe(false);
+  });
+});
+
+function scripted(misbehaviour: Misbehaviour, config: AgentConfig & { readonly handshakeMs?: number } = {}) {
+  return agentFixture(config, { providers: {} }, async (home) => ({
+    piPath: await writeScriptedAgent(home.path, misbehaviour),
+  }));
+}
+
+function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => "it worked",
+    (reason: unknown) => reason,
+  );
+}
+
+/** The first start may take longer than the short wait of that test. */
+async function retryUntilLeased(fx: Awaited<ReturnType<typeof agentFixture>>) {
+  for (let tries = 0; tries < 100; tries++) {
+    const lease = await fx.lease().catch(() => null);
+    if (lease) return lease;
+  }
+  throw new Error("no lease");
+}
+
+function spawnedPids(fx: Awaited<ReturnType<typeof agentFixture>>): readonly number[] {
+  return fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [pidOf(data)] : []));
+}
+
+/** Looks again whenever the event loop has turned; the test's own time limit ends a wait in vain. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function sleeper() {
+  const child = spawn("sleep", ["600"], { stdio: "ignore" });
+  return { pid: child.pid ?? 0, kill: () => child.kill("SIGKILL") };
+}
+
+function pidOf(data: unknown): number {
+  return typeof data === "object" && data !== null && "pid" in data ? Number(data.pid) : 0;
+}

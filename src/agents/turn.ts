@@ -1,0 +1,155 @@
+/** One prompt from the question to its single last event: watches for silence, stops on request, survives the death of the process. */
+import type { AgentEvent, PromptInput } from "../contracts/agent.ts";
+import type { Clock } from "../kit/clock.ts";
+import { deferred, orAborted } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
+import { createEventQueue } from "./event-queue.ts";
+import { classifyFailure } from "./failure.ts";
+import type { Ended } from "./process.ts";
+import type { PiEvent } from "./protocol.ts";
+import { type Ending, createRun } from "./run.ts";
+import type { ReadyAgent } from "./start.ts";
+
+const ABORT_MS = 5_000;
+const MIN_WATCH_MS = 100;
+
+export interface Turn {
+  readonly events: AsyncGenerator<AgentEvent, void, void>;
+  /** Resolves when nothing more will happen; false when the process can no longer be trusted. */
+  readonly over: Promise<boolean>;
+  /** Asks pi to stop; kills it when it does not. */
+  halt(): void;
+}
+
+interface TurnDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function startTurn(
+  deps: TurnDeps,
+  agent: ReadyAgent,
+  options: { readonly input: PromptInput; readonly model: string; readonly silenceMs: number },
+  signal: AbortSignal,
+): Turn {
+  const { clock, log } = deps;
+  const { process, pipe } = agent;
+  const run = createRun(options.model);
+  const queue = createEventQueue();
+  const over = deferred<boolean>();
+  const accepted = deferred<void>();
+  const finished = new AbortController();
+  let stopCause: Ending | null = null;
+  let lastSign = clock.elapsed();
+
+  const finish = (ending: Ending, trusted: boolean): void => {
+    if (finished.signal.aborted) return;
+    finished.abort(new Error("the turn is over"));
+    queue.push(run.end(stopCause ?? ending));
+    queue.close();
+    over.resolve(trusted);
+  };
+
+  const halt = (cause: Ending): void => {
+    if (stopCause || finished.signal.aborted) return;
+    stopCause = cause;
+    void stopPolitely(deps, agent, accepted.promise, finished.signal).then((stopped) => {
+      if (stopped) return;
+      log.warn("agent did not stop when asked; ending the process", { pid: process.pid });
+      void process.stop(true);
+      finish(cause, false);
+    });
+  };
+
+  const take = (event: PiEvent): void => {
+    lastSign = clock.elapsed();
+    if (event.type === "tool_ended") pipe.ended(event.callId);
+    for (const one of run.apply(event)) queue.push(one);
+    if (event.type === "settled") finish({ because: "settled" }, true);
+  };
+
+  const watch = async (): Promise<void> => {
+    const quietMs = () => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
+    await waitForSilence(clock, quietMs, options.silenceMs, finished.signal);
+    halt(silent(options.silenceMs));
+  };
+
+  const begin = async (): Promise<void> => {
+    const answer = await process.request(promptCommand(options.input), finished.signal);
+    lastSign = clock.elapsed();
+    accepted.resolve();
+    if (!answer.ok) finish(refused(answer.error), true);
+  };
+
+  const listening = process.onEvent(take);
+  const stopped = () => halt({ because: "stopped" });
+  if (signal.aborted) finish({ because: "stopped" }, true);
+  else {
+    signal.addEventListener("abort", stopped, { once: true });
+    void process.ended.then((ended) => finish(died(ended), false));
+    void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
+    void watch().catch(() => undefined); // the turn is over
+  }
+  void over.promise.then(() => {
+    listening[Symbol.dispose]();
+    signal.removeEventListener("abort", stopped);
+  });
+  return { events: queue.events(), over: over.promise, halt: stopped };
+}
+
+/** Resolves when it has been quiet for `silenceMs`; rejects when the turn ends first. */
+async function waitForSilence(
+  clock: Clock,
+  quietMs: () => number,
+  silenceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let left = silenceMs; left > 0; left = silenceMs - quietMs())
+    await clock.sleep(Math.max(left, MIN_WATCH_MS), signal);
+}
+
+/** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. */
+async function stopPolitely(
+  { clock }: TurnDeps,
+  { process }: ReadyAgent,
+  accepted: Promise<void>,
+  finished: AbortSignal,
+): Promise<boolean> {
+  using limit = clock.deadline(ABORT_MS, () => new Error("the abort was not answered"));
+  try {
+    await orAborted(accepted, limit.signal);
+    await process.request({ type: "clear_queue" }, limit.signal);
+    await process.request({ type: "abort" }, limit.signal);
+    if (finished.aborted) return true;
+    await orAborted(
+      new Promise((resolve) => finished.addEventListener("abort", resolve, { once: true })),
+      limit.signal,
+    );
+    return true;
+  } catch {
+    return finished.aborted; // too late, or the process ended; whether the turn has ended says which
+  }
+}
+
+/** A text that begins with a slash would be a command to pi. One space in front makes it text again. */
+export function asPlainText(text: string): string {
+  return text.trimStart().startsWith("/") ? ` ${text}` : text;
+}
+
+function promptCommand(input: PromptInput): Record<string, unknown> {
+  const images = input.images.map(({ mimeType, base64 }) => ({ type: "image", data: base64, mimeType }));
+  return { type: "prompt", message: asPlainText(input.text), ...(images.length > 0 ? { images } : {}) };
+}
+
+function refused(error: string): Ending {
+  return { because: "failed", code: classifyFailure(error), detail: error, again: false };
+}
+
+function died(ended: Ended): Ending {
+  const code = ended.because === "garbled" ? "agent_garbled" : "agent_exited";
+  return { because: "failed", code, detail: ended.detail, again: true };
+}
+
+function silent(ms: number): Ending {
+  return { because: "failed", code: "provider_silent", detail: `no sign of life for ${ms} ms`, again: false };
+}

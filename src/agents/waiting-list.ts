@@ -1,0 +1,77 @@
+/** Requests that wait for a process, oldest first. Each leaves exactly once: served, aborted, failed, or told after `waitMs` that all are busy. */
+import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { Clock } from "../kit/clock.ts";
+import { deferred } from "../kit/deferred.ts";
+
+export interface Waiter {
+  readonly request: LeaseRequest;
+  /** How often its process died before it could be used. */
+  reopens: number;
+  /** False when nobody waits any more. */
+  take(lease: AgentLease): boolean;
+  fail(error: unknown): void;
+}
+
+export interface WaitingList {
+  join(request: LeaseRequest, signal: AbortSignal): Promise<AgentLease>;
+  all(): readonly Waiter[];
+  /** A process was found for it; whether it gets it is decided later. */
+  leave(waiter: Waiter): void;
+  /** Back to the head of the line. */
+  rejoin(waiter: Waiter): void;
+  failAll(error: unknown): void;
+  size(): number;
+}
+
+export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
+  let line: Waiter[] = [];
+  const leave = (waiter: Waiter): void => {
+    line = line.filter((one) => one !== waiter);
+  };
+
+  return {
+    async join(request, signal) {
+      const result = deferred<AgentLease>();
+      let open = true;
+      const waiter: Waiter = {
+        request,
+        reopens: 0,
+        take(lease) {
+          if (!open) return false;
+          open = false;
+          result.resolve(lease);
+          return true;
+        },
+        fail(error) {
+          open = false;
+          leave(waiter);
+          result.reject(error);
+        },
+      };
+      line = [...line, waiter];
+      using limit = clock.deadline(
+        waitMs,
+        () => new GatewayError("pool_exhausted", `no process was free within ${waitMs} ms`),
+      );
+      const give = AbortSignal.any([signal, limit.signal]);
+      const giveUp = () => waiter.fail(give.reason);
+      give.addEventListener("abort", giveUp, { once: true });
+      try {
+        return await result.promise;
+      } finally {
+        give.removeEventListener("abort", giveUp);
+      }
+    },
+    all: () => line,
+    leave,
+    rejoin(waiter) {
+      waiter.reopens++;
+      line = [waiter, ...line];
+    },
+    failAll(error) {
+      for (const waiter of line) waiter.fail(error);
+    },
+    size: () => line.length,
+  };
+}

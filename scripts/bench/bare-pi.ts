@@ -1,6 +1,10 @@
-/** One pi process driven directly over its pipe, with the flags the gateway uses: what a turn costs without a gateway. */
+/** One pi process driven directly over its pipe, with the flags, instructions and tools the gateway gives it: a turn without a gateway. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemPrompt } from "../../src/agents/setup/persona.ts";
+import { builtinTools } from "../../src/builtin.ts";
+
+const SUFFIX = "benchbenchbenchbench";
 
 export interface BarePi extends AsyncDisposable {
   /** Resolves when pi has settled. */
@@ -32,7 +36,13 @@ export async function startBarePi(folder: string, baseUrl: string, bridge: strin
   const ready = new Promise<void>((resolve) => {
     answered = resolve;
   });
-  ask({ id: "0", type: "get_state" });
+  const specs = builtinTools().map(({ name, label, description, parameters }) => ({
+    name,
+    label,
+    description,
+    parameters,
+  }));
+  ask({ id: "0", type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify({ kind: "tools", specs })}` });
   const early = child.exited.then((code) => Promise.reject(new Error(`bare pi ended with ${code}`)));
   await Promise.race([ready, early]);
   early.catch(() => undefined); // from here on its end is our doing
@@ -73,7 +83,7 @@ function writeModels(folder: string, baseUrl: string): string {
 
 function spawnPi(folder: string, agent: string, bridge: string) {
   const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
-  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", "You are a bench."];
+  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", systemPrompt({})];
   return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, "-e", bridge], {
     cwd: folder,
     stdin: "pipe",
@@ -84,7 +94,7 @@ function spawnPi(folder: string, agent: string, bridge: string) {
       HOME: folder,
       PI_OFFLINE: "1",
       PI_CODING_AGENT_DIR: agent,
-      PI_GATEWAY_BRIDGE: "benchbenchbenchbench",
+      PI_GATEWAY_BRIDGE: SUFFIX,
     },
   });
 }

@@ -2,8 +2,8 @@
  * The agents door: a pool of isolated pi processes. `startPool` runs them, `probePi` tries one for `doctor`, `findPi` and `chooseModel` decide
  * without effects where pi is and which model answers. No pi type leaves this module; session files and the agent folder are written only here.
  */
-export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./find-pi.ts";
-export { type ModelChoice, DEMO_MODEL, chooseModel } from "./model-choice.ts";
+export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
+export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type PoolOptions, startPool } from "./pool.ts";
 export { type PiProbe, probePi } from "./probe.ts";
 export { type ReplaceablePool, createReplaceablePool } from "./replaceable-pool.ts";

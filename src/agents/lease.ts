@@ -4,11 +4,11 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { ToolContext } from "../contracts/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
-import { sizeOf } from "./session-file.ts";
-import { sessionStats } from "./session-stats.ts";
-import type { OpenSession } from "./session.ts";
-import type { ReadyAgent } from "./start.ts";
-import { type Turn, startTurn } from "./turn.ts";
+import { sizeOf } from "./talk/session-file.ts";
+import { sessionStats } from "./talk/session-stats.ts";
+import type { OpenSession } from "./talk/session.ts";
+import type { ReadyAgent } from "./setup/start.ts";
+import { type Turn, startTurn } from "./talk/turn.ts";
 
 interface LeaseOptions {
   readonly request: LeaseRequest;
@@ -36,7 +36,7 @@ export function openLease(
     turn?.halt();
     if (turn) trusted = (await turn.over) && trusted;
     pipe.serve(null);
-    const bytes = trusted ? await sizeOf(session.path).catch(() => 0) : 0; // 0 is never a match, so the session is opened again
+    const bytes = trusted ? sizeOf(session.path) : 0; // 0 is never a match, so the session is opened again
     await options.giveBack(trusted ? { ...session, bytes } : null);
   };
 
@@ -53,7 +53,7 @@ export function openLease(
       });
       return current.events;
     },
-    settledBytes: () => sizeOf(session.path),
+    settledBytes: async () => sizeOf(session.path),
     [Symbol.asyncDispose]() {
       returned ??= close();
       return returned;

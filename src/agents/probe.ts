@@ -6,7 +6,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type PoolOptions, startSettings } from "./pool.ts";
-import { startAgent } from "./start.ts";
+import { startAgent } from "./setup/start.ts";
 
 export type PiProbe =
   | { readonly kind: "ok"; readonly model: string; readonly ms: number }

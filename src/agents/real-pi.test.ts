@@ -5,8 +5,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentEvent } from "../contracts/agent.ts";
 import { agentFixture, collect, okResult, replyOf, toolSpec } from "../testing/agent-fixture.ts";
-import { identify } from "./proc.ts";
-import { ensureSessionFile } from "./session-file.ts";
+import { identify } from "./process/proc.ts";
+import { ensureSessionFile } from "./talk/session-file.ts";
 
 const LIMIT_MS = 30_000;
 /** A PNG of one red pixel. */

@@ -10,9 +10,9 @@ import { silentLog } from "../kit/log.ts";
 import { type AgentConfig, agentFixture, caller, collect, poolOptions, replyOf } from "../testing/agent-fixture.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../testing/scripted-agent.ts";
 import { tempHome } from "../testing/temp-home.ts";
-import { killOrphans } from "./orphans.ts";
+import { killOrphans } from "./process/orphans.ts";
 import { probePi } from "./probe.ts";
-import { bootId, identify } from "./proc.ts";
+import { bootId, identify } from "./process/proc.ts";
 
 const LIMIT_MS = 30_000;
 

@@ -1,6 +1,7 @@
 /**
  * Small doors over one database; SQLite by default. Every method is async and is one transaction: no transaction object leaves the
- * store, so nobody can hold one open across a wait. A method that writes has been fsynced when it resolves, and writes that are asked
+ * store, so nobody can hold one open across a wait. A write has reached the file when its method resolves, so the death of the process
+ * loses nothing; writes that others rely on (accept, finish, an intent that must not be repeated) are fsynced as well, and those asked
  * for in the same tick share one fsync. Disk full or broken: the method rejects with GatewayError `store_failed` and nothing is half done.
  */
 import type {
@@ -151,7 +152,7 @@ export interface SessionStore {
 // ── tool calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface ToolCallStore {
-  /** Before the tool runs; durable when it resolves. Marks the turn unsafe to retry unless `idempotent`. */
+  /** Before the tool runs; fsynced unless the tool may run again. Marks the turn unsafe to retry unless `idempotent`. */
   intend(call: ToolIntent): Promise<void>;
   settle(id: string, end: { readonly status: ToolStatus; readonly output: string; readonly ms: number }): Promise<void>;
 }

@@ -27,9 +27,12 @@ export function checked<S extends TSchema>(schema: S): Checked<Static<S>> {
   };
 }
 
+const UNKNOWN_FIELD = "schema is false"; // what the validator says about a field that a closed object does not have
+
 function describe(errors: { readonly instancePath: string; readonly message: string }[]): string {
-  const first = errors.find((error) => error.message !== "schema is false") ?? errors[0];
-  if (!first) return "One of the values is not valid.";
-  const where = first.instancePath === "" ? "The request" : `\`${first.instancePath.slice(1).replaceAll("/", ".")}\``;
-  return `${where} ${first.message}.`;
+  const wrong = errors.find(({ message }) => message !== UNKNOWN_FIELD && !message.includes("additional properties"));
+  const unknown = errors.find(({ message }) => message === UNKNOWN_FIELD);
+  const nameOf = (path: string): string => `\`${path.slice(1).replaceAll("/", ".")}\``;
+  if (wrong) return `${wrong.instancePath === "" ? "The request" : nameOf(wrong.instancePath)} ${wrong.message}.`;
+  return unknown ? `There is no field ${nameOf(unknown.instancePath)} here.` : "One of the values is not valid.";
 }

@@ -124,3 +124,12 @@ test("closing commits what was asked for and takes nothing more", async () => {
   expect(await last).toBe(1);
   await expect(fx.add(2)).rejects.toMatchObject({ code: "stopping" });
 });
+
+test("a write that may wait for the next fsync is in the file at once and does not weaken the one after it", async () => {
+  using fx = fixture();
+  const level = () => (fx.db.prepare("pragma synchronous").get() as { synchronous: number }).synchronous;
+  await fx.commits.write(() => fx.db.prepare("insert into notes values (1)").run().changes, "with the next");
+  expect(level()).toBe(1);
+  const both = [fx.commits.write(() => level(), "with the next"), fx.commits.write(() => level())];
+  expect(await Promise.all(both)).toEqual([2, 2]);
+});

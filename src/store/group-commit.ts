@@ -9,13 +9,20 @@ import type { Sql } from "./sql.ts";
 
 export interface GroupCommit {
   /** `run` is synchronous and touches nothing but the database: it may be run a second time after a rollback. */
-  write<T>(run: () => T): Promise<T>;
+  write<T>(run: () => T, when?: Synced): Promise<T>;
   /** Commits what is waiting and takes nothing more. */
   close(): void;
 }
 
+/**
+ * `now`: on the disk when the promise resolves. `with the next`: written at once, so that the death of the process loses nothing, but on
+ * the disk for certain only with the next write that is synced. For steps whose loss in a power cut only means doing them again.
+ */
+export type Synced = "now" | "with the next";
+
 interface Waiting {
   readonly run: () => unknown;
+  readonly when: Synced;
   readonly told: Deferred<unknown>;
 }
 
@@ -29,6 +36,13 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
   let scheduled = false;
   let closed = false;
   let failing = false;
+  let syncing = true;
+
+  const setSyncing = (wanted: boolean): void => {
+    if (wanted === syncing) return;
+    sql.control(wanted ? "pragma synchronous = full" : "pragma synchronous = normal");
+    syncing = wanted;
+  };
 
   const schedule = (): void => {
     if (scheduled) return;
@@ -43,6 +57,7 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
+    setSyncing(batch.some(({ when }) => when === "now"));
     const outcomes = tryCommit(sql, batch);
     report(outcomes);
     for (const [index, { told }] of batch.entries()) tell(told, outcomes[index]);
@@ -57,17 +72,18 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
   };
 
   return {
-    write<T>(run: () => T): Promise<T> {
+    write<T>(run: () => T, when: Synced = "now"): Promise<T> {
       if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
       const told = deferred<unknown>();
-      waiting.push({ run, told });
+      waiting.push({ run, told, when });
       schedule();
       return told.promise as Promise<T>;
     },
     close() {
       closed = true;
       while (waiting.length > 0) flush();
+      setSyncing(true);
     },
   };
 }

@@ -27,7 +27,14 @@ export interface Sql {
 }
 
 export type Control =
-  "begin immediate" | "commit" | "rollback" | "savepoint one_write" | "release one_write" | "rollback to one_write";
+  | "pragma synchronous = full"
+  | "pragma synchronous = normal"
+  | "begin immediate"
+  | "commit"
+  | "rollback"
+  | "savepoint one_write"
+  | "release one_write"
+  | "rollback to one_write";
 
 export interface Compilable<R> {
   compile(): CompiledQuery<R>;

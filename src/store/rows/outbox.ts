@@ -40,7 +40,7 @@ export function createOutbox({ sql, read, write }: RowDeps): OutboxStore {
     markSent: (ids, at) =>
       write(() => {
         for (const id of ids) sent.run({ id, at });
-      }),
+      }, "with the next"), // lost in a power cut, the part is sent again under its old id
     markDead: (id, because, at) => write(() => void dead.run({ id, because, at })),
   };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { Synced } from "../group-commit.ts";
 import type { Sql } from "../sql.ts";
 
 export interface RowDeps {
@@ -10,5 +11,5 @@ export interface RowDeps {
   readonly ids: Ids;
   readonly sql: Sql;
   read<T>(run: () => T): Promise<T>;
-  write<T>(run: () => T): Promise<T>;
+  write<T>(run: () => T, when?: Synced): Promise<T>;
 }

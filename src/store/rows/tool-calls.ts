@@ -24,23 +24,26 @@ export function createToolCalls({ sql, write, log }: RowDeps): ToolCallStore {
 
   return {
     intend: (call) =>
-      write(() => {
-        add.run({
-          id: call.id,
-          call_id: call.callId,
-          turn_id: call.turnId,
-          session_key: call.sessionKey,
-          principal: call.principal,
-          tool: call.tool,
-          origin: call.origin,
-          input: encodeJson(call.input),
-          idempotent: call.idempotent ? 1 : 0,
-          at: call.at,
-        });
-        if (!call.idempotent) markUnsafe.run({ id: call.turnId });
-      }),
+      write(
+        () => {
+          add.run({
+            id: call.id,
+            call_id: call.callId,
+            turn_id: call.turnId,
+            session_key: call.sessionKey,
+            principal: call.principal,
+            tool: call.tool,
+            origin: call.origin,
+            input: encodeJson(call.input),
+            idempotent: call.idempotent ? 1 : 0,
+            at: call.at,
+          });
+          if (!call.idempotent) markUnsafe.run({ id: call.turnId });
+        },
+        call.idempotent ? "with the next" : "now",
+      ),
     async settle(id, { status, output, ms }) {
-      const known = await write(() => end.run({ id, status, output, ms: Math.round(ms) }) > 0);
+      const known = await write(() => end.run({ id, status, output, ms: Math.round(ms) }) > 0, "with the next");
       if (!known) log.warn("end of an unknown tool call ignored", { toolCallId: id });
     },
   };

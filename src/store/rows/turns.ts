@@ -23,7 +23,7 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
           unsafeToRetry: unsafe === 1,
           sessionFile: { name: session.file, settledBytes: session.settled_bytes },
         };
-      }),
+      }, "with the next"), // lost in a power cut, the message is simply begun again
     finish: (end) =>
       write(() => {
         const turn = queries.turn.first({ id: end.turnId });

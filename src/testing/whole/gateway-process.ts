@@ -1,7 +1,9 @@
 /** A real gateway in a process of its own, from the built bundle, with its own state directory: what a user runs, only on a free port. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { deferred } from "../../kit/deferred.ts";
 import { type TempHome, tempHome } from "../temp-home.ts";
 
 export interface GatewayProcess extends AsyncDisposable {
@@ -10,7 +12,8 @@ export interface GatewayProcess extends AsyncDisposable {
   readonly token: string;
   readonly home: string;
   readonly pid: number;
-  /** Everything it wrote to stderr so far. */
+  /** Everything it wrote so far. */
+  stdout(): string;
   stderr(): string;
   readonly exited: Promise<number>;
   /** kill -9, and resolves when it is gone. */
@@ -34,6 +37,8 @@ export interface GatewayProcessOptions {
   /** Written to the state directory as pi-gateway.jsonc before the start. */
   readonly config?: unknown;
   readonly env?: Readonly<Record<string, string>>;
+  /** The port of a gateway that was killed, so that its page finds the next one. Default: any free one. */
+  readonly port?: number;
   readonly args?: readonly string[];
 }
 
@@ -51,7 +56,8 @@ export async function startGatewayProcess(options: GatewayProcessOptions = {}): 
   const reading = (async () => {
     for await (const chunk of child.stderr) errors += new TextDecoder().decode(chunk);
   })();
-  const ready = await readyLine(child.stdout);
+  const output = readOutput(child.stdout);
+  const ready = await output.ready;
   if (!ready) {
     const code = await child.exited;
     await reading;
@@ -71,6 +77,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions = {}): 
     home,
     pid: child.pid,
     exited: child.exited,
+    stdout: output.text,
     stderr: () => errors,
     kill: async () => void (await end("SIGKILL")),
     stop: () => end("SIGTERM"),
@@ -113,12 +120,12 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
       "--home",
       home,
       "--port",
-      "0",
+      String(options.port ?? 0),
       "--json",
       ...(options.args ?? []),
     ],
     {
-      cwd: home,
+      cwd: existsSync(home) ? home : tmpdir(), // the gateway makes its folder itself
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -132,13 +139,22 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
   );
 }
 
-async function readyLine(stdout: ReadableStream<Uint8Array>): Promise<{ url: string; signIn: string } | null> {
+interface Ready {
+  readonly url: string;
+  readonly signIn: string;
+}
+
+/** `ready` is the first line, or null when the process ends without one. */
+function readOutput(stdout: ReadableStream<Uint8Array>): { readonly ready: Promise<Ready | null>; text(): string } {
+  const ready = deferred<Ready | null>();
   let text = "";
-  for await (const chunk of stdout) {
-    text += new TextDecoder().decode(chunk);
-    if (!text.includes("\n")) continue;
-    const { url, signIn } = JSON.parse(text) as { url: string; signIn: string };
-    return { url, signIn };
-  }
-  return null;
+  void (async () => {
+    for await (const chunk of stdout) {
+      text += new TextDecoder().decode(chunk);
+      const [first, ...rest] = text.split("\n");
+      if (rest.length > 0) ready.resolve(JSON.parse(first ?? ""));
+    }
+    ready.resolve(null);
+  })().catch(ready.reject);
+  return { ready: ready.promise, text: () => text };
 }

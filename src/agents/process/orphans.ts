@@ -1,11 +1,11 @@
 /** A note on disk for every process this gateway started, so that the next life can end what a crash left running. Strangers are never touched. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../kit/clock.ts";
-import { parseJson } from "../kit/json.ts";
-import type { Log } from "../kit/log.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { parseJson } from "../../kit/json.ts";
+import type { Log } from "../../kit/log.ts";
 import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive } from "./proc.ts";
-import { isFields, text } from "./protocol.ts";
+import { isFields, text } from "../talk/protocol.ts";
 import { killAll } from "./stop.ts";
 
 const MAX_NOTE_CHARS = 4_096;

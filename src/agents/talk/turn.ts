@@ -1,14 +1,14 @@
 /** One prompt from the question to its single last event: watches for silence, stops on request, survives the death of the process. */
-import type { AgentEvent, PromptInput } from "../contracts/agent.ts";
-import type { Clock } from "../kit/clock.ts";
-import { deferred, orAborted } from "../kit/deferred.ts";
-import type { Log } from "../kit/log.ts";
+import type { AgentEvent, PromptInput } from "../../contracts/agent.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { deferred, orAborted } from "../../kit/deferred.ts";
+import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { classifyFailure } from "./failure.ts";
-import type { Ended } from "./process.ts";
+import type { Ended } from "../process/process.ts";
 import type { PiEvent } from "./protocol.ts";
 import { type Ending, createRun } from "./run.ts";
-import type { ReadyAgent } from "./start.ts";
+import type { ReadyAgent } from "../setup/start.ts";
 
 const ABORT_MS = 5_000;
 const MIN_WATCH_MS = 100;
@@ -45,7 +45,8 @@ export function startTurn(
   const finish = (ending: Ending, trusted: boolean): void => {
     if (finished.signal.aborted) return;
     finished.abort(new Error("the turn is over"));
-    queue.push(run.end(stopCause ?? ending));
+    const last = run.end(stopCause ?? ending);
+    queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
     over.resolve(trusted);
   };
@@ -68,11 +69,7 @@ export function startTurn(
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
 
-  const watch = async (): Promise<void> => {
-    const quietMs = () => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
-    await waitForSilence(clock, quietMs, options.silenceMs, finished.signal);
-    halt(silent(options.silenceMs));
-  };
+  const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const begin = async (): Promise<void> => {
     const answer = await process.request(promptCommand(options.input), finished.signal);
@@ -88,7 +85,10 @@ export function startTurn(
     signal.addEventListener("abort", stopped, { once: true });
     void process.ended.then((ended) => finish(died(ended), false));
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
-    void watch().catch(() => undefined); // the turn is over
+    waitForSilence(clock, quietMs, options.silenceMs, finished.signal).then(
+      () => halt(silent(options.silenceMs)),
+      () => undefined, // the turn is over
+    );
   }
   void over.promise.then(() => {
     listening[Symbol.dispose]();

@@ -1,14 +1,14 @@
 /** Who a tool call acts for, and what happens to calls that belong to nobody. */
 import { describe, expect, test } from "bun:test";
-import type { ToolContext, ToolGate, ToolRequest } from "../contracts/tool.ts";
-import { systemClock } from "../kit/clock.ts";
-import { deferred } from "../kit/deferred.ts";
-import { caller, okResult, toolSpec } from "../testing/agent-fixture.ts";
-import { recordingLog } from "../testing/recording-log.ts";
-import type { AgentProcess } from "./process.ts";
+import type { ToolContext, ToolGate, ToolRequest } from "../../contracts/tool.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { deferred } from "../../kit/deferred.ts";
+import { caller, okResult, toolSpec } from "../../testing/agent-fixture.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import type { AgentProcess } from "../process/process.ts";
 import type { Fields } from "./protocol.ts";
 import { createToolPipe } from "./tool-pipe.ts";
-import type { Dialog } from "./wire.ts";
+import type { Dialog } from "../process/wire.ts";
 
 const never = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 /** One agent process: spawned by an argument list, its pipe read to the end, its whole family ended with it. Knows nothing of turns or pools. */
-import { GatewayError } from "../contracts/errors.ts";
-import type { Clock } from "../kit/clock.ts";
-import { orAborted } from "../kit/deferred.ts";
-import type { Log } from "../kit/log.ts";
-import { createTail } from "../kit/tail.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { orAborted } from "../../kit/deferred.ts";
+import type { Log } from "../../kit/log.ts";
+import { createTail } from "../../kit/tail.ts";
 import { type ProcessIdentity, identify } from "./proc.ts";
 import { redact } from "./redact.ts";
 import { stopTree } from "./stop.ts";

@@ -1,8 +1,8 @@
 /** The talk on one pipe: requests answered by id, events to listeners, dialogs to one servant, stray lines counted. Knows no process. */
-import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
-import { createLineSplitter } from "../kit/jsonl.ts";
-import type { Log } from "../kit/log.ts";
-import { type Fields, MAX_LINE_BYTES, type PiEvent, type PiRecord, parseRecord } from "./protocol.ts";
+import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
+import { createLineSplitter } from "../../kit/jsonl.ts";
+import type { Log } from "../../kit/log.ts";
+import { type Fields, MAX_LINE_BYTES, type PiEvent, type PiRecord, parseRecord } from "../talk/protocol.ts";
 
 const MAX_STRAY_LINES = 200;
 

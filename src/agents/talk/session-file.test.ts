@@ -1,7 +1,7 @@
 /** Session files: made with a header, cut back, never grown. */
 import { expect, test } from "bun:test";
 import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
-import { tempHome } from "../testing/temp-home.ts";
+import { tempHome } from "../../testing/temp-home.ts";
 import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, sizeOf } from "./session-file.ts";
 
 const header = { id: "ses_1", at: 0, cwd: "/workspace" };
@@ -60,7 +60,7 @@ test("a rewind of a file that is gone or empty makes it again", async () => {
 });
 
 test("a file that is not there has no size", async () => {
-  expect(await sizeOf("/nowhere/session-a.jsonl")).toBe(0);
+  expect(sizeOf("/nowhere/session-a.jsonl")).toBe(0);
 });
 
 test("a session follows its workspace without changing its size", async () => {
@@ -69,5 +69,5 @@ test("a session follows its workspace without changing its size", async () => {
   await moveSession(one.path, "/a/much/longer/path/to/the/workspace");
   const [first, second] = (await readFile(one.path, "utf8")).split("\n");
   expect([JSON.parse(first ?? ""), second]).toEqual([{ ...json, cwd: "/a/much/longer/path/to/the/workspace" }, "one"]);
-  expect(await sizeOf(one.path)).toBe(HEADER.length + 4);
+  expect(sizeOf(one.path)).toBe(HEADER.length + 4);
 });

@@ -1,20 +1,21 @@
 /** Starts one agent process up to the point where it can serve: found, spawned, shaken hands with, its model checked, its tools given. */
 import { existsSync } from "node:fs";
-import type { Config, Environment } from "../config/index.ts";
-import { GatewayError, isGatewayError } from "../contracts/errors.ts";
-import type { Events } from "../contracts/events.ts";
-import type { ToolGate } from "../contracts/tool.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Ids } from "../kit/ids.ts";
-import type { Log } from "../kit/log.ts";
+import type { Config, Environment } from "../../config/index.ts";
+import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
+import type { Events } from "../../contracts/events.ts";
+import type { ToolGate } from "../../contracts/tool.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import { agentEnvironment, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
 import type { ModelChoice } from "./model-choice.ts";
-import type { ChildNotes } from "./orphans.ts";
-import { type AgentProcess, startProcess } from "./process.ts";
-import { type Fields, modelName, text } from "./protocol.ts";
-import { type ToolPipe, createToolPipe } from "./tool-pipe.ts";
+import type { ChildNotes } from "../process/orphans.ts";
+import { type AgentProcess, startProcess } from "../process/process.ts";
+import { type Fields, modelName, text } from "../talk/protocol.ts";
+import { redact } from "../process/redact.ts";
+import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
 
@@ -45,11 +46,14 @@ export interface ReadyAgent {
   /** `provider/model`, as pi named it at its start. */
   readonly model: string;
   readonly thinking: string;
+  /** Takes this process's keys out of a text: providers repeat them in their errors. */
+  readonly redact: (text: string) => string;
 }
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
   const suffix = Buffer.from(deps.ids.secret(SUFFIX_BYTES), "base64url").toString("hex");
-  const process = startProcess(deps, { ...spawnOptions(settings, suffix), secrets: secretValues(settings.choice) });
+  const secrets = secretValues(settings.choice);
+  const process = startProcess(deps, { ...spawnOptions(settings, suffix), secrets });
   if (process.identity) settings.notes.write(process.identity);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
@@ -62,7 +66,13 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     checkModel(settings.choice, model);
     const pipe = createToolPipe(deps, process, suffix);
     await pipe.push(signal);
-    return { process, pipe, model: model ?? "", thinking: text(state.thinkingLevel) };
+    return {
+      process,
+      pipe,
+      model: model ?? "",
+      thinking: text(state.thinkingLevel),
+      redact: (said) => redact(said, secrets),
+    };
   } catch (error) {
     await process.stop(true);
     throw asStartFailure(error, process);

@@ -1,7 +1,7 @@
 /** The folder that pi reads its settings from, written by the gateway. A folder that belongs to somebody else (agent.agentDir) is left as it is. */
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
-import type { Config, Environment } from "../config/index.ts";
+import type { Config, Environment } from "../../config/index.ts";
 import { type ModelChoice, keyVariable } from "./model-choice.ts";
 import { systemPrompt } from "./persona.ts";
 

@@ -1,7 +1,7 @@
 /** What a process knows about the session it has open, for tools that tell people about it. Asks pi; remembers nothing. */
-import type { AgentSessionStats } from "../contracts/agent.ts";
-import { GatewayError } from "../contracts/errors.ts";
-import type { AgentProcess } from "./process.ts";
+import type { AgentSessionStats } from "../../contracts/agent.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { AgentProcess } from "../process/process.ts";
 import { type Fields, count, isFields, modelName, text } from "./protocol.ts";
 
 export async function sessionStats(process: AgentProcess, signal: AbortSignal): Promise<AgentSessionStats> {

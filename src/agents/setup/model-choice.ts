@@ -1,6 +1,6 @@
 /** Which model answers, and with which keys: decided once from configuration and environment, with the reason. Reads nothing itself. */
-import { type Config, type Environment, firstProviderWithKey, keysForProvider } from "../config/index.ts";
-import type { Secret } from "../kit/secret.ts";
+import { type Config, type Environment, firstProviderWithKey, keysForProvider } from "../../config/index.ts";
+import type { Secret } from "../../kit/secret.ts";
 
 export type ModelChoice =
   | { readonly kind: "demo"; readonly because: string }

@@ -1,11 +1,11 @@
 /** Opens a session in a process: file made or cut back, switched to, and the switch verified. Nothing is sent behind a switch before its answer. */
-import type { LeaseRequest } from "../contracts/agent.ts";
-import { GatewayError } from "../contracts/errors.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Ids } from "../kit/ids.ts";
+import type { LeaseRequest } from "../../contracts/agent.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
 import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, sizeOf } from "./session-file.ts";
-import type { ReadyAgent } from "./start.ts";
+import type { ReadyAgent } from "../setup/start.ts";
 
 const SWITCH_MS = 10_000;
 
@@ -40,14 +40,14 @@ export async function openSession(
   const path = sessionPath(request.place.sessions, request.sessionFile);
   const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.place.workspace };
   if (request.rewindTo !== null) await rewindSessionFile(path, request.rewindTo, header);
-  const before = await sizeOf(path);
+  const before = sizeOf(path);
   // What the process has in memory is the truth only while nobody else has touched the file.
   if (request.rewindTo === null && before > 0 && now?.path === path && now.bytes === before)
     return { session: now, switched: false };
   await ensureSessionFile(path, header);
   await moveSession(path, request.place.workspace);
   await switchTo(deps.clock, agent, path);
-  return { session: { path, bytes: await sizeOf(path), model: agent.model }, switched: true };
+  return { session: { path, bytes: sizeOf(path), model: agent.model }, switched: true };
 }
 
 async function switchTo(clock: Clock, agent: ReadyAgent, path: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Hands events from a callback to a reader. Text that waits is joined, so a slow reader costs no more memory than the text itself. */
-import type { AgentEvent } from "../contracts/agent.ts";
-import { type Deferred, deferred } from "../kit/deferred.ts";
+import type { AgentEvent } from "../../contracts/agent.ts";
+import { type Deferred, deferred } from "../../kit/deferred.ts";
 
 export interface EventQueue {
   push(event: AgentEvent): void;

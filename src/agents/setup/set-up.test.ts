@@ -2,19 +2,19 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Config, readEnvironment } from "../config/index.ts";
-import { secret } from "../kit/secret.ts";
-import { poolOptions } from "../testing/agent-fixture.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { tempHome } from "../testing/temp-home.ts";
-import { GatewayError } from "../contracts/errors.ts";
+import { type Config, readEnvironment } from "../../config/index.ts";
+import { secret } from "../../kit/secret.ts";
+import { poolOptions } from "../../testing/agent-fixture.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { GatewayError } from "../../contracts/errors.ts";
 import { agentFolders, prepareFolders } from "./agent-folder.ts";
 import { findPi } from "./find-pi.ts";
 import { type ModelChoice, chooseModel } from "./model-choice.ts";
 import { systemPrompt } from "./persona.ts";
-import { redact } from "./redact.ts";
-import { createStartRecord } from "./start-record.ts";
-import { asPlainText } from "./turn.ts";
+import { redact } from "../process/redact.ts";
+import { createStartRecord } from "../start-record.ts";
+import { asPlainText } from "../talk/turn.ts";
 
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const local = (apiKey?: string): Config["models"] => ({

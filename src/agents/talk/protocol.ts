@@ -1,6 +1,6 @@
 /** pi's records, checked and reduced to what the gateway uses. The only file that knows pi's words; records it does not know become `unknown`. */
-import type { Usage } from "../contracts/chat.ts";
-import { parseJson } from "../kit/json.ts";
+import type { Usage } from "../../contracts/chat.ts";
+import { parseJson } from "../../kit/json.ts";
 
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const LIMITS = { maxChars: MAX_LINE_BYTES, maxDepth: 64 };

@@ -1,12 +1,12 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
-import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../contracts/tool.ts";
-import { GatewayError } from "../contracts/errors.ts";
-import type { Clock } from "../kit/clock.ts";
-import { parseJson } from "../kit/json.ts";
-import type { Log } from "../kit/log.ts";
-import type { AgentProcess } from "./process.ts";
+import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tool.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { parseJson } from "../../kit/json.ts";
+import type { Log } from "../../kit/log.ts";
+import type { AgentProcess } from "../process/process.ts";
 import { isFields, text } from "./protocol.ts";
-import type { Dialog } from "./wire.ts";
+import type { Dialog } from "../process/wire.ts";
 
 const CALL_TITLE = "pi-gateway:tool_call";
 const CALL_LIMITS = { maxChars: 4 * 1024 * 1024, maxDepth: 64 };

@@ -1,7 +1,7 @@
 /** What one prompt has produced so far: pi's events in, the gateway's events out, and the one last word. Holds no process and no timer. */
-import type { AgentEvent } from "../contracts/agent.ts";
-import type { Usage } from "../contracts/chat.ts";
-import type { ErrorCode } from "../contracts/errors.ts";
+import type { AgentEvent } from "../../contracts/agent.ts";
+import type { Usage } from "../../contracts/chat.ts";
+import type { ErrorCode } from "../../contracts/errors.ts";
 import { classifyFailure } from "./failure.ts";
 import type { PiEvent, PiMessage } from "./protocol.ts";
 

@@ -1,5 +1,5 @@
 /** The environment of an agent process: an allow-list, built from nothing. Whatever is not named here does not reach it. */
-import type { Environment } from "../config/index.ts";
+import type { Environment } from "../../config/index.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import type { ModelChoice } from "./model-choice.ts";
 

@@ -1,6 +1,6 @@
 /** Ends one agent process and everything it started: ask, wait, insist, kill; each step has its own deadline. Never signals a stranger. */
-import type { Clock } from "../kit/clock.ts";
-import { orAborted } from "../kit/deferred.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { orAborted } from "../../kit/deferred.ts";
 import { type ProcessIdentity, descendantsOf, identify, isAlive, signalProcess } from "./proc.ts";
 
 const EOF_GRACE_MS = 1_500;

@@ -1,5 +1,5 @@
 /** The base instructions of an agent that talks with people instead of writing code. Short: every turn pays for it. */
-import type { Config } from "../config/index.ts";
+import type { Config } from "../../config/index.ts";
 
 const PERSONA = `You are a helpful personal assistant. People talk to you through a chat; your replies are shown to them as Markdown.
 

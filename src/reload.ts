@@ -53,25 +53,16 @@ export function createReloader(
 
   const reloadNow = async (): Promise<ReloadReport> => {
     const next = await source.load();
-    if (current.path !== null && next.path === null) {
-      say([`${current.path} is gone. The configuration it had stays in effect until the gateway is restarted.`]);
-      deps.log.warn("configuration file is gone; the running one stays", { path: current.path });
-      return { changed: [], needsRestart: [], problems: notices };
+    const verdict = judge(current, next);
+    if (verdict.kind === "keep") {
+      say(verdict.notices);
+      deps.log.warn("configuration not applied; the running one stays", { because: verdict.notices });
+      return { changed: [], needsRestart: verdict.needsRestart, problems: verdict.notices };
     }
-    if (next.source === "last-good") {
-      say(noticesOf(next));
-      deps.log.warn("configuration is broken; the running one stays", { problems: notices });
-      return { changed: [], needsRestart: [], problems: notices };
-    }
-    const { changed, needsRestart, weakensAuth } = diffConfig(current.config, next.config);
-    if (weakensAuth) {
-      say([WEAKER]);
-      deps.log.warn("configuration not applied because it weakens sign-in", { changed });
-      return { changed: [], needsRestart: changed, problems: [WEAKER] };
-    }
+    const { changed, needsRestart } = verdict;
     if (targets && changed.length > 0) await apply(targets, next.config, changed);
     current = next;
-    say([...noticesOf(next), ...needsRestart.map((key) => `${key} was changed; it takes effect at the next start.`)]);
+    say([...noticesOf(next), ...restartNotices(first.config, next.config)]);
     if (changed.length > 0) deps.log.info("configuration reloaded", { changed, needsRestart });
     return { changed, needsRestart, problems: [] };
   };
@@ -107,11 +98,32 @@ export function createReloader(
   };
 }
 
+type Verdict =
+  | { readonly kind: "keep"; readonly notices: readonly string[]; readonly needsRestart: readonly string[] }
+  | { readonly kind: "apply"; readonly changed: readonly string[]; readonly needsRestart: readonly string[] };
+
+/** A file that is gone, broken or weaker than what runs changes nothing. */
+function judge(current: LoadedConfig, next: LoadedConfig): Verdict {
+  if (current.path !== null && next.path === null) {
+    const gone = `${current.path} is gone. The configuration it had stays in effect until the gateway is restarted.`;
+    return { kind: "keep", notices: [gone], needsRestart: [] };
+  }
+  if (next.source === "last-good") return { kind: "keep", notices: noticesOf(next), needsRestart: [] };
+  const { changed, needsRestart, weakensAuth } = diffConfig(current.config, next.config);
+  if (weakensAuth) return { kind: "keep", notices: [WEAKER], needsRestart: changed };
+  return { kind: "apply", changed, needsRestart };
+}
+
 async function apply(targets: ReloadTargets, config: Config, changed: readonly string[]): Promise<void> {
   const touches = (section: string): boolean => changed.some((key) => key === section || key.startsWith(`${section}.`));
   if (touches("agent") || touches("models")) targets.pool.replace(await targets.openPool(config));
   if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
   if (touches("logging")) targets.setLogLevel(config.logging.level);
+}
+
+/** Compared with the start, not with the last reload: the notice stays for as long as it is true. */
+function restartNotices(started: Config, now: Config): readonly string[] {
+  return diffConfig(started, now).needsRestart.map((key) => `${key} was changed; it takes effect at the next start.`);
 }
 
 function noticesOf(loaded: LoadedConfig): readonly string[] {

@@ -46,10 +46,14 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   const clock = systemClock;
   const ids = systemIds;
   await using home = await openHome({ log: silentLog }, resolveHome(options.home, world.environment));
-  const load = () => loadWithFlags(world, home.path, options);
-  const loaded = await load();
   const redactor = createRedactor();
-  hideSecrets(redactor, loaded, world.environment);
+  const hideSecrets = secretHider(redactor, world.environment);
+  const load = async (): Promise<LoadedConfig> => {
+    const fresh = await loadWithFlags(world, home.path, options);
+    hideSecrets(fresh); // before anyone can log what a changed file brought
+    return fresh;
+  };
+  const loaded = await load();
   await using sink = await openLog(
     { clock, redactor, stderr: world.stderr },
     {
@@ -103,13 +107,20 @@ async function loadWithFlags(world: ServeWorld, home: string, options: ServeOpti
   return { ...loaded, config: { ...config, gateway: { ...config.gateway, port: options.port } } };
 }
 
-function hideSecrets(redactor: Redactor, loaded: LoadedConfig, environment: Environment): void {
-  const { gateway, models } = loaded.config;
-  const found = [
-    gateway.auth.token,
-    gateway.auth.password,
-    ...Object.values(models.providers).map((provider) => provider.apiKey),
-    ...Object.values(environment.providerKeys),
-  ];
-  for (const hidden of found) if (hidden) redactor.add(hidden);
+/** Each value is handed over once: the redactor forgets the oldest when it is given too many, and files are loaded often. */
+function secretHider(redactor: Redactor, environment: Environment): (loaded: LoadedConfig) => void {
+  const known = new Set<string>();
+  return ({ config: { gateway, models } }) => {
+    const found = [
+      gateway.auth.token,
+      gateway.auth.password,
+      ...Object.values(models.providers).map((provider) => provider.apiKey),
+      ...Object.values(environment.providerKeys),
+    ];
+    for (const hidden of found) {
+      if (!hidden || known.has(hidden.reveal())) continue;
+      known.add(hidden.reveal());
+      redactor.add(hidden);
+    }
+  };
 }

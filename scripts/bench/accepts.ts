@@ -31,7 +31,6 @@ export async function measureAccepts(rounds: number): Promise<AcceptFigures> {
     store.inbox.accept({
       ...entry("bench", "hello"),
       id: systemIds.next("msg") as InboxId,
-      newSessionFile: "s-bench-file.jsonl",
     });
   const acceptMany = (count: number) => Promise.all(Array.from({ length: count }, accept));
   try {

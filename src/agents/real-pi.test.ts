@@ -123,7 +123,7 @@ describe("a process that is killed in the middle of a turn", () => {
       await lease[Symbol.asyncDispose]();
       expect(events.at(-1)).toMatchObject({ type: "failed", code: "agent_exited", again: true });
 
-      await using again = await fx.lease({ rewindTo: settled });
+      await using again = await fx.lease({ settledBytes: settled });
       expect(again.pid).not.toBe(lease.pid);
       expect(await again.settledBytes()).toBe(settled);
       expect(replyOf(await collect(again, "echo: second"))).toBe("second");

@@ -1,6 +1,6 @@
 /**
- * A pool that can be exchanged while it is in use: new leases come from the new pool at once, running ones finish in the old pool, which
- * is stopped when its last lease ends. The new pool is built before the old one is let go.
+ * A pool that can be exchanged while it is in use: new leases come from the new pool at once, requests that still wait move over to it,
+ * running turns finish in the old pool, which is stopped when its last lease ends. The new pool is built before the old one is let go.
  */
 import type { AgentLease, AgentPool } from "../contracts/agent.ts";
 import type { Log } from "../kit/log.ts";
@@ -12,11 +12,14 @@ export interface ReplaceablePool extends AgentPool {
 interface Generation {
   readonly pool: AgentPool;
   inUse: number;
-  retired: boolean;
+  /** Aborted when another pool has taken its place. */
+  readonly retired: AbortController;
 }
 
+const generationOf = (pool: AgentPool): Generation => ({ pool, inUse: 0, retired: new AbortController() });
+
 export function createReplaceablePool(deps: { readonly log: Log }, first: AgentPool): ReplaceablePool {
-  let current: Generation = { pool: first, inUse: 0, retired: false };
+  let current = generationOf(first);
   const ending = new Set<Promise<void>>();
   const old = new Set<Generation>();
 
@@ -30,27 +33,32 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
 
   const giveBack = (generation: Generation): void => {
     generation.inUse--;
-    if (generation.retired && generation.inUse === 0) end(generation);
+    if (generation.retired.signal.aborted && generation.inUse === 0) end(generation);
+  };
+
+  /** A process that starts for the old pool would find the settings of the new one, so nobody waits there any longer. */
+  const lease: AgentPool["lease"] = async (request, signal) => {
+    const generation = current;
+    const { signal: retired } = generation.retired;
+    generation.inUse++;
+    try {
+      const made = await generation.pool.lease(request, AbortSignal.any([signal, retired]));
+      return counted(made, () => giveBack(generation));
+    } catch (error) {
+      giveBack(generation);
+      if (!retired.aborted || signal.aborted || generation === current) throw error;
+    }
+    return lease(request, signal);
   };
 
   return {
-    async lease(request, signal) {
-      const generation = current;
-      generation.inUse++;
-      try {
-        const lease = await generation.pool.lease(request, signal);
-        return counted(lease, () => giveBack(generation));
-      } catch (error) {
-        giveBack(generation);
-        throw error;
-      }
-    },
+    lease,
     stats: () => current.pool.stats(),
     replace(next) {
       const before = current;
-      current = { pool: next, inUse: 0, retired: false };
-      before.retired = true;
+      current = generationOf(next);
       old.add(before);
+      before.retired.abort(new Error("another pool has taken its place"));
       if (before.inUse === 0) end(before);
     },
     async [Symbol.asyncDispose]() {

@@ -157,7 +157,11 @@ describe("when all processes are busy", () => {
     await using _busy = await fx.lease();
     const stop = new AbortController();
     const reason = new Error("changed my mind");
-    const request = { caller: caller("operator"), sessionFile: "session-b.jsonl", rewindTo: null };
+    const request = {
+      caller: caller("operator"),
+      sessionFile: "session-b.jsonl",
+      settledBytes: Number.MAX_SAFE_INTEGER,
+    };
     const waiting = failure(fx.pool.lease(request, stop.signal));
     stop.abort(reason);
     expect(await waiting).toBe(reason);

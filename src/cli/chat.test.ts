@@ -68,6 +68,21 @@ describe("chat with text", () => {
     ]);
   });
 
+  test("says in a sentence that the gateway went away in the middle of the answer", async () => {
+    await using fx = await cliFixture();
+    const half = new ReadableStream<Uint8Array>({
+      pull(stream) {
+        stream.enqueue(new TextEncoder().encode('event: delta\ndata: {"text":"Half"}\n\n'));
+        stream.error(new Error("cut on purpose"));
+      },
+    });
+    const headers = { "content-type": "text/event-stream" };
+    await using _gateway = await fakeGateway(fx.home, () => new Response(half, { headers }));
+    expect(await fx.run("chat", "x")).toBe(1);
+    expect(fx.err()).toContain("The gateway went away in the middle of the answer.");
+    expect(fx.err()).not.toContain("ECONNRESET");
+  });
+
   test("ends with 1 and the gateway's words when the turn fails", async () => {
     await using fx = await cliFixture();
     await using _gateway = await fakeGateway(fx.home, () =>

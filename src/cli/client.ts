@@ -1,5 +1,5 @@
 /** Talks to a running gateway. Every failure becomes a sentence that says what to do; the token goes into a header and nowhere else. */
-import { GatewayError } from "../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { parseJson } from "../kit/json.ts";
 import { notRunning, type RunningGateway } from "./home.ts";
 import { type Fields, recordOf, textOf } from "./read-value.ts";
@@ -19,6 +19,8 @@ export interface StreamRequest {
   readonly idempotencyKey: string;
 }
 
+const WENT_AWAY =
+  "The gateway went away in the middle of the answer. If your message was accepted, it is answered when the gateway is back; see it in the page.";
 const JSON_LIMITS = { maxChars: 32 * 1024 * 1024, maxDepth: 64 };
 
 export function createClient(gateway: RunningGateway): GatewayClient {
@@ -47,7 +49,12 @@ export function createClient(gateway: RunningGateway): GatewayClient {
     async *stream({ path, body, idempotencyKey }, signal) {
       const headers = { ...json, accept: "text/event-stream", "idempotency-key": idempotencyKey };
       const response = await call(path, { method: "POST", headers, body: JSON.stringify(body) }, signal);
-      if (response.body) yield* readServerEvents(response.body);
+      try {
+        if (response.body) yield* readServerEvents(response.body);
+      } catch (error) {
+        if (signal.aborted || isGatewayError(error)) throw error;
+        throw new GatewayError("stopping", "the connection broke off", { cause: error, say: WENT_AWAY });
+      }
     },
   };
 }

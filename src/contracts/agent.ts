@@ -25,8 +25,8 @@ export interface LeaseRequest {
   readonly caller: Caller;
   /** File name below the sessions folder. */
   readonly sessionFile: string;
-  /** Set on a retry: the file is cut back to this size before it is opened. */
-  readonly rewindTo: number | null;
+  /** How much of that file belongs to finished turns. More than that is what an interrupted turn left behind: it is cut off before the file is opened. */
+  readonly settledBytes: number;
 }
 
 /** For whom an agent works right now. Tool calls from its pipe act for exactly this and nobody else. */

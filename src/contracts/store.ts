@@ -59,8 +59,6 @@ export interface NewInboxRow {
   readonly role: Role;
   readonly priority: number;
   readonly message: InboundMessage;
-  /** Used only when the session is new: the name of its session file. */
-  readonly newSessionFile: string;
 }
 
 export interface UnfinishedRow {
@@ -145,8 +143,8 @@ export interface SessionStore {
   list(filter: { readonly search?: string; readonly channel?: string }, page: Page): Promise<Listed<SessionSummary>>;
   /** Newest page first; inside a page oldest first. `next` leads to older items. */
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
-  /** The next turn starts with an empty memory in `newSessionFile`; what was said stays readable. False: no such session. */
-  reset(key: SessionKey, newSessionFile: string, at: number): Promise<boolean>;
+  /** The next turn starts with an empty memory in a new session file; what was said stays readable. False: no such session. */
+  reset(key: SessionKey, at: number): Promise<boolean>;
 }
 
 // ── tool calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────

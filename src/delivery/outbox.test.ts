@@ -19,7 +19,7 @@ async function reply(store: Store, chat: string, texts: readonly string[], chann
   const id = `msg_${turns}` as InboxId;
   const said = entry(chat, "hello");
   const { sessionKey, agentId } = said;
-  await store.inbox.accept({ ...said, id, newSessionFile: `s-file-${turns}.jsonl` });
+  await store.inbox.accept({ ...said, id });
   const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at: 1 });
   const to = { channel, account: "default", chat };
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };

@@ -119,7 +119,7 @@ describe("a turn", () => {
     await fx.ask("hello");
     await reply;
     expect(fx.seen.filter((line) => line.startsWith("assistant"))).toEqual(["assistant Here I am."]);
-    expect(fx.pool.prompted.map(({ request }) => request.rewindTo)).toEqual([null, 0, 0]);
+    expect(fx.pool.prompted.map(({ request }) => request.settledBytes)).toEqual([0, 0, 0]);
   });
 
   test("ends with a plain notice when the process dies every time", async () => {
@@ -189,7 +189,7 @@ describe("a turn", () => {
       await fx.ask(text);
       await reply;
     }
-    expect(fx.pool.prompted.map(({ request }) => request.rewindTo)).toEqual([null, null, SETTLED_BYTES]);
+    expect(fx.pool.prompted.map(({ request }) => request.settledBytes)).toEqual([0, SETTLED_BYTES, SETTLED_BYTES]);
   });
 });
 

@@ -162,7 +162,7 @@ async function attempt(
 }
 
 function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
-  const { sessionKey, turnId, agentId, role, sessionFile, attempt } = batch;
+  const { sessionKey, turnId, agentId, role, sessionFile } = batch;
   const [first] = batch.entries;
   if (!first) throw new Error("a turn without messages was taken");
   const caller = {
@@ -173,7 +173,7 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
     principal: first.message.sender.principal,
     origin: first.message.address,
   };
-  return { caller, sessionFile: sessionFile.name, rewindTo: attempt > 1 ? sessionFile.settledBytes : null };
+  return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes };
 }
 
 interface Conversation {

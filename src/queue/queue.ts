@@ -31,8 +31,7 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
 
   const store = async (entry: QueueEntry): Promise<Accepted> => {
     const id = deps.ids.next("msg") as InboxId;
-    const newSessionFile = `${deps.ids.next("s").replaceAll("_", "-").toLowerCase()}.jsonl`;
-    const stored = await deps.store.inbox.accept({ ...entry, id, newSessionFile });
+    const stored = await deps.store.inbox.accept({ ...entry, id });
     if (stored.kind === "duplicate") return stored;
     const position = lanes.waitingIn(entry.sessionKey) + (lanes.running(entry.sessionKey) ? 1 : 0);
     const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null };

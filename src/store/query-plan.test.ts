@@ -42,7 +42,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.outbox.markSent(["t1:0"], 1);
   await store.outbox.markDead("t1:0", "x", 1);
   await store.sessions.get(sessionKey("a"));
-  await store.sessions.reset(sessionKey("a"), "b.jsonl", 1);
+  await store.sessions.reset(sessionKey("a"), 1);
   await store.sessions.transcript(sessionKey("a"), { limit: 10 });
   const cursor = Buffer.from('[5,"k"]').toString("base64url");
   for (const filter of [{}, { channel: "webchat" }, { search: "x" }])

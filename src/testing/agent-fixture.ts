@@ -87,7 +87,12 @@ export async function agentFixture(
 
   const lease: AgentFixture["lease"] = (request = {}) =>
     pool.lease(
-      { caller: caller(request.principal ?? "operator"), sessionFile: "session-a.jsonl", rewindTo: null, ...request },
+      {
+        caller: caller(request.principal ?? "operator"),
+        sessionFile: "session-a.jsonl",
+        settledBytes: Number.MAX_SAFE_INTEGER,
+        ...request,
+      },
       AbortSignal.timeout(TEST_MS),
     );
   return {

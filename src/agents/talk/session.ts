@@ -39,12 +39,11 @@ export async function openSession(
 ): Promise<Opened> {
   const path = sessionPath(request.place.sessions, request.sessionFile);
   const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.place.workspace };
-  if (request.rewindTo !== null) await rewindSessionFile(path, request.rewindTo, header);
   const before = sizeOf(path);
   // What the process has in memory is the truth only while nobody else has touched the file.
-  if (request.rewindTo === null && before > 0 && now?.path === path && now.bytes === before)
-    return { session: now, switched: false };
-  await ensureSessionFile(path, header);
+  if (before > 0 && now?.path === path && now.bytes === before) return { session: now, switched: false };
+  if (before > request.settledBytes) await rewindSessionFile(path, request.settledBytes, header);
+  else await ensureSessionFile(path, header);
   await moveSession(path, request.place.workspace);
   await switchTo(deps.clock, agent, path);
   return { session: { path, bytes: sizeOf(path), model: agent.model }, switched: true };

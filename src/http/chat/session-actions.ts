@@ -13,10 +13,10 @@ export function pageOf(asked: { readonly limit?: number; readonly cursor?: strin
 
 /** False when there is no such session. */
 export async function resetSession(
-  deps: Pick<HttpDeps, "ids" | "clock" | "store" | "events">,
+  deps: Pick<HttpDeps, "clock" | "store" | "events">,
   key: SessionKey,
 ): Promise<boolean> {
-  const reset = await deps.store.sessions.reset(key, `${deps.ids.next("session")}.jsonl`, deps.clock.now());
+  const reset = await deps.store.sessions.reset(key, deps.clock.now());
   if (reset) deps.events.emit("status", { what: "sessions" });
   return reset;
 }

@@ -8,9 +8,10 @@ import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
+import { newSessionFile } from "./session-file-name.ts";
 import { searchTextOf, titleOf } from "./words.ts";
 
-export function createInbox({ sql, read, write, log }: RowDeps): InboxStore {
+export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);
 
   const touchSession = (row: NewInboxRow): void => {
@@ -26,7 +27,7 @@ export function createInbox({ sql, read, write, log }: RowDeps): InboxStore {
       created_at: message.receivedAt,
       last_activity_at: message.receivedAt,
       messages: 1,
-      file: row.newSessionFile,
+      file: newSessionFile(ids),
     });
   };
 

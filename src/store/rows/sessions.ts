@@ -7,6 +7,7 @@ import type { Builder, Params } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, pageSize } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
+import { newSessionFile } from "./session-file-name.ts";
 import { createTranscript } from "./transcript.ts";
 import { containing } from "./words.ts";
 
@@ -26,7 +27,7 @@ const SUMMARY = [
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
 
 export function createSessions(deps: RowDeps): SessionStore {
-  const { sql, read, write } = deps;
+  const { sql, read, write, ids } = deps;
   const byKey = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(SUMMARY).where("key", "=", p("key")),
   );
@@ -57,7 +58,7 @@ export function createSessions(deps: RowDeps): SessionStore {
         return last ? { items, next: encodeCursor([last.lastActivityAt, last.key]) } : { items };
       }),
     transcript: createTranscript(deps),
-    reset: (key, newSessionFile, at) => write(() => swapFile.run({ key, file: newSessionFile, at }) > 0),
+    reset: (key, at) => write(() => swapFile.run({ key, file: newSessionFile(ids), at }) > 0),
   };
 }
 

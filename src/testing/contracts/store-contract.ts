@@ -34,6 +34,9 @@ export function message(eventId: string, more: Partial<InboundMessage> = {}): In
   };
 }
 
+/** What agents accept as the name of a session file. */
+const SESSION_FILE = /^[a-z0-9-]{8,80}\.jsonl$/;
+
 export function row(id: string, session: string, more: Partial<InboundMessage> = {}): NewInboxRow {
   return {
     id: id as InboxId,
@@ -42,7 +45,6 @@ export function row(id: string, session: string, more: Partial<InboundMessage> =
     role: "owner",
     priority: 10,
     message: message(`event-${id}`, more),
-    newSessionFile: `${session}.jsonl`,
   };
 }
 
@@ -103,8 +105,7 @@ function inboxPromises(open: () => Promise<StoreWorld>): void {
     });
     expect(await world.store.inbox.accept(sent)).toEqual({ kind: "stored" });
     const again = await world.reopen();
-    const { newSessionFile: _, ...stored } = sent;
-    expect(await again.inbox.unfinished()).toEqual([{ ...stored, turn: null }]);
+    expect(await again.inbox.unfinished()).toEqual([{ ...sent, turn: null }]);
   });
 
   test("the same event is stored once, and the second sender learns about the first", async () => {
@@ -158,7 +159,7 @@ function turnPromises(open: () => Promise<StoreWorld>): void {
     expect(await world.store.turns.begin(turn("t1", "a", ["in1"]))).toEqual({
       attempt: 1,
       unsafeToRetry: false,
-      sessionFile: { name: "a.jsonl", settledBytes: 0 },
+      sessionFile: { name: expect.stringMatching(SESSION_FILE), settledBytes: 0 },
     });
     const again = await world.reopen();
     expect((await again.inbox.unfinished())[0]?.turn).toEqual({
@@ -395,16 +396,15 @@ function sessionPromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     const { store } = world;
     await store.inbox.accept(row("in1", "a"));
-    await store.turns.begin(turn("t1", "a", ["in1"]));
-    expect(await store.sessions.reset(sessionKey("a"), "fresh.jsonl", 2_500)).toBe(true);
+    const { sessionFile: before } = await store.turns.begin(turn("t1", "a", ["in1"]));
+    expect(await store.sessions.reset(sessionKey("a"), 2_500)).toBe(true);
     await store.turns.finish(end("t1", { settledBytes: 999 }));
     await store.inbox.accept(row("in2", "a"));
-    expect((await store.turns.begin(turn("t2", "a", ["in2"]))).sessionFile).toEqual({
-      name: "fresh.jsonl",
-      settledBytes: 0,
-    });
+    const { sessionFile: after } = await store.turns.begin(turn("t2", "a", ["in2"]));
+    expect(after).toEqual({ name: expect.stringMatching(SESSION_FILE), settledBytes: 0 });
+    expect(after.name).not.toBe(before.name);
     expect((await store.sessions.transcript(sessionKey("a"), { limit: 50 })).items).toHaveLength(3);
-    expect(await store.sessions.reset(sessionKey("nobody"), "x.jsonl", 1)).toBe(false);
+    expect(await store.sessions.reset(sessionKey("nobody"), 1)).toBe(false);
   });
 }
 

@@ -1,12 +1,15 @@
 /**
  * Chaos over WebChat: real gateway, real pi, kill -9 at random points of a turn. After every round the messages that were accepted must end
- * in exactly one visible reply each, in order. The kill follows the n-th thing that happens (a frame to the client, or a write of the
- * database's log), so that it also falls between two writes, where a lost or doubled reply would come from.
+ * in exactly one visible reply each, in order. The kill follows the n-th frame a client sees, or falls right after the n-th write of a kind
+ * to the database, which is where a lost or doubled reply would come from.
  */
-import { readdirSync, watch } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../../kit/clock.ts";
+import { orAborted } from "../../kit/deferred.ts";
 import { createChatClient, type ChatClient } from "./chat-client.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
+import { type KillAt, killAt, MOMENTS } from "./kill-at.ts";
 import { tempHome } from "../temp-home.ts";
 
 export interface ChaosOptions {
@@ -30,45 +33,96 @@ export interface ChaosReport {
 const SESSION = "agent:default:webchat:dm:chaos";
 const MESSAGES_PER_ROUND = 2;
 const WORDS = "the quick brown fox jumps over the lazy dog";
-const MAX_MOMENT = { frame: 14, write: 10 } as const;
+const MAX_FRAME = 14;
+/** Far longer than a restart and two short turns take. */
+const PATIENCE_MS = 30_000;
+/** Most kills of a gateway aim at a write; the others fall anywhere. */
+const AIMED = 0.7;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const chance = seeded(options.seed);
   await using home = await tempHome();
-  const client = createChatClient(SESSION);
-  let gateway = await startGatewayProcess({ home: home.path });
-  let inTurn = 0;
+  const world: World = {
+    home: home.path,
+    client: createChatClient(SESSION),
+    gateway: await startGatewayProcess({ home: home.path }),
+    chance,
+  };
+  const { client } = world;
+  const plan = [
+    ...Array<Victim>(options.gatewayKills).fill("gateway"),
+    ...Array<Victim>(options.agentKills).fill("agent"),
+  ];
   const sent: string[] = [];
+  let inTurn = 0;
   try {
-    await client.connect(gateway.url, gateway.token);
-    const plan = [
-      ...Array<"gateway">(options.gatewayKills).fill("gateway"),
-      ...Array<"agent">(options.agentKills).fill("agent"),
-    ];
+    await client.connect(world.gateway.url, world.gateway.token);
     for (const [round, victim] of plan.entries()) {
       const texts = Array.from({ length: MESSAGES_PER_ROUND }, (_, n) => `echo: ${round}.${n} ${WORDS}`);
-      const moment = victim === "gateway" && chance() < 0.6 ? "write" : "frame";
-      const nth = 1 + Math.floor(chance() * MAX_MOMENT[moment]);
-      const due = moment === "write" ? nthWrite(home.path, nth) : nthFrame(client, nth);
       sent.push(...texts);
-      const accepted = Promise.all(texts.map((text) => client.send(text)));
-      await Promise.race([due, accepted.then(() => client.until(answered(texts)))]);
-      if (!answered(texts)(client.shown)) inTurn++;
-      if (victim === "gateway") {
-        await gateway.kill();
-        client.disconnect();
-        gateway = await startGatewayProcess({ home: home.path });
-        await client.connect(gateway.url, gateway.token);
-      } else killAgents(home.path);
-      await accepted;
-      await client.until(answered(texts));
-      options.onRound?.(`round ${round + 1}: ${victim} killed after ${moment} ${nth}`);
+      const { when, unanswered, healed } = await strike(world, victim, texts);
+      if (unanswered) inTurn++;
+      options.onRound?.(
+        `round ${round + 1}: ${victim} killed ${when}${healed ? "" : ", and not everything was answered"}`,
+      );
+      if (!healed) break;
     }
-    return { rounds: plan.length, messages: sent.length, inTurn, ...(await verdict(gateway, sent)) };
+    return { rounds: plan.length, messages: sent.length, inTurn, ...(await verdict(world.gateway, sent)) };
   } finally {
     client.disconnect();
-    await gateway.stop();
+    await world.gateway.stop();
   }
+}
+
+type Victim = "gateway" | "agent";
+
+interface World {
+  readonly home: string;
+  readonly client: ChatClient;
+  gateway: GatewayProcess;
+  readonly chance: () => number;
+}
+
+interface Strike {
+  readonly when: string;
+  /** The kill came before everything was answered. */
+  readonly unanswered: boolean;
+  /** Afterwards everything was answered. */
+  readonly healed: boolean;
+}
+
+/** Sends, kills in between, brings back what was killed, and waits until everything is answered. */
+async function strike(world: World, victim: Victim, texts: readonly string[]): Promise<Strike> {
+  const { client, chance } = world;
+  const aimed = victim === "gateway" && chance() < AIMED;
+  const moment = MOMENTS[Math.floor(chance() * MOMENTS.length)] ?? "ended";
+  const nth = 1 + Math.floor(chance() * (aimed ? MESSAGES_PER_ROUND : MAX_FRAME));
+  using trap: KillAt | null = aimed
+    ? killAt({ database: join(world.home, "gateway.db"), pid: world.gateway.pid, moment, nth })
+    : null;
+  await trap?.armed;
+  const due = trap ? trap.killed : nthFrame(client, nth);
+  const accepted = Promise.all(texts.map((text) => client.send(text)));
+  await Promise.race([due, accepted.then(() => client.until(answered(texts)))]);
+  const unanswered = !answered(texts)(client.shown);
+  if (victim === "agent") killAgents(world.home);
+  else await restart(world);
+  using patience = systemClock.deadline(PATIENCE_MS, () => new Error("not answered in time"));
+  const healed = await orAborted(
+    accepted.then(() => client.until(answered(texts))),
+    patience.signal,
+  ).then(
+    () => true,
+    () => false,
+  );
+  return { healed, when: aimed ? `right after write "${moment}" ${nth}` : `after frame ${nth}`, unanswered };
+}
+
+async function restart(world: World): Promise<void> {
+  await world.gateway.kill();
+  world.client.disconnect();
+  world.gateway = await startGatewayProcess({ home: world.home });
+  await world.client.connect(world.gateway.url, world.gateway.token);
 }
 
 /** What a fresh client sees at the end is what counts. */
@@ -106,17 +160,6 @@ function nthFrame(client: ChatClient, nth: number): Promise<void> {
     client.onFrame = () => {
       if (++frames === nth) resolve();
     };
-  });
-}
-
-function nthWrite(home: string, nth: number): Promise<void> {
-  return new Promise((resolve) => {
-    let writes = 0;
-    const watcher = watch(join(home, "gateway.db-wal"), () => {
-      if (++writes < nth) return;
-      watcher.close();
-      resolve();
-    });
   });
 }
 

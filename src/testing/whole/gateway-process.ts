@@ -40,6 +40,8 @@ export interface GatewayProcessOptions {
   /** The port of a gateway that was killed, so that its page finds the next one. Default: any free one. */
   readonly port?: number;
   readonly args?: readonly string[];
+  /** The port is the configuration's affair; without this, a flag asks for a free one and wins over the file. */
+  readonly portFromConfig?: boolean;
 }
 
 const PROJECT = resolve(import.meta.dir, "../../..");
@@ -119,8 +121,7 @@ function spawnGateway(home: string, options: GatewayProcessOptions) {
       "start",
       "--home",
       home,
-      "--port",
-      String(options.port ?? 0),
+      ...(options.portFromConfig ? [] : ["--port", String(options.port ?? 0)]),
       "--json",
       ...(options.args ?? []),
     ],

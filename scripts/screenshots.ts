@@ -1,0 +1,66 @@
+/** Takes the pictures of the page that the README shows, of a real conversation with the demo model. Writes to docs/images and nowhere else. */
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Browser } from "playwright-core";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { type Visit, openBrowser, visit } from "../test/page-stage.ts";
+import { ensureDist } from "./bundle.ts";
+
+const MAX_PICTURE_BYTES = 200_000;
+const WIDE = { width: 1_280, height: 800 } as const;
+const PHONE = { width: 390, height: 844 } as const;
+const PICTURES = [
+  { file: "page-light.png", from: "Here is a code block", colorScheme: "light", viewport: WIDE, scale: 1 },
+  { file: "page-dark.png", from: "Here is a code block", colorScheme: "dark", viewport: WIDE, scale: 1 },
+  { file: "page-phone.png", from: /status$/, colorScheme: "light", viewport: PHONE, scale: 2 },
+] as const;
+
+/** Other conversations, so that the list on the left is not empty. */
+const EARLIER = ["How do I set up a real model?", "tell me a long story", "help"];
+const CONVERSATION = ["hello", "Show me some code", "status"];
+
+async function takePictures(root: string): Promise<void> {
+  await ensureDist(root);
+  const folder = join(root, "docs/images");
+  mkdirSync(folder, { recursive: true });
+  await using gateway = await startGatewayProcess();
+  await using browser = await openBrowser();
+  const path = await talk(browser, gateway);
+  for (const { file, from, ...look } of PICTURES) {
+    await using shown = await visit(browser, gateway, { path, ...look });
+    await arrange(shown, from);
+    const bytes = await shown.page.screenshot({ path: join(folder, file) });
+    if (bytes.length > MAX_PICTURE_BYTES) throw new Error(`${file} has ${bytes.length} bytes, which is too many.`);
+    console.log(`${file}: ${Math.round(bytes.length / 1_024)} KB`);
+  }
+}
+
+/** Returns the address of the conversation to show. */
+async function talk(browser: Browser, gateway: GatewayProcess): Promise<string> {
+  await using owner = await visit(browser, gateway);
+  for (const text of EARLIER) {
+    await owner.ask(text);
+    await owner.page.getByTestId("new-chat").click();
+    await owner.page.locator(".empty").waitFor();
+  }
+  for (const text of CONVERSATION) await owner.ask(text);
+  return owner.page.url().slice(gateway.url.length);
+}
+
+/** Opens the tool card and scrolls so that the message `from` is the first one in sight. */
+async function arrange({ page, replies }: Visit, from: string | RegExp): Promise<void> {
+  await replies.nth(CONVERSATION.length - 1).waitFor();
+  await page.getByTestId("session").nth(EARLIER.length).waitFor({ state: "attached" });
+  await page.getByTestId("tool-card").getByRole("button").click();
+  await page.locator(".hljs-keyword").first().waitFor();
+  await page
+    .getByTestId("message")
+    .filter({ hasText: from })
+    .first()
+    .evaluate((row) => row.scrollIntoView({ block: "start" }));
+  await page.mouse.move(0, 0);
+  // A still picture has no later part to jump to.
+  await page.locator(".jump").evaluate((button) => button.style.setProperty("display", "none"));
+}
+
+await takePictures(dirname(import.meta.dir));

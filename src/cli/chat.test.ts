@@ -70,14 +70,12 @@ describe("chat with text", () => {
 
   test("says in a sentence that the gateway went away in the middle of the answer", async () => {
     await using fx = await cliFixture();
-    const half = new ReadableStream<Uint8Array>({
-      pull(stream) {
-        stream.enqueue(new TextEncoder().encode('event: delta\ndata: {"text":"Half"}\n\n'));
-        stream.error(new Error("cut on purpose"));
-      },
-    });
-    const headers = { "content-type": "text/event-stream" };
-    await using _gateway = await fakeGateway(fx.home, () => new Response(half, { headers }));
+    async function* cutShort(): AsyncGenerator<readonly [string, unknown]> {
+      yield ["delta", { text: "Half" }];
+      await fx.printed("Half");
+      throw new Error("cut on purpose");
+    }
+    await using _gateway = await fakeGateway(fx.home, () => eventStream(cutShort()));
     expect(await fx.run("chat", "x")).toBe(1);
     expect(fx.err()).toContain("The gateway went away in the middle of the answer.");
     expect(fx.err()).not.toContain("ECONNRESET");

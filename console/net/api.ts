@@ -6,7 +6,8 @@ const OURS = { "X-Pi-Gateway": "1" } as const;
 const ANSWER_WITHIN_MS = 15_000;
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: WireError };
-export type Credential = { readonly code: string } | { readonly token: string } | { readonly password: string };
+/** The code of a sign-in link, or what a person typed: the token or the password. */
+export type Credential = { readonly code: string } | { readonly secret: string };
 
 const UNREACHABLE: WireError = {
   code: "unreachable",

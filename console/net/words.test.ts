@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Refusal } from "./connection.ts";
-import { ago, duration, took, whyNotSent, whyNotSignedIn } from "./words.ts";
+import { ago, duration, took, whyNotSent } from "./words.ts";
 
 const refusal = (code: string, message: string, retryAfterMs?: number) =>
   new Refusal(
@@ -17,12 +17,6 @@ test("a refused message says why and what to do", () => {
     "The message has 9 characters; the limit is 8. Shorten it, or send it in parts.",
     "The gateway could not save this.",
   ]);
-});
-
-test("a used sign-in link is told apart from a wrong token", () => {
-  const error = { code: "unauthorized", message: "This sign-in link was used before.", requestId: "r" };
-  expect(whyNotSignedIn(error, "code")).toBe("This sign-in link was used before.");
-  expect(whyNotSignedIn(error, "secret")).toContain("not the gateway's token");
 });
 
 test("times are short and never zero", () => {

@@ -1,5 +1,4 @@
 /** Reasons in words a person can act on. The gateway's own sentence is used where there is nothing better to add. */
-import type { WireError } from "../../src/contracts/wire.ts";
 import { Refusal } from "./connection.ts";
 
 export function whyNotSent(error: unknown): string {
@@ -12,13 +11,6 @@ export function whyNotSent(error: unknown): string {
     default:
       return error.error.message;
   }
-}
-
-export function whyNotSignedIn(error: WireError, tried: "code" | "secret"): string {
-  // About a link the gateway itself knows best; about a secret it is only asked "this token?" and then "this password?".
-  if (error.code === "unauthorized" && tried === "secret")
-    return "That is not the gateway's token or password. Check for a missing character.";
-  return error.message;
 }
 
 function inTime(ms: number | undefined): string {

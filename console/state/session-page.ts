@@ -3,7 +3,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import type { GatewayStatus, WireEvent } from "../../src/contracts/wire.ts";
 import { readStatus, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
-import { whyNotSent, whyNotSignedIn } from "../net/words.ts";
+import { whyNotSent } from "../net/words.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, touch, type SessionList } from "./list.ts";
@@ -113,19 +113,12 @@ async function trySignIn(credential: Credential): Promise<boolean> {
   const { error } = answer;
   // An old link in the address of a browser that is signed in already is no reason to ask again.
   if ("code" in credential && (await readStatus()).ok) return false;
-  showSignIn(whyNotSignedIn(error, "code" in credential ? "code" : "secret"), error.retryAfterMs ?? 0);
+  showSignIn(error.message, error.retryAfterMs ?? 0);
   return false;
 }
 
-/** One field for both: the gateway knows which of the two it was set up with. */
 export async function signInWith(secret: string): Promise<void> {
-  const answer = await signIn({ token: secret });
-  if (answer.ok) return enter();
-  if (answer.error.code === "unauthorized" || answer.error.code === "invalid_params") {
-    await trySignIn({ password: secret });
-    return;
-  }
-  showSignIn(whyNotSignedIn(answer.error, "secret"), answer.error.retryAfterMs ?? 0);
+  await trySignIn({ secret });
 }
 
 export async function leave(): Promise<void> {

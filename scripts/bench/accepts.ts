@@ -22,25 +22,18 @@ export interface Compared {
 }
 
 const BATCH = 50;
+const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 
 export async function measureAccepts(rounds: number): Promise<AcceptFigures> {
   await using home = await tempHome();
-  await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home: home.path });
-  const raw = openRaw(join(home.path, "raw.db"));
-  const accept = () =>
-    store.inbox.accept({
-      ...entry("bench", "hello"),
-      id: systemIds.next("msg") as InboxId,
-    });
-  const acceptMany = (count: number) => Promise.all(Array.from({ length: count }, accept));
-  try {
-    return {
-      oneByOne: await compare(rounds, { rows: 200, batch: 1 }, { ours: acceptMany, raw: raw.insert }),
-      batchesOf50: await compare(rounds, { rows: 20 * BATCH, batch: BATCH }, { ours: acceptMany, raw: raw.insert }),
-    };
-  } finally {
-    raw.close();
-  }
+  await using store = await openStore(DEPS, { home: home.path });
+  await using raw = await openRaw();
+  const accept = () => store.inbox.accept({ ...entry("bench", "hello"), id: systemIds.next("msg") as InboxId });
+  const ours = (count: number) => Promise.all(Array.from({ length: count }, accept));
+  return {
+    oneByOne: await compare(rounds, { rows: 200, batch: 1 }, { ours, raw: raw.insert }),
+    batchesOf50: await compare(rounds, { rows: 20 * BATCH, batch: BATCH }, { ours, raw: raw.insert }),
+  };
 }
 
 type Write = (count: number) => unknown;
@@ -63,34 +56,52 @@ async function compare(
   return { storePerSecond, rawPerSecond, ratio: round(storePerSecond / rawPerSecond) };
 }
 
-/** The columns and indexes of an accepted message, and the touch of its session, without anything of ours around it. */
-function openRaw(path: string) {
-  const db = new Database(path, { create: true });
-  db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;");
-  db.exec(`CREATE TABLE sessions (key TEXT PRIMARY KEY, last_activity_at INTEGER, messages INTEGER) WITHOUT ROWID;
-    CREATE TABLE inbox (ordinal INTEGER PRIMARY KEY, id TEXT UNIQUE, session_key TEXT, channel TEXT, account TEXT, event_id TEXT, message TEXT, at INTEGER);
-    CREATE UNIQUE INDEX inbox_event ON inbox (channel, account, event_id);
-    CREATE INDEX inbox_session ON inbox (session_key, ordinal);`);
+/** The same tables, indexes and rows as ours, written with plain prepared statements in one transaction and nothing around it. */
+async function openRaw() {
+  const home = await tempHome();
+  await (await openStore(DEPS, { home: home.path }))[Symbol.asyncDispose](); // makes the tables
+  const db = new Database(join(home.path, "gateway.db"), { readwrite: true });
+  db.exec("pragma journal_mode = wal; pragma synchronous = full;");
   const touch = db.query(
-    "INSERT INTO sessions VALUES (?1, ?2, 1) ON CONFLICT (key) DO UPDATE SET last_activity_at = ?2, messages = messages + 1",
+    "update sessions set messages = messages + 1, last_activity_at = max(last_activity_at, ?2) where key = ?1",
+  );
+  const addSession = db.query(
+    "insert into sessions (key, channel, agent_id, title, search_text, created_at, last_activity_at, messages, file) values (?, ?, ?, ?, ?, ?, ?, 1, ?)",
   );
   const insert = db.query(
-    "INSERT INTO inbox (id, session_key, channel, account, event_id, message, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "insert into inbox (id, session_key, agent_id, role, priority, channel, account, chat, event_id, fingerprint, scope, sender, sender_name, text, attachments, mentioned, received_at, done) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', 1, ?, 0) on conflict (channel, account, event_id) do nothing",
   );
-  const rows = db.transaction((count: number) => {
+  const write = db.transaction((count: number) => {
     for (let n = 0; n < count; n++) {
-      const { message, sessionKey } = entry("bench", "hello");
-      touch.run(sessionKey, message.receivedAt);
+      const { message, sessionKey, agentId, role, priority } = entry("bench", "hello");
+      const { channel, account, chat } = message.address;
+      const { eventId, fingerprint, scope, sender, text, receivedAt } = message;
       insert.run(
         systemIds.next("msg"),
         sessionKey,
-        message.address.channel,
-        message.address.account,
-        message.eventId,
-        JSON.stringify(message),
-        message.receivedAt,
+        agentId,
+        role,
+        priority,
+        channel,
+        account,
+        chat,
+        eventId,
+        fingerprint,
+        scope,
+        sender.principal,
+        sender.name,
+        text,
+        receivedAt,
       );
+      if (touch.run(sessionKey, receivedAt).changes === 0)
+        addSession.run(sessionKey, channel, agentId, text, text, receivedAt, receivedAt, "x");
     }
   });
-  return { insert: (count: number) => rows(count), close: () => db.close() };
+  return {
+    insert: (count: number) => write(count),
+    async [Symbol.asyncDispose]() {
+      db.close();
+      await home[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -205,3 +205,12 @@ describe("wrong credentials", () => {
     expect([...bodies]).toEqual(["unauthorized"]);
   });
 });
+
+test("what a person types into the sign-in form is the token or the password, and a wrong one is one failure", async () => {
+  await using world = startHttpWorld();
+  const attempt = (typed: string) => signIn(world, { secret: typed });
+  expect([(await attempt(TOKEN)).status, (await attempt(PASSWORD)).status]).toEqual([204, 204]);
+  const answers = [];
+  for (let n = 0; n < 11; n++) answers.push((await attempt("not it")).status);
+  expect(answers).toEqual([...Array(10).fill(401), 429]);
+});

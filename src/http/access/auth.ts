@@ -44,7 +44,8 @@ export interface Auth {
   ending(identity: Identity): AbortSignal;
 }
 
-export type CredentialKind = "token" | "password" | "code";
+/** `secret` is what a person typed into the one field of the sign-in form: the token or the password, whichever it is. */
+export type CredentialKind = "token" | "password" | "code" | "secret";
 export interface SignInAttempt {
   readonly kind: CredentialKind;
   readonly value: string;
@@ -105,9 +106,11 @@ export function createAuth(
 
   /** The credential a sign-in rests on from now on, or null when it is wrong. A code is used up by this. */
   const authOf = ({ kind, value }: SignInAttempt): string | null => {
-    if (kind === "token") return sameDigest(value, current.token) ? current.tokenAuth : null;
-    if (kind === "password") return sameDigest(value, current.password) ? current.passwordAuth : null;
-    return codes.use(value) ? current.tokenAuth : null;
+    if (kind === "code") return codes.use(value) ? current.tokenAuth : null;
+    const isToken = sameDigest(value, current.token); // both are compared, so that the time taken does not tell which one it was
+    const isPassword = sameDigest(value, current.password);
+    if (isToken && kind !== "password") return current.tokenAuth;
+    return isPassword && kind !== "token" ? current.passwordAuth : null;
   };
 
   return {

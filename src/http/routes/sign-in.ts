@@ -16,19 +16,20 @@ export interface SignInDeps {
   signedOut(identity: Identity): void;
 }
 
-const KINDS: readonly CredentialKind[] = ["code", "token", "password"];
+const KINDS: readonly CredentialKind[] = ["code", "token", "password", "secret"];
 
 const WRONG: Record<CredentialKind, string> = {
   code: "This sign-in link was used before or is older than ten minutes. Sign in with the gateway's token instead; it is in the file `token` of the state directory.",
   token: "This is not the gateway's token.",
   password: "This is not the right password.",
+  secret: "This is not the gateway's token or password. Check for a missing character.",
 };
 
 export function signInRoutes(deps: SignInDeps): readonly Route[] {
   const credential = Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CREDENTIAL_CHARS }));
   const Body = checked(
     Type.Object(
-      { code: credential, token: credential, password: credential },
+      { code: credential, token: credential, password: credential, secret: credential },
       { additionalProperties: false, minProperties: 1, maxProperties: 1 },
     ),
   );

@@ -1,4 +1,5 @@
 /** What GET /api/status, the page and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
+import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Channel } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
@@ -14,8 +15,6 @@ export interface StatusDeps {
   readonly channels: ReadonlyMap<string, Channel>;
   configNotices(): readonly string[];
 }
-
-export const DEMO_MODEL = "gwdemo/demo";
 
 export function createStatus(
   deps: StatusDeps,

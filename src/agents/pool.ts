@@ -6,7 +6,7 @@ import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
 import { chooseWorker } from "./choose.ts";
 import { openLease } from "./lease.ts";
-import { chooseModel } from "./setup/model-choice.ts";
+import { chooseModel, expectedModel } from "./setup/model-choice.ts";
 import { childNotes, killOrphans } from "./process/orphans.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
 import { sessionPath } from "./talk/session-file.ts";
@@ -69,9 +69,10 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     starts: createStartRecord(deps.clock),
     stopping: new AbortController(),
     underWay: new Set(),
-    model: null,
+    model: expectedModel(settings.choice),
     nextId: 1,
   };
+  if (settings.choice.kind === "demo") deps.log.info("the demo model answers", { because: settings.choice.because });
   fill(pool);
   return {
     lease: (request, signal) => lease(pool, request, signal),

@@ -15,7 +15,7 @@ export interface PoolStats {
   readonly busy: number;
   readonly waiting: number;
   readonly max: number;
-  /** What pi said its model is; null until the first process is ready. */
+  /** What pi said its model is, or what it was told to use; null while only pi could know. */
   readonly model: string | null;
   /** Why processes do not start, in plain words; null while all is well. */
   readonly trouble: string | null;

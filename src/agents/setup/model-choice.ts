@@ -45,6 +45,12 @@ export function chooseModel(config: Pick<Config, "agent" | "models">, environmen
   return { kind: "demo", because: "there is no key, no login and no endpoint" };
 }
 
+/** Its name, as far as it is known before pi has been asked. */
+export function expectedModel(choice: ModelChoice): string | null {
+  if (choice.kind === "demo") return DEMO_MODEL;
+  return choice.kind === "configured" ? `${choice.provider}/${choice.model}` : null;
+}
+
 /** The variable in which a key from the configuration file travels to the agent. */
 export function keyVariable(provider: string): string {
   return `PI_GW_KEY_${provider.toUpperCase().replaceAll("-", "_")}`;

@@ -67,6 +67,11 @@ export const ERRORS = {
     retry: "never",
     say: "The assistant was interrupted after it had used a tool that must not run twice. Nothing was repeated; please check what was done.",
   },
+  agent_disk_full: {
+    status: 502,
+    retry: "later",
+    say: "The assistant could not write down the conversation because the disk is full. Make room, then try again.",
+  },
   pool_exhausted: { status: 503, retry: "later", say: "All assistants are busy. Try again in a moment." },
   // what a model provider did
   provider_auth: {

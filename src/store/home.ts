@@ -102,7 +102,7 @@ async function takeLock(path: string): Promise<Database> {
     if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY"))
       throw unusable(
         path,
-        `The state directory ${path} cannot be locked. Use a folder on a local disk, ${ELSEWHERE}`,
+        `The state directory ${path} cannot be locked. Make room if its disk is full, use a folder on a local disk, ${ELSEWHERE}`,
         error,
       );
     const holder = await readHolder(path);

@@ -3,6 +3,7 @@ import type { ErrorCode } from "../../contracts/errors.ts";
 
 /** The order matters: a key problem may come with a 4xx number, a cut connection may mention a timeout. */
 const RULES: readonly { readonly pattern: RegExp; readonly code: ErrorCode }[] = [
+  { pattern: /ENOSPC|no space left on device/i, code: "agent_disk_full" },
   {
     pattern:
       /no api key|no model selected|model not found|unknown model|no models? available|model.{0,80}(does not exist|not_found)/i,

@@ -48,7 +48,9 @@ export function startTurn(
     const last = run.end(stopCause ?? ending);
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
-    over.resolve(trusted);
+    // What it could not write down it still remembers, and would build on it; the next turn must begin from the file.
+    const inStep = last.type !== "failed" || last.code !== "agent_disk_full";
+    over.resolve(trusted && inStep);
   };
 
   const halt = (cause: Ending): void => {

@@ -1,0 +1,170 @@
+/**
+ * A stage for the tests of the page: one real browser, and visits to a gateway that note everything the page did. Each visit is a browser
+ * profile of its own, so that no test sees the cookies or drafts of another.
+ */
+import { type Browser, type BrowserContext, type Locator, type Page, chromium } from "playwright-core";
+import { findBrowser } from "../src/testing/find-browser.ts";
+import type { GatewayProcess } from "../src/testing/whole/gateway-process.ts";
+
+const WAIT_MS = 15_000;
+const WIDE = { width: 1_280, height: 800 } as const;
+
+/** The little of the browser's own world that is used here; the project's types know only the server's. */
+declare const DataTransfer: new () => { readonly items: { add(file: File): void } };
+declare const ClipboardEvent: new (type: string, init: Readonly<Record<string, unknown>>) => Event;
+
+/** What the page itself noticed, from before its first line of code ran. */
+export interface Seen {
+  /** Every different length of the reply that was streaming in. */
+  readonly lengths: readonly number[];
+  /** The most assistant rows there ever were at one time. */
+  readonly mostReplies: number;
+  /** What the content security policy had to stop. */
+  readonly violations: readonly string[];
+  /** Set by hostile content that managed to run. */
+  readonly ran: boolean;
+}
+
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Console errors, uncaught errors and dialogs. */
+  readonly problems: readonly string[];
+  /** Requests and sockets to anything but the visited gateway. */
+  readonly foreign: readonly string[];
+  /** The methods the page asked for over its socket, in order. */
+  readonly asked: readonly string[];
+  readonly replies: Locator;
+  readonly composer: Locator;
+  send(text: string): Promise<void>;
+  /** Sends, and resolves when one more reply is complete. */
+  ask(text: string): Promise<void>;
+  seen(): Promise<Seen>;
+  reload(): Promise<void>;
+  /** Another tab of the same profile, at the same address. */
+  secondTab(): Promise<Visit>;
+}
+
+export interface VisitOptions {
+  /** What follows the gateway's address. */
+  readonly path?: string;
+  readonly signedIn?: boolean;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: "light" | "dark";
+  readonly scale?: number;
+}
+
+const WATCH = `
+  window.seen = { lengths: [], mostReplies: 0, violations: [], ran: false };
+  document.addEventListener("securitypolicyviolation", (event) => {
+    window.seen.violations.push(event.violatedDirective + " " + event.blockedURI);
+  });
+  new MutationObserver(() => {
+    const length = document.querySelector("[data-testid=live] .prose")?.textContent.length ?? 0;
+    if (length > 0 && window.seen.lengths.at(-1) !== length) window.seen.lengths.push(length);
+    const replies = document.querySelectorAll("[data-role=assistant]").length;
+    window.seen.mostReplies = Math.max(window.seen.mostReplies, replies);
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+`;
+
+export async function openBrowser(): Promise<Browser> {
+  const found = await findBrowser();
+  const env = Object.entries({ ...process.env, ...found.env }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return chromium.launch({ executablePath: found.path, args: [...found.args], env: Object.fromEntries(env) });
+}
+
+export async function visit(
+  browser: Browser,
+  gateway: Pick<GatewayProcess, "url" | "token">,
+  options: VisitOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: options.viewport ?? WIDE,
+    colorScheme: options.colorScheme ?? "light",
+    deviceScaleFactor: options.scale ?? 1,
+    reducedMotion: "reduce",
+  });
+  await context.addInitScript({ content: WATCH });
+  if (options.signedIn !== false) await context.addCookies([await cookieOf(gateway)]);
+  return openTab(context, gateway.url, `${gateway.url}${options.path ?? "/"}`);
+}
+
+async function openTab(context: BrowserContext, own: string, address: string): Promise<Visit> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  const problems: string[] = [];
+  const foreign: string[] = [];
+  const asked: string[] = [];
+  const note = (url: string) => {
+    const local = url.startsWith("data:") || url.startsWith("blob:");
+    if (!local && new URL(url).host !== new URL(own).host) foreign.push(url);
+  };
+  page.on("request", (request) => note(request.url()));
+  page.on("websocket", (socket) => {
+    note(socket.url());
+    socket.on("framesent", ({ payload }) => asked.push(String(JSON.parse(String(payload)).method)));
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const composer = page.getByTestId("composer");
+  const replies = page.locator("[data-testid=message][data-role=assistant]");
+  const send = async (text: string) => {
+    await composer.fill(text);
+    await composer.press("Enter");
+  };
+  await page.goto(address);
+  return {
+    page,
+    context,
+    problems,
+    foreign,
+    asked,
+    composer,
+    replies,
+    send,
+    async ask(text) {
+      const before = await replies.count();
+      await send(text);
+      await replies.nth(before).waitFor();
+    },
+    seen: () => page.evaluate<Seen>("window.seen"),
+    reload: async () => void (await page.reload()),
+    secondTab: () => openTab(context, own, page.url()),
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+/** Puts a PNG into the field the way Ctrl+V does; a browser without a screen has no clipboard to fill. */
+export async function paste(field: Locator, file: { readonly name: string; readonly bytes: Buffer }): Promise<void> {
+  const data = file.bytes.toString("base64");
+  await field.evaluate(
+    (target, { name, data: encoded }) => {
+      const clipboardData = new DataTransfer();
+      const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+      clipboardData.items.add(new File([bytes], name, { type: "image/png" }));
+      target.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    },
+    { name: file.name, data },
+  );
+}
+
+/** Signs in the way the form does, without the form: most tests are about what comes after. */
+async function cookieOf({ url, token }: Pick<GatewayProcess, "url" | "token">) {
+  const response = await fetch(`${url}/api/sign-in`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-pi-gateway": "1", origin: url },
+    body: JSON.stringify({ token }),
+  });
+  const [pair = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+  const at = pair.indexOf("=");
+  if (!response.ok || at < 1) throw new Error(`signing in was answered with ${response.status}`);
+  return { name: pair.slice(0, at), value: pair.slice(at + 1), url };
+}

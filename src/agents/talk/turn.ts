@@ -48,9 +48,7 @@ export function startTurn(
     const last = run.end(stopCause ?? ending);
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
-    // What it could not write down it still remembers, and would build on it; the next turn must begin from the file.
-    const inStep = last.type !== "failed" || last.code !== "agent_disk_full";
-    over.resolve(trusted && inStep);
+    over.resolve(trusted && wroteWhatItKnows(last));
   };
 
   const halt = (cause: Ending): void => {
@@ -97,6 +95,11 @@ export function startTurn(
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped };
+}
+
+/** What a process could not write down it still remembers, and would build on it; then the next turn must begin from the file. */
+function wroteWhatItKnows(last: AgentEvent): boolean {
+  return last.type !== "failed" || last.code !== "agent_disk_full";
 }
 
 /** Resolves when it has been quiet for `silenceMs`; rejects when the turn ends first. */

@@ -107,10 +107,7 @@ export function createAuth(
   /** The credential a sign-in rests on from now on, or null when it is wrong. A code is used up by this. */
   const authOf = ({ kind, value }: SignInAttempt): string | null => {
     if (kind === "code") return codes.use(value) ? current.tokenAuth : null;
-    const isToken = sameDigest(value, current.token); // both are compared, so that the time taken does not tell which one it was
-    const isPassword = sameDigest(value, current.password);
-    if (isToken && kind !== "password") return current.tokenAuth;
-    return isPassword && kind !== "token" ? current.passwordAuth : null;
+    return authOfSecret(current, kind, value);
   };
 
   return {
@@ -153,6 +150,14 @@ async function remember({ clock, ids, signIns }: AuthDeps, authDigest: string): 
   const signIn = { digest: hexDigest(cookie), principal: OPERATOR, createdAt: now, expiresAt: now + SIGN_IN_MS };
   await signIns.put({ ...signIn, authDigest });
   return cookie;
+}
+
+/** Both are always compared, so that the time taken does not tell which one it was. */
+function authOfSecret(current: Credentials, kind: Exclude<CredentialKind, "code">, value: string): string | null {
+  const isToken = sameDigest(value, current.token);
+  const isPassword = sameDigest(value, current.password);
+  if (isToken && kind !== "password") return current.tokenAuth;
+  return isPassword && kind !== "token" ? current.passwordAuth : null;
 }
 
 function bearerIdentity(authDigest: string): Identity {

@@ -52,12 +52,12 @@ async function admit(deps: ToolGateDeps, request: ToolRequest, signal: AbortSign
   const audit = await openAudit(deps, request, registered?.tool.flags.idempotent ?? true);
   if (refusal || !registered) {
     const outcome = refusal ?? unknown(deps, request.tool);
-    await audit.close("blocked", outcome.kind === "ok" ? "" : outcome.message);
+    audit.close("blocked", outcome.kind === "ok" ? "" : outcome.message);
     return outcome;
   }
   const outcome = await run(deps, registered.tool, request, signal);
   const status: ToolStatus = outcome.kind === "ok" ? "success" : "error";
-  await audit.close(status, outcome.kind === "ok" ? textOf(outcome.result) : outcome.message);
+  audit.close(status, outcome.kind === "ok" ? textOf(outcome.result) : outcome.message);
   return outcome;
 }
 
@@ -87,11 +87,12 @@ function invalid(problems: (params: unknown) => readonly string[], request: Tool
   };
 }
 
-async function openAudit(
-  deps: ToolGateDeps,
-  request: ToolRequest,
-  idempotent: boolean,
-): Promise<{ close(status: ToolStatus, output: string): Promise<void> }> {
+interface Audit {
+  /** Returns at once, so that the model does not wait for the disk. Writes keep their order: the turn's own end is stored after this. */
+  close(status: ToolStatus, output: string): void;
+}
+
+async function openAudit(deps: ToolGateDeps, request: ToolRequest, idempotent: boolean): Promise<Audit> {
   const { turnId, sessionKey, principal } = request.context;
   const id = deps.ids.next("call");
   const startedAt = deps.clock.elapsed();
@@ -108,10 +109,12 @@ async function openAudit(
     at: deps.clock.now(),
   });
   return {
-    async close(status, output) {
+    close(status, output) {
       const ms = Math.round(deps.clock.elapsed() - startedAt);
-      await deps.store.settle(id, { status, output, ms });
       deps.log.info("tool called", { tool: request.tool, status, ms, turnId, sessionKey });
+      deps.store.settle(id, { status, output, ms }).catch((error: unknown) => {
+        deps.log.error("end of a tool call could not be recorded", { tool: request.tool, turnId, error });
+      });
     },
   };
 }

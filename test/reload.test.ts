@@ -1,0 +1,187 @@
+/** The configuration file changes under a running gateway: real process, real pi, scripted provider. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { deferred } from "../src/kit/deferred.ts";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import {
+  agentPids,
+  agentReady,
+  asked,
+  endpoint,
+  eventually,
+  openSocket,
+  runs,
+  statusOf,
+  transcript,
+  WHOLE_TEST_MS,
+} from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const OLD_TOKEN = "the-old-token-of-this-gateway-1234";
+const NEW_TOKEN = "the-new-token-of-this-gateway-5678";
+const TOKEN_CHANGE_MS = 5_000;
+const quiet = { agent: { pool: { min: 0, max: 1 } } };
+
+const gate = deferred<void>();
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) =>
+    asked(request).includes("wait")
+      ? says("began, ", gate.promise, "ended")
+      : says(`I am ${String(request.body.model)}`),
+  );
+});
+afterAll(() => provider?.[Symbol.asyncDispose]());
+
+async function save(gateway: GatewayProcess, config: unknown): Promise<void> {
+  const text = typeof config === "string" ? config : JSON.stringify(config);
+  await writeFile(join(gateway.home, "pi-gateway.jsonc"), text);
+}
+
+const noticesOf = async (gateway: GatewayProcess) => (await statusOf(gateway)).notices;
+
+describe("a changed model", () => {
+  test("serves the next turn, while the running one ends with the old model and the old processes go", async () => {
+    await using gateway = await startGatewayProcess({ config: endpoint(provider, "fake-1") });
+    await agentReady(gateway);
+    const running = gateway.chat("wait for me", { session: "long" });
+    await provider.arrived(1);
+    const old = agentPids(gateway.home);
+
+    await save(gateway, endpoint(provider, "fake-2"));
+    const next = await eventually(
+      () => gateway.chat("who are you", { session: "next" }),
+      ({ body }) => body.content === "I am fake-2",
+    );
+    expect(next.status).toBe(200);
+    expect((await transcript(gateway, "long")).map(({ role }) => role)).toEqual(["user"]);
+
+    gate.resolve();
+    expect((await running).body.content).toBe("began, ended");
+    const [asking] = provider.requests.filter((request) => asked(request).includes("wait"));
+    expect(asking?.body.model).toBe("fake-1");
+    await eventually(
+      () => old.filter(runs),
+      (left) => left.length === 0,
+    );
+    expect((await gateway.chat("and who is this", { session: "long" })).body.content).toBe("I am fake-2");
+    expect((await statusOf(gateway)).model).toEqual({ name: "fake/fake-2", demo: false });
+  });
+
+  test("of a provider that was not there before is used, with its own key", async () => {
+    await using gateway = await startGatewayProcess({ config: quiet });
+    await save(gateway, endpoint(provider, "fake-1", "a-key-that-came-later-42"));
+    await agentReady(gateway);
+    expect((await gateway.chat("who came later")).body.content).toBe("I am fake-1");
+    const request = provider.requests.find((one) => asked(one).includes("who came later"));
+    expect(request?.authorization).toBe("Bearer a-key-that-came-later-42");
+    expect(gateway.stderr()).not.toContain("a-key-that-came-later-42");
+  });
+});
+
+describe("a changed token", () => {
+  test("closes sockets of the old one, refuses it within seconds, and lets the new one in", async () => {
+    await using gateway = await startGatewayProcess({ config: { ...quiet, gateway: { auth: { token: OLD_TOKEN } } } });
+    expect(gateway.token).toBe(OLD_TOKEN);
+    const socket = await openSocket(gateway);
+    await save(gateway, { ...quiet, gateway: { auth: { token: NEW_TOKEN } } });
+    const statusWith = async (token: string) =>
+      (await gateway.fetch("/api/status", { headers: { authorization: `Bearer ${token}` } })).status;
+    await eventually(
+      () => statusWith(OLD_TOKEN),
+      (status) => status === 401,
+      TOKEN_CHANGE_MS,
+    );
+    expect(await statusWith(NEW_TOKEN)).toBe(200);
+    expect(await socket.closed).toEqual({ code: 4001, reason: expect.stringContaining("Sign in again") });
+    await expect(openSocket({ url: gateway.url, token: OLD_TOKEN })).rejects.toThrow();
+    (await openSocket({ url: gateway.url, token: NEW_TOKEN })).close();
+  });
+
+  test("that is taken away is not taken over, and the status says why", async () => {
+    await using gateway = await startGatewayProcess({ config: { ...quiet, gateway: { auth: { token: OLD_TOKEN } } } });
+    await save(gateway, quiet);
+    const notices = await eventually(
+      () => noticesOf(gateway),
+      (seen) => seen.length > 0,
+    );
+    expect(notices).toEqual([expect.stringMatching(/would weaken how people sign in.*Restart/)]);
+    expect((await gateway.fetch("/api/status")).status).toBe(200);
+  });
+});
+
+describe("a changed file", () => {
+  test("that appears after the start is picked up", async () => {
+    await using gateway = await startGatewayProcess();
+    expect((await statusOf(gateway)).pool.max).toBe(4);
+    await save(gateway, { agent: { pool: { min: 0, max: 3 } } });
+    await eventually(
+      () => statusOf(gateway),
+      ({ pool }) => pool.max === 3,
+    );
+  });
+
+  test("that is broken changes nothing and is reported; corrected, it takes effect and the report goes", async () => {
+    await using gateway = await startGatewayProcess({ config: quiet });
+    await save(gateway, '{ "agent": { "pool": { "min": 0, "max": 2 }, }, "queue": nonsense }');
+    const notices = await eventually(
+      () => noticesOf(gateway),
+      (seen) => seen.length > 0,
+    );
+    expect(notices.join("\n")).toMatch(/pi-gateway\.jsonc:1:\d+/);
+    expect((await statusOf(gateway)).pool.max).toBe(1);
+    await save(gateway, { agent: { pool: { min: 0, max: 2 } } });
+    const { notices: left } = await eventually(
+      () => statusOf(gateway),
+      ({ pool }) => pool.max === 2,
+    );
+    expect(left).toEqual([]);
+  });
+
+  test("says which part waits for the next start", async () => {
+    const config = (port: number) => ({ ...quiet, gateway: { port } });
+    await using gateway = await startGatewayProcess({ config: config(0), portFromConfig: true });
+    await save(gateway, config(18_790));
+    const notices = await eventually(
+      () => noticesOf(gateway),
+      (seen) => seen.length > 0,
+    );
+    expect(notices).toEqual(["gateway.port was changed; it takes effect at the next start."]);
+    await gateway.fetch("/api/config/reload", { method: "POST" });
+    expect(await noticesOf(gateway)).toEqual(notices);
+    await save(gateway, config(0));
+    await eventually(
+      () => noticesOf(gateway),
+      (seen) => seen.length === 0,
+    );
+  });
+
+  test("can ask for more detail in the log", async () => {
+    await using gateway = await startGatewayProcess({ config: { ...quiet, logging: { level: "warn" } } });
+    expect(gateway.stderr()).toBe("");
+    await save(gateway, { ...quiet, logging: { level: "debug" } });
+    await eventually(
+      async () => {
+        await gateway.fetch("/api/no-such-thing");
+        return gateway.stderr();
+      },
+      (text) => text.includes('"level":"debug"'),
+    );
+  });
+
+  test("is read at once when asked for, and the answer says what changed", async () => {
+    await using gateway = await startGatewayProcess({ config: quiet });
+    await save(gateway, { agent: { pool: { min: 0, max: 1, waitMs: 5_000 } } });
+    const report = await (await gateway.fetch("/api/config/reload", { method: "POST" })).json();
+    // The file is watched as well: whoever comes second finds nothing left to do.
+    expect([
+      { changed: ["agent.pool.waitMs"], needsRestart: [], problems: [] },
+      { changed: [], needsRestart: [], problems: [] },
+    ]).toContainEqual(report as never);
+    expect(await (await gateway.fetch("/api/config")).json()).toMatchObject({ agent: { pool: { waitMs: 5_000 } } });
+  });
+});

@@ -1,0 +1,196 @@
+/** What the tests of a whole gateway share: reading answers the way a script would, and waiting for facts with a deadline. Starts nothing. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TranscriptItem } from "../src/contracts/chat.ts";
+import type { GatewayStatus, WireEvent, WireResponse } from "../src/contracts/wire.ts";
+import { systemClock } from "../src/kit/clock.ts";
+import { deferred, type Deferred } from "../src/kit/deferred.ts";
+import type { FakeProvider, ProviderRequest } from "../src/testing/fake-provider.ts";
+import {
+  GatewayDidNotStart,
+  type GatewayProcess,
+  type GatewayProcessOptions,
+  startGatewayProcess,
+} from "../src/testing/whole/gateway-process.ts";
+
+/** For `setDefaultTimeout`: a start of pi takes a second, on a busy machine several. */
+export const WHOLE_TEST_MS = 60_000;
+const EVENTUALLY_MS = 15_000;
+const LOOK_EVERY_MS = 20;
+const NEVER = new AbortController().signal;
+
+export const SMALL_POOL = { min: 1, max: 2 } as const;
+
+/** The lines the documentation gives for an endpoint of one's own. */
+export function endpoint(provider: FakeProvider, model = "fake-1", apiKey = "a-key-for-tests-5521") {
+  return {
+    agent: { model: `fake/${model}`, pool: SMALL_POOL },
+    models: {
+      providers: { fake: { baseUrl: provider.baseUrl, apiKey, models: [{ id: "fake-1" }, { id: "fake-2" }] } },
+    },
+  };
+}
+
+/** Looks again until it is so. Fails with what it saw last. */
+export async function eventually<T>(
+  look: () => T | Promise<T>,
+  fits: (seen: T) => boolean,
+  withinMs = EVENTUALLY_MS,
+): Promise<T> {
+  const until = systemClock.elapsed() + withinMs;
+  for (;;) {
+    const seen = await look();
+    if (fits(seen)) return seen;
+    if (systemClock.elapsed() > until)
+      throw new Error(`not so within ${withinMs} ms; last seen: ${JSON.stringify(seen)}`);
+    await systemClock.sleep(LOOK_EVERY_MS, NEVER);
+  }
+}
+
+export async function startFails(options: GatewayProcessOptions): Promise<GatewayDidNotStart> {
+  try {
+    await using started = await startGatewayProcess(options);
+    throw new Error(`the gateway started on ${started.url}`);
+  } catch (error) {
+    if (error instanceof GatewayDidNotStart) return error;
+    throw error;
+  }
+}
+
+/** What a start that failed said to a person: with --json it is one object per line. */
+export function sentenceOf(failed: GatewayDidNotStart): string {
+  const last = failed.said.trim().split("\n").at(-1) ?? "";
+  return (JSON.parse(last) as { message: string }).message;
+}
+
+export function keyOf(session: string): string {
+  return `agent:default:api:dm:${session}`;
+}
+
+export async function transcript(gateway: GatewayProcess, session: string): Promise<readonly TranscriptItem[]> {
+  const response = await gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf(session))}/transcript?limit=200`);
+  if (response.status === 404) return [];
+  return ((await response.json()) as { items: TranscriptItem[] }).items;
+}
+
+export async function statusOf(gateway: GatewayProcess): Promise<GatewayStatus> {
+  return (await (await gateway.fetch("/api/status")).json()) as GatewayStatus;
+}
+
+/** Resolves when an agent process rests, so that a test measures turns and not starts. */
+export async function agentReady(gateway: GatewayProcess): Promise<void> {
+  await eventually(
+    () => statusOf(gateway),
+    ({ pool }) => pool.idle > 0,
+  );
+}
+
+export function post(gateway: GatewayProcess, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return gateway.fetch("/api/chat", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+export async function problemOf(response: Response): Promise<{ status: number; code: string; message: string }> {
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  return { status: response.status, code: error.code, message: error.message };
+}
+
+export interface StreamedEvent {
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** One server-sent event after the other, as they arrive. */
+export async function* streamed(response: Response): AsyncGenerator<StreamedEvent, void, void> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const chunk of response.body ?? []) {
+    held += decoder.decode(chunk, { stream: true });
+    const blocks = held.split("\n\n");
+    held = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const [event, data] = block.split("\n");
+      if (event?.startsWith("event: ")) yield { event: event.slice(7), data: JSON.parse(data?.slice(6) ?? "null") };
+    }
+  }
+}
+
+/** The words of the newest message from a person in a request to the model. */
+export function asked(request: ProviderRequest): string {
+  return textOf(request.messages.findLast(({ role }) => role === "user")?.content);
+}
+
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("");
+}
+
+export function agentPids(home: string): readonly number[] {
+  const folder = join(home, "run", "agents");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((name) => Number.parseInt(name, 10));
+}
+
+/** A process that has ended but whose end nobody has asked about yet does not run any more. */
+export function runs(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false; // there is no such process
+  }
+}
+
+export interface RawSocket {
+  readonly events: readonly WireEvent[];
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  request(method: string, params: unknown): Promise<unknown>;
+  until(fits: (events: readonly WireEvent[]) => boolean): Promise<void>;
+  close(): void;
+}
+
+const ALL_EVENTS = ["message", "turn.started", "turn.delta", "turn.tool", "turn.ended"];
+
+/** A socket that keeps every event as it came; nothing is done about gaps. `sinceSeq` as in `subscribe`; null subscribes to nothing. */
+export async function openSocket(
+  { url, token }: { readonly url: string; readonly token: string },
+  sinceSeq: number | undefined | null = undefined,
+): Promise<RawSocket> {
+  const headers = { authorization: `Bearer ${token}` };
+  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers } as never);
+  const events: WireEvent[] = [];
+  const answers = new Map<string, Deferred<unknown>>();
+  const opened = deferred<void>();
+  const closed = deferred<{ code: number; reason: string }>();
+  let counter = 0;
+  socket.onopen = () => opened.resolve();
+  socket.onerror = () => opened.reject(new Error("the socket did not open"));
+  socket.onclose = ({ code, reason }) => closed.resolve({ code, reason });
+  socket.onmessage = ({ data }) => {
+    const frame = JSON.parse(String(data)) as WireEvent | WireResponse;
+    if (!("id" in frame)) return void events.push(frame);
+    if (frame.ok) answers.get(frame.id)?.resolve(frame.result);
+    else answers.get(frame.id)?.reject(new Error(`${frame.error.code}: ${frame.error.message}`));
+  };
+  await opened.promise;
+  const request = (method: string, params: unknown): Promise<unknown> => {
+    const id = String(++counter);
+    const answer = deferred<unknown>();
+    answers.set(id, answer);
+    socket.send(JSON.stringify({ id, method, params }));
+    return answer.promise;
+  };
+  if (sinceSeq !== null)
+    await request("subscribe", { events: ALL_EVENTS, ...(sinceSeq === undefined ? {} : { sinceSeq }) });
+  return {
+    events,
+    closed: closed.promise,
+    request,
+    until: async (fits) => void (await eventually(() => fits(events), Boolean)),
+    close: () => socket.close(),
+  };
+}

@@ -3,7 +3,6 @@
  * loses only itself. Refuses to wait for company: a lone write is committed at the end of its own tick.
  */
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
-import { type Deferred, deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import type { Sql } from "./sql.ts";
 
@@ -23,7 +22,8 @@ export type Synced = "now" | "with the next";
 interface Waiting {
   readonly run: () => unknown;
   readonly when: Synced;
-  readonly told: Deferred<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
 }
 
 type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
@@ -60,7 +60,7 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
     setSyncing(batch.some(({ when }) => when === "now"));
     const outcomes = tryCommit(sql, batch);
     report(outcomes);
-    for (const [index, { told }] of batch.entries()) tell(told, outcomes[index]);
+    for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
   };
 
   /** A full disk fails every write; the log says when it began and when it was over. */
@@ -75,10 +75,10 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
     write<T>(run: () => T, when: Synced = "now"): Promise<T> {
       if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
-      const told = deferred<unknown>();
-      waiting.push({ run, told, when });
-      schedule();
-      return told.promise as Promise<T>;
+      return new Promise<T>((resolve, reject) => {
+        waiting.push({ run, when, resolve: resolve as Waiting["resolve"], reject });
+        schedule();
+      });
     },
     close() {
       closed = true;
@@ -94,9 +94,9 @@ export function storeFailed(error: unknown): GatewayError {
   return new GatewayError("store_failed", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-function tell(told: Deferred<unknown>, outcome: Outcome | undefined): void {
-  if (outcome?.ok) told.resolve(outcome.value);
-  else told.reject(storeFailed(outcome?.error));
+function tell(one: Waiting | undefined, outcome: Outcome | undefined): void {
+  if (outcome?.ok) one?.resolve(outcome.value);
+  else one?.reject(storeFailed(outcome?.error));
 }
 
 /** When the transaction itself fails, every write of the batch has failed. */

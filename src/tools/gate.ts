@@ -127,7 +127,13 @@ async function run(deps: ToolGateDeps, tool: Tool, request: ToolRequest, signal:
   );
   const limits = AbortSignal.any([signal, deadline.signal]);
   try {
-    const running = tool.execute(request.callId, request.params, limits, () => undefined, request.context);
+    const running = tool.execute(
+      request.callId,
+      request.params,
+      limits,
+      request.onUpdate ?? ignoreProgress,
+      request.context,
+    );
     return { kind: "ok", result: capped(await orAborted(running, limits)) };
   } catch (error) {
     if (error instanceof ToolTimeout)
@@ -137,6 +143,9 @@ async function run(deps: ToolGateDeps, tool: Tool, request: ToolRequest, signal:
     return { kind: "failed", code: "tool_failed", message: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** A caller that cannot show progress. */
+function ignoreProgress(): void {}
 
 function capped(result: ToolResult): ToolResult {
   let room = MAX_OUTPUT_CHARS;

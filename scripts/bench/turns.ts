@@ -1,7 +1,7 @@
 /** What the gateway adds to a turn: the same pi and the same instant provider, bare and through the gateway, taking turns in one run. */
 import { join } from "node:path";
 import { createChatClient } from "../../src/testing/whole/chat-client.ts";
-import { says, startFakeProvider } from "../../src/testing/fake-provider.ts";
+import { startProviderProcess } from "./provider-process.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { startBarePi } from "./bare-pi.ts";
@@ -21,7 +21,7 @@ export const benchConfig = (baseUrl: string, pool = { min: 1, max: 1 }) => ({
 });
 
 export async function measureTurns(rounds: number): Promise<TurnFigures> {
-  await using provider = await startFakeProvider(() => says("ok"));
+  await using provider = await startProviderProcess();
   await using folder = await tempHome();
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl) });
   await using bare = await startBarePi(folder.path, provider.baseUrl, join(import.meta.dir, "../../dist/bridge.js"));

@@ -70,5 +70,5 @@ function announce(deps: ReceiverDeps, id: InboxId, sessionKey: SessionKey, messa
     sessionKey,
     item: { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null },
   });
-  deps.log.info("message accepted", { inboxId: id, sessionKey, channel: message.address.channel, chars: text.length });
+  deps.log.debug("message accepted", { inboxId: id, sessionKey, channel: message.address.channel, chars: text.length });
 }

@@ -75,7 +75,7 @@ describe("pi-gw with a running gateway", () => {
     const { code, out } = await piGw(gateway.home, ["logs", "-n", "1000"]);
     expect(code).toBe(0);
     expect(out).toContain("gateway ready");
-    expect(out).toContain("message accepted");
+    expect(out).toContain("turn ended");
     expect(out).not.toContain("private matter");
     expect(out).not.toContain(gateway.token);
   });

@@ -3,6 +3,7 @@
  * made from this file. A key is here only when something reads it. Sections marked `security` refuse unknown keys, the others warn.
  */
 import { type Static, Type } from "typebox";
+import type { QueueMode } from "../contracts/queue.ts";
 import type { Secret } from "../kit/secret.ts";
 
 /** A value that never prints: a `Secret` once loaded. */
@@ -208,8 +209,27 @@ const ModelsSection = Type.Object(
   { ...closed, description: "Model endpoints besides those pi knows." },
 );
 
+const queueModes = (["collect", "followup", "interrupt"] as const).map((mode) => Type.Literal(mode));
+
 const QueueSection = Type.Object(
   {
+    mode: Type.Unsafe<QueueMode>({
+      anyOf: queueModes,
+      default: "collect",
+      description:
+        "Messages that arrive while their session is being answered: collect makes one turn of all that wait, followup gives each its own turn, interrupt stops the running turn. An idle session starts at once.",
+    }),
+    collectMs: duration(
+      800,
+      0,
+      "After a busy turn, wait this long for more messages before the next one (collect only). 0 goes on at once.",
+    ),
+    channels: Type.Unsafe<Record<string, QueueMode>>(
+      Type.Record(Type.String({ pattern: "^[a-z0-9-]{1,64}$" }), Type.Union(queueModes), {
+        default: {},
+        description: "Another mode for a channel, by its name.",
+      }),
+    ),
     maxPerSession: Type.Integer({
       default: 20,
       minimum: 1,

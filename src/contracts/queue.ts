@@ -10,8 +10,8 @@ export interface Queue {
   accept(entry: QueueEntry): Promise<Accepted>;
   /** Waits for the next lane that has work and no running turn. Rejects with `signal.reason`. */
   take(signal: AbortSignal): Promise<Batch>;
-  /** Aborts the running turn of a lane; false when none runs. */
-  abort(sessionKey: SessionKey, reason: string): boolean;
+  /** Stops the running turn of a lane; false when none runs. */
+  abort(sessionKey: SessionKey): boolean;
   stats(): { readonly waiting: number; readonly running: number };
 }
 
@@ -41,6 +41,7 @@ export interface Batch {
   readonly unsafeToRetry: boolean;
   /** Where the agent keeps this conversation, and how much of that file belongs to finished turns. */
   readonly sessionFile: { readonly name: string; readonly settledBytes: number };
+  /** Aborts with a `StopCause` as its reason. */
   readonly cancelled: AbortSignal;
   readonly acceptedAt: number;
   /** Ends the turn and stores its reply parts in one transaction. False: the turn was taken over; drop the reply. */
@@ -65,3 +66,12 @@ export interface TurnEnd {
   readonly settledBytes: number;
   readonly error?: { readonly code: string; readonly detail: string };
 }
+
+/**
+ * What happens to a message that arrives while its session is being answered. `collect`: it waits, and all that waits becomes one turn.
+ * `followup`: each gets a turn of its own. `interrupt`: the running turn is stopped, and the newest message is next. An idle session starts at once.
+ */
+export type QueueMode = "collect" | "followup" | "interrupt";
+
+/** Who wanted the turn to end: a person who pressed stop, or a newer message in a session that interrupts. */
+export type StopCause = "stopped" | "interrupted";

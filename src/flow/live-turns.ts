@@ -41,7 +41,7 @@ export function createLiveTurns(deps: {
       return { turnId: turn.turnId, inboxIds: turn.inboxIds, startedAt: turn.startedAt, text: turn.text, tools };
     },
 
-    abort: (sessionKey) => deps.queue.abort(sessionKey, "stopped by the user"),
+    abort: (sessionKey) => deps.queue.abort(sessionKey),
 
     open(batch) {
       const { sessionKey, turnId, attempt } = batch;

@@ -4,7 +4,7 @@ import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 
 export async function promptFor(deps: { readonly media: MediaStore }, batch: Batch): Promise<PromptInput> {
-  const text = batch.entries.map((entry) => entry.message.text).join("\n\n");
+  const text = withoutRepeats(batch.entries.map((entry) => entry.message.text)).join("\n\n");
   const attachments = batch.entries.flatMap((entry) => entry.message.attachments);
   const images: { mimeType: string; base64: string }[] = [];
   const missing: string[] = [];
@@ -17,4 +17,9 @@ export async function promptFor(deps: { readonly media: MediaStore }, batch: Bat
   const note =
     missing.length > 0 ? `\n\n(${missing.length} attached file(s) could not be read: ${missing.join(", ")})` : "";
   return { text: `${text}${note}`.trim() === "" ? "(picture)" : `${text}${note}`, images };
+}
+
+/** The same words sent again while the session was busy are one message to the model; each still counts as answered. */
+function withoutRepeats(texts: readonly string[]): readonly string[] {
+  return texts.filter((text, at) => at === 0 || text === "" || text !== texts[at - 1]);
 }

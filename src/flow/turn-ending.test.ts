@@ -12,12 +12,12 @@ const died: AgentEnding = {
   usage,
   model: "m",
 };
-const texts = (ending: AgentEnding, timedOut = false) =>
-  endOf(ending, timedOut).reply.map(({ message }) => [message.kind, message.text]);
+const texts = (ending: AgentEnding, stoppedBy: Parameters<typeof endOf>[1] = "stopped") =>
+  endOf(ending, stoppedBy).reply.map(({ message }) => [message.kind, message.text]);
 
 describe("the end of a turn", () => {
   test("is the agent's words when it answered", () => {
-    expect(endOf({ type: "done", text: "Hello", usage, model: "m" }, false)).toEqual({
+    expect(endOf({ type: "done", text: "Hello", usage, model: "m" }, "stopped")).toEqual({
       outcome: "done",
       reply: [{ part: 0, message: { kind: "reply", text: "Hello" } }],
       usage,
@@ -39,7 +39,7 @@ describe("the end of a turn", () => {
   test("says that it was stopped when somebody stopped it, and that it took too long when the deadline did", () => {
     const stopped: AgentEnding = { type: "aborted", text: "", usage, model: "m" };
     expect(texts(stopped)).toEqual([["notice", "Stopped."]]);
-    expect(texts(stopped, true)).toEqual([["notice", ERRORS.agent_timeout.say]]);
+    expect(texts(stopped, "deadline")).toEqual([["notice", ERRORS.agent_timeout.say]]);
   });
 
   test.each([

@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../contracts/agent.ts";
 import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
-import type { TurnEnd } from "../contracts/queue.ts";
+import type { StopCause, TurnEnd } from "../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
 export type EndWithoutSize = Omit<TurnEnd, "settledBytes">;
@@ -18,16 +18,17 @@ export function shouldRetry(ending: AgentEnding, attempt: number): boolean {
   return ending.type === "failed" && ending.again && attempt < MAX_ATTEMPTS;
 }
 
-/** `timedOut`: the abort came from the turn's own deadline, so it is a failure and not a wish. */
-export function endOf(ending: AgentEnding, timedOut: boolean): EndWithoutSize {
+/** `stoppedBy` matters only to an ending that was asked for: by a person, by a newer message, or by the turn's own deadline. */
+export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline"): EndWithoutSize {
   const { usage, model } = ending;
   if (ending.type === "done") {
     if (ending.text.trim() === "") return failure("agent_empty", "settled without text", { usage, model });
     return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
   }
   if (ending.type === "failed") return failure(ending.code, ending.detail, { usage, model, text: ending.text });
-  if (timedOut) return failure("agent_timeout", "turn deadline reached", { usage, model, text: ending.text });
-  return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", "Stopped."]), usage, model };
+  if (stoppedBy === "deadline")
+    return failure("agent_timeout", "turn deadline reached", { usage, model, text: ending.text });
+  return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", STOPPED[stoppedBy]]), usage, model };
 }
 
 /** The end of a turn that never reached an agent, or that fell apart around it. */
@@ -49,6 +50,12 @@ export function failure(
     error: { code, detail: detail.slice(0, 2_000) },
   };
 }
+
+/** Said after whatever the assistant had said so far. */
+const STOPPED: Readonly<Record<StopCause, string>> = {
+  stopped: "Stopped.",
+  interrupted: "Stopped, to answer your next message.",
+};
 
 export function stoppedBeforeStart(): EndWithoutSize {
   return {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../contracts/errors.ts";
 import type { EventName, GatewayEvents } from "../contracts/events.ts";
 import type { SessionKey } from "../contracts/ids.ts";
+import type { QueueMode } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { createChannelSet } from "../channels/index.ts";
 import { createWebChat } from "../channels/webchat/index.ts";
@@ -24,14 +25,20 @@ const never = new AbortController().signal;
 /** The whole flow on a real store, with agents that follow a script. */
 async function flow(
   agent: FakeAgent,
-  options: { store?: (real: Store) => Store; timeoutMs?: number; graceMs?: number } = {},
+  options: { store?: (real: Store) => Store; timeoutMs?: number; graceMs?: number; mode?: QueueMode } = {},
 ) {
   const clock = createFakeClock();
   const world = await realStore(systemClock);
   const store = options.store?.(world.store) ?? world.store;
   const log = recordingLog();
   const events = createEvents({ log });
-  const queue = createQueue({ clock, ids: systemIds, log, store }, () => ({ maxPerSession: 50, maxTotal: 50 }));
+  const queue = createQueue({ clock, ids: systemIds, log, store }, () => ({
+    maxPerSession: 50,
+    maxTotal: 50,
+    mode: options.mode ?? "followup",
+    collectMs: 100,
+    channels: {},
+  }));
   const receiver = createReceiver(
     { log, events, queue, router: createRouter() },
     () => ({ maxMessageChars: 1_000 }),
@@ -190,6 +197,52 @@ describe("a turn", () => {
       await reply;
     }
     expect(fx.pool.prompted.map(({ request }) => request.settledBytes)).toEqual([0, SETTLED_BYTES, SETTLED_BYTES]);
+  });
+});
+
+describe("messages that arrive during a turn", () => {
+  /** Holds the first turn open until the test lets it go on; echoes every prompt. */
+  function heldEcho() {
+    const gate = Promise.withResolvers<void>();
+    const agent: FakeAgent = async function* ({ input }, signal) {
+      yield { type: "text", delta: "…" };
+      const stopped = new Promise<"stopped">((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+      const how = input.text === "first" ? await Promise.race([gate.promise, stopped]) : "done";
+      if (how === "stopped") yield { type: "aborted", text: "…", usage: NO_USAGE, model: "fake/one" };
+      else yield { type: "done", text: `re: ${input.text}`, usage: NO_USAGE, model: "fake/one" };
+    };
+    return { agent, goOn: () => gate.resolve() };
+  }
+
+  test("are collected into one turn after it, and a repeat of the same words is told to the model once", async () => {
+    const { agent, goOn } = heldEcho();
+    await using fx = await flow(agent, { mode: "collect" });
+    const speaking = fx.next("turn.delta");
+    await fx.ask("first");
+    await speaking;
+    for (const text of ["second", "second", "third"]) await fx.ask(text);
+    const first = fx.replied();
+    goOn();
+    await first;
+    const all = fx.replied();
+    while (fx.clock.pending() === 0) await new Promise(setImmediate);
+    await fx.clock.advance(100);
+    expect((await all).item.text).toBe("re: second\n\nthird");
+    expect(fx.pool.prompted).toHaveLength(2);
+    expect(await fx.store.inbox.unfinished()).toEqual([]);
+  });
+
+  test("stop the running turn in a session that interrupts; it says why, and the newest is answered", async () => {
+    const { agent } = heldEcho();
+    await using fx = await flow(agent, { mode: "interrupt" });
+    const speaking = fx.next("turn.delta");
+    await fx.ask("first");
+    await speaking;
+    const answer = fx.next("message", ({ item }) => item.text === "re: second");
+    await fx.ask("second");
+    await answer;
+    const shown = fx.seen.filter((line) => line.startsWith("assistant"));
+    expect(shown).toEqual(["assistant …", "assistant Stopped, to answer your next message.", "assistant re: second"]);
   });
 });
 

@@ -7,7 +7,7 @@ import type { AgentLease, AgentPool } from "../contracts/agent.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
-import type { Batch, Queue } from "../contracts/queue.ts";
+import type { Batch, Queue, StopCause } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -153,7 +153,7 @@ async function attempt(
     if (shouldRetry(ending, batch.attempt))
       return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
-    return { kind: "end", end: endOf(ending, signal.reason instanceof TurnDeadline), settledBytes };
+    return { kind: "end", end: endOf(ending, stopCauseOf(signal)), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
     if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
@@ -213,6 +213,11 @@ async function converse(world: TurnWorld, { lease, batch, writer, signal }: Conv
     over.abort(new Error("turn over"));
     if (shown !== writer) shown.close();
   }
+}
+
+function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {
+  if (signal.reason instanceof TurnDeadline) return "deadline";
+  return signal.reason === ("interrupted" satisfies StopCause) ? "interrupted" : "stopped";
 }
 
 function failureFrom(error: unknown): EndWithoutSize {

@@ -1,58 +1,114 @@
 import { describe, expect, test } from "bun:test";
-import type { AgentId, SessionKey, TurnId } from "../contracts/ids.ts";
-import { createLanes, type Lanes, type Work } from "./lanes.ts";
+import type { AgentId, InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
+import { inbound } from "../testing/messages.ts";
+import { createLanes, type Lanes, type Pace, type Work } from "./lanes.ts";
 
-const work = (session: string, priority = 10): Work => ({
+const ONE_BY_ONE: Pace = { collect: false, collectMs: 0 };
+const COLLECT: Pace = { collect: true, collectMs: 100 };
+
+const work = (session: string, priority = 10, text = "hello"): Work => ({
   sessionKey: session as SessionKey,
   agentId: "default" as AgentId,
   role: "owner",
   priority,
-  entries: [],
+  entries: [{ id: text as InboxId, message: inbound(text) }],
   turnId: null,
 });
-const take = (lanes: Lanes): string | null =>
-  lanes.next(() => ({ turnId: "t" as TurnId, stop: new AbortController() }))?.work.sessionKey ?? null;
+const turn = ({ turnId }: Work) => ({ turnId: turnId ?? ("new" as TurnId), stop: new AbortController() });
+const take = (lanes: Lanes, now = 0, pace = ONE_BY_ONE): string | null => {
+  const next = lanes.next(now, () => pace, turn);
+  return next.kind === "work" ? next.work.sessionKey : null;
+};
+const taken = (lanes: Lanes, now: number): string[] | number | null => {
+  const next = lanes.next(now, () => COLLECT, turn);
+  if (next.kind === "work") return next.work.entries.map(({ message }) => message.text);
+  return next.kind === "later" ? next.inMs : null;
+};
 
 describe("lanes", () => {
   test("run one piece of work per session at a time, in the order it came", () => {
     const lanes = createLanes();
-    lanes.add(work("a"), "end");
-    lanes.add(work("a"), "end");
+    lanes.add(work("a"), "end", 0);
+    lanes.add(work("a"), "end", 0);
     expect([take(lanes), take(lanes)]).toEqual(["a", null]);
-    lanes.release("a" as SessionKey);
+    lanes.release("a" as SessionKey, 0, ONE_BY_ONE);
     expect(take(lanes)).toBe("a");
   });
 
   test("serve the highest priority first", () => {
     const lanes = createLanes();
-    lanes.add(work("hook", 3), "end");
-    lanes.add(work("group", 5), "end");
-    lanes.add(work("dm", 10), "end");
+    for (const [name, priority] of [
+      ["hook", 3],
+      ["group", 5],
+      ["dm", 10],
+    ] as const)
+      lanes.add(work(name, priority), "end", 0);
     expect([take(lanes), take(lanes), take(lanes)]).toEqual(["dm", "group", "hook"]);
   });
 
   test("take turns between sessions of equal priority, so that a busy one cannot starve a quiet one", () => {
     const lanes = createLanes();
-    for (let n = 0; n < 3; n++) lanes.add(work("busy"), "end");
-    lanes.add(work("quiet"), "end");
+    for (let n = 0; n < 3; n++) lanes.add(work("busy"), "end", 0);
+    lanes.add(work("quiet"), "end", 0);
     expect(take(lanes)).toBe("busy");
-    lanes.release("busy" as SessionKey);
+    lanes.release("busy" as SessionKey, 0, ONE_BY_ONE);
     expect(take(lanes)).toBe("quiet");
   });
 
-  test("put a turn that has to be tried again before everything else of its session", () => {
+  test("put a turn that has to be tried again before everything else of its session, at once and as it was", () => {
     const lanes = createLanes();
-    lanes.add(work("a"), "end");
-    lanes.add({ ...work("a"), turnId: "again" as TurnId }, "head");
-    const next = lanes.next(({ turnId }) => ({ turnId: turnId ?? ("new" as TurnId), stop: new AbortController() }));
-    expect(next?.running.turnId).toBe("again" as TurnId);
+    lanes.add(work("a", 10, "one"), "end", 0);
+    lanes.next(0, () => COLLECT, turn);
+    lanes.add(work("a", 10, "two"), "end", 0);
+    lanes.add({ ...work("a", 10, "one"), turnId: "again" as TurnId }, "head", 0);
+    lanes.release("a" as SessionKey, 0, COLLECT);
+    expect(taken(lanes, 0)).toEqual(["one"]);
   });
 
   test("forget a session as soon as it has no work", () => {
     const lanes = createLanes();
-    lanes.add(work("a"), "end");
+    lanes.add(work("a"), "end", 0);
     take(lanes);
-    lanes.release("a" as SessionKey);
+    lanes.release("a" as SessionKey, 0, COLLECT);
     expect(lanes.stats()).toEqual({ waiting: 0, running: 0, lanes: 0 });
+  });
+});
+
+describe("a session that collects", () => {
+  /** One turn ran until 1,000, and this came meanwhile. */
+  const busyUntil1000 = (...texts: string[]) => {
+    const lanes = createLanes();
+    lanes.add(work("a"), "end", 0);
+    take(lanes);
+    for (const text of texts) lanes.add(work("a", 10, text), "end", 500);
+    lanes.release("a" as SessionKey, 1_000, COLLECT);
+    return lanes;
+  };
+
+  test("starts at once when it is idle", () => {
+    const lanes = createLanes();
+    lanes.add(work("a", 10, "hello"), "end", 0);
+    expect(taken(lanes, 0)).toEqual(["hello"]);
+  });
+
+  test("waits after a busy turn until nothing more has come for a while, then takes everything", () => {
+    const lanes = busyUntil1000("one");
+    expect(taken(lanes, 1_000)).toBe(100);
+    lanes.add(work("a", 10, "two"), "end", 1_060);
+    expect(taken(lanes, 1_100)).toBe(60);
+    expect(taken(lanes, 1_160)).toEqual(["one", "two"]);
+  });
+
+  test("does not wait for ever for somebody who does not stop talking", () => {
+    const lanes = busyUntil1000("one");
+    for (let at = 1_050; at < 1_500; at += 50) lanes.add(work("a", 10, `at ${at}`), "end", at);
+    expect(taken(lanes, 1_499)).toBe(1);
+    expect((taken(lanes, 1_500) as string[]).length).toBe(10);
+  });
+
+  test("does not hold up another session meanwhile", () => {
+    const lanes = busyUntil1000("one");
+    lanes.add(work("b", 10, "other"), "end", 1_010);
+    expect(taken(lanes, 1_010)).toEqual(["other"]);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * The order of work, in memory. A lane is one session:  empty ──add──▶ ready ──take──▶ running ──release──▶ ready or empty.
+ * The order of work, in memory. A lane is one session:
+ *   empty ──add──▶ ready ──take──▶ running ──release──▶ collecting (more may come) ──▶ ready, or empty
  * Ready lanes wait in line behind others of their priority, so a busy session cannot starve a quiet one. The store is the truth; this is its index.
  */
 import type { BatchEntry } from "../contracts/queue.ts";
@@ -20,81 +21,142 @@ export interface RunningTurn {
   readonly stop: AbortController;
 }
 
+/** How a lane that has been busy goes on. `collectMs` 0: message by message. */
+export interface Pace {
+  readonly collect: boolean;
+  readonly collectMs: number;
+}
+
 interface Lane {
   readonly key: SessionKey;
   readonly waiting: Work[];
   running: RunningTurn | null;
   inLine: boolean;
+  /** While it collects: when it goes on at the latest, and when it goes on if nothing more comes. */
+  collecting: { readonly latestAt: number; dueAt: number; readonly collectMs: number } | null;
 }
 
 export interface Lanes {
   /** Puts work at the end of its lane, or at its head when it is a turn that has to be tried again. */
-  add(work: Work, where: "end" | "head"): void;
-  /** Takes the next work and closes its lane, or null when no lane is ready. */
-  next(turn: (work: Work) => RunningTurn): { readonly work: Work; readonly running: RunningTurn } | null;
-  /** Opens the lane again. */
-  release(key: SessionKey): void;
+  add(work: Work, where: "end" | "head", now: number): void;
+  /** Takes the next work and closes its lane, or says how long until a collecting lane is ready (null: none is). */
+  next(now: number, pace: (work: Work) => Pace, turn: (work: Work) => RunningTurn): NextWork;
+  /** Opens the lane again. With more waiting, it first collects what may still come. */
+  release(key: SessionKey, now: number, pace: Pace): void;
   running(key: SessionKey): RunningTurn | null;
   waitingIn(key: SessionKey): number;
   stats(): { readonly waiting: number; readonly running: number; readonly lanes: number };
 }
 
+export type NextWork =
+  | { readonly kind: "work"; readonly work: Work; readonly running: RunningTurn }
+  | { readonly kind: "later"; readonly inMs: number }
+  | { readonly kind: "none" };
+
+/** However much keeps coming, a session is not kept waiting longer than this many quiet times. */
+const MAX_COLLECTS = 5;
+/** One turn takes at most this many messages; the rest is the next turn's. */
+const MAX_BATCH_MESSAGES = 50;
+
 export function createLanes(): Lanes {
   const lanes = new Map<SessionKey, Lane>();
   const lines = new Map<number, Lane[]>(); // priority → lanes in the order they became ready
+  const collecting = new Set<Lane>();
   let waiting = 0;
   let running = 0;
 
   const queueUp = (lane: Lane): void => {
     const head = lane.waiting[0];
-    if (!head || lane.running || lane.inLine) return;
+    if (!head || lane.running || lane.inLine || lane.collecting) return;
     lane.inLine = true;
     const line = lines.get(head.priority) ?? [];
     line.push(lane);
     lines.set(head.priority, line);
   };
 
-  const nextLane = (): Lane | null => {
-    const priorities = [...lines.keys()].toSorted((one, other) => other - one);
-    for (const priority of priorities) {
-      const line = lines.get(priority) ?? [];
-      const lane = line.shift();
-      if (line.length === 0) lines.delete(priority);
-      if (lane) return lane;
-    }
-    return null;
+  const endCollecting = (lane: Lane): void => {
+    lane.collecting = null;
+    collecting.delete(lane);
+    queueUp(lane);
   };
 
   return {
-    add(work, where) {
-      const lane = lanes.get(work.sessionKey) ?? { key: work.sessionKey, waiting: [], running: null, inLine: false };
+    add(work, where, now) {
+      const lane = lanes.get(work.sessionKey) ?? newLane(work.sessionKey);
       lanes.set(work.sessionKey, lane);
       if (where === "head") lane.waiting.unshift(work);
       else lane.waiting.push(work);
-      waiting++;
+      waiting += work.entries.length;
+      if (lane.collecting) lane.collecting.dueAt = Math.min(now + lane.collecting.collectMs, lane.collecting.latestAt);
       queueUp(lane);
     },
-    next(turn) {
-      const lane = nextLane();
-      if (!lane) return null;
+    next(now, pace, turn) {
+      for (const lane of collecting) if ((lane.collecting?.dueAt ?? 0) <= now) endCollecting(lane);
+      const lane = firstInLine(lines);
+      if (!lane) return soonest(collecting, now);
       lane.inLine = false;
-      const work = lane.waiting.shift();
-      if (!work) return null;
-      waiting--;
+      const work = takeFrom(lane.waiting, pace);
+      waiting -= work.entries.length;
       running++;
       lane.running = turn(work);
-      return { work, running: lane.running };
+      return { kind: "work", work, running: lane.running };
     },
-    release(key) {
+    release(key, now, { collect, collectMs }) {
       const lane = lanes.get(key);
       if (!lane?.running) return;
       lane.running = null;
       running--;
+      const retry = lane.waiting[0]?.turnId !== null;
+      if (collect && collectMs > 0 && lane.waiting.length > 0 && !retry) {
+        lane.collecting = { dueAt: now + collectMs, latestAt: now + MAX_COLLECTS * collectMs, collectMs };
+        collecting.add(lane);
+      }
       queueUp(lane);
       if (lane.waiting.length === 0) lanes.delete(key);
     },
     running: (key) => lanes.get(key)?.running ?? null,
-    waitingIn: (key) => lanes.get(key)?.waiting.length ?? 0,
+    waitingIn: (key) => (lanes.get(key)?.waiting ?? []).reduce((sum, work) => sum + work.entries.length, 0),
     stats: () => ({ waiting, running, lanes: lanes.size }),
   };
+}
+
+/** The lane that has waited longest among those of the highest priority; it leaves the line. */
+function firstInLine(lines: Map<number, Lane[]>): Lane | null {
+  for (const priority of [...lines.keys()].toSorted((one, other) => other - one)) {
+    const line = lines.get(priority) ?? [];
+    const lane = line.shift();
+    if (line.length === 0) lines.delete(priority);
+    if (lane) return lane;
+  }
+  return null;
+}
+
+function newLane(key: SessionKey): Lane {
+  return { key, waiting: [], running: null, inLine: false, collecting: null };
+}
+
+/** The head of a lane, joined with what waits behind it when the session collects and the same person speaks. A retry stays as it was. */
+function takeFrom(waiting: Work[], pace: (work: Work) => Pace): Work {
+  const head = waiting.shift();
+  if (!head) throw new Error("an empty lane was in line");
+  if (head.turnId !== null || !pace(head).collect) return head;
+  const entries = [...head.entries];
+  for (let next = waiting[0]; next && joins(head, next) && entries.length < MAX_BATCH_MESSAGES; next = waiting[0]) {
+    entries.push(...next.entries);
+    waiting.shift();
+  }
+  return { ...head, entries };
+}
+
+function joins(head: Work, next: Work): boolean {
+  const speaker = (work: Work) => work.entries[0]?.message.sender.principal;
+  return (
+    next.turnId === null && next.agentId === head.agentId && next.role === head.role && speaker(next) === speaker(head)
+  );
+}
+
+function soonest(collecting: ReadonlySet<Lane>, now: number): NextWork {
+  let inMs = Infinity;
+  for (const lane of collecting) inMs = Math.min(inMs, (lane.collecting?.dueAt ?? now) - now);
+  return inMs === Infinity ? { kind: "none" } : { kind: "later", inMs };
 }

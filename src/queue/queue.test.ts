@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Batch, Queue, TurnEnd } from "../contracts/queue.ts";
+import type { Principal } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { entry } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { createQueue, type QueueLimits } from "./index.ts";
+import { createQueue, type QueueSettings } from "./index.ts";
 
 const DONE: TurnEnd = {
   outcome: "done",
@@ -16,9 +17,9 @@ const DONE: TurnEnd = {
   settledBytes: 10,
 };
 const never = new AbortController().signal;
-const roomy: QueueLimits = { maxPerSession: 100, maxTotal: 1_000 };
-const queueOn = (store: Store, limits = roomy): Queue =>
-  createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store }, () => limits);
+const roomy: QueueSettings = { maxPerSession: 100, maxTotal: 1_000, mode: "followup", collectMs: 0, channels: {} };
+const queueOn = (store: Store, changes: Partial<QueueSettings> = {}): Queue =>
+  createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store }, () => ({ ...roomy, ...changes }));
 const words = (batch: Batch): string[] => batch.entries.map(({ message }) => message.text);
 
 describe("the queue", () => {
@@ -133,9 +134,40 @@ describe("the queue", () => {
     const said = entry("a", "hello");
     await queue.accept(said);
     const batch = await queue.take(never);
-    expect(queue.abort(entry("b", "").sessionKey, "stop")).toBe(false);
+    expect(queue.abort(entry("b", "").sessionKey)).toBe(false);
     expect(batch.cancelled.aborted).toBe(false);
-    expect(queue.abort(said.sessionKey, "stop")).toBe(true);
+    expect(queue.abort(said.sessionKey)).toBe(true);
     expect(batch.cancelled.aborted).toBe(true);
+  });
+
+  test("makes one turn of all that waits in a session that collects, but never of two people's messages", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store, { mode: "collect" });
+    const other = entry("a", "by another", {});
+    const theirs = {
+      ...other,
+      message: { ...other.message, sender: { principal: "telegram:user:2" as Principal, name: "B" } },
+    };
+    await queue.accept(entry("a", "one"));
+    const first = await queue.take(never);
+    for (const said of [entry("a", "two"), entry("a", "three"), theirs, entry("a", "four")]) await queue.accept(said);
+    await first.finish(DONE);
+    const turns: string[][] = [];
+    for (let n = 0; n < 3; n++) {
+      const batch = await queue.take(never);
+      turns.push(words(batch));
+      await batch.finish(DONE);
+    }
+    expect(turns).toEqual([["two", "three"], ["by another"], ["four"]]);
+  });
+
+  test("may treat one channel differently", async () => {
+    await using world = await realStore(systemClock);
+    const queue = queueOn(world.store, { mode: "collect", channels: { webchat: "followup" } });
+    await queue.accept(entry("a", "one"));
+    const first = await queue.take(never);
+    for (const text of ["two", "three"]) await queue.accept(entry("a", text));
+    await first.finish(DONE);
+    expect(words(await queue.take(never))).toEqual(["two"]);
   });
 });

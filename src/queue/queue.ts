@@ -1,13 +1,14 @@
 /** Joins the durable inbox with the order of work in memory. Every acknowledged message is in the store first. */
-import type { Accepted, Batch, Queue, QueueEntry, TurnEnd } from "../contracts/queue.ts";
-import type { InboxId, TurnId } from "../contracts/ids.ts";
+import type { Accepted, Batch, Queue, QueueEntry, StopCause, TurnEnd } from "../contracts/queue.ts";
+import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { BegunTurn, Store, UnfinishedRow } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { createAdmission, type QueueLimits } from "./admission.ts";
-import { createLanes, type Lanes, type RunningTurn, type Work } from "./lanes.ts";
+import { createAdmission } from "./admission.ts";
+import { createLanes, type Lanes, type NextWork, type Pace, type RunningTurn, type Work } from "./lanes.ts";
+import { createModes, type QueueSettings } from "./modes.ts";
 
 export interface QueueDeps {
   readonly clock: Clock;
@@ -17,16 +18,24 @@ export interface QueueDeps {
 }
 
 const STORE_RETRY_MS = 500;
+const AT_ONCE: Pace = { collect: false, collectMs: 0 };
 
-/** `limits` is asked each time, so that a changed configuration holds from the next message on. */
-export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
+/** `settings` is asked each time, so that a changed configuration holds from the next message on. */
+export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Queue {
   const lanes = createLanes();
-  const admission = createAdmission(lanes, limits);
+  const admission = createAdmission(lanes, settings);
+  const { modeOf, paceOf } = createModes(settings);
   let bell: Deferred<void> = deferred();
 
   const ring = (): void => {
     bell.resolve();
     bell = deferred();
+  };
+
+  const stop = (key: SessionKey, cause: StopCause): boolean => {
+    const running = lanes.running(key);
+    running?.stop.abort(cause);
+    return running !== null;
   };
 
   const store = async (entry: QueueEntry): Promise<Accepted> => {
@@ -36,7 +45,8 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
     const position = lanes.waitingIn(entry.sessionKey) + (lanes.running(entry.sessionKey) ? 1 : 0);
     const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null };
     admission.remember(work);
-    lanes.add(work, "end");
+    lanes.add(work, "end", deps.clock.elapsed());
+    if (modeOf(entry.message) === "interrupt") stop(entry.sessionKey, "interrupted");
     ring();
     return { kind: "queued", id, position };
   };
@@ -46,7 +56,7 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
       const unfinished = interruptedFirst(await deps.store.inbox.unfinished());
       for (const work of unfinished) {
         admission.remember(work);
-        lanes.add(work, "end");
+        lanes.add(work, "end", deps.clock.elapsed());
       }
       ring();
       return { waiting: unfinished.length, interrupted: unfinished.filter((work) => work.turnId).length };
@@ -58,27 +68,21 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
       for (;;) {
         signal.throwIfAborted();
         const rung = bell.promise;
-        const next = lanes.next(({ turnId }) => ({
-          turnId: turnId ?? (deps.ids.next("turn") as TurnId),
-          stop: new AbortController(),
-        }));
-        if (!next) {
-          await orAborted(rung, signal);
+        const next = lanes.next(deps.clock.elapsed(), paceOf, (work) => newTurn(deps.ids, work));
+        if (next.kind !== "work") {
+          await rungOrDue(deps.clock, rung, next, signal);
           continue;
         }
-        const begun = await begin(deps, next.work, next.running);
-        if (begun) return createBatch({ deps, lanes, ring, forget: admission.forget }, next.work, next.running, begun);
-        lanes.add(next.work, "head"); // nothing was written: it waits for the store to recover
-        lanes.release(next.work.sessionKey);
+        const { work, running } = next;
+        const begun = await begin(deps, work, running);
+        if (begun) return createBatch({ deps, lanes, ring, paceOf, forget: admission.forget }, work, running, begun);
+        lanes.add(work, "head", deps.clock.elapsed()); // nothing was written: it waits for the store to recover
+        lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
         await deps.clock.sleep(STORE_RETRY_MS, signal);
       }
     },
 
-    abort(sessionKey, reason) {
-      const running = lanes.running(sessionKey);
-      running?.stop.abort(new Error(reason));
-      return running !== null;
-    },
+    abort: (sessionKey) => stop(sessionKey, "stopped"),
 
     stats() {
       const { waiting, running } = lanes.stats();
@@ -87,10 +91,15 @@ export function createQueue(deps: QueueDeps, limits: () => QueueLimits): Queue {
   };
 }
 
+function newTurn(ids: Ids, { turnId }: Work): RunningTurn {
+  return { turnId: turnId ?? (ids.next("turn") as TurnId), stop: new AbortController() };
+}
+
 interface BatchWorld {
   readonly deps: QueueDeps;
   readonly lanes: Lanes;
   ring(): void;
+  paceOf(work: Work): Pace;
   forget(work: Work): void;
 }
 
@@ -100,7 +109,7 @@ function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun:
   if (!first) throw new Error("a turn without messages was begun");
 
   const reopen = (): void => {
-    lanes.release(work.sessionKey);
+    lanes.release(work.sessionKey, deps.clock.elapsed(), world.paceOf(work));
     world.ring();
   };
 
@@ -129,13 +138,31 @@ function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun:
     },
     async retry(because) {
       deps.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey: work.sessionKey, because });
-      lanes.add({ ...work, turnId: running.turnId }, "head");
+      lanes.add({ ...work, turnId: running.turnId }, "head", deps.clock.elapsed());
       reopen();
     },
     abandon() {
-      lanes.release(work.sessionKey);
+      lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
     },
   };
+}
+
+/** Until something new arrives, or a lane has collected long enough. */
+async function rungOrDue(
+  clock: Clock,
+  rung: Promise<void>,
+  next: Exclude<NextWork, { kind: "work" }>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (next.kind === "none") return orAborted(rung, signal);
+  const either = new AbortController();
+  const due = clock.sleep(next.inMs, AbortSignal.any([signal, either.signal]));
+  try {
+    await Promise.race([due, orAborted(rung, signal)]);
+  } finally {
+    either.abort(new Error("no longer waiting"));
+    due.catch(() => undefined); // ended by us
+  }
 }
 
 async function begin(deps: QueueDeps, work: Work, running: RunningTurn): Promise<BegunTurn | null> {

@@ -4,13 +4,14 @@ import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createTail } from "../../kit/tail.ts";
-import { type ProcessIdentity, identify } from "./proc.ts";
+import { type ProcessIdentity, identify, isAlive } from "./proc.ts";
 import { redact } from "./redact.ts";
 import { stopTree } from "./stop.ts";
 import { type Talk, createWire } from "./wire.ts";
 
 const STDERR_KEPT_CHARS = 4_096;
 const DRAIN_MS = 500;
+const MISSED_EXIT_MS = 500;
 
 export interface SpawnOptions {
   readonly argv: readonly string[];
@@ -64,7 +65,7 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   const drained = Promise.all([readAll(child.stdout, (chunk) => wire.push(chunk)), readText(child.stderr, tail.push)]);
 
   const finish = async (): Promise<Ended> => {
-    const code = await child.exited;
+    const code = await exitCode(clock, child, drained, identity);
     using limit = clock.deadline(DRAIN_MS, () => new Error("its output stayed open"));
     await orAborted(drained, limit.signal).catch(() => undefined); // a child of its own may hold the pipe; what came is enough
     const asked = stopping !== null;
@@ -75,7 +76,29 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     return { because, code: child.signalCode ? null : code, detail };
   };
   const { request, send, onEvent, onDialog, onExtensionError } = wire;
-  return { pid: child.pid, identity, ended: finish(), stop, request, send, onEvent, onDialog, onExtensionError };
+  const ended = finish();
+  const stopAndEnd = async (urgent: boolean): Promise<void> => {
+    await stop(urgent);
+    await ended; // whoever stops it may rely on everything being tidied up
+  };
+  return { pid: child.pid, identity, ended, stop: stopAndEnd, request, send, onEvent, onDialog, onExtensionError };
+}
+
+/** The runtime has been seen to miss the exit of a process that dies at once. Closed pipes and an empty place in the process table say the same. */
+async function exitCode(
+  clock: Clock,
+  child: Child["child"],
+  drained: Promise<unknown>,
+  identity: ProcessIdentity | null,
+): Promise<number | null> {
+  const told = new AbortController();
+  const exited = child.exited.finally(() => told.abort(new Error("the exit was noticed")));
+  const missed = drained.then(async () => {
+    do await clock.sleep(MISSED_EXIT_MS, told.signal);
+    while (identity !== null && isAlive(identity));
+    return child.exitCode;
+  });
+  return Promise.race([exited, missed.catch(() => exited)]);
 }
 
 function write(child: Child["child"], line: string): void {

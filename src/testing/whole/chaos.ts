@@ -33,6 +33,8 @@ export interface ChaosReport {
 const SESSION = "agent:default:webchat:dm:chaos";
 const MESSAGES_PER_ROUND = 2;
 const WORDS = "the quick brown fox jumps over the lazy dog";
+/** A turn for each message, so that each has a reply of its own to be counted. */
+const ONE_BY_ONE = { queue: { mode: "followup" } };
 const MAX_FRAME = 14;
 /** Far longer than a restart and two short turns take. */
 const PATIENCE_MS = 30_000;
@@ -45,7 +47,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const world: World = {
     home: home.path,
     client: createChatClient(SESSION),
-    gateway: await startGatewayProcess({ home: home.path }),
+    gateway: await startGatewayProcess({ home: home.path, config: ONE_BY_ONE }),
     chance,
   };
   const { client } = world;
@@ -121,7 +123,7 @@ async function strike(world: World, victim: Victim, texts: readonly string[]): P
 async function restart(world: World): Promise<void> {
   await world.gateway.kill();
   world.client.disconnect();
-  world.gateway = await startGatewayProcess({ home: world.home });
+  world.gateway = await startGatewayProcess({ home: world.home, config: ONE_BY_ONE });
   await world.client.connect(world.gateway.url, world.gateway.token);
 }
 

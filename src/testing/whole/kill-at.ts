@@ -36,6 +36,10 @@ export function killAt(order: KillOrder): KillAt {
   const armed = Promise.withResolvers<void>();
   const killed = Promise.withResolvers<void>();
   worker.on("message", (report: KillReport) => (report === "armed" ? armed.resolve() : killed.resolve()));
+  worker.on("error", () => {
+    armed.resolve(); // it could not watch, or its victim was gone before it struck: the round goes on with a plain kill
+    killed.resolve();
+  });
   worker.postMessage(order);
   return { armed: armed.promise, killed: killed.promise, [Symbol.dispose]: () => void worker.terminate() };
 }

@@ -21,11 +21,11 @@ import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
-import { createClientStream, createEvents } from "./observe/index.ts";
+import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { createRouter, DEFAULT_AGENT, parseSessionText } from "./routing/index.ts";
-import { createStatus } from "./status.ts";
+import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
 
@@ -79,6 +79,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // underneath
   const events = createEvents(deps);
+  const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => {
@@ -108,8 +109,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const outbox = startOutbox({ clock, log, store: store.outbox, channels });
 
   // the port
-  const about = { version: options.version, build: options.page.build };
-  const http = openHttp(
+  const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, options);
+  const http: HttpServer = openHttp(
     {
       ...deps,
       ...named,
@@ -120,7 +121,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       stream,
       page: options.page,
       sessions: { parse: placeOf },
-      status: createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, about),
+      status,
+      metrics,
       publicConfig: () => publicConfig(config()),
       reloadConfig: reloader.reload,
     },

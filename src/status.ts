@@ -3,8 +3,10 @@ import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Channel } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
+import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { GatewayStatus } from "./contracts/wire.ts";
+import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 
 export interface StatusDeps {
@@ -18,13 +20,14 @@ export interface StatusDeps {
 
 export function createStatus(
   deps: StatusDeps,
-  about: { readonly version: string; readonly build: string },
+  about: { readonly version: string; readonly page: { readonly build: string } },
 ): () => GatewayStatus {
   const startedAt = deps.clock.elapsed();
   return () => {
     const { model, trouble, ...pool } = deps.pool.stats();
     return {
-      ...about,
+      version: about.version,
+      build: about.page.build,
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
       channels: [...deps.channels.values()].map((channel) => ({ id: channel.id, ...channel.health() })),
@@ -34,4 +37,9 @@ export function createStatus(
       notices: trouble ? [trouble, ...deps.configNotices()] : deps.configNotices(),
     };
   };
+}
+
+/** What the metrics ask for when somebody looks. */
+export function gaugesOf(status: GatewayStatus, http: Pick<HttpServer, "stats">): MetricsGauges {
+  return { ...status, ...http.stats(), rssBytes: process.memoryUsage.rss() };
 }

@@ -47,6 +47,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kysely: ["src/store/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],
+  "prom-client": ["src/observe/"],
   typebox: ["src/config/", "src/tools/", "src/http/", "bridge/"],
   commander: ["src/cli/"],
   "jsonc-parser": ["src/config/"],

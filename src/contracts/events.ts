@@ -1,6 +1,7 @@
 /** One map of everything that happens. Observers cannot break the flow. The names below `turn.` and `message` also go to clients. */
 import type { TranscriptItem, ToolStatus, Usage } from "./chat.ts";
 import type { InboxId, SessionKey, TurnId } from "./ids.ts";
+import type { Span } from "./queue.ts";
 
 export interface GatewayEvents {
   message: { readonly sessionKey: SessionKey; readonly item: TranscriptItem };
@@ -30,6 +31,14 @@ export interface GatewayEvents {
     readonly outcome: "done" | "failed" | "aborted";
     readonly ms: number;
     readonly usage: Usage;
+  };
+  /** Where the time of an ended turn went; comes before its `turn.ended`. */
+  "turn.measured": {
+    readonly turnId: TurnId;
+    readonly attempt: number;
+    readonly spans: readonly Span[];
+    /** Now, when its end is stored. */
+    readonly sinceAcceptedMs: number;
   };
   /** Something an operator would want to see changed: config, pool trouble, sessions. */
   status: { readonly what: "config" | "agents" | "sessions" };

@@ -65,6 +65,16 @@ export interface TurnEnd {
   /** Size of the session file when the agent had settled; a later retry cuts the file back to this. */
   readonly settledBytes: number;
   readonly error?: { readonly code: string; readonly detail: string };
+  /** Where the time went; stored with the end. Left out, the turn has no waterfall. */
+  readonly spans?: readonly Span[];
+}
+
+/** One measured stretch of a turn: `queued`, `lease`, `first_token`, `tool:<name>`, `generate`. Stretches may overlap. */
+export interface Span {
+  readonly name: string;
+  /** Counted from the acceptance of the turn's first message. */
+  readonly startMs: number;
+  readonly ms: number;
 }
 
 /**

@@ -15,6 +15,7 @@ import type {
 } from "./chat.ts";
 import type { OutboxRow, ReplyPart } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+import type { Span } from "./queue.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
@@ -89,6 +90,12 @@ export interface TurnStore {
   finish(end: TurnFinish): Promise<boolean>;
   /** How the turn of an accepted message ended; null while it has not. For callers that wait, or come back later. */
   resultOf(inboxId: InboxId): Promise<TurnResult | null>;
+  /** Newest first, running ones included unless an outcome is asked for. */
+  list(
+    filter: { readonly sessionKey?: SessionKey; readonly outcome?: TurnResult["outcome"] },
+    page: Page,
+  ): Promise<Listed<TurnTrace>>;
+  get(turnId: TurnId): Promise<(TurnTrace & Pick<TurnResult, "toolCalls">) | null>;
 }
 
 export interface BegunTurn {
@@ -107,7 +114,31 @@ export interface TurnFinish {
   readonly model: string;
   readonly settledBytes: number;
   readonly error?: { readonly code: string; readonly detail: string };
+  readonly spans?: readonly Span[];
   readonly at: number;
+}
+
+/** A turn as something to look at. */
+export interface TurnTrace {
+  readonly turn: TurnFacts;
+  /** In the order in which they began. The last is `delivery`, once every part of the reply has been sent. */
+  readonly spans: readonly Span[];
+  readonly deliveredAt: number | null;
+}
+
+export interface TurnFacts {
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly outcome: TurnResult["outcome"] | null; // null: it has not ended
+  readonly attempt: number;
+  readonly model: string | null;
+  readonly errorCode: string | null;
+  readonly usage: Usage;
+  /** Of its first message. */
+  readonly acceptedAt: number;
+  readonly begunAt: number;
+  readonly endedAt: number | null;
 }
 
 export interface TurnResult {

@@ -117,6 +117,21 @@ describe("a turn", () => {
     expect(fx.live.snapshot(SESSION)).toBeNull();
   });
 
+  test("leaves behind where its time went, in the attempt that ended it", async () => {
+    let tries = 0;
+    const agent: FakeAgent = (prompted, signal) =>
+      ++tries < 2 ? dies(prompted, signal) : says("Here I am.")(prompted, signal);
+    await using fx = await flow(agent);
+    const measured = fx.next("turn.measured");
+    const reply = fx.replied();
+    await fx.ask("hello?");
+    await reply;
+    const { turnId, attempt, spans } = await measured;
+    expect([attempt, spans.map(({ name }) => name)]).toEqual([2, ["queued", "lease", "first_token", "generate"]]);
+    const stored = await fx.store.turns.get(turnId);
+    expect(stored?.spans.slice(0, 4)).toEqual([...spans]);
+  });
+
   test("is tried again from the settled part of its session file when the process dies, and answers once", async () => {
     let tries = 0;
     const agent: FakeAgent = (prompted, signal) =>

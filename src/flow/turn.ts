@@ -3,17 +3,18 @@
  * Every turn ends visibly: with a reply, or with a notice that says what happened. A turn whose process died is tried again from a clean
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
-import type { AgentLease, AgentPool } from "../contracts/agent.ts";
+import type { AgentEvent, AgentLease, AgentPool } from "../contracts/agent.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
-import type { Batch, Queue, StopCause } from "../contracts/queue.ts";
+import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { promptFor } from "./prompt.ts";
+import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
   type EndWithoutSize,
@@ -49,6 +50,11 @@ class TurnDeadline extends Error {}
 interface TurnWorld extends TurnsDeps {
   /** Aborted when the gateway will not wait any longer. */
   readonly leaving: AbortSignal;
+}
+
+/** The world as one attempt sees it. */
+interface AttemptWorld extends TurnWorld {
+  readonly spans: SpanRecorder;
 }
 
 /** `options` is asked for each turn, so that a changed configuration holds from the next one on. */
@@ -91,11 +97,12 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   const startedAt = clock.elapsed();
   const writer = world.live.open(batch);
   try {
-    const result = await attempt(world, batch, options, writer);
+    const spans = createSpanRecorder(clock, batch.acceptedAt);
+    const result = await attempt({ ...world, spans }, batch, options, writer);
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
-    const { end } = result;
-    if (!(await finishStubbornly(world, batch, result, log))) return;
+    const end = { ...result.end, spans: spans.close() };
+    if (!(await finishStubbornly(world, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     const inboxIds = batch.entries.map((entry) => entry.id);
     const ms = Math.round(clock.elapsed() - startedAt);
     log.info("turn ended", {
@@ -107,6 +114,8 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
       detail: end.error?.detail,
     });
     writer.close();
+    const sinceAcceptedMs = spans.sinceAcceptedMs();
+    events.emit("turn.measured", { turnId: batch.turnId, attempt: batch.attempt, spans: end.spans, sinceAcceptedMs });
     events.emit("turn.ended", {
       sessionKey: batch.sessionKey,
       turnId: batch.turnId,
@@ -127,7 +136,7 @@ type AttemptResult =
   | { readonly kind: "leave" };
 
 async function attempt(
-  world: TurnWorld,
+  world: AttemptWorld,
   batch: Batch,
   options: TurnsOptions,
   writer: LiveTurnWriter,
@@ -147,6 +156,7 @@ async function attempt(
   );
   const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);
   try {
+    world.spans.enter("lease");
     await using lease = await world.pool.lease(leaseRequest(batch), signal);
     const ending = await converse(world, { lease, batch, writer, signal });
     if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
@@ -183,7 +193,9 @@ interface Conversation {
   readonly signal: AbortSignal;
 }
 
-async function converse(world: TurnWorld, { lease, batch, writer, signal }: Conversation): Promise<AgentEnding> {
+async function converse(world: AttemptWorld, { lease, batch, writer, signal }: Conversation): Promise<AgentEnding> {
+  const { spans } = world;
+  spans.enter("first_token");
   let shown = writer;
   const over = new AbortController();
   const deltas = createDeltaStream(world, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
@@ -191,10 +203,12 @@ async function converse(world: TurnWorld, { lease, batch, writer, signal }: Conv
     const input = await promptFor(world, batch);
     for await (const event of lease.prompt(input, signal)) {
       if (event.type === "text") {
+        spans.spoke();
         deltas.push(event.delta);
         continue;
       }
       deltas.flush();
+      noteTool(spans, event);
       if (event.type === "tool_start") shown.toolStarted(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = world.live.open(batch);
@@ -220,6 +234,13 @@ function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {
   return signal.reason === ("interrupted" satisfies StopCause) ? "interrupted" : "stopped";
 }
 
+function noteTool(spans: SpanRecorder, event: AgentEvent): void {
+  if (event.type === "tool_end") return spans.toolEnded(event.callId);
+  if (event.type !== "tool_start") return;
+  spans.spoke();
+  spans.toolStarted(event.callId, event.tool);
+}
+
 function failureFrom(error: unknown): EndWithoutSize {
   if (error instanceof TurnDeadline) return failure("agent_timeout", error.message);
   if (isGatewayError(error)) return failure(error.code, error.message, { say: error.say });
@@ -227,15 +248,10 @@ function failureFrom(error: unknown): EndWithoutSize {
 }
 
 /** The reply exists and must not be lost to a full disk: it is offered to the store until the store takes it, or until the gateway leaves. */
-async function finishStubbornly(
-  world: TurnWorld,
-  batch: Batch,
-  result: Extract<AttemptResult, { kind: "end" }>,
-  log: Log,
-): Promise<boolean> {
+async function finishStubbornly(world: TurnWorld, batch: Batch, end: TurnEnd, log: Log): Promise<boolean> {
   for (;;) {
     try {
-      const written = await batch.finish({ ...result.end, settledBytes: result.settledBytes });
+      const written = await batch.finish(end);
       if (!written) log.warn("turn was taken over; its reply is dropped", { attempt: batch.attempt });
       return written;
     } catch (error) {

@@ -45,10 +45,14 @@ describe("the route table", () => {
     const rows = tableOf(world).filter((row) => row.auth !== "public");
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
       "operator GET /api/config",
+      "operator GET /api/metrics",
       "operator GET /api/sessions",
       "operator GET /api/sessions/:key",
       "operator GET /api/sessions/:key/transcript",
       "operator GET /api/status",
+      "operator GET /api/turns",
+      "operator GET /api/turns/:id",
+      "operator GET /metrics",
       "operator GET /ws",
       "operator POST /api/chat",
       "operator POST /api/config/reload",

@@ -7,6 +7,7 @@ import { operateRoutes } from "./routes/operate.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import { turnRoutes } from "./routes/turns.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
 export interface TableDeps extends HttpDeps {
@@ -26,6 +27,7 @@ export function routeTable(
     ...operateRoutes(deps),
     ...chatRoutes(deps, limits),
     ...sessionRoutes(deps),
+    ...turnRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
   ];
 }

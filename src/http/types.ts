@@ -4,6 +4,7 @@ import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns } from "../contracts/flow.ts";
 import type { Principal, SessionKey } from "../contracts/ids.ts";
+import type { Metrics } from "../contracts/metrics.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -25,6 +26,7 @@ export interface HttpDeps {
   readonly api: InboundMaker;
   readonly sessions: SessionNames;
   status(): GatewayStatus;
+  readonly metrics: Metrics;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

@@ -1,7 +1,7 @@
 /** What the statements cost: each must find its rows by an index, however many rows there are. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import type { InboxId, MediaId } from "../contracts/ids.ts";
+import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { end, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store-contract.ts";
@@ -37,6 +37,10 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.toolCalls.settle("c1", { status: "success", output: "", ms: 1 });
   await store.turns.finish(end("t1", { attempt: 2 }));
   await store.turns.resultOf("in1" as InboxId);
+  await store.turns.get("t1" as TurnId);
+  for (const outcome of [{}, { outcome: "done" }, { outcome: "failed" }, { outcome: "aborted" }] as const)
+    for (const session of [{}, { sessionKey: sessionKey("a") }])
+      await store.turns.list({ ...outcome, ...session }, { limit: 10 });
   await store.inbox.unfinished();
   await store.outbox.pending(10);
   await store.outbox.markSent(["t1:0"], 1);
@@ -79,4 +83,15 @@ test("every statement finds its rows by an index, and none sorts more than the m
   );
   expect(texts.length).toBeGreaterThan(35);
   expect(costly).toEqual([]);
+});
+
+test("turns that failed or were stopped are found among many others without walking those", async () => {
+  using db = new Database(":memory:");
+  migrate(db, 0);
+  const lists = (await statementsUsed(db)).filter((text) => /"state" = '(failed|aborted)'/.test(text));
+  const ofAll = lists.filter((text) => !text.includes('"session_key" ='));
+  expect(ofAll.map((text) => planOf(db, text))).toEqual([
+    ["SEARCH turns USING INDEX turns_failed (seq<?)"],
+    ["SEARCH turns USING INDEX turns_aborted (seq<?)"],
+  ]);
 });

@@ -81,6 +81,7 @@ export interface TurnTable {
   error_detail: string | null;
   begun_at: number;
   ended_at: number | null;
+  spans: Generated<string>; // JSON
 }
 
 export interface OutboxTable {

@@ -6,6 +6,7 @@ import type { MediaId, SessionKey } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
 import { OPERATOR, row, storeContract, type StoreWorld, turn } from "../testing/contracts/store-contract.ts";
+import { turnTraceContract } from "../testing/contracts/turn-trace-contract.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
@@ -35,6 +36,7 @@ async function openWorld(): Promise<StoreWorld> {
 }
 
 storeContract("a SQLite store", openWorld);
+turnTraceContract("a SQLite store", openWorld);
 
 test("everything in the state directory is private, also the files that SQLite makes by itself", async () => {
   await using home = await tempHome();

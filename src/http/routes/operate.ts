@@ -1,13 +1,24 @@
-/** Status, configuration and the event socket: what the owner's page and command line need to run the gateway. */
+/** Status, metrics, configuration and the event socket: what the owner's page and command line need to run the gateway. */
 import { GatewayError } from "../../contracts/errors.ts";
 import { isUpgrade } from "../access/gate.ts";
 import { json, NO_BODY, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
-export function operateRoutes(deps: Pick<HttpDeps, "status" | "publicConfig" | "reloadConfig">): readonly Route[] {
+export function operateRoutes(
+  deps: Pick<HttpDeps, "status" | "metrics" | "publicConfig" | "reloadConfig">,
+): readonly Route[] {
   const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
   return [
     { ...read, path: "/api/status", handle: () => json(deps.status()) },
+    { ...read, path: "/api/metrics", handle: () => json(deps.metrics.snapshot()) },
+    {
+      ...read,
+      path: "/metrics",
+      async handle() {
+        const { text, contentType } = await deps.metrics.prometheus();
+        return new Response(text, { headers: { "content-type": contentType } });
+      },
+    },
     { ...read, path: "/api/config", handle: () => json(deps.publicConfig()) },
     {
       method: "POST",

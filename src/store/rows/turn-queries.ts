@@ -68,7 +68,8 @@ function beginning(sql: Sql) {
 }
 
 function ending(sql: Sql) {
-  type End = UsageColumns & Pick<TurnTable, "id" | "state" | "model" | "error_code" | "error_detail" | "ended_at">;
+  type End = UsageColumns &
+    Pick<TurnTable, "id" | "state" | "model" | "error_code" | "error_detail" | "ended_at"> & { readonly spans: string };
   return {
     end: sql.prepare((db, p: Params<End>) =>
       db
@@ -83,6 +84,7 @@ function ending(sql: Sql) {
             "error_code",
             "error_detail",
             "ended_at",
+            "spans",
           ),
         )
         .where("id", "=", p("id")),

@@ -1,10 +1,12 @@
 /** Turns: begun at most once at a time per session, ended exactly once, and by the attempt that is current. */
 import { GatewayError } from "../../contracts/errors.ts";
+import type { TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore } from "../../contracts/store.ts";
 import type { OutboxTable, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
-import { decodeJson, toAddressColumns } from "./codec.ts";
+import { decodeJson, encodeJson, toAddressColumns } from "./codec.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
+import { createTurnTraces } from "./turn-traces.ts";
 
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes">;
@@ -37,6 +39,7 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
         if (!turn || turn.state === "running") return null;
         return toResult(queries, { ...turn, state: turn.state });
       }),
+    ...createTurnTraces({ sql, read }, (turnId) => toolCallsOf(queries, turnId)),
   };
 }
 
@@ -71,7 +74,7 @@ function beginAgain(
   return { attempt, unsafe: known.unsafe };
 }
 
-type TurnTableRow = Omit<TurnTable, "seq">;
+type TurnTableRow = Omit<TurnTable, "seq" | "spans">;
 
 /** All of it, in the one transaction of this write. */
 function endTurn(queries: TurnQueries, turn: TurnTableRow, end: TurnFinish): void {
@@ -88,6 +91,7 @@ function endTurn(queries: TurnQueries, turn: TurnTableRow, end: TurnFinish): voi
     error_code: end.error?.code ?? null,
     error_detail: end.error?.detail ?? null,
     ended_at: end.at,
+    spans: encodeJson(end.spans ?? []),
   });
   queries.endMessages.run({ turnId: turn.id });
   for (const row of replyRows(turn, end)) queries.addReply.run(row);
@@ -128,12 +132,16 @@ function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: T
       .map((part) => part.text)
       .join("\n\n"),
     errorCode: turn.error_code,
-    toolCalls: queries.toolCalls.all({ turnId: turn.id }).map((call) => ({
-      tool: call.tool,
-      input: decodeJson(call.input),
-      status: call.status,
-      ms: call.ms ?? 0,
-    })),
+    toolCalls: toolCallsOf(queries, turn.id),
     usage: { inputTokens: turn.input_tokens, outputTokens: turn.output_tokens, costUsd: turn.cost_usd },
   };
+}
+
+function toolCallsOf(queries: TurnQueries, turnId: TurnId): TurnResult["toolCalls"] {
+  return queries.toolCalls.all({ turnId }).map((call) => ({
+    tool: call.tool,
+    input: decodeJson(call.input),
+    status: call.status,
+    ms: call.ms ?? 0,
+  }));
 }

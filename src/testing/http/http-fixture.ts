@@ -14,7 +14,7 @@ import {
   type SessionPlace,
 } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
-import { createClientStream, createEvents } from "../../observe/index.ts";
+import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
@@ -72,6 +72,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     api: { toInbound: (input) => inbound("api", input) },
     sessions: { parse: parseSession },
     status: () => STATUS,
+    metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
   };
@@ -193,7 +194,13 @@ function createMemory() {
   });
   const never = () => Promise.reject(new Error("not part of this fixture"));
   const store: HttpDeps["store"] = {
-    turns: { begin: never, finish: never, resultOf: async (id) => results.get(id) ?? null },
+    turns: {
+      begin: never,
+      finish: never,
+      resultOf: async (id) => results.get(id) ?? null,
+      list: async () => ({ items: [] }),
+      get: async () => null,
+    },
     sessions: {
       get: async (key) => (key.includes("missing") ? null : summary(key)),
       list: async (_filter, page) => ({ items: [summary(API_SESSION)].slice(0, page.limit) }),

@@ -1,0 +1,52 @@
+/** How the gateway is doing, in numbers. Nothing in here names a person, a conversation or what was said. */
+import type { Usage } from "./chat.ts";
+import type { GatewayStatus } from "./wire.ts";
+
+export interface Metrics {
+  snapshot(): MetricsSnapshot;
+  /** The same facts in Prometheus' text format. The first call loads the library that writes it. */
+  prometheus(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** What is asked for at the moment of looking; everything else is counted as it happens. */
+export interface MetricsGauges extends Pick<GatewayStatus, "uptimeMs" | "pool" | "queue" | "outbox"> {
+  readonly sockets: number;
+  readonly requests: number;
+  readonly rssBytes: number;
+}
+
+/** Counts are since the start of this process; quantiles are of the last hour. */
+export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue" | "outbox"> {
+  readonly rssBytes: number;
+  readonly connections: { readonly sockets: number; readonly requests: number };
+  readonly pool: GatewayStatus["pool"] & {
+    readonly spawned: number;
+    readonly exited: number;
+    /** Of those that exited: nobody had asked them to. */
+    readonly died: number;
+  };
+  readonly turns: { readonly done: number; readonly failed: number; readonly aborted: number };
+  readonly messages: { readonly received: number; readonly sent: number };
+  readonly usage: Usage;
+  readonly latency: Readonly<Record<LatencyName, Quantiles>>;
+  readonly tools: readonly {
+    readonly tool: string;
+    readonly success: number;
+    readonly error: number;
+    readonly latency: Quantiles;
+  }[];
+}
+
+/**
+ * `queued`: accepted until begun. `lease`: until an agent process is there. `firstToken`: until the model says something. `turn`: begun until
+ * ended. `delivery`: said until stored and shown. `answer`: accepted until shown, the time a person waits.
+ */
+export type LatencyName = "queued" | "lease" | "firstToken" | "turn" | "delivery" | "answer";
+
+export interface Quantiles {
+  readonly count: number;
+  /** Milliseconds; null without a sample. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { createSpanRecorder, MAX_TOOL_SPANS } from "./spans.ts";
+
+describe("the waterfall of a turn", () => {
+  test("counts from acceptance and lists each stretch in the order in which it began", async () => {
+    const clock = createFakeClock();
+    const spans = createSpanRecorder(clock, clock.now() - 40);
+    spans.enter("lease");
+    await clock.advance(10);
+    spans.enter("first_token");
+    await clock.advance(200);
+    spans.spoke();
+    spans.toolStarted("c1", "session_status");
+    await clock.advance(5);
+    spans.toolEnded("c1");
+    spans.spoke();
+    await clock.advance(30);
+    expect(spans.close()).toEqual([
+      { name: "queued", startMs: 0, ms: 40 },
+      { name: "lease", startMs: 40, ms: 10 },
+      { name: "first_token", startMs: 50, ms: 200 },
+      { name: "generate", startMs: 250, ms: 35 },
+      { name: "tool:session_status", startMs: 250, ms: 5 },
+    ]);
+  });
+
+  test("of a turn that never got an agent is its wait", async () => {
+    const clock = createFakeClock();
+    const spans = createSpanRecorder(clock, clock.now());
+    spans.enter("lease");
+    await clock.advance(7);
+    expect(spans.close().map(({ name, ms }) => [name, ms])).toEqual([
+      ["queued", 0],
+      ["lease", 7],
+    ]);
+  });
+
+  test("closes what is still open, and shows tools that run beside each other each with its own time", async () => {
+    const clock = createFakeClock();
+    const spans = createSpanRecorder(clock, clock.now());
+    spans.enter("first_token");
+    spans.spoke();
+    spans.toolStarted("a", "slow");
+    spans.toolStarted("b", "fast");
+    await clock.advance(3);
+    spans.toolEnded("b");
+    await clock.advance(3);
+    expect(spans.close().slice(-2)).toEqual([
+      { name: "tool:slow", startMs: 0, ms: 6 },
+      { name: "tool:fast", startMs: 0, ms: 3 },
+    ]);
+  });
+
+  test("has no negative wait when the machine's time was set back", () => {
+    const clock = createFakeClock();
+    expect(createSpanRecorder(clock, clock.now() + 5_000).close()).toEqual([{ name: "queued", startMs: 0, ms: 0 }]);
+  });
+
+  test("stays small, however many tools with however long names are called", () => {
+    const spans = createSpanRecorder(createFakeClock(), 0);
+    for (let call = 0; call < 1_000; call++) spans.toolStarted(`c${call}`, "x".repeat(10_000));
+    const closed = spans.close();
+    expect(closed).toHaveLength(1 + MAX_TOOL_SPANS);
+    expect(Math.max(...closed.map(({ name }) => name.length))).toBeLessThan(80);
+  });
+});

@@ -1,0 +1,117 @@
+/** What is counted while the gateway works, from its events alone. Labels are few and known: no session, no person, a limited number of tools. */
+import type { Events } from "../../contracts/events.ts";
+import type { TurnId } from "../../contracts/ids.ts";
+import type { LatencyName } from "../../contracts/metrics.ts";
+import type { Span } from "../../contracts/queue.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { createSeries, type Series } from "./series.ts";
+
+/** A model can invent names; past this many they are counted together as `other`. */
+export const MAX_TOOLS = 40;
+export const OTHER_TOOL = "other";
+const MAX_TOOL_CHARS = 64;
+/** Turns between their end and their delivery. */
+const MAX_UNDELIVERED = 1_000;
+
+export interface Counts {
+  readonly turns: Record<"done" | "failed" | "aborted", number>;
+  readonly messages: Record<"received" | "sent", number>;
+  readonly agents: Record<"spawned" | "exited" | "died", number>;
+  readonly usage: { inputTokens: number; outputTokens: number; costUsd: number };
+  readonly latency: Readonly<Record<LatencyName, Series>>;
+  readonly tools: ReadonlyMap<string, ToolCounts>;
+}
+
+export interface ToolCounts {
+  success: number;
+  error: number;
+  readonly latency: Series;
+}
+
+export function startCounts({ clock, events }: { readonly clock: Clock; readonly events: Events }): Counts {
+  const tools = new Map<string, ToolCounts>();
+  const counts: Counts = {
+    turns: { done: 0, failed: 0, aborted: 0 },
+    messages: { received: 0, sent: 0 },
+    agents: { spawned: 0, exited: 0, died: 0 },
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+    latency: {
+      queued: createSeries(),
+      lease: createSeries(),
+      firstToken: createSeries(),
+      turn: createSeries(),
+      delivery: createSeries(),
+      answer: createSeries(),
+    },
+    tools,
+  };
+  countTurns(events, clock, counts);
+  countMessages(events, clock, counts);
+  events.on("agent.spawned", () => counts.agents.spawned++);
+  events.on("agent.exited", ({ expected }) => {
+    counts.agents.exited++;
+    if (!expected) counts.agents.died++;
+  });
+  events.on("turn.tool", ({ tool, status, ms }) => {
+    if (status === "running") return;
+    const counted = toolCounts(tools, tool);
+    counted[status === "success" ? "success" : "error"]++;
+    if (ms !== undefined) counted.latency.add(ms, clock.elapsed());
+  });
+  return counts;
+}
+
+function countTurns(events: Events, clock: Clock, { turns, usage, latency }: Counts): void {
+  events.on("turn.measured", ({ attempt, spans }) => {
+    const at = clock.elapsed();
+    const measure = (name: string, series: Series): void => {
+      const span = spans.find((one) => one.name === name);
+      if (span) series.add(span.ms, at);
+    };
+    // A later attempt waited for the ones before it, which says nothing about the queue.
+    if (attempt === 1) measure("queued", latency.queued);
+    measure("lease", latency.lease);
+    measure("first_token", latency.firstToken);
+  });
+  events.on("turn.ended", ({ outcome, ms, usage: used }) => {
+    turns[outcome]++;
+    latency.turn.add(ms, clock.elapsed());
+    usage.inputTokens += used.inputTokens;
+    usage.outputTokens += used.outputTokens;
+    usage.costUsd += used.costUsd;
+  });
+}
+
+/** The first part of a reply that is shown is the moment the person has waited for. */
+function countMessages(events: Events, clock: Clock, { messages, latency }: Counts): void {
+  const undelivered = new Map<TurnId, { readonly acceptedAt: number; readonly saidAt: number }>();
+  events.on("turn.measured", ({ turnId, spans, sinceAcceptedMs }) => {
+    const acceptedAt = clock.elapsed() - sinceAcceptedMs;
+    undelivered.set(turnId, { acceptedAt, saidAt: acceptedAt + lengthOf(spans) });
+    const oldest = undelivered.size > MAX_UNDELIVERED ? undelivered.keys().next().value : undefined;
+    if (oldest !== undefined) undelivered.delete(oldest);
+  });
+  events.on("message", ({ item }) => {
+    if (item.role === "user") messages.received++;
+    if (item.role !== "assistant") return;
+    messages.sent++;
+    const ended = item.turnId === null ? undefined : undelivered.get(item.turnId);
+    if (!ended || item.turnId === null) return;
+    undelivered.delete(item.turnId);
+    const at = clock.elapsed();
+    latency.delivery.add(at - ended.saidAt, at);
+    latency.answer.add(at - ended.acceptedAt, at);
+  });
+}
+
+function lengthOf(spans: readonly Span[]): number {
+  return Math.max(0, ...spans.map(({ startMs, ms }) => startMs + ms));
+}
+
+function toolCounts(tools: Map<string, ToolCounts>, tool: string): ToolCounts {
+  const asked = tool.slice(0, MAX_TOOL_CHARS);
+  const name = tools.has(asked) || tools.size < MAX_TOOLS ? asked : OTHER_TOOL;
+  const known = tools.get(name) ?? { success: 0, error: 0, latency: createSeries() };
+  tools.set(name, known);
+  return known;
+}

@@ -1,0 +1,54 @@
+/** The numbers behind GET /api/metrics and GET /metrics. Counts from the moment it is made; asks for the rest when somebody looks. */
+import type { Events } from "../../contracts/events.ts";
+import type { Metrics, MetricsGauges, Quantiles } from "../../contracts/metrics.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { startCounts } from "./counts.ts";
+import type { Series } from "./series.ts";
+
+export interface MetricsDeps {
+  readonly clock: Clock;
+  readonly events: Events;
+}
+
+export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): Metrics {
+  const counts = startCounts(deps);
+  let writer: Promise<() => Promise<{ readonly contentType: string; readonly text: string }>> | null = null;
+
+  return {
+    snapshot() {
+      const { uptimeMs, pool, queue, outbox, sockets, requests, rssBytes } = gauges();
+      const at = deps.clock.elapsed();
+      const quantiles = (series: Series): Quantiles => series.quantiles(at);
+      const { queued, lease, firstToken, turn, delivery, answer } = counts.latency;
+      return {
+        uptimeMs,
+        rssBytes,
+        connections: { sockets, requests },
+        pool: { ...pool, ...counts.agents },
+        queue,
+        outbox,
+        turns: { ...counts.turns },
+        messages: { ...counts.messages },
+        usage: { ...counts.usage },
+        latency: {
+          queued: quantiles(queued),
+          lease: quantiles(lease),
+          firstToken: quantiles(firstToken),
+          turn: quantiles(turn),
+          delivery: quantiles(delivery),
+          answer: quantiles(answer),
+        },
+        tools: [...counts.tools].map(([tool, { success, error, latency }]) => ({
+          tool,
+          success,
+          error,
+          latency: quantiles(latency),
+        })),
+      };
+    },
+    async prometheus() {
+      writer ??= import("./prometheus.ts").then(({ createPrometheus }) => createPrometheus(counts, gauges));
+      return (await writer)();
+    },
+  };
+}

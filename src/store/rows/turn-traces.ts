@@ -1,0 +1,121 @@
+/** Turns as something to look at: what became of each, and where its time went. Only reads; the end of a turn writes. */
+import { sql as raw } from "kysely";
+import type { TurnId } from "../../contracts/ids.ts";
+import type { Span } from "../../contracts/queue.ts";
+import type { TurnResult, TurnStore, TurnTrace } from "../../contracts/store.ts";
+import type { TurnTable } from "../schema.ts";
+import type { Builder, Params } from "../sql.ts";
+import { decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
+
+/** Above every turn there will be. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
+const COLUMNS = [
+  "seq",
+  "id",
+  "session_key",
+  "agent_id",
+  "state",
+  "attempt",
+  "model",
+  "error_code",
+  "input_tokens",
+  "output_tokens",
+  "cost_usd",
+  "begun_at",
+  "ended_at",
+  "spans",
+] as const satisfies readonly (keyof TurnTable)[];
+
+type TraceRow = Omit<Pick<TurnTable, (typeof COLUMNS)[number]>, "seq" | "spans"> & {
+  readonly seq: number;
+  readonly spans: string;
+};
+type Filter = Parameters<TurnStore["list"]>[0];
+
+export function createTurnTraces(
+  { sql, read }: Pick<RowDeps, "sql" | "read">,
+  toolCallsOf: (turnId: TurnId) => TurnResult["toolCalls"],
+): Pick<TurnStore, "list" | "get"> {
+  const byId = sql.prepare((db, p: Params<{ id: TurnId }>) =>
+    db.selectFrom("turns").select(COLUMNS).where("id", "=", p("id")),
+  );
+  const firstMessage = sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+    db.selectFrom("inbox").select("received_at").where("turn_id", "=", p("turnId")).orderBy("seq").limit(1),
+  );
+  const parts = sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
+    db.selectFrom("outbox").select(["state", "ended_at"]).where("turn_id", "=", p("turnId")),
+  );
+  const trace = (row: TraceRow): TurnTrace => {
+    const acceptedAt = firstMessage.first({ turnId: row.id })?.received_at ?? row.begun_at;
+    const deliveredAt = lastSent(parts.all({ turnId: row.id }));
+    return { turn: factsOf(row, acceptedAt), spans: spansOf(row, acceptedAt, deliveredAt), deliveredAt };
+  };
+
+  return {
+    list: (filter, page) =>
+      read(() => {
+        const limit = pageSize(page);
+        const before = page.cursor === undefined ? NEWEST : Number(decodeCursor(page.cursor, ["number"])[0]);
+        const rows: TraceRow[] = sql.all((db) => listQuery(db, filter, before).limit(limit + 1));
+        const shown = rows.slice(0, limit);
+        const last = rows.length > limit ? shown.at(-1) : undefined;
+        const items = shown.map(trace);
+        return last ? { items, next: encodeCursor([last.seq]) } : { items };
+      }),
+    get: (turnId) =>
+      read(() => {
+        const row = byId.first({ id: turnId });
+        return row && { ...trace(row), toolCalls: toolCallsOf(turnId) };
+      }),
+  };
+}
+
+/** Walks turns from the cursor on. The outcome is written out, not passed: only so does SQLite see that the small indexes fit. */
+function listQuery(db: Builder, { sessionKey, outcome }: Filter, before: number) {
+  let query = db.selectFrom("turns").select(COLUMNS).where("seq", "<", before).orderBy("seq", "desc");
+  if (sessionKey !== undefined) query = query.where("session_key", "=", sessionKey);
+  if (outcome !== undefined) query = query.where("state", "=", raw.lit(outcome));
+  return query;
+}
+
+/** Null while a part waits, and when none was ever sent. */
+function lastSent(parts: readonly { readonly state: string; readonly ended_at: number | null }[]): number | null {
+  if (parts.some(({ state }) => state === "pending")) return null;
+  const sent = parts.flatMap(({ state, ended_at }) => (state === "sent" && ended_at !== null ? [ended_at] : []));
+  return sent.length > 0 ? Math.max(...sent) : null;
+}
+
+function factsOf(row: TraceRow, acceptedAt: number): TurnTrace["turn"] {
+  return {
+    turnId: row.id,
+    sessionKey: row.session_key,
+    agentId: row.agent_id,
+    outcome: row.state === "running" ? null : row.state,
+    attempt: row.attempt,
+    model: row.model || null,
+    errorCode: row.error_code,
+    usage: { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd },
+    acceptedAt,
+    begunAt: row.begun_at,
+    endedAt: row.ended_at,
+  };
+}
+
+function spansOf(row: TraceRow, acceptedAt: number, deliveredAt: number | null): readonly Span[] {
+  const stored = decodeJson(row.spans);
+  const spans = Array.isArray(stored) ? stored.filter(isSpan) : [];
+  if (deliveredAt === null || row.ended_at === null) return spans;
+  const delivery = {
+    name: "delivery",
+    startMs: row.ended_at - acceptedAt,
+    ms: Math.max(0, deliveredAt - row.ended_at),
+  };
+  return [...spans, delivery];
+}
+
+function isSpan(value: unknown): value is Span {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, startMs, ms } = value as Partial<Record<keyof Span, unknown>>;
+  return typeof name === "string" && Number.isFinite(startMs) && Number.isFinite(ms);
+}

@@ -5,6 +5,7 @@ import type { Clock } from "../kit/clock.ts";
 const HOPELESS_AFTER = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
+const SHORTEST_WAIT_MS = 25;
 /** A process that dies at rest sooner than this counts like one that did not start. */
 const QUICK_DEATH_MS = 10_000;
 
@@ -39,10 +40,10 @@ export function createStartRecord(clock: Clock): StartRecord {
   return {
     mayStart: () => clock.elapsed() >= notBefore,
     whenAllowed(act, signal) {
-      const left = notBefore - clock.elapsed();
-      if (waiting || left <= 0) return; // allowed already: whoever holds starts back for another reason calls again
+      if (waiting) return;
       waiting = true;
-      clock.sleep(left, signal).then(
+      // Never at once: the time may have come between the caller's look and this one, and then nobody else would call.
+      clock.sleep(Math.max(notBefore - clock.elapsed(), SHORTEST_WAIT_MS), signal).then(
         () => {
           waiting = false;
           act();

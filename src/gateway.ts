@@ -2,20 +2,14 @@
  * Builds the gateway in flow order; read this first. Stop is the reverse: new messages are refused, running turns finish, their replies are
  * delivered, the port closes, agents end, and the database closes last.
  */
-import { createReplaceablePool, startPool } from "./agents/index.ts";
+import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
 import { builtinChannels, builtinTools } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
+import type { AgentId } from "./contracts/ids.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
-import {
-  accessSettings,
-  type HttpServer,
-  listenOptions,
-  openHttp,
-  type PageAssets,
-  type SessionPlace,
-} from "./http/index.ts";
+import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
@@ -24,7 +18,7 @@ import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { createRouter, DEFAULT_AGENT, parseSessionText } from "./routing/index.ts";
+import { chooseSession, createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
@@ -91,8 +85,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = ({ agent, models }: Config) =>
-    startPool({ ...deps, events, tools }, { ...options, config: agent, models });
+  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -101,7 +94,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const queue = createQueue({ ...deps, store }, () => config().queue);
   const stopping = new AbortController();
   const receiver = createReceiver(
-    { log, events, queue, router: createRouter() },
+    { log, events, queue, router: createRouter(config) },
     () => config().queue,
     stopping.signal,
   );
@@ -120,7 +113,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       events,
       stream,
       page: options.page,
-      sessions: { parse: placeOf },
+      sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,
       metrics,
       publicConfig: () => publicConfig(config()),
@@ -134,7 +127,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const turnOptions = () => ({ timeoutMs: config().agent.timeoutMs, graceMs: config().gateway.stopGraceMs });
+  const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
   const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media }, turnOptions);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
@@ -143,10 +136,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   return { http, stop: (reason) => life.stop(reason) };
 }
 
-/** Today every session belongs to the page or to the HTTP API. */
-function placeOf(text: string): SessionPlace | null {
-  const name = parseSessionText(text, DEFAULT_AGENT);
-  if (!name || name.agent !== DEFAULT_AGENT || name.scope !== "dm") return null;
-  if (name.channel !== "webchat" && name.channel !== "api") return null;
-  return { sessionKey: name.key, channel: name.channel, chat: name.id };
+function poolSettings({ agent, agents, models }: Config) {
+  return { config: agent, models, profiles: agentProfiles({ agent, agents }) };
+}
+
+function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {
+  const own = agents.find(({ id }) => id === agentId);
+  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs };
 }

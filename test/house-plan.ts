@@ -26,7 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   flow: [...FIRST, ...ROOMS],
   http: [...FIRST, ...ROOMS],
   gateway: [...FIRST, ...ROOMS, "channels/*", "flow", "http"],
-  cli: [...FIRST, "agents"],
+  cli: [...FIRST, "agents", "routing"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts"],
   console: ["contracts"],

@@ -15,6 +15,9 @@ const idle = (principal: Principal | null, sessionFile: string | null = null, si
 const busy = (sessionFile: string, principal = you): WorkerState => ({ at: "busy", since: 0, principal, sessionFile });
 const starting: WorkerState = { at: "starting", since: 0 };
 
+/** A process of another agent; those without this mark are of the wanted one. */
+const other = (state: WorkerState): WorkerState & { readonly profile: string } => ({ ...state, profile: "other" });
+
 const cases: readonly [string, readonly WorkerState[], Partial<Situation>, Choice][] = [
   ["nothing runs yet", [], {}, { kind: "spawn", because: "room_left" }],
   [
@@ -45,14 +48,45 @@ const cases: readonly [string, readonly WorkerState[], Partial<Situation>, Choic
     "full, one of another rests",
     [busy("b"), idle(you, "c")],
     {},
-    { kind: "replace", worker: 1, because: "idle_of_another_principal" },
+    { kind: "replace", worker: 1, because: "idle_of_another" },
+  ],
+  [
+    "the session is open in a process of another agent",
+    [other(idle(me, "a"))],
+    {},
+    { kind: "spawn", because: "room_left" },
+  ],
+  ["only a fresh one of another agent waits", [other(idle(null))], {}, { kind: "spawn", because: "room_left" }],
+  [
+    "mine of this agent before mine of another",
+    [other(idle(me, "b", 0)), idle(me, "c", 9)],
+    {},
+    { kind: "use", worker: 1, because: "same_principal" },
+  ],
+  [
+    "full, my own of another agent rests",
+    [busy("b"), other(idle(me, "c"))],
+    {},
+    { kind: "replace", worker: 1, because: "idle_of_another" },
+  ],
+  [
+    "the longest unused of all is replaced",
+    [idle(you, "b", 7), other(idle(null, null, 3))],
+    {},
+    { kind: "replace", worker: 1, because: "idle_of_another" },
+  ],
+  [
+    "the session is in use by a process of another agent",
+    [other(busy("a", me)), idle(null)],
+    {},
+    { kind: "wait", because: "session_in_use" },
   ],
   ["full and busy", [busy("b"), busy("c")], {}, { kind: "wait", because: "all_busy" }],
   ["the dead do not count", [busy("b"), { at: "dead" }], {}, { kind: "spawn", because: "room_left" }],
 ];
 
 test.each(cases)("%s", (_name, states, changes, expected) => {
-  const workers = states.map((state, id) => ({ id, state }));
+  const workers = states.map((state, id) => ({ id, state, profile: "profile" in state ? "other" : "wanted" }));
   const situation = { workers, max: 2, unclaimedStarts: 0, mayStart: true, ...changes };
-  expect(chooseWorker({ principal: me, sessionFile: "a" }, situation)).toEqual(expected);
+  expect(chooseWorker({ principal: me, sessionFile: "a", profile: "wanted" }, situation)).toEqual(expected);
 });

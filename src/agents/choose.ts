@@ -5,12 +5,14 @@ import type { WorkerState } from "./worker-state.ts";
 export interface Candidate {
   readonly id: number;
   readonly state: WorkerState;
+  /** Signature of the profile it was started with. */
+  readonly profile: string;
 }
 
 export interface Situation {
   readonly workers: readonly Candidate[];
   readonly max: number;
-  /** Processes that are starting and that no earlier request is waiting for. */
+  /** Processes of the wanted profile that are starting and that no earlier request is waiting for. */
   readonly unclaimedStarts: number;
   /** False while starts are held back: too many at once, or a pause after failures. */
   readonly mayStart: boolean;
@@ -19,12 +21,13 @@ export interface Situation {
 export interface Wanted {
   readonly principal: Principal;
   readonly sessionFile: string;
+  readonly profile: string;
 }
 
 export type Choice =
   | { readonly kind: "use"; readonly worker: number; readonly because: "session_is_open" | "same_principal" | "fresh" }
   | { readonly kind: "spawn"; readonly because: "room_left" }
-  | { readonly kind: "replace"; readonly worker: number; readonly because: "idle_of_another_principal" }
+  | { readonly kind: "replace"; readonly worker: number; readonly because: "idle_of_another" }
   | { readonly kind: "wait"; readonly because: "session_in_use" | "one_is_starting" | "starts_held_back" | "all_busy" };
 
 type Idle = Extract<WorkerState, { at: "idle" }>;
@@ -34,12 +37,13 @@ export function chooseWorker(wanted: Wanted, situation: Situation): Choice {
   if (inUse) return { kind: "wait", because: "session_in_use" }; // two writers would tear the session apart
 
   const idle = idleOnes(situation.workers);
-  const own = idle.filter(({ state }) => state.principal === wanted.principal);
+  const fitting = idle.filter(({ profile }) => profile === wanted.profile);
+  const own = fitting.filter(({ state }) => state.principal === wanted.principal);
   const open = own.find(({ state }) => state.sessionFile === wanted.sessionFile);
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
   const [resting] = own;
   if (resting) return { kind: "use", worker: resting.id, because: "same_principal" };
-  const fresh = idle.find(({ state }) => state.principal === null);
+  const fresh = fitting.find(({ state }) => state.principal === null);
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
 
   if (situation.unclaimedStarts > 0) return { kind: "wait", because: "one_is_starting" };
@@ -47,13 +51,13 @@ export function chooseWorker(wanted: Wanted, situation: Situation): Choice {
   const alive = situation.workers.filter(({ state }) => state.at !== "dead").length;
   if (alive < situation.max) return { kind: "spawn", because: "room_left" };
   const [foreign] = idle;
-  if (foreign) return { kind: "replace", worker: foreign.id, because: "idle_of_another_principal" };
+  if (foreign) return { kind: "replace", worker: foreign.id, because: "idle_of_another" };
   return { kind: "wait", because: "all_busy" };
 }
 
 /** Longest unused first, so that sessions used a moment ago stay open. */
-function idleOnes(workers: readonly Candidate[]): readonly { readonly id: number; readonly state: Idle }[] {
+function idleOnes(workers: readonly Candidate[]): readonly (Candidate & { readonly state: Idle })[] {
   return workers
-    .flatMap(({ id, state }) => (state.at === "idle" ? [{ id, state }] : []))
+    .flatMap(({ state, ...rest }) => (state.at === "idle" ? [{ ...rest, state }] : []))
     .sort((a, b) => a.state.since - b.state.since);
 }

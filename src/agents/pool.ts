@@ -1,11 +1,13 @@
-/** A few agent processes, shared by many sessions: leased one at a time, kept apart by principal, replaced when they die. Never runs more than `max`. */
+/** A few agent processes, shared by many sessions: leased one at a time, kept apart by principal and profile, replaced when they die. Never runs more than `max`. */
 import { availableParallelism } from "node:os";
 import type { AgentLease, AgentPool, LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import type { Config, Environment } from "../config/index.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import type { AgentId } from "../contracts/ids.ts";
 import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
 import { chooseWorker } from "./choose.ts";
 import { openLease } from "./lease.ts";
+import { type AgentProfile, agentProfiles, DEFAULT_AGENT, profileFolder, profileSignature } from "./profile.ts";
 import { chooseModel, expectedModel } from "./setup/model-choice.ts";
 import { childNotes, killOrphans } from "./process/orphans.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
@@ -22,6 +24,8 @@ const MAX_REOPENS = 2;
 export interface PoolOptions {
   readonly home: string;
   readonly config: Config["agent"];
+  /** Every agent there is. Default: the one of `config` alone. */
+  readonly profiles?: ReadonlyMap<AgentId, AgentProfile>;
   readonly models: Config["models"];
   readonly environment: Environment;
   /** Absolute path of the extension that every process loads. */
@@ -33,8 +37,17 @@ export interface PoolOptions {
   readonly handshakeMs?: number;
 }
 
+/** How processes of one kind are started, and how that has gone. One agent that does not start holds no other back. */
+interface Kind {
+  readonly agentId: AgentId;
+  readonly signature: string;
+  readonly settings: StartSettings;
+  readonly starts: StartRecord;
+}
+
 interface Worker {
   readonly id: number;
+  readonly kind: Kind;
   state: WorkerState;
   agent: ReadyAgent | null;
   session: OpenSession | null;
@@ -47,10 +60,13 @@ interface Worker {
 /** Everything the functions below share; one per pool. */
 interface Pool {
   readonly deps: StartDeps;
+  /** Of the default agent: what all have in common is read from here. */
   readonly settings: StartSettings;
+  readonly standard: Kind;
+  /** Agents that do not differ have the same one. */
+  readonly kinds: ReadonlyMap<AgentId, Kind>;
   readonly workers: Map<number, Worker>;
   readonly waiting: WaitingList;
-  readonly starts: StartRecord;
   readonly stopping: AbortController;
   /** Starts and stops that are under way; closing waits for them. */
   readonly underWay: Set<Promise<void>>;
@@ -60,13 +76,17 @@ interface Pool {
 
 export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {
   await killOrphans(deps, options.home);
-  const settings = await startSettings(options);
+  const kinds = await kindsOf(deps, options);
+  const standard = kinds.get(DEFAULT_AGENT);
+  if (!standard) throw new GatewayError("internal", "there is no default agent");
+  const { settings } = standard;
   const pool: Pool = {
     deps,
     settings,
+    standard,
+    kinds,
     workers: new Map(),
     waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
-    starts: createStartRecord(deps.clock),
     stopping: new AbortController(),
     underWay: new Set(),
     model: expectedModel(settings.choice),
@@ -81,8 +101,23 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   };
 }
 
+async function kindsOf(deps: StartDeps, options: PoolOptions): Promise<ReadonlyMap<AgentId, Kind>> {
+  const kinds = new Map<AgentId, Kind>();
+  const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
+  for (const profile of profiles.values()) {
+    const signature = profileSignature(profile);
+    const alike = [...kinds.values()].find((kind) => kind.signature === signature);
+    const { id: agentId, config } = profile;
+    const settings = alike?.settings ?? (await startSettings({ ...options, config, folder: profileFolder(agentId) }));
+    kinds.set(agentId, alike ?? { agentId, signature, settings, starts: createStartRecord(deps.clock) });
+  }
+  return kinds;
+}
+
 /** What a process is started with; `probePi` uses the same. */
-export async function startSettings(options: PoolOptions): Promise<StartSettings> {
+export async function startSettings(
+  options: PoolOptions & { readonly folder?: readonly string[] },
+): Promise<StartSettings> {
   const choice = chooseModel({ agent: options.config, models: options.models }, options.environment);
   const folders = agentFolders(options);
   try {
@@ -108,8 +143,9 @@ async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Pr
   signal.throwIfAborted();
   sessionPath(pool.settings.folders.sessions, request.sessionFile); // a wrong name fails here, before a process is involved
   if (pool.stopping.signal.aborted) throw new GatewayError("stopping", "the pool is closing");
-  const hopeless = pool.starts.hopeless();
-  if (hopeless && alive(pool) === 0 && !pool.starts.mayStart()) throw hopeless;
+  const kind = kindOf(pool, request.caller.agentId);
+  const hopeless = kind.starts.hopeless();
+  if (hopeless && alive(pool, kind) === 0 && !kind.starts.mayStart()) throw hopeless;
   const wait = pool.waiting.join(request, signal);
   pump(pool);
   return wait;
@@ -118,33 +154,36 @@ async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Pr
 /** Gives every waiting request, oldest first, what it can have now. Called whenever something has changed. */
 function pump(pool: Pool): void {
   if (pool.stopping.signal.aborted) return;
-  let claimed = 0;
+  const claims = new Map<Kind, number>();
   for (const waiter of pool.waiting.all()) {
-    const choice = chooseWorker(wanted(waiter), situation(pool, claimed));
+    const kind = kindOf(pool, waiter.request.caller.agentId);
+    const claimed = claims.get(kind) ?? 0;
+    const choice = chooseWorker(wanted(waiter, kind), situation(pool, kind, claimed));
     if (choice.kind === "use") grant(pool, worker(pool, choice.worker), waiter);
     if (choice.kind === "replace") retire(pool, worker(pool, choice.worker));
-    if (choice.kind === "spawn" || choice.kind === "replace") track(pool, spawn(pool));
-    if (choice.kind === "wait" && choice.because === "starts_held_back") retryLater(pool);
-    if (choice.kind !== "use" && choice.kind !== "wait") claimed++;
-    if (choice.kind === "wait" && choice.because === "one_is_starting") claimed++;
+    if (choice.kind === "spawn" || choice.kind === "replace") track(pool, spawn(pool, kind));
+    if (choice.kind === "wait" && choice.because === "starts_held_back") retryLater(pool, kind);
+    if (choice.kind !== "use" && choice.kind !== "wait") claims.set(kind, claimed + 1);
+    if (choice.kind === "wait" && choice.because === "one_is_starting") claims.set(kind, claimed + 1);
   }
 }
 
-function situation(pool: Pool, claimed: number) {
-  const workers = [...pool.workers.values()];
-  const startingNow = workers.filter(({ state }) => state.at === "starting").length;
+function situation(pool: Pool, kind: Kind, claimed: number) {
+  const workers = [...pool.workers.values()].map((one) => ({ ...one, profile: one.kind.signature }));
+  const starts = workers.filter(({ state }) => state.at === "starting");
+  const ofKind = starts.filter((one) => one.kind === kind).length;
   return {
     workers,
     max: pool.settings.config.pool.max,
-    unclaimedStarts: Math.max(0, startingNow - claimed),
-    mayStart: startingNow < availableParallelism() && pool.starts.mayStart(),
+    unclaimedStarts: Math.max(0, ofKind - claimed),
+    mayStart: starts.length < availableParallelism() && kind.starts.mayStart(),
   };
 }
 
 function grant(pool: Pool, one: Worker, waiter: Waiter): void {
   const { clock } = pool.deps;
   one.idle?.abort();
-  one.state = leased(one.state, wanted(waiter), clock.elapsed());
+  one.state = leased(one.state, wanted(waiter, one.kind), clock.elapsed());
   pool.waiting.leave(waiter);
   void serve(pool, one, waiter);
 }
@@ -155,7 +194,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
   try {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
     await agent.pipe.push(pool.stopping.signal);
-    const { folders, config } = pool.settings;
+    const { folders, config } = one.kind.settings;
     const opened = await openSession(pool.deps, agent, one.session, { ...waiter.request, place: folders });
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.
@@ -179,7 +218,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
 }
 
 async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): Promise<void> {
-  if (session) pool.starts.worked();
+  if (session) one.kind.starts.worked();
   one.session = session;
   one.state = released(one.state, pool.deps.clock.elapsed());
   if (!session || one.switches >= pool.settings.config.pool.maxSwitches) {
@@ -191,10 +230,11 @@ async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): P
   refill(pool);
 }
 
-async function spawn(pool: Pool): Promise<void> {
+async function spawn(pool: Pool, kind: Kind): Promise<void> {
   const { clock, log } = pool.deps;
   const one: Worker = {
     id: pool.nextId++,
+    kind,
     state: starting(clock.elapsed()),
     agent: null,
     session: null,
@@ -205,12 +245,12 @@ async function spawn(pool: Pool): Promise<void> {
   pool.workers.set(one.id, one);
   const began = clock.elapsed();
   try {
-    const agent = await startAgent(pool.deps, pool.settings, pool.stopping.signal);
+    const agent = await startAgent(pool.deps, kind.settings, pool.stopping.signal);
     one.agent = agent;
     one.readyAt = clock.elapsed();
     one.state = ready(one.state, one.readyAt);
-    pool.model = agent.model;
-    if (pool.starts.succeeded()) pool.deps.events.emit("status", { what: "agents" });
+    if (kind === pool.standard) pool.model = agent.model;
+    if (kind.starts.succeeded()) pool.deps.events.emit("status", { what: "agents" });
     log.info("agent ready", { pid: agent.process.pid, model: agent.model, ms: Math.round(one.readyAt - began) });
     void agent.process.ended.then((ended) => gone(pool, one, ended.because === "stopped", ended.detail));
     rest(pool, one);
@@ -218,19 +258,20 @@ async function spawn(pool: Pool): Promise<void> {
     one.state = DEAD;
     pool.workers.delete(one.id);
     if (pool.stopping.signal.aborted) return;
-    reportTrouble(pool, error);
-    const hopeless = pool.starts.hopeless();
-    if (hopeless && alive(pool) === 0) pool.waiting.failAll(hopeless);
+    reportTrouble(pool, kind, error);
+    const hopeless = kind.starts.hopeless();
+    const same = ({ request }: Waiter) => kindOf(pool, request.caller.agentId) === kind;
+    if (hopeless && alive(pool, kind) === 0) pool.waiting.failAll(hopeless, same);
   }
   refill(pool);
 }
 
 /** The same trouble is told once, however often it is tried again. */
-function reportTrouble(pool: Pool, error: unknown): void {
-  const before = pool.starts.trouble();
-  const trouble = pool.starts.failed(error);
+function reportTrouble(pool: Pool, kind: Kind, error: unknown): void {
+  const before = kind.starts.trouble();
+  const trouble = kind.starts.failed(error);
   if (trouble === before) return pool.deps.log.debug("agent did not start", { error });
-  pool.deps.log.error("agent did not start", { error, trouble });
+  pool.deps.log.error("agent did not start", { error, trouble, agentId: kind.agentId });
   pool.deps.events.emit("status", { what: "agents" });
 }
 
@@ -243,7 +284,7 @@ function gone(pool: Pool, one: Worker, expected: boolean, detail: string): void 
   pool.workers.delete(one.id);
   if (pool.stopping.signal.aborted) return;
   if (!expected) pool.deps.log.warn("agent process ended unexpectedly", { detail });
-  if (!expected && wasIdle) pool.starts.diedResting(pool.deps.clock.elapsed() - one.readyAt);
+  if (!expected && wasIdle) one.kind.starts.diedResting(pool.deps.clock.elapsed() - one.readyAt);
   refill(pool);
 }
 
@@ -273,17 +314,17 @@ function refill(pool: Pool): void {
   fill(pool);
 }
 
-/** Keeps `min` processes ready. */
+/** Keeps `min` processes ready, of the default agent's kind when new ones are needed. */
 function fill(pool: Pool): void {
   const { min, max } = pool.settings.config.pool;
   while (!pool.stopping.signal.aborted && alive(pool) < Math.min(min, max)) {
-    if (!situation(pool, 0).mayStart) return retryLater(pool);
-    track(pool, spawn(pool));
+    if (!situation(pool, pool.standard, 0).mayStart) return retryLater(pool, pool.standard);
+    track(pool, spawn(pool, pool.standard));
   }
 }
 
-function retryLater(pool: Pool): void {
-  pool.starts.whenAllowed(() => refill(pool), pool.stopping.signal);
+function retryLater(pool: Pool, kind: Kind): void {
+  kind.starts.whenAllowed(() => refill(pool), pool.stopping.signal);
 }
 
 function stats(pool: Pool): PoolStats {
@@ -295,8 +336,14 @@ function stats(pool: Pool): PoolStats {
     waiting: pool.waiting.size(),
     max: pool.settings.config.pool.max,
     model: pool.model,
-    trouble: pool.starts.trouble(),
+    trouble: troubleOf(pool),
   };
+}
+
+function troubleOf(pool: Pool): string | null {
+  const troubled = [...pool.kinds.values()].find(({ starts }) => starts.trouble() !== null);
+  const trouble = troubled?.starts.trouble() ?? null;
+  return trouble === null || troubled === pool.standard ? trouble : `Agent ${troubled?.agentId}: ${trouble}`;
 }
 
 async function close(pool: Pool): Promise<void> {
@@ -312,8 +359,15 @@ function track(pool: Pool, work: Promise<void>): Promise<void> {
   return work;
 }
 
-function alive(pool: Pool): number {
-  return [...pool.workers.values()].filter(({ state }) => state.at !== "dead").length;
+function alive(pool: Pool, kind: Kind | null = null): number {
+  return [...pool.workers.values()].filter((one) => one.state.at !== "dead" && (!kind || one.kind === kind)).length;
+}
+
+/** An agent may have left the configuration after a message for it was accepted. */
+function kindOf(pool: Pool, agentId: AgentId): Kind {
+  const kind = pool.kinds.get(agentId);
+  if (kind) return kind;
+  throw new GatewayError("agent_unknown", `there is no agent ${agentId}`);
 }
 
 function worker(pool: Pool, id: number): Worker {
@@ -322,6 +376,7 @@ function worker(pool: Pool, id: number): Worker {
   return found;
 }
 
-function wanted({ request }: Waiter) {
-  return { principal: request.caller.principal, sessionFile: request.sessionFile };
+function wanted({ request }: Waiter, kind: Kind) {
+  const { sessionFile, caller } = request;
+  return { principal: caller.principal, sessionFile, profile: kind.signature };
 }

@@ -20,7 +20,8 @@ export interface WaitingList {
   leave(waiter: Waiter): void;
   /** Back to the head of the line. */
   rejoin(waiter: Waiter): void;
-  failAll(error: unknown): void;
+  /** All of them, or those that `which` names. */
+  failAll(error: unknown, which?: (waiter: Waiter) => boolean): void;
   size(): number;
 }
 
@@ -69,8 +70,8 @@ export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
       waiter.reopens++;
       line = [waiter, ...line];
     },
-    failAll(error) {
-      for (const waiter of line) waiter.fail(error);
+    failAll(error, which = () => true) {
+      for (const waiter of line.filter(which)) waiter.fail(error);
     },
     size: () => line.length,
   };

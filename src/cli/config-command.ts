@@ -1,5 +1,6 @@
 /** `pi-gw config check|get|schema`: looks at the configuration file; prints no secrets and changes nothing. */
 import { resolve } from "node:path";
+import type { Config } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import { visible } from "../observe/index.ts";
 import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
@@ -42,16 +43,8 @@ export async function configSchema(world: CliWorld, flags: CommonFlags): Promise
 
 /** All settings with their defaults, or the one at `path`, such as `gateway.port`. */
 export async function configGet(world: CliWorld, path: string | undefined, flags: ConfigFlags): Promise<number> {
-  const { checkConfigText, formatProblem, publicConfig } = await configDoor();
-  const file = await whichFile(world, flags, undefined);
-  const { config, problems } = checkConfigText(
-    file === null ? "{}" : await readConfig(file),
-    world.environment.variables,
-  );
-  if (!config) {
-    const list = problems.map((problem) => formatProblem(problem, file ?? "")).join("\n");
-    throw new GatewayError("config_invalid", "the file has problems", { say: list });
-  }
+  const { publicConfig } = await configDoor();
+  const config = await configInForce(world, flags);
   const found = path === undefined ? publicConfig(config) : memberAt(publicConfig(config), path);
   if (found === undefined) {
     world.stderr(`${visible(`There is no setting ${path}. See all of them with: pi-gw config get`)}\n`);
@@ -59,6 +52,19 @@ export async function configGet(world: CliWorld, path: string | undefined, flags
   }
   world.stdout(`${JSON.stringify(found, null, flags.json ? undefined : 2)}\n`);
   return EXIT_OK;
+}
+
+/** What the file says, with defaults; a file with problems ends the command with all of them. */
+export async function configInForce(world: CliWorld, flags: ConfigFlags): Promise<Config> {
+  const { checkConfigText, formatProblem } = await configDoor();
+  const file = await whichFile(world, flags, undefined);
+  const { config, problems } = checkConfigText(
+    file === null ? "{}" : await readConfig(file),
+    world.environment.variables,
+  );
+  if (config) return config;
+  const list = problems.map((problem) => formatProblem(problem, file ?? "")).join("\n");
+  throw new GatewayError("config_invalid", "the file has problems", { say: list });
 }
 
 async function whichFile(world: CliWorld, flags: ConfigFlags, named: string | undefined): Promise<string | null> {

@@ -4,6 +4,7 @@ import type { LogLevel } from "../observe/index.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
+import type { RouteFlags } from "./routing/route.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
 
 type Commander = typeof import("commander");
@@ -28,6 +29,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
     });
   addRunning(program, commander, world, finish);
   addLooking(program, commander, world, finish);
+  addRoute(program, commander, world, finish);
   addConfig(program, world, finish);
   return program;
 }
@@ -79,6 +81,23 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     .action(async (flags: CommonFlags & { follow?: boolean; lines: number; level?: LogLevel }) => {
       const { logs } = await import("./logs.ts");
       finish(await logs(world, flags));
+    });
+}
+
+function addRoute(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  common(program.command("route").description("show which agent and session a message would go to"))
+    .option("--explain", "every rule that was considered, and why it won or lost")
+    .option("--channel <name>", "where it is said", "api")
+    .option("--account <name>", "which bot of the channel", "default")
+    .option("--chat <id>", "in which chat (default: the sender's own)")
+    .option("--thread <id>", "in which topic or thread of the chat")
+    .option("--peer <id>", "who says it, such as telegram:user:1", "operator")
+    .addOption(new commander.Option("--scope <scope>", "kind of chat").choices(["dm", "group"]).default("dm"))
+    .option("--mentioned", "the gateway is mentioned in it")
+    .option("--config <file>", "configuration file")
+    .action(async (flags: RouteFlags) => {
+      const { route } = await import("./routing/route.ts");
+      finish(await route(world, flags));
     });
 }
 

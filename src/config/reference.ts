@@ -64,7 +64,9 @@ Made from \`src/config/schema.ts\`; change it there. How the file is found, chec
 
 /** Markdown: one table per section. */
 export function renderConfigReference(): string {
-  const sections = Object.entries(rootSchema().properties ?? {}).filter(([, section]) => section.properties);
+  const sections = Object.entries(rootSchema().properties ?? {}).filter(
+    ([, section]) => section.properties ?? section.items,
+  );
   const pages = sections.map(([name, section]) => {
     const strict = section.security ? "\n\nUnknown keys in this section are refused." : "";
     return `## ${name}\n\n${section.description ?? ""}${strict}\n\n${table(section, name)}\n`;
@@ -73,7 +75,8 @@ export function renderConfigReference(): string {
 }
 
 function table(section: SchemaNode, name: string): string {
-  const rows = rowsOf(section, name).map((cells) => `| ${cells.map(cell).join(" | ")} |`);
+  const rowsHere = section.items ? rowsOf(section.items, `${name}[]`) : rowsOf(section, name);
+  const rows = rowsHere.map((cells) => `| ${cells.map(cell).join(" | ")} |`);
   return ["| Key | Value | Default | What it does |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }
 

@@ -5,6 +5,7 @@
 import { type Static, Type } from "typebox";
 import type { QueueMode } from "../contracts/queue.ts";
 import type { Secret } from "../kit/secret.ts";
+import { agentId, BindingsSection, role, RolesSection, SessionSection } from "./schema-routing.ts";
 
 /** A value that never prints: a `Secret` once loaded. */
 const secretText = (description: string) =>
@@ -80,23 +81,30 @@ const GatewaySection = Type.Object(
   { ...closed, security: true, description: "The port, who may reach it, and how they sign in." },
 );
 
+const modelName = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: "^[^/\\s]+/\\S+$",
+      expects: 'text such as "provider/model", of at most 200 characters',
+      maxLength: 200,
+      description,
+    }),
+  );
+
+const thinkingLevel = (description: string) =>
+  Type.Optional(
+    Type.Union(
+      (["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const).map((level) => Type.Literal(level)),
+      { description },
+    ),
+  );
+
 const AgentSection = Type.Object(
   {
-    model: Type.Optional(
-      Type.String({
-        pattern: "^[^/\\s]+/\\S+$",
-        expects: 'text such as "provider/model", of at most 200 characters',
-        maxLength: 200,
-        description:
-          'Model as "provider/model". Without it: the first model of models.providers, else the first provider whose key is in the environment, else the demo model.',
-      }),
+    model: modelName(
+      'Model as "provider/model". Without it: the first model of models.providers, else the first provider whose key is in the environment, else the demo model.',
     ),
-    thinking: Type.Optional(
-      Type.Union(
-        (["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const).map((level) => Type.Literal(level)),
-        { description: "How much the model thinks before it answers." },
-      ),
-    ),
+    thinking: thinkingLevel("How much the model thinks before it answers."),
     systemPrompt: Type.Optional(
       Type.String({ maxLength: 100_000, description: "Replaces the assistant's base instructions." }),
     ),
@@ -144,6 +152,41 @@ const AgentSection = Type.Object(
     ),
   },
   { ...closed, description: "The pi agents that answer." },
+);
+
+/** What is left out here is taken from `agent`. */
+const AgentsSection = Type.Array(
+  Type.Object(
+    {
+      id: agentId("Its name in session keys and bindings."),
+      model: modelName('Model as "provider/model".'),
+      thinking: thinkingLevel("How much the model thinks before it answers."),
+      systemPrompt: Type.Optional(Type.String({ maxLength: 100_000, description: "Replaces the base instructions." })),
+      appendSystemPrompt: Type.Optional(
+        Type.String({ maxLength: 100_000, description: "Added after the base instructions." }),
+      ),
+      workspace: Type.Optional(Type.String({ maxLength: 4096, description: "Its working folder." })),
+      role: role("What people may do at most when they talk to it, whatever their own role is."),
+      timeoutMs: Type.Optional(
+        Type.Unsafe<number>({
+          anyOf: [
+            { type: "integer", minimum: 1_000, maximum: MAX_DURATION_MS },
+            { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+          ],
+          duration: true,
+          minimum: 1_000,
+          maximum: MAX_DURATION_MS,
+          description: "A turn that takes longer is stopped and says so.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    default: [],
+    maxItems: 64,
+    description: "Agents besides `default`. What an entry leaves out is taken from `agent`.",
+  },
 );
 
 const price = (description: string) => Type.Number({ default: 0, minimum: 0, description });
@@ -279,6 +322,10 @@ export const ConfigSchema = Type.Object(
     $schema: Type.Optional(Type.String({ description: "For editors; ignored." })),
     gateway: GatewaySection,
     agent: AgentSection,
+    agents: AgentsSection,
+    bindings: BindingsSection,
+    roles: RolesSection,
+    session: SessionSection,
     models: ModelsSection,
     queue: QueueSection,
     media: MediaSection,

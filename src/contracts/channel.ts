@@ -27,4 +27,6 @@ export type Receipt =
       readonly retryAfterMs?: number;
     };
 
-export type RefusedBecause = "empty" | "too_long" | "session_full" | "gateway_full" | "stopping" | "not_allowed";
+/** `ignored`: the message is not for the gateway, or its sender may not know that there is one; say nothing. */
+export type RefusedBecause =
+  "empty" | "too_long" | "session_full" | "gateway_full" | "stopping" | "unknown_agent" | "not_allowed" | "ignored";

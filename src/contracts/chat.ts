@@ -1,5 +1,5 @@
 /** What people say and what we say back, free of any platform. */
-import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
 
 /** Where a message came from and where an answer goes. */
 export interface ChatAddress {
@@ -21,6 +21,8 @@ export interface InboundMessage {
   readonly attachments: readonly MediaRef[];
   /** The platform says so; never guessed from the agent's name. */
   readonly mentioned: boolean;
+  /** The agent its sender asked for by name, where a channel lets people choose. Routing decides when it is absent. */
+  readonly agentId?: AgentId;
   readonly receivedAt: number;
 }
 

@@ -45,6 +45,11 @@ export const ERRORS = {
     retry: "never",
     say: "The pi agent was not found. Run `pi-gw doctor` to see where the gateway looked.",
   },
+  agent_unknown: {
+    status: 422,
+    retry: "never",
+    say: "This conversation belongs to an agent that is not configured. Add it to agents, or begin another conversation.",
+  },
   agent_unavailable: {
     status: 502,
     retry: "later",

@@ -13,5 +13,13 @@ export type Verdict =
       readonly agentId: AgentId;
       readonly role: Role;
       readonly priority: number;
+      /** Why: one sentence for the role, one for the agent, one for the session. */
+      readonly because: readonly string[];
     }
-  | { readonly kind: "refuse"; readonly because: string; readonly say: string };
+  | {
+      readonly kind: "refuse";
+      readonly because: string;
+      /** `nothing`: the sender is not answered at all. `pairing`: the sender may ask to be let in. */
+      readonly tell: "nothing" | "refusal" | "pairing";
+      readonly say: string;
+    };

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Accepted, Queue } from "../contracts/queue.ts";
-import type { InboxId, Principal } from "../contracts/ids.ts";
+import type { AgentId, InboxId, Principal } from "../contracts/ids.ts";
 import { createEvents } from "../observe/index.ts";
 import { createRouter } from "../routing/index.ts";
 import { inbound } from "../testing/messages.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { routingConfig } from "../testing/routing-config.ts";
 import { createReceiver } from "./receive.ts";
 
 const never = new AbortController().signal;
@@ -22,7 +23,7 @@ function fixture(answer: Accepted, stopping = never) {
     },
   } as unknown as Queue;
   const receiver = createReceiver(
-    { log, events, queue, router: createRouter() },
+    { log, events, queue, router: createRouter(() => routingConfig()) },
     () => ({ maxMessageChars: 10 }),
     stopping,
   );
@@ -40,12 +41,21 @@ describe("a message that arrives", () => {
   test.each([
     ["empty", inbound("  \n ")],
     ["too_long", inbound("x".repeat(11))],
+    ["unknown_agent", inbound("hello", { agentId: "nobody" as AgentId })],
     ["not_allowed", inbound("hello", { sender: { principal: "telegram:user:1" as Principal, name: "operator" } })],
   ] as const)("is refused with a sentence before it is stored: %s", async (because, message) => {
     const fx = fixture(queued);
     const receipt = await fx.receive(message);
     expect(receipt).toMatchObject({ kind: "refused", because });
     expect(receipt.kind === "refused" && receipt.say.length > 10).toBe(true);
+    expect([fx.offered, fx.announced]).toEqual([[], []]);
+  });
+
+  test("from a group that does not mean us is ignored, and nobody is answered", async () => {
+    const fx = fixture(queued);
+    const sender = { principal: "telegram:user:1" as Principal, name: "somebody" };
+    const said = inbound("hello", { scope: "group", sender, mentioned: false });
+    expect(await fx.receive(said)).toMatchObject({ kind: "refused", because: "ignored" });
     expect([fx.offered, fx.announced]).toEqual([[], []]);
   });
 

@@ -1,10 +1,10 @@
 /** Message in: check → route → store → tell everyone who watches. Only then is the sender told "accepted". */
-import type { Receipt, Receiver } from "../contracts/channel.ts";
+import type { Receipt, Receiver, RefusedBecause } from "../contracts/channel.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
 import type { Events } from "../contracts/events.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { Queue } from "../contracts/queue.ts";
-import type { Router } from "../contracts/routing.ts";
+import type { Router, Verdict } from "../contracts/routing.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
 
@@ -28,8 +28,9 @@ export function createReceiver(deps: ReceiverDeps, limits: () => ReceiverLimits,
 
       const verdict = deps.router.decide(message);
       if (verdict.kind === "refuse") {
-        deps.log.warn("message refused", { channel: message.address.channel, because: verdict.because });
-        return { kind: "refused", because: "not_allowed", say: verdict.say };
+        const level = verdict.tell === "nothing" ? "debug" : "warn"; // a group talks all day without meaning us
+        deps.log[level]("message refused", { channel: message.address.channel, because: verdict.because });
+        return { kind: "refused", because: refusedBecause(verdict), say: verdict.say };
       }
 
       const { sessionKey, agentId, role, priority } = verdict;
@@ -46,10 +47,16 @@ export function createReceiver(deps: ReceiverDeps, limits: () => ReceiverLimits,
           sameContent: accepted.fingerprint === message.fingerprint,
         };
       }
+      deps.log.debug("message routed", { inboxId: accepted.id, agentId, because: verdict.because });
       announce(deps, accepted.id, sessionKey, message);
       return { kind: "queued", id: accepted.id, sessionKey, position: accepted.position };
     },
   };
+}
+
+function refusedBecause({ because, tell }: Extract<Verdict, { kind: "refuse" }>): RefusedBecause {
+  if (tell === "nothing") return "ignored";
+  return because === "unknown_agent" ? "unknown_agent" : "not_allowed";
 }
 
 function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: AbortSignal): Receipt | null {

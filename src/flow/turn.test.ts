@@ -17,6 +17,7 @@ import { createFakePool, dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, wa
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { routingConfig } from "../testing/routing-config.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
 
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
@@ -40,7 +41,7 @@ async function flow(
     channels: {},
   }));
   const receiver = createReceiver(
-    { log, events, queue, router: createRouter() },
+    { log, events, queue, router: createRouter(() => routingConfig()) },
     () => ({ maxMessageChars: 1_000 }),
     never,
   );

@@ -7,6 +7,7 @@ import type { AgentEvent, AgentLease, AgentPool } from "../contracts/agent.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
+import type { AgentId } from "../contracts/ids.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import { createDeltaStream } from "../delivery/index.ts";
@@ -57,8 +58,8 @@ interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
 }
 
-/** `options` is asked for each turn, so that a changed configuration holds from the next one on. */
-export function startTurns(deps: TurnsDeps, options: () => TurnsOptions): AsyncDisposable {
+/** `options` is asked for each turn and its agent, so that a changed configuration holds from the next one on. */
+export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => TurnsOptions): AsyncDisposable {
   const closing = new AbortController();
   const leaving = new AbortController();
   const running = new Set<Promise<void>>();
@@ -69,7 +70,7 @@ export function startTurns(deps: TurnsDeps, options: () => TurnsOptions): AsyncD
       if (running.size >= deps.pool.stats().max) await Promise.race(running);
       const batch = await deps.queue.take(closing.signal).catch(() => null); // rejects only because we are closing
       if (!batch) return;
-      const turn: Promise<void> = runTurn(world, batch, options())
+      const turn: Promise<void> = runTurn(world, batch, options(batch.agentId))
         .catch((error: unknown) => deps.log.error("turn fell apart", { turnId: batch.turnId, error }))
         .finally(() => running.delete(turn));
       running.add(turn);

@@ -3,7 +3,7 @@ import type { Receiver } from "../contracts/channel.ts";
 import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns } from "../contracts/flow.ts";
-import type { Principal, SessionKey } from "../contracts/ids.ts";
+import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
@@ -60,18 +60,20 @@ export interface InboundInput {
   readonly text: string;
   readonly attachments: readonly MediaRef[];
   readonly principal: Principal;
+  readonly agentId: AgentId;
   readonly fingerprint: string;
   readonly receivedAt: number;
 }
 
 export interface SessionNames {
-  /** A full key, or the short name of a session of the API; null when it is neither. */
-  parse(text: string): SessionPlace | null;
+  /** A full key, or the short name of a session of the API, which may be one of a named agent; null when it is neither. */
+  parse(text: string, agent: string | undefined): SessionPlace | null;
 }
 
 /** The channel is the session's own, whoever asks: the page may speak in a session of the API and the other way round. */
 export interface SessionPlace {
   readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
   readonly channel: "webchat" | "api";
   readonly chat: string;
 }

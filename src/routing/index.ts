@@ -2,5 +2,23 @@
  * Routing: who speaks to which agent in which session, with which role and priority.
  * Pure functions; it knows neither channels nor queue nor agents, and refuses whoever it does not know.
  */
-export { createRouter, DEFAULT_AGENT, OPERATOR } from "./router.ts";
+export {
+  type Access,
+  type AccessFacts,
+  type AccessPolicy,
+  type AccessRules,
+  decideAccess,
+  type GroupPolicy,
+} from "./access.ts";
+export { OPERATOR } from "./identity.ts";
+export { type ChosenSession, chooseSession } from "./named-session.ts";
+export {
+  type AccessDoors,
+  createRouter,
+  DEFAULT_AGENT,
+  explainRoute,
+  type Explanation,
+  type RouteFacts,
+  type RoutingConfig,
+} from "./router.ts";
 export { buildSessionKey, parseSessionText, type SessionName } from "./session-key.ts";

@@ -1,29 +1,146 @@
-/** Decides where a message goes. Today one agent and one owner; every further rule becomes a branch of `decide`, with its reason. */
+/** Decides where a message goes: who speaks → which agent → which session. Every verdict carries its reasons; unknown people and agents are refused. */
+import type { Config } from "../config/index.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
-import type { AgentId, Principal } from "../contracts/ids.ts";
+import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import type { Router, Verdict } from "../contracts/routing.ts";
-import { buildSessionKey } from "./session-key.ts";
+import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
+import { type BindingFacts, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
+import { linkedName } from "./identity.ts";
+import { buildSessionKey, type Peer, type SessionName } from "./session-key.ts";
 
 export const DEFAULT_AGENT = "default" as AgentId;
-/** Whoever signed in to the page or holds the operator's token. */
-export const OPERATOR = "operator" as Principal;
 
-const PRIORITY = { dm: 10, group: 5 } as const;
+export type RoutingConfig = Pick<Config, "agents" | "bindings" | "roles" | "session">;
 
-export function createRouter(): Router {
-  return { decide };
+/** What channels know about who may speak to them. */
+export interface AccessDoors {
+  policyOf(channel: string, account: string): AccessPolicy;
+  isPaired(principal: Principal, channel: string, account: string): boolean;
 }
 
-function decide(message: InboundMessage): Verdict {
-  if (message.sender.principal !== OPERATOR) {
-    return { kind: "refuse", because: "unknown_sender", say: "This gateway does not know you." };
+/** What routing looks at in a message. */
+export type RouteFacts = Pick<InboundMessage, "address" | "scope" | "sender" | "mentioned" | "agentId">;
+
+export interface Explanation {
+  readonly verdict: Verdict;
+  readonly access: Access;
+  /** Empty when the sender was refused, or named the agent. */
+  readonly considered: readonly Considered[];
+}
+
+/** For channels without rules of their own. */
+export const CLOSED_DOORS: AccessDoors = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
+
+const PRIORITY = { dm: 10, group: 5 } as const;
+const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
+/** Here people open as many conversations as they like and choose among them, so `dmScope` has no say. */
+const CHOSEN_BY_PEOPLE: ReadonlySet<string> = new Set(["webchat", "api"]);
+
+const DENIED: Readonly<Record<DeniedBecause, string>> = {
+  not_a_person: "The sender's id is not the id of a person.",
+  closed: "This channel does not take such messages.",
+  unknown_sender: "This gateway does not know you.",
+  not_paired: "This gateway does not know you yet. Its owner can let you in.",
+  group_not_listed: "This group is not among those the gateway answers in.",
+  not_mentioned: "In this group the gateway answers only when it is mentioned.",
+};
+
+/** The configuration is asked for each message, so that a change holds from the next one on. */
+export function createRouter(config: () => RoutingConfig, doors: AccessDoors = CLOSED_DOORS): Router {
+  return { decide: (message) => decide(config(), message, accessOf(config(), message, doors)) };
+}
+
+/** The same decision, with everything that was considered on the way. */
+export function explainRoute(config: RoutingConfig, facts: RouteFacts, doors: AccessDoors = CLOSED_DOORS): Explanation {
+  const access = accessOf(config, facts, doors);
+  const undecided = access.allow && facts.agentId === undefined;
+  const considered = undecided ? considerBindings(config.bindings, bindingFacts(facts, access.role)) : [];
+  return { verdict: decide(config, facts, access), access, considered };
+}
+
+/** The agent that answers in a conversation whose name does not say so. */
+export function boundAgent(config: Pick<RoutingConfig, "bindings">, facts: BindingFacts): AgentId {
+  return (pickBinding(config.bindings, facts)?.binding.agent ?? DEFAULT_AGENT) as AgentId;
+}
+
+function accessOf({ roles }: RoutingConfig, { address, scope, sender, mentioned }: RouteFacts, doors: AccessDoors) {
+  const { principal } = sender;
+  const { channel, account, chat } = address;
+  const paired = doors.isPaired(principal, channel, account);
+  return decideAccess(
+    { principal, scope, chat, mentioned, paired },
+    { roles, policy: doors.policyOf(channel, account) },
+  );
+}
+
+function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdict {
+  if (!access.allow) {
+    const { because, tell } = access;
+    return { kind: "refuse", because, tell, say: DENIED[because] };
   }
-  const { channel, chat } = message.address;
+  const { agentId, because } = chooseAgent(config, facts, access.role);
+  const entry = config.agents.find(({ id }) => id === agentId);
+  if (!entry && agentId !== DEFAULT_AGENT) return { kind: "refuse", ...unknownAgent(config, agentId) };
+  const capped = entry?.role !== undefined && RANK[entry.role] < RANK[access.role];
+  const role = capped && entry?.role !== undefined ? entry.role : access.role;
+  const session = sessionOf(config, facts, agentId);
   return {
     kind: "accept",
-    sessionKey: buildSessionKey({ agent: DEFAULT_AGENT, channel, scope: message.scope, id: chat }),
-    agentId: DEFAULT_AGENT,
-    role: "owner",
-    priority: PRIORITY[message.scope],
+    sessionKey: buildSessionKey(session.name),
+    agentId,
+    role,
+    priority: PRIORITY[facts.scope],
+    because: [
+      `${access.role}: ${access.because}`,
+      ...(capped ? [`${role}: the agent ${agentId} gives nobody more than that`] : []),
+      `agent ${agentId}: ${because}`,
+      `session: ${session.because}`,
+    ],
   };
+}
+
+function chooseAgent(config: RoutingConfig, facts: RouteFacts, role: Role) {
+  if (facts.agentId !== undefined) return { agentId: facts.agentId, because: "the sender asked for it" };
+  const picked = pickBinding(config.bindings, bindingFacts(facts, role));
+  if (!picked) return { agentId: DEFAULT_AGENT, because: "no binding fits" };
+  const because = `bindings[${picked.index}] ${winning(picked.binding)}`;
+  return { agentId: picked.binding.agent as AgentId, because };
+}
+
+function bindingFacts({ address, sender }: RouteFacts, role: Role): BindingFacts {
+  const { channel, account, chat } = address;
+  return { channel, account, chat, peer: sender.principal, role };
+}
+
+function unknownAgent(config: RoutingConfig, agentId: AgentId) {
+  const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)].join(", ");
+  const say = `There is no agent ${JSON.stringify(agentId)}. Choose one of: ${names}.`;
+  return { because: "unknown_agent", tell: "refusal", say } as const;
+}
+
+/** `main` and `per-peer` are about people: a thread belongs to a chat, so it does not divide them. */
+function sessionOf(
+  { session }: RoutingConfig,
+  facts: RouteFacts,
+  agent: AgentId,
+): { name: SessionName; because: string } {
+  const { scope, address, sender } = facts;
+  const { channel, account, chat, thread } = address;
+  const { dmScope } = session;
+  const inChat = { form: "chat", agent, channel, scope, ...(thread === undefined ? {} : { thread }) } as const;
+  const chosen = CHOSEN_BY_PEOPLE.has(channel);
+  if (chosen) return { name: { ...inChat, peer: { id: chat } }, because: "conversations here are chosen by name" };
+  const perAccount = dmScope === "per-account-channel-peer" ? { account } : {};
+  if (scope === "group") {
+    return { name: { ...inChat, ...perAccount, peer: { id: chat } }, because: "a group is one conversation" };
+  }
+  const because = `session.dmScope is ${dmScope}`;
+  if (dmScope === "main") return { name: { form: "main", agent }, because };
+  const person = linkedName(session.identityLinks, sender.principal);
+  const linked: Peer | null = person === null ? null : { person };
+  const why = person === null ? because : `${because}, and this id is linked to ${person}`;
+  if (dmScope === "per-peer") {
+    return { name: { form: "peer", agent, peer: linked ?? { id: sender.principal } }, because: why };
+  }
+  return { name: { ...inChat, ...perAccount, peer: linked ?? { id: chat } }, because: why };
 }

@@ -1,38 +1,107 @@
 /** Session keys: built from their parts with escaping, so that distinct parts give distinct keys. Never used as a path. */
 import type { SessionKey } from "../contracts/ids.ts";
 
-export interface SessionName {
+/** Which conversation is meant. Every form has a shape of its own, so no two forms can give the same key. */
+export type SessionName =
+  /** All direct messages to an agent: `agent:{id}:main`. */
+  | { readonly form: "main"; readonly agent: string }
+  /** One person, wherever they write: `agent:{id}:dm:{peer}`. */
+  | { readonly form: "peer"; readonly agent: string; readonly peer: Peer }
+  | ChatSession;
+
+/** `agent:{id}:{channel}[:{account}]:{dm|group}:{peer}[:topic:{thread}]`. */
+export interface ChatSession {
+  readonly form: "chat";
   readonly agent: string;
   readonly channel: string;
+  readonly account?: string;
   readonly scope: "dm" | "group";
-  readonly id: string;
+  readonly peer: Peer;
+  readonly thread?: string;
+}
+
+/** An id as the platform gives it, or the name under which several ids are linked; the latter is marked, so that a name cannot pass for an id. */
+export type Peer = { readonly id: string } | { readonly person: string };
+
+export interface NamedSession {
+  readonly name: SessionName;
+  readonly key: SessionKey;
 }
 
 const MAX_KEY_CHARS = 512;
 const SHORT_NAME = /^[a-z0-9-]{1,64}$/;
 const PLAIN = /[A-Za-z0-9._~-]/;
+/** Never the outcome of escaping. */
+const PERSON_MARK = "@";
 
 export function buildSessionKey(name: SessionName): SessionKey {
-  return ["agent", escapePart(name.agent), escapePart(name.channel), name.scope, escapePart(name.id)].join(
-    ":",
-  ) as SessionKey;
+  return ["agent", escapePart(name.agent), ...placeParts(name)].join(":") as SessionKey;
 }
 
 /** A full key as it was built, or a short name that means a session of the HTTP API. Null for anything else. */
-export function parseSessionText(text: string, agent: string): (SessionName & { readonly key: SessionKey }) | null {
-  if (SHORT_NAME.test(text)) return named({ agent, channel: "api", scope: "dm", id: text });
+export function parseSessionText(text: string, agent: string): NamedSession | null {
+  if (isShortName(text)) return named({ form: "chat", agent, channel: "api", scope: "dm", peer: { id: text } });
   if (text.length > MAX_KEY_CHARS) return null;
-  const [word, keyAgent, channel, scope, id, ...rest] = text.split(":");
-  if (word !== "agent" || rest.length > 0 || (scope !== "dm" && scope !== "group")) return null;
-  const parts = [keyAgent, channel, id].map(unescapePart);
-  const [agentPart, channelPart, idPart] = parts;
-  if (!agentPart || !channelPart || !idPart) return null;
-  const found = named({ agent: agentPart, channel: channelPart, scope, id: idPart });
-  return found.key === text ? found : null; // one spelling per session: what would be built is what is accepted
+  const [word, keyAgent, ...place] = text.split(":");
+  const owner = unescapePart(keyAgent);
+  if (word !== "agent" || !owner) return null;
+  const name = parsePlace(owner, place);
+  const found = name ? named(name) : null;
+  return found?.key === text ? found : null; // one spelling per session: what would be built is what is accepted
 }
 
-function named(name: SessionName): SessionName & { readonly key: SessionKey } {
-  return { ...name, key: buildSessionKey(name) };
+/** A name such as `release-notes`, which does not say whose session it is. */
+export function isShortName(text: string): boolean {
+  return SHORT_NAME.test(text);
+}
+
+function placeParts(name: SessionName): readonly string[] {
+  if (name.form === "main") return ["main"];
+  if (name.form === "peer") return ["dm", peerPart(name.peer)];
+  const account = name.account === undefined ? [] : [escapePart(name.account)];
+  const topic = name.thread === undefined ? [] : ["topic", escapePart(name.thread)];
+  return [escapePart(name.channel), ...account, name.scope, peerPart(name.peer), ...topic];
+}
+
+function parsePlace(agent: string, place: readonly string[]): SessionName | null {
+  const [first, second, third] = place;
+  if (place.length === 1 && first === "main") return { form: "main", agent };
+  if (place.length === 2 && first === "dm") {
+    const peer = parsePeer(second);
+    return peer && { form: "peer", agent, peer };
+  }
+  const hasAccount = place.length === 4 && (third === "dm" || third === "group");
+  const withAccountAndTopic = place.length === 6;
+  return parseChat(agent, place, hasAccount || withAccountAndTopic);
+}
+
+function parseChat(agent: string, place: readonly string[], hasAccount: boolean): ChatSession | null {
+  const [channelPart, ...rest] = place;
+  const account = hasAccount ? unescapePart(rest.shift()) : undefined;
+  const [scope, peerText, topicWord, threadPart, ...more] = rest;
+  const [channel, peer, thread] = [unescapePart(channelPart), parsePeer(peerText), unescapePart(threadPart)];
+  if (account === null || !channel || !peer || more.length > 0) return null;
+  if (scope !== "dm" && scope !== "group") return null;
+  const chat = { form: "chat", agent, channel, scope, peer, ...(account === undefined ? {} : { account }) } as const;
+  if (topicWord === undefined) return chat;
+  return topicWord === "topic" && thread ? { ...chat, thread } : null;
+}
+
+function named(name: SessionName): NamedSession {
+  return { name, key: buildSessionKey(name) };
+}
+
+function peerPart(peer: Peer): string {
+  return "person" in peer ? `${PERSON_MARK}${escapePart(peer.person)}` : escapePart(peer.id);
+}
+
+function parsePeer(part: string | undefined): Peer | null {
+  if (part?.startsWith(PERSON_MARK)) {
+    const person = unescapePart(part.slice(1));
+    return person === null ? null : { person };
+  }
+  const id = unescapePart(part);
+  return id === null ? null : { id };
 }
 
 function escapePart(part: string): string {

@@ -24,23 +24,27 @@ interface FolderOptions {
   readonly config: Config["agent"];
   readonly models: Config["models"];
   readonly environment: Environment;
+  /** Where this agent's own folder is, below `home`. Default: `agent`. */
+  readonly folder?: readonly string[];
 }
 
 /** Retries of passing provider errors inside pi: quick and few, because somebody is waiting. */
 const RETRY = { enabled: true, maxRetries: 2, baseDelayMs: 1_000, maxAgentDelayMs: 8_000 };
 
-export function agentFolders({ home, config, environment }: FolderOptions): AgentFolders {
+export function agentFolders(options: FolderOptions): AgentFolders {
+  const { home, config, environment } = options;
+  const own = ownFolder(options);
   const given = config.agentDir === undefined ? null : expand(config.agentDir, environment.userHome);
   return {
-    agentDir: given ?? join(home, "agent"),
+    agentDir: given ?? own,
     ownAgentDir: given === null,
-    home: join(home, "agent", "home"),
+    home: join(own, "home"),
     workspace:
       config.workspace === undefined ? join(home, "workspace") : expand(config.workspace, environment.userHome),
     sessions: join(home, "sessions"),
     transpilerCache: environment.transpilerCache ?? join(home, "cache", "bun"),
-    promptFile: join(home, "agent", "system-prompt.md"),
-    bunConfig: join(home, "agent", "bunfig.toml"),
+    promptFile: join(own, "system-prompt.md"),
+    bunConfig: join(own, "bunfig.toml"),
   };
 }
 
@@ -49,7 +53,7 @@ export async function prepareFolders(
   options: FolderOptions,
   choice: ModelChoice,
 ): Promise<void> {
-  const made = [join(options.home, "agent"), folders.home, folders.workspace, folders.sessions];
+  const made = [ownFolder(options), folders.home, folders.workspace, folders.sessions];
   if (options.environment.transpilerCache === null) made.push(folders.transpilerCache);
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
   await writePrivate(folders.promptFile, systemPrompt(options.config));
@@ -57,6 +61,10 @@ export async function prepareFolders(
   if (!folders.ownAgentDir) return;
   await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));
   await writePrivate(join(folders.agentDir, "models.json"), toJson(models(options.models, choice)));
+}
+
+function ownFolder({ home, folder = ["agent"] }: FolderOptions): string {
+  return join(home, ...folder);
 }
 
 /** Defaults here instead of flags: with a flag pi could not be given another model for a single session. */

@@ -1,6 +1,6 @@
 /** What the page or a program said → InboundMessage. Who is speaking was decided at sign-in; nothing here is believed from the body. */
 import type { InboundMessage, MediaRef } from "../../contracts/chat.ts";
-import type { Principal } from "../../contracts/ids.ts";
+import type { AgentId, Principal } from "../../contracts/ids.ts";
 
 export interface WebChatInput {
   readonly chat: string;
@@ -10,6 +10,7 @@ export interface WebChatInput {
   readonly text: string;
   readonly attachments: readonly MediaRef[];
   readonly principal: Principal;
+  readonly agentId: AgentId;
   readonly receivedAt: number;
 }
 
@@ -23,6 +24,7 @@ export function toInbound(channel: string, input: WebChatInput): InboundMessage 
     text: input.text,
     attachments: input.attachments,
     mentioned: true,
+    agentId: input.agentId,
     receivedAt: input.receivedAt,
   };
 }

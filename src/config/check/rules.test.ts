@@ -111,3 +111,77 @@ describe("other rules", () => {
     expect(problems({}, { agent: { model: "anthropic/some-model" } })).toEqual([]);
   });
 });
+
+describe("agents, bindings and people", () => {
+  const found = (config: object) => {
+    const { problems: wrong, warnings } = checkConfigText(JSON.stringify(config), () => undefined);
+    return [...wrong, ...warnings].map(({ path, suggestion }) =>
+      [path, ...(suggestion ? [suggestion] : [])].join(" → "),
+    );
+  };
+  const agents = [{ id: "research" }];
+  const cases: readonly [name: string, config: object, found: readonly string[]][] = [
+    ["an agent needs a name", { agents: [{}] }, ["agents[0].id"]],
+    [
+      "a name is small letters, digits and dashes",
+      { agents: [{ id: "../x" }, { id: "A" }] },
+      ["agents[0].id", "agents[1].id"],
+    ],
+    ["two agents have two names", { agents: [...agents, ...agents] }, ["agents[1].id"]],
+    ["the default agent is not listed", { agents: [{ id: "default" }] }, ["agents[0].id"]],
+    [
+      "a binding names an agent that exists",
+      { agents, bindings: [{ agent: "reserch" }] },
+      ["bindings[0].agent → research"],
+    ],
+    ["or the default one", { bindings: [{ agent: "default", channel: "api" }] }, []],
+    [
+      "a chat and an account need a channel",
+      { bindings: [{ agent: "default", chat: "1", account: "a" }] },
+      ["bindings[0].account", "bindings[0].chat"],
+    ],
+    ["a person in a binding is an id", { bindings: [{ agent: "default", peer: "ann" }] }, ["bindings[0].peer"]],
+    [
+      "a misspelt key in a binding is a problem",
+      { bindings: [{ agent: "default", pear: "x" }] },
+      ["bindings[0].pear → bindings[0].peer"],
+    ],
+    [
+      "a binding for the page is pointed out",
+      { bindings: [{ agent: "default", channel: "webchat" }] },
+      ["bindings[0].channel"],
+    ],
+    [
+      "an owner is an id",
+      { roles: { owners: ["ann", "1", "telegram:group:1", "*", "telegram:user:1"] } },
+      ["roles.owners[0]", "roles.owners[1]", "roles.owners[2]", "roles.owners[3]"],
+    ],
+    ["a misspelt role is a problem", { roles: { owner: ["telegram:user:1"] } }, ["roles.owner → roles.owners"]],
+    [
+      "one id is one person",
+      { session: { identityLinks: { a: ["x:user:1"], b: ["x:user:1"] } } },
+      ["session.identityLinks.b[0]"],
+    ],
+    [
+      "an agent's model is looked up like the default one's",
+      {
+        agents: [{ id: "a", model: "x/m2" }],
+        models: { providers: { x: { baseUrl: "http://h", models: [{ id: "m1" }] } } },
+      },
+      ["agents[0].model → x/m1"],
+    ],
+    [
+      "an agent's time limit is a duration",
+      {
+        agents: [
+          { id: "a", timeoutMs: "5m" },
+          { id: "b", timeoutMs: "soon" },
+        ],
+      },
+      ["agents[1].timeoutMs"],
+    ],
+  ];
+  test.each(cases)("%s", (_name, config, expected) => {
+    expect(found(config).toSorted()).toEqual([...expected]);
+  });
+});

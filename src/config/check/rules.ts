@@ -2,21 +2,8 @@
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
 import { nearest } from "./nearest.ts";
-import type { Config } from "../schema.ts";
-
-export interface Broken {
-  readonly severity: "problem" | "warning";
-  readonly path: string;
-  readonly message: string;
-  readonly value?: string;
-  readonly suggestion?: string;
-}
-
-export interface RuleWorld {
-  readonly config: Config;
-  /** A value as it may stand in a sentence. */
-  readonly show: (path: string, text: string) => string;
-}
+import { type Broken, problem, type RuleWorld } from "./rule.ts";
+import { agentRules, bindingRules, linkRules } from "./routing-rules.ts";
 
 interface Rule {
   /** The keys it looks at. It is left out while one of them has a problem of its own. */
@@ -34,7 +21,10 @@ const RULES: readonly Rule[] = [
     check: reachRules,
   },
   { reads: ["agent.pool"], check: poolRule },
-  { reads: ["agent.model", "models"], check: modelRule },
+  { reads: ["agent.model", "agents", "models"], check: modelRules },
+  { reads: ["agents"], check: agentRules },
+  { reads: ["agents", "bindings"], check: bindingRules },
+  { reads: ["session.identityLinks"], check: linkRules },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
@@ -45,8 +35,6 @@ export function brokenRules(world: RuleWorld, brokenPaths: readonly string[]): r
 
 const isWithin = (path: string, group: string): boolean =>
   path === group || path.startsWith(`${group}.`) || path.startsWith(`${group}[`);
-
-const problem = (path: string, message: string): Broken => ({ severity: "problem", path, message });
 
 function* credentialRules({ config }: RuleWorld): Generator<Broken> {
   const { auth } = config.gateway;
@@ -121,9 +109,14 @@ function* poolRule({ config }: RuleWorld): Generator<Broken> {
 }
 
 /** A model of a provider that is described here must be described too; a provider that only pi knows is pi's business. */
-function* modelRule({ config, show }: RuleWorld): Generator<Broken> {
+function* modelRules({ config, show }: RuleWorld): Generator<Broken> {
+  yield* modelRule({ config, show }, "agent.model", config.agent.model ?? "");
+  for (const [index, { model = "" }] of config.agents.entries())
+    yield* modelRule({ config, show }, `agents[${index}].model`, model);
+}
+
+function* modelRule({ config, show }: RuleWorld, path: string, wanted: string): Generator<Broken> {
   const { providers } = config.models;
-  const wanted = config.agent.model ?? "";
   const slash = wanted.indexOf("/");
   const provider = wanted.slice(0, Math.max(0, slash));
   if (!Object.hasOwn(providers, provider)) return;
@@ -133,8 +126,8 @@ function* modelRule({ config, show }: RuleWorld): Generator<Broken> {
   const close = nearest(id, ids);
   const hint =
     close === null ? "Add the model there, or choose one that is listed." : `Did you mean "${provider}/${close}"?`;
-  const value = show("agent.model", wanted);
-  const message = `agent.model is ${value}, but models.providers.${provider} does not list that model. ${hint}`;
-  const found = { ...problem("agent.model", message), value };
+  const value = show(path, wanted);
+  const message = `${path} is ${value}, but models.providers.${provider} does not list that model. ${hint}`;
+  const found = { ...problem(path, message), value };
   yield close === null ? found : { ...found, suggestion: `${provider}/${close}` };
 }

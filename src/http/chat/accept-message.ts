@@ -16,6 +16,8 @@ export type AttachmentInput =
 
 export interface Draft {
   readonly session: string;
+  /** The agent asked for; without it, the session says whose it is. */
+  readonly agent?: string | undefined;
   readonly eventId: string;
   readonly text: string;
   readonly attachments: readonly AttachmentInput[];
@@ -37,11 +39,18 @@ const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   session_full: "queue_full",
   gateway_full: "queue_full",
   stopping: "stopping",
+  unknown_agent: "invalid_params",
   not_allowed: "forbidden",
+  ignored: "forbidden",
 };
 
-export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string): SessionPlace {
-  const found = deps.sessions.parse(session);
+export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, agent?: string): SessionPlace {
+  const found = deps.sessions.parse(session, agent);
+  if (found && agent !== undefined && found.agentId !== agent) {
+    throw new GatewayError("invalid_params", "session of another agent", {
+      say: `\`session\` belongs to the agent "${found.agentId}", and \`agent\` names another one. Leave one of them out.`,
+    });
+  }
   if (found) return found;
   throw new GatewayError("invalid_params", "unreadable session", {
     say: "`session` is a full session key, or a short name of a-z, 0-9 and dashes.",
@@ -55,7 +64,7 @@ export async function acceptMessage(
   draft: Draft,
   signal: AbortSignal,
 ): Promise<Taken> {
-  const { sessionKey, channel, chat } = sessionOf(deps, draft.session);
+  const { sessionKey, agentId, channel, chat } = sessionOf(deps, draft.session, draft.agent);
   if (draft.text.length > limits.maxMessageChars) throw tooLong(draft.text.length, limits.maxMessageChars);
   if (draft.text.trim() === "" && draft.attachments.length === 0) throw new GatewayError("empty_message", "empty");
   const files = await attach(deps, limits, draft);
@@ -66,6 +75,7 @@ export async function acceptMessage(
     text: draft.text,
     attachments: files.map((file) => file.ref),
     principal: draft.principal,
+    agentId,
     fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, files.map((file) => file.identity)])),
     receivedAt: deps.clock.now(),
   });

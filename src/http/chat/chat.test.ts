@@ -95,6 +95,25 @@ describe("a message by POST /api/chat", () => {
     }
   });
 
+  test("goes to the agent that is named, and to none when session and agent disagree", async () => {
+    await using world = startHttpWorld();
+    world.onTaken = (inboxId, sessionKey) => world.endTurn(inboxId, { sessionKey });
+    await world.postJson("/api/chat", { text: "hi", agent: "research" });
+    await world.postJson("/api/chat", { text: "hi", session: "work", agent: "research" });
+    await world.postJson("/api/chat", { text: "hi", session: "agent:research:api:dm:work" });
+    expect(world.received.map(({ agentId, address }) => [agentId, address.chat])).toEqual([
+      ["research", "operator"],
+      ["research", "work"],
+      ["research", "work"],
+    ] as never);
+    const both = { text: "hi", session: "agent:default:api:dm:work", agent: "research" };
+    expect(await problem(await world.postJson("/api/chat", both))).toMatchObject({ code: "invalid_params" });
+    expect(await problem(await world.postJson("/api/chat", { text: "hi", agent: "Not/One" }))).toMatchObject({
+      status: 422,
+    });
+    expect(world.received.length).toBe(3);
+  });
+
   test("whose turn failed is answered with the error's own status and words", async () => {
     await using world = startHttpWorld();
     world.onTaken = (inboxId) => world.endTurn(inboxId, { outcome: "failed", errorCode: "provider_auth", content: "" });

@@ -22,7 +22,7 @@ const chatBody = () =>
       {
         text: Type.String(),
         session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-        agent: Type.Optional(Type.Literal("default")),
+        agent: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$" })),
         stream: Type.Optional(Type.Boolean()),
         attachments: Type.Optional(
           Type.Array(
@@ -60,12 +60,13 @@ export function chatRoutes(
     const session = body.session ?? DEFAULT_SESSION;
     const draft = {
       session,
+      agent: body.agent,
       text: body.text,
       attachments: body.attachments ?? [],
       eventId: eventIdOf(call.request.headers.get("idempotency-key"), deps),
       principal: call.identity?.principal ?? OPERATOR,
     } as const;
-    const { sessionKey } = sessionOf(deps, session);
+    const { sessionKey } = sessionOf(deps, session, body.agent);
     const follower = followTurn({ events: deps.events, live: deps.live, turns: deps.store.turns }, sessionKey);
     let handedOver = false;
     try {

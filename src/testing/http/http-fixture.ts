@@ -2,7 +2,7 @@
 import type { Receipt } from "../../contracts/channel.ts";
 import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/chat.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
-import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
 import type { GatewayStatus } from "../../contracts/wire.ts";
 import {
@@ -242,13 +242,15 @@ function inbound(channel: string, input: InboundInput): InboundMessage {
     scope: "dm",
     sender: { principal: input.principal, name: "Owner" },
     mentioned: true,
+    agentId: input.agentId,
   };
 }
 
-function parseSession(text: string): SessionPlace | null {
-  const key = /^[a-z0-9-]{1,64}$/.test(text) ? `agent:default:api:dm:${text}` : text;
-  const [, channel, chat = ""] = /^agent:default:(api|webchat):dm:([a-z0-9-]+)$/.exec(key) ?? [];
-  return channel === "api" || channel === "webchat" ? { sessionKey: key as SessionKey, channel, chat } : null;
+function parseSession(text: string, agent = "default"): SessionPlace | null {
+  const key = /^[a-z0-9-]{1,64}$/.test(text) ? `agent:${agent}:api:dm:${text}` : text;
+  const [, owner, channel, chat = ""] = /^agent:([a-z-]+):(api|webchat):dm:([a-z0-9-]+)$/.exec(key) ?? [];
+  if (channel !== "api" && channel !== "webchat") return null;
+  return { sessionKey: key as SessionKey, agentId: owner as AgentId, channel, chat };
 }
 
 function testPage(): HttpDeps["page"] {

@@ -1,0 +1,96 @@
+/** The part of the schema that says who speaks to which agent in which conversation. Ids only: names of people are never matched. */
+import { Type } from "typebox";
+
+/** A person on a platform. Names are for display only and are never matched. */
+const principal = (description: string) =>
+  Type.String({
+    pattern: "^[a-z][a-z0-9-]*:user:[^\\s:]+$",
+    expects: 'a person\'s id such as "telegram:user:123456"',
+    maxLength: 200,
+    description,
+  });
+
+export const role = (description: string) =>
+  Type.Optional(Type.Union([Type.Literal("owner"), Type.Literal("member"), Type.Literal("guest")], { description }));
+
+export const agentId = (description: string) =>
+  Type.String({
+    pattern: "^[a-z0-9-]{1,64}$",
+    expects: "1 to 64 small letters, digits and dashes",
+    description,
+  });
+
+const id = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+
+export const BindingsSection = Type.Array(
+  Type.Object(
+    {
+      agent: agentId("The agent that answers."),
+      channel: id('Only on this channel, such as "telegram" or "api".'),
+      account: id("Only for this account (bot) of the channel. Needs channel."),
+      chat: id("Only in this chat. Needs channel."),
+      peer: Type.Optional(
+        Type.String({
+          pattern: "^(operator|[a-z][a-z0-9-]*:user:[^\\s:]+)$",
+          expects: 'a person\'s id such as "telegram:user:123456", or "operator"',
+          maxLength: 200,
+          description: "Only for this person.",
+        }),
+      ),
+      role: role("Only for people with this role."),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    default: [],
+    maxItems: 1_000,
+    security: true,
+    description:
+      "Which agent answers whom. Everything an entry says must fit; the most specific entry wins (peer, then chat, account, channel, role), the first one among equals. Nothing fits: `default`.",
+  },
+);
+
+export const RolesSection = Type.Object(
+  {
+    owners: Type.Array(principal("A person's id."), {
+      default: [],
+      maxItems: 1_000,
+      description: "People who may do everything. Whoever signs in to the page or holds the token is one already.",
+    }),
+    members: Type.Array(principal("A person's id."), {
+      default: [],
+      maxItems: 10_000,
+      description: "People who may talk to the agents.",
+    }),
+  },
+  {
+    additionalProperties: false,
+    default: {},
+    security: true,
+    description: "Who is who, by id. An empty list is nobody.",
+  },
+);
+
+export const SessionSection = Type.Object(
+  {
+    dmScope: Type.Union(
+      [
+        Type.Literal("main"),
+        Type.Literal("per-peer"),
+        Type.Literal("per-channel-peer"),
+        Type.Literal("per-account-channel-peer"),
+      ],
+      {
+        default: "per-channel-peer",
+        description:
+          "Which direct messages share a conversation: all of them (main), those of one person, those of one person on one channel, or those of one person with one account of a channel.",
+      },
+    ),
+    identityLinks: Type.Record(
+      Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
+      Type.Array(principal("A person's id."), { minItems: 1, maxItems: 100, description: "The ids of this person." }),
+      { default: {}, description: "Ids on several platforms that are one person, by a name of your choice." },
+    ),
+  },
+  { additionalProperties: false, default: {}, description: "How conversations are told apart." },
+);

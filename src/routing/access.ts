@@ -1,0 +1,101 @@
+/** Who may speak to the gateway, and as what: one pure decision for every way in. What no rule allows is refused. */
+import type { Principal, Role } from "../contracts/ids.ts";
+import { isPerson, OPERATOR } from "./identity.ts";
+
+export interface AccessFacts {
+  readonly principal: Principal;
+  readonly scope: "dm" | "group";
+  /** The chat it was said in; in a group, what `policy.groups` is looked up with. */
+  readonly chat: string;
+  readonly mentioned: boolean;
+  /** This person was let into direct messages with this account by a pairing code. */
+  readonly paired: boolean;
+}
+
+export interface AccessRules {
+  readonly roles: { readonly owners: readonly string[]; readonly members: readonly string[] };
+  readonly policy: AccessPolicy;
+}
+
+/** What one account of a channel lets in. */
+export interface AccessPolicy {
+  /** `open` lets everybody in only when `allowFrom` holds "*" as well. */
+  readonly dm: "pairing" | "allowlist" | "open" | "disabled";
+  readonly allowFrom: readonly string[];
+  /** `allowlist`: only in the groups listed below. */
+  readonly group: "allowlist" | "open" | "disabled";
+  readonly requireMention: boolean;
+  readonly groups: Readonly<Record<string, GroupPolicy>>;
+}
+
+export interface GroupPolicy {
+  readonly requireMention?: boolean;
+  /** People besides owners and members; "*" is everybody. */
+  readonly allowFrom?: readonly string[];
+  /** What those people are. */
+  readonly role?: Role;
+}
+
+export type Access =
+  | { readonly allow: true; readonly role: Role; readonly because: string }
+  | { readonly allow: false; readonly because: DeniedBecause; readonly tell: Tell };
+
+export type DeniedBecause =
+  "not_a_person" | "closed" | "unknown_sender" | "not_paired" | "group_not_listed" | "not_mentioned";
+
+/** What the sender gets to hear. In groups nothing: whoever may not speak must not be able to make the gateway speak. */
+export type Tell = "nothing" | "refusal" | "pairing";
+
+/** For a channel that says nothing about it: only the people in `roles`, and no groups. */
+export const CLOSED_POLICY: AccessPolicy = {
+  dm: "allowlist",
+  allowFrom: [],
+  group: "allowlist",
+  requireMention: true,
+  groups: {},
+};
+
+const EVERYBODY = "*";
+
+export function decideAccess(facts: AccessFacts, rules: AccessRules): Access {
+  if (facts.principal === OPERATOR) return allow("owner", "the operator is always an owner");
+  // A group's id, a display name or an empty id never stands for a sender, wherever it may be listed.
+  if (!isPerson(facts.principal)) return deny("not_a_person", "nothing");
+  return facts.scope === "dm" ? decideDirect(facts, rules) : decideGroup(facts, rules);
+}
+
+function decideDirect({ principal, paired }: AccessFacts, { roles, policy }: AccessRules): Access {
+  if (policy.dm === "disabled") return deny("closed", "nothing");
+  const known = listedRole(roles, principal);
+  if (known) return known;
+  if (policy.allowFrom.includes(principal)) return allow("member", "the channel's allowFrom lists this id");
+  if (policy.dm === "pairing" && paired) return allow("member", "this id was paired for direct messages");
+  if (policy.dm === "open" && policy.allowFrom.includes(EVERYBODY)) return allow("guest", "the channel is open to all");
+  return policy.dm === "pairing" ? deny("not_paired", "pairing") : deny("unknown_sender", "refusal");
+}
+
+/** Being let into direct messages opens no group: `paired` and the channel's own `allowFrom` are not looked at. */
+function decideGroup({ principal, chat, mentioned }: AccessFacts, { roles, policy }: AccessRules): Access {
+  if (policy.group === "disabled") return deny("closed", "nothing");
+  const group = Object.hasOwn(policy.groups, chat) ? policy.groups[chat] : undefined;
+  if (policy.group === "allowlist" && !group) return deny("group_not_listed", "nothing");
+  const sender = listedRole(roles, principal) ?? admitted(principal, policy, group);
+  if (!sender) return deny("unknown_sender", "nothing");
+  const mustMention = group?.requireMention ?? policy.requireMention;
+  return mustMention && !mentioned ? deny("not_mentioned", "nothing") : sender;
+}
+
+function admitted(principal: Principal, policy: AccessPolicy, group: GroupPolicy | undefined): Access | null {
+  const allowFrom = group?.allowFrom;
+  if (allowFrom?.includes(principal)) return allow(group?.role ?? "member", "the group's allowFrom lists this id");
+  const open = allowFrom === undefined ? policy.group === "open" : allowFrom.includes(EVERYBODY);
+  return open ? allow(group?.role ?? "guest", "the group is open to all") : null;
+}
+
+function listedRole({ owners, members }: AccessRules["roles"], principal: Principal): Access | null {
+  if (owners.includes(principal)) return allow("owner", "roles.owners lists this id");
+  return members.includes(principal) ? allow("member", "roles.members lists this id") : null;
+}
+
+const allow = (role: Role, because: string): Access => ({ allow: true, role, because });
+const deny = (because: DeniedBecause, tell: Tell): Access => ({ allow: false, because, tell });

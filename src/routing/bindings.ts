@@ -1,0 +1,81 @@
+/** Which agent answers: the most specific binding that fits, the first one among equals. Pure; keeps a reason for each one it passed over. */
+import type { Role } from "../contracts/ids.ts";
+
+export interface Binding {
+  readonly agent: string;
+  readonly channel?: string;
+  readonly account?: string;
+  readonly chat?: string;
+  readonly peer?: string;
+  readonly role?: Role;
+}
+
+export interface BindingFacts {
+  readonly channel: string;
+  readonly account: string;
+  readonly chat: string;
+  readonly peer: string;
+  readonly role: Role;
+}
+
+export interface Considered {
+  readonly index: number;
+  readonly agent: string;
+  readonly wins: boolean;
+  readonly because: string;
+}
+
+export interface Placed {
+  readonly binding: Binding;
+  /** Place in `bindings`, from 0. */
+  readonly index: number;
+}
+
+/** Most specific first. One that names an earlier key beats all that name only later ones. */
+const KEYS = ["peer", "chat", "account", "channel", "role"] as const;
+
+/** The binding that decides, with its place in the list; null when none fits and the default agent answers. */
+export function pickBinding(bindings: readonly Binding[], facts: BindingFacts): Placed | null {
+  let best: Placed | null = null;
+  for (const [index, binding] of bindings.entries()) {
+    if (!fits(binding, facts)) continue;
+    if (!best || weight(binding) > weight(best.binding)) best = { binding, index };
+  }
+  return best;
+}
+
+/** Every binding with the reason why it won or lost. */
+export function considerBindings(bindings: readonly Binding[], facts: BindingFacts): readonly Considered[] {
+  const winner = pickBinding(bindings, facts);
+  return bindings.map((binding, index) => {
+    const wins = index === winner?.index;
+    const because = misfit(binding, facts) ?? (wins || !winner ? winning(binding) : losing(binding, winner));
+    return { index, agent: binding.agent, wins, because };
+  });
+}
+
+function misfit(binding: Binding, facts: BindingFacts): string | null {
+  const other = KEYS.find((key) => binding[key] !== undefined && binding[key] !== facts[key]);
+  return other ? `${other} is ${JSON.stringify(facts[other])}, not ${JSON.stringify(binding[other])}` : null;
+}
+
+export const winning = (binding: Binding): string => `fits by ${words(binding)}, and nothing fits more exactly`;
+
+function losing(binding: Binding, winner: Placed): string {
+  if (weight(winner.binding) === weight(binding))
+    return `fits as exactly as bindings[${winner.index}], which comes first`;
+  return `fits by ${words(binding)}, but bindings[${winner.index}] fits by ${words(winner.binding)}`;
+}
+
+function fits(binding: Binding, facts: BindingFacts): boolean {
+  return KEYS.every((key) => binding[key] === undefined || binding[key] === facts[key]);
+}
+
+function weight(binding: Binding): number {
+  return KEYS.reduce((sum, key) => sum * 2 + (binding[key] === undefined ? 0 : 1), 0);
+}
+
+function words(binding: Binding): string {
+  const named = KEYS.filter((key) => binding[key] !== undefined);
+  return named.length === 0 ? "saying nothing" : named.join(" and ");
+}

@@ -1,0 +1,20 @@
+/** Which ids are one person. Ids are compared whole; a name is never taken for an id. */
+import type { Principal } from "../contracts/ids.ts";
+
+/** Whoever signed in to the page or holds the operator's token. */
+export const OPERATOR = "operator" as Principal;
+
+export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
+
+const PERSON = /^[a-z][a-z0-9-]*:user:[^\s:]+$/;
+
+/** True for `telegram:user:1`; false for a group, a name, or nothing at all. */
+export function isPerson(principal: string): boolean {
+  return PERSON.test(principal);
+}
+
+/** The name under which this id is linked with others; null when it is not. */
+export function linkedName(links: IdentityLinks, principal: Principal): string | null {
+  const found = Object.entries(links).find(([, people]) => people.includes(principal));
+  return found?.[0] ?? null;
+}

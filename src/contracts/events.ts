@@ -31,8 +31,8 @@ export interface GatewayEvents {
     readonly ms: number;
     readonly usage: Usage;
   };
-  /** Something an operator would want to see changed: config, pool trouble, sessions. */
-  status: { readonly what: "config" | "agents" | "sessions" };
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive. */
+  status: { readonly what: "config" | "agents" | "sessions" | "outbox" };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }

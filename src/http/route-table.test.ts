@@ -45,6 +45,7 @@ describe("the route table", () => {
     const rows = tableOf(world).filter((row) => row.auth !== "public");
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
       "operator GET /api/config",
+      "operator GET /api/outbox",
       "operator GET /api/sessions",
       "operator GET /api/sessions/:key",
       "operator GET /api/sessions/:key/transcript",

@@ -11,6 +11,7 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { checkStore, openStore } from "./index.ts";
+import { NEWEST_VERSION } from "./migrate.ts";
 
 function deps() {
   return { clock: systemClock, ids: createSeqIds(), log: recordingLog() };
@@ -136,7 +137,7 @@ test("a check says what it finds, leaves nothing behind, and works beside a runn
   expect((await checkStore(empty.path)).kind).toBe("missing");
   expect(await readdir(empty.path)).toEqual([]);
   await using home = await filledHome();
-  expect(await checkStore(home.path)).toMatchObject({ kind: "ok", version: 1 });
+  expect(await checkStore(home.path)).toMatchObject({ kind: "ok", version: NEWEST_VERSION });
   expect(await readdir(home.path)).toEqual(["gateway.db"]);
   await using store = await openStore(deps(), { home: home.path });
   await store.inbox.accept(row("late", "a"));

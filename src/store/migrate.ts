@@ -1,9 +1,10 @@
 /** Brings a database to the newest shape, one transaction per step; the number of steps done is its `user_version`. Never steps back. */
 import type { Database } from "bun:sqlite";
 import { firstMessage } from "./migrations/001-first-message.ts";
+import { outboxStates } from "./migrations/003-outbox-states.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-const STEPS: readonly Migration[] = [firstMessage];
+const STEPS: readonly Migration[] = [firstMessage, outboxStates];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */
 export const NEWEST_VERSION = STEPS.length;

@@ -8,6 +8,7 @@ import { systemClock } from "../kit/clock.ts";
 import { OPERATOR, row, storeContract, type StoreWorld, turn } from "../testing/contracts/store-contract.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { outboxContract } from "../testing/contracts/outbox-contract.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
 
@@ -106,3 +107,5 @@ test("a message from a session key with quotes and patterns is stored under exac
   expect((await store.sessions.get(key))?.key).toBe(key);
   expect(await store.inbox.unfinished()).toHaveLength(1);
 });
+
+outboxContract("the outbox of a SQLite store", openWorld);

@@ -99,7 +99,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     stopping.signal,
   );
   const live = createLiveTurns({ clock, events, queue });
-  const outbox = startOutbox({ clock, log, store: store.outbox, channels });
+  const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
   const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, options);

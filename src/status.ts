@@ -18,6 +18,18 @@ export interface StatusDeps {
   configNotices(): readonly string[];
 }
 
+function deliveryNotices({ dead, ambiguous }: ReturnType<Outbox["stats"]>): readonly string[] {
+  const notices: string[] = [];
+  const replies = (count: number): string => `${count} ${count === 1 ? "reply" : "replies"} of the last day`;
+  const them = ambiguous === 1 ? "it" : "them";
+  if (dead > 0) notices.push(`${replies(dead)} could not be delivered. GET /api/outbox?state=dead lists what and why.`);
+  if (ambiguous > 0)
+    notices.push(
+      `${replies(ambiguous)} may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists ${them}.`,
+    );
+  return notices;
+}
+
 export function createStatus(
   deps: StatusDeps,
   about: { readonly version: string; readonly page: { readonly build: string } },
@@ -25,6 +37,7 @@ export function createStatus(
   const startedAt = deps.clock.elapsed();
   return () => {
     const { model, trouble, ...pool } = deps.pool.stats();
+    const outbox = deps.outbox.stats();
     return {
       version: about.version,
       build: about.page.build,
@@ -33,8 +46,8 @@ export function createStatus(
       channels: [...deps.channels.values()].map((channel) => ({ id: channel.id, ...channel.health() })),
       pool,
       queue: deps.queue.stats(),
-      outbox: deps.outbox.stats(),
-      notices: trouble ? [trouble, ...deps.configNotices()] : deps.configNotices(),
+      outbox,
+      notices: [...(trouble ? [trouble] : []), ...deliveryNotices(outbox), ...deps.configNotices()],
     };
   };
 }

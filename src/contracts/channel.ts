@@ -6,9 +6,47 @@ import type { InboxId, SessionKey } from "./ids.ts";
 /** A connected account. Optional methods (from later channels) are abilities: absent means the platform cannot. */
 export interface Channel {
   readonly id: string;
-  /** Sends one stored part. Its id is stable across crashes, so that a platform that can deduplicate is able to. Rejects when it may be tried again. */
-  send(part: OutboxRow, signal: AbortSignal): Promise<void>;
+  /**
+   * What it means when a part is sent a second time under its id. `safe`: nothing; its clients drop an id they have, and read the stored
+   * parts anyway. `deduplicated`: the platform drops it, within `dedupeMs` of the first try if there is such a limit. `risky`: people may
+   * see it twice.
+   */
+  readonly repeat: "safe" | "deduplicated" | "risky";
+  readonly dedupeMs?: number;
+  /** For a risky repeat after a send whose end nobody knows: `resend` once (the default), or `hold` it back. */
+  readonly whenLost?: "resend" | "hold";
+  /**
+   * Sends one stored part, whose id is the same for ever. Rejects with a SendError that says what is known; any other rejection counts as
+   * `retry`. When the signal aborts it rejects soon, with `lost` unless it knows better.
+   */
+  send(part: OutboxRow, signal: AbortSignal): Promise<SendReceipt>;
+  /** False while it cannot send at all, for example before its connection is up. Parts wait then, and no try is counted. */
+  ready(): boolean;
   health(): { readonly ok: boolean; readonly detail: string };
+}
+
+export interface SendReceipt {
+  /** The platform's id of what was sent, if it has one. */
+  readonly providerId?: string;
+}
+
+/**
+ * `retry`: nothing was sent, it may be tried again. `limited`: the same, for this chat not before `retryAfterMs`. `permanent`: nothing was
+ * sent and trying again will not help. `lost`: the answer was lost, it may have been sent or not.
+ */
+export type SendErrorKind = "retry" | "limited" | "permanent" | "lost";
+
+export class SendError extends Error {
+  override readonly name = "SendError";
+  readonly kind: SendErrorKind;
+  readonly retryAfterMs?: number;
+
+  /** `detail` is for the operator and never contains what was said. */
+  constructor(kind: SendErrorKind, detail: string, options: { cause?: unknown; retryAfterMs?: number } = {}) {
+    super(detail, { cause: options.cause });
+    this.kind = kind;
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+  }
 }
 
 /** The one way in. Never throws for ordinary reasons: the receipt says what became of the message. */

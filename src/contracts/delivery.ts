@@ -15,10 +15,50 @@ export interface OutboxRow extends ReplyPart {
   readonly createdAt: number;
 }
 
+/** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and will not be sent again. */
+export type OutboxState = "pending" | "sending" | "sent" | "ambiguous" | "dead";
+
+/** A part that has not ended, without its text: what has to be known to decide when and whether it is sent. */
+export interface PendingPart {
+  /** Grows with every part that is stored. */
+  readonly seq: number;
+  readonly id: string;
+  readonly to: ChatAddress;
+  readonly createdAt: number;
+  /** `sending` in a part that was read from the store: an earlier life began to send it, and nobody knows how that ended. */
+  readonly state: "pending" | "sending";
+  readonly attempts: number;
+  /** How many sends had an end that nobody knows. */
+  readonly lost: number;
+  readonly firstTriedAt: number | null;
+  readonly nextTryAt: number | null;
+}
+
+/** The last word about a part. */
+export interface PartEnd {
+  readonly state: "sent" | "ambiguous" | "dead";
+  /** For the operator; null when it was sent and there is no doubt about it. */
+  readonly because: string | null;
+  readonly providerId?: string;
+}
+
+/** A part that did not simply arrive, as the operator sees it. */
+export interface TroubledPart extends OutboxRow {
+  readonly state: TroubledState;
+  readonly because: string;
+  readonly attempts: number;
+  readonly firstTriedAt: number | null;
+  readonly endedAt: number;
+  readonly providerId: string | null;
+}
+
+export type TroubledState = "ambiguous" | "dead";
+
 export interface Outbox extends AsyncDisposable {
   /** Something was committed; deliver it now. Returns at once. */
   wake(): void;
   /** Resolves when nothing is pending. */
   drained(signal: AbortSignal): Promise<void>;
-  stats(): { readonly pending: number };
+  /** `dead` and `ambiguous`: how many ended that way within the last day. */
+  stats(): { readonly pending: number; readonly dead: number; readonly ambiguous: number };
 }

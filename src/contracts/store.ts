@@ -13,7 +13,7 @@ import type {
   TranscriptItem,
   Usage,
 } from "./chat.ts";
-import type { OutboxRow, ReplyPart } from "./delivery.ts";
+import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 
@@ -159,11 +159,27 @@ export interface TurnResult {
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface OutboxStore {
-  /** Oldest first; parts of one turn in order. */
-  pending(limit: number): Promise<readonly OutboxRow[]>;
+  /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
+  pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
+  part(id: string): Promise<OutboxRow | null>;
+  /** Before a send that must not be repeated blindly; fsynced. */
+  markSending(
+    id: string,
+    now: { readonly attempts: number; readonly lost: number; readonly at: number },
+  ): Promise<void>;
+  /** After a send that did not work; fsynced. */
+  markWaiting(
+    id: string,
+    now: Pick<PendingPart, "attempts" | "lost" | "firstTriedAt" | "nextTryAt"> & { readonly because: string },
+  ): Promise<void>;
+  /** Not fsynced by itself: for parts that may be sent again. */
   markSent(ids: readonly string[], at: number): Promise<void>;
-  /** Will not be tried again; `because` is for the operator. */
-  markDead(id: string, because: string, at: number): Promise<void>;
+  /** Will not be tried again; fsynced. A part that has ended already stays as it is. */
+  settle(id: string, end: PartEnd, at: number): Promise<void>;
+  /** Latest end first. */
+  list(state: TroubledState, page: Page): Promise<Listed<TroubledPart>>;
+  /** When parts ended in `state` after `since`, latest first. */
+  endsSince(state: TroubledState, since: number, limit: number): Promise<readonly number[]>;
 }
 
 // ── sessions ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

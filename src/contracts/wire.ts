@@ -82,7 +82,8 @@ export interface GatewayStatus {
     readonly max: number;
   };
   readonly queue: { readonly waiting: number; readonly running: number };
-  readonly outbox: { readonly pending: number };
+  /** `dead` and `ambiguous`: replies that did not arrive, or perhaps twice, within the last day. */
+  readonly outbox: { readonly pending: number; readonly dead: number; readonly ambiguous: number };
   /** Plain sentences about what needs the owner's attention; empty when all is well. */
   readonly notices: readonly string[];
 }

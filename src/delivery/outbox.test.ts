@@ -1,100 +1,263 @@
 import { describe, expect, test } from "bun:test";
-import type { Channel } from "../contracts/channel.ts";
-import type { OutboxRow } from "../contracts/delivery.ts";
-import type { InboxId, TurnId } from "../contracts/ids.ts";
-import type { Store } from "../contracts/store.ts";
-import { systemClock } from "../kit/clock.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { entry } from "../testing/messages.ts";
-import { realStore } from "../testing/real-store.ts";
-import { recordingLog } from "../testing/recording-log.ts";
-import { startOutbox } from "./outbox.ts";
+import { SendError } from "../contracts/channel.ts";
+import { type Answer, outboxWorld, until } from "../testing/outbox-world.ts";
+import { MAX_SENDING } from "./outbox.ts";
 
-const never = new AbortController().signal;
-let turns = 0;
+const HOUR_MS = 3_600_000;
 
-/** Ends a turn whose reply has these parts. */
-async function reply(store: Store, chat: string, texts: readonly string[], channel = "webchat"): Promise<void> {
-  const turnId = `turn_${++turns}` as TurnId;
-  const id = `msg_${turns}` as InboxId;
-  const said = entry(chat, "hello");
-  const { sessionKey, agentId } = said;
-  await store.inbox.accept({ ...said, id });
-  const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at: 1 });
-  const to = { channel, account: "default", chat };
-  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  const parts = texts.map((text, part) => ({ part, message: { kind: "reply" as const, text } }));
-  await store.turns.finish({
-    turnId,
-    attempt,
-    outcome: "done",
-    reply: parts,
-    to,
-    usage,
-    model: "m",
-    settledBytes: 0,
-    at: turns,
-  });
+/** Fails for chats of this name while `broken` holds. */
+function failing(chat: string, error: () => Error) {
+  const state = { broken: true };
+  const answer: Answer = ({ to }) => {
+    if (state.broken && to.chat === chat) throw error();
+    return {};
+  };
+  return { state, answer };
 }
 
-function channelThat(send: (row: OutboxRow) => void): ReadonlyMap<string, Channel> {
-  const channel: Channel = { id: "webchat", send: async (row) => send(row), health: () => ({ ok: true, detail: "" }) };
-  return new Map([["webchat", channel]]);
+/** Takes the message and does not come back until it is told to, or aborted. */
+function hanging(chats: readonly string[]) {
+  const go = Promise.withResolvers<void>();
+  const state = { open: 0, most: 0, done: 0 };
+  const answer: Answer = async ({ to }, signal) => {
+    state.open++;
+    state.most = Math.max(state.most, state.open);
+    if (chats.includes(to.chat)) {
+      const aborted = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => aborted.reject(new SendError("lost", "cut")));
+      await Promise.race([go.promise, aborted.promise]).finally(() => state.open--);
+    } else state.open--;
+    state.done++;
+    return {};
+  };
+  return { state, answer, release: () => go.resolve() };
 }
 
 describe("the outbox", () => {
   test("sends every part once, in order, and remembers that it did", async () => {
-    await using world = await realStore(systemClock);
-    await reply(world.store, "a", ["one", "two"]);
-    const sent: string[] = [];
-    const channels = channelThat((row) => sent.push(row.message.text));
-    const deps = { clock: systemClock, log: recordingLog(), store: world.store.outbox, channels };
-    {
-      await using outbox = startOutbox(deps);
-      await outbox.drained(never);
-      await reply(world.store, "b", ["three"]);
-      outbox.wake();
-      await outbox.drained(never);
-    }
-    await using again = startOutbox(deps);
-    await again.drained(never);
-    expect(sent).toEqual(["one", "two", "three"]);
+    await using world = await outboxWorld({}, () => ({}));
+    await world.reply("a", ["one", "two"]);
+    await world.drained();
+    await world.reply("b", ["three"]);
+    await world.drained();
+    await world.restart();
+    await world.drained();
+    expect(world.texts()).toEqual(["one", "two", "three"]);
+    expect(Object.values(world.rows()).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ["sent", 1],
+      ["sent", 1],
+      ["sent", 1],
+    ]);
+  });
+
+  test("keeps the platform's id of what it sent", async () => {
+    await using world = await outboxWorld({ repeat: "risky" }, ({ message }) => ({
+      providerId: `id of ${message.text}`,
+    }));
+    await world.reply("a", ["one"]);
+    await world.drained();
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", providerId: "id of one", because: null });
   });
 
   test("keeps trying a chat that does not take its message, in order, without holding up another chat", async () => {
-    const clock = createFakeClock();
-    await using world = await realStore(clock);
-    await reply(world.store, "down", ["first", "second"]);
-    await reply(world.store, "up", ["hello"]);
-    const sent: string[] = [];
-    let broken = true;
-    const tried = Promise.withResolvers<void>();
-    const channels = channelThat((row) => {
-      if (row.to.chat === "down" && broken) throw new Error("503");
-      sent.push(row.message.text);
-      if (row.to.chat === "up") tried.resolve();
+    const { state, answer } = failing("down", () => new Error("503"));
+    await using world = await outboxWorld({}, answer);
+    await world.reply("down", ["first", "second"]);
+    await world.reply("up", ["hello"]);
+    await until(() => world.texts().includes("hello"));
+    await world.clock.advance(5_000);
+    expect(new Set(world.texts())).toEqual(new Set(["first", "hello"]));
+    state.broken = false;
+    await world.drained();
+    expect(world.texts().slice(-2)).toEqual(["first", "second"]);
+  });
+
+  test("waits twice as long after every failure, up to a minute, a little less by chance", async () => {
+    const { state, answer } = failing("a", () => new SendError("retry", "503"));
+    await using world = await outboxWorld({}, answer);
+    await world.reply("a", ["one"]);
+    await world.clock.advance(10 * 60_000);
+    const times = world.sends.map(({ at }) => at);
+    const pauses = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    for (const [index, pause] of pauses.entries()) {
+      const full = Math.min(1_000 * 2 ** index, 60_000);
+      expect(pause).toBeGreaterThanOrEqual(full * 0.8);
+      expect(pause).toBeLessThanOrEqual(full);
+    }
+    expect(pauses.length).toBeGreaterThan(10);
+    expect(new Set(pauses.slice(6)).size).toBeGreaterThan(1);
+    state.broken = false;
+    await world.drained();
+  });
+
+  test("keeps to the pause a platform asks for in one chat, to the millisecond and across a restart; others go on", async () => {
+    const { state, answer } = failing("busy", () => new SendError("limited", "429", { retryAfterMs: 7_321 }));
+    await using world = await outboxWorld({ repeat: "risky" }, answer);
+    const begun = world.clock.now();
+    await world.reply("busy", ["slow"]);
+    await until(() => world.rows()["turn_1:0"]?.because === "429");
+    state.broken = false;
+    await world.clock.advance(2_000);
+    await world.restart();
+    await world.reply("free", ["quick"]);
+    await until(() => world.texts().includes("quick"));
+    await world.drained();
+    expect(world.sends.map(({ text, at }) => [text, at - begun])).toEqual([
+      ["slow", 0],
+      ["quick", 2_000],
+      ["slow", 7_321],
+    ]);
+  });
+
+  test("gives up at once what a platform refuses for good, says so, and goes on with the next part", async () => {
+    await using world = await outboxWorld({ repeat: "risky" }, ({ message }) => {
+      if (message.text === "bad") throw new SendError("permanent", "403 blocked");
+      return {};
     });
-    await using outbox = startOutbox({ clock, log: recordingLog(), store: world.store.outbox, channels });
-    await tried.promise;
-    while (clock.pending() === 0) await new Promise(setImmediate); // until it waits before the next try
-    expect(sent).toEqual(["hello"]);
-    broken = false;
-    const drained = outbox.drained(never);
-    await clock.advance(1_000);
-    await drained;
-    expect(sent).toEqual(["hello", "first", "second"]);
+    await world.reply("a", ["bad", "good"]);
+    await world.drained();
+    expect(world.texts()).toEqual(["bad", "good"]);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "403 blocked", attempts: 1 });
+    expect(world.log.lines.filter(({ level }) => level === "warn").map(({ words }) => words)).toEqual([
+      "reply given up",
+    ]);
+    expect(world.statuses).toEqual(["outbox"]);
+    expect(world.outbox.stats()).toEqual({ pending: 0, dead: 1, ambiguous: 0 });
+    await world.restart();
+    await world.drained();
+    expect(world.outbox.stats().dead).toBe(1);
+    await world.clock.advance(25 * HOUR_MS);
+    expect(world.outbox.stats().dead).toBe(0);
   });
 
   test("gives up on a reply for a channel that does not exist, says so, and goes on", async () => {
-    await using world = await realStore(systemClock);
-    await reply(world.store, "a", ["lost"], "carrier-pigeon");
-    await reply(world.store, "b", ["fine"]);
-    const sent: string[] = [];
-    const log = recordingLog();
-    const channels = channelThat((row) => sent.push(row.message.text));
-    await using outbox = startOutbox({ clock: systemClock, log, store: world.store.outbox, channels });
-    await outbox.drained(never);
-    expect(sent).toEqual(["fine"]);
-    expect(log.lines.map(({ words }) => words)).toContain("reply has no channel to go to");
+    await using world = await outboxWorld({}, () => ({}));
+    await world.reply("a", ["lost"], { channel: "carrier-pigeon" });
+    await world.reply("b", ["fine"]);
+    await world.drained();
+    expect(world.texts()).toEqual(["fine"]);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "no channel carrier-pigeon" });
+    expect(world.log.lines.map(({ words }) => words)).toContain("reply given up");
+  });
+
+  test("does not send what could not be sent within an hour; what waits behind it has an hour of its own", async () => {
+    const { state, answer } = failing("a", () => new SendError("retry", "503"));
+    await using world = await outboxWorld({ repeat: "deduplicated" }, answer);
+    await world.reply("a", ["old"]);
+    await world.clock.advance(HOUR_MS / 2);
+    await world.reply("a", ["newer"]);
+    await world.clock.advance(HOUR_MS / 2 + 1_000);
+    await until(() => world.rows()["turn_1:0"]?.state === "dead");
+    expect(world.rows()["turn_1:0"]?.because).toBe("expired");
+    state.broken = false;
+    await world.drained();
+    expect(world.texts().at(-1)).toBe("newer");
+    expect(world.rows()["turn_2:0"]?.state).toBe("sent");
+  });
+
+  test("shows an old reply all the same where a repeat is safe", async () => {
+    await using world = await outboxWorld({}, () => ({}));
+    world.ready = false;
+    await world.reply("a", ["old"]);
+    await world.clock.advance(5 * HOUR_MS);
+    world.ready = true;
+    await world.drained();
+    expect([world.texts(), world.rows()["turn_1:0"]?.state]).toEqual([["old"], "sent"]);
+  });
+
+  test("counts no try while a channel is not ready, and sends as soon as it is", async () => {
+    await using world = await outboxWorld({ repeat: "risky" }, () => ({}));
+    world.ready = false;
+    await world.reply("a", ["one", "two"]);
+    await world.clock.advance(HOUR_MS / 2);
+    expect(world.sends).toEqual([]);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending", attempts: 0, because: null });
+    world.ready = true;
+    await world.clock.advance(1_000);
+    await world.drained();
+    expect(world.texts()).toEqual(["one", "two"]);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", attempts: 1 });
+  });
+
+  test("lets replies expire while they wait for a channel that never becomes ready", async () => {
+    await using world = await outboxWorld({ repeat: "risky" }, () => ({}));
+    world.ready = false;
+    await world.reply("a", ["one", "two"]);
+    await world.clock.advance(HOUR_MS + 2_000);
+    await world.drained();
+    expect(Object.values(world.rows()).map(({ state, because }) => [state, because])).toEqual([
+      ["dead", "expired"],
+      ["dead", "expired"],
+    ]);
+    expect([world.sends.length, world.outbox.stats().dead]).toEqual([0, 2]);
+  });
+});
+
+describe("lanes of the outbox", () => {
+  test("a chat that hangs delays no other, and is left behind after a minute", async () => {
+    const { state, answer, release } = hanging(["stuck"]);
+    await using world = await outboxWorld({ repeat: "deduplicated" }, answer);
+    await world.reply("stuck", ["one", "two"]);
+    for (const chat of ["a", "b", "c"]) await world.reply(chat, [`to ${chat}`]);
+    await until(() => state.done === 3);
+    expect(world.texts().toSorted()).toEqual(["one", "to a", "to b", "to c"]);
+    await world.clock.advance(60_000);
+    await until(() => world.rows()["turn_1:0"]?.because === "no answer within 60 s");
+    release();
+    await world.drained();
+    expect(world.texts().slice(-2)).toEqual(["one", "two"]);
+  });
+
+  test("at most thirty-two sends are under way, and those that wait between tries are not counted", async () => {
+    const chats = Array.from({ length: MAX_SENDING + 8 }, (_, index) => `h${index}`);
+    const { state, answer, release } = hanging(chats);
+    const refusing: Answer = (row, signal) => {
+      if (row.to.chat.startsWith("down")) throw new SendError("limited", "429", { retryAfterMs: 60_000 });
+      return answer(row, signal);
+    };
+    await using world = await outboxWorld({}, refusing);
+    for (let index = 0; index < MAX_SENDING; index++) await world.reply(`down${index}`, ["x"]);
+    for (const chat of chats) await world.reply(chat, [chat]);
+    await until(() => state.open === MAX_SENDING);
+    release();
+    await until(() => state.done === chats.length);
+    expect(state.most).toBe(MAX_SENDING);
+  });
+
+  test("a chat with hundreds of stuck parts does not hide a chat that came later", async () => {
+    const { answer } = failing("stuck", () => new Error("503"));
+    await using world = await outboxWorld({}, answer);
+    await world.reply(
+      "stuck",
+      Array.from({ length: 450 }, (_, index) => `${index}`),
+    );
+    await world.reply("later", ["hello"]);
+    await until(() => world.texts().includes("hello"));
+    await until(() => world.outbox.stats().pending === 450);
+  });
+
+  test("the threads of a chat share its lane", async () => {
+    const { state, answer } = failing("group", () => new SendError("limited", "429", { retryAfterMs: 5_000 }));
+    await using world = await outboxWorld({}, answer);
+    await world.reply("group", ["one"], { thread: "1" });
+    await world.reply("group", ["two"], { thread: "2" });
+    await world.clock.advance(1_000);
+    state.broken = false;
+    await world.drained();
+    expect(world.texts()).toEqual(["one", "one", "two"]);
+  });
+
+  test("a stop leaves what was being sent as it is, and the next start goes on", async () => {
+    const { state, answer, release } = hanging(["a"]);
+    await using world = await outboxWorld({ repeat: "deduplicated" }, answer);
+    await world.reply("a", ["one", "two"]);
+    await until(() => state.open === 1);
+    const drained = world.outbox.drained(AbortSignal.abort(new Error("late")));
+    await expect(drained).rejects.toThrow("late");
+    release();
+    await world.restart();
+    await world.drained();
+    expect([...new Set(world.texts())]).toEqual(["one", "two"]);
+    expect(Object.values(world.rows()).map((row) => row.state)).toEqual(["sent", "sent"]);
   });
 });

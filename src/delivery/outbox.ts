@@ -1,110 +1,170 @@
 /**
- * Sends what the outbox holds: oldest first, one at a time per chat, each part until its channel has it. A part is marked sent only after
- * the channel took it, so a crash in between sends it again under the same id; a part is never skipped and never overtaken in its chat.
+ * Sends what the outbox holds: one lane per chat, strictly in order inside it, lanes beside each other. A lane that has to wait for its
+ * platform waits alone, without a place among those that send; a part is never skipped and never overtaken in its chat. Chats with nothing
+ * to send cost nothing.
  */
-import type { Channel } from "../contracts/channel.ts";
-import type { Outbox, OutboxRow } from "../contracts/delivery.ts";
-import type { OutboxStore } from "../contracts/store.ts";
-import type { Clock } from "../kit/clock.ts";
+import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
-import type { Log } from "../kit/log.ts";
-
-export interface OutboxDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly store: OutboxStore;
-  readonly channels: ReadonlyMap<string, Channel>;
-}
+import { deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
+import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
+import { asFound } from "./rules.ts";
 
 const PAGE_ROWS = 200;
-const RETRY_MS = 1_000;
+export const MAX_SENDING = 32;
+
+/** Never empty: it is forgotten with its last part. */
+interface Lane {
+  readonly key: string;
+  readonly parts: PendingPart[];
+}
+
+interface Lanes {
+  readonly pending: number;
+  add(part: PendingPart): void;
+  /** What is under way has come to its end, or to where the next life takes it up. */
+  settled(): Promise<void>;
+}
 
 export function startOutbox(deps: OutboxDeps): Outbox {
   const stopping = new AbortController();
+  const { signal } = stopping;
+  const trouble = createRecentTrouble(deps.clock);
   let alarm: Deferred<void> = deferred();
   let quiet: Deferred<void> | null = deferred(); // null while nothing is pending
-  let pending = 0;
+  let wakes = 0;
+  let upToDate = false; // everything that was stored is in a lane
+
+  const settle = (): void => {
+    if (!upToDate || lanes.pending > 0) return;
+    quiet?.resolve();
+    quiet = null;
+  };
+  const lanes = createLanes({ ...deps, trouble, onEmpty: settle }, signal);
 
   const wake = (): void => {
     quiet ??= deferred();
+    wakes++;
+    upToDate = false;
     alarm.resolve();
   };
 
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+  const follow = async (): Promise<void> => {
+    await remember(deps, trouble, signal);
+    let after = 0;
+    while (!signal.aborted) {
       const rung = deferred<void>();
       alarm = rung;
-      let woken = false;
-      void rung.promise.then(() => {
-        woken = true;
-      });
-      const left = await deliverAll(deps, stopping.signal, (count) => {
-        pending = count;
-      });
-      if (left === "something") {
-        await deps.clock.sleep(RETRY_MS, stopping.signal).catch(() => undefined); // stopping is the normal end
-        continue;
+      const before = wakes;
+      const rows = await stored(deps, () => deps.store.pending(PAGE_ROWS, after), signal);
+      for (const row of rows?.value ?? []) {
+        after = row.seq;
+        lanes.add(asFound(row));
       }
-      if (!woken) {
-        quiet?.resolve();
-        quiet = null;
-      }
-      await orAborted(rung.promise, stopping.signal).catch(() => undefined); // likewise
+      if (rows?.value.length === PAGE_ROWS) continue;
+      upToDate = rows !== null && wakes === before;
+      settle();
+      await orAborted(rung.promise, signal).catch(() => undefined); // stopping is the normal end
     }
   };
-  const loop = run();
+  const following = follow();
 
   return {
     wake,
-    drained: (signal) => (quiet ? orAborted(quiet.promise, signal) : Promise.resolve()),
-    stats: () => ({ pending }),
+    drained: (until) => (quiet ? orAborted(quiet.promise, until) : Promise.resolve()),
+    stats: () => ({ pending: lanes.pending, ...trouble.counts() }),
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("outbox stopped"));
-      await loop;
+      await following;
+      await lanes.settled();
     },
   };
 }
 
-/** `nothing` left to do, or `something` that has to be tried again later. */
-async function deliverAll(
-  deps: OutboxDeps,
+function createLanes(
+  deps: OutboxDeps & { readonly trouble: RecentTrouble; onEmpty(): void },
   signal: AbortSignal,
-  count: (pending: number) => void,
-): Promise<"nothing" | "something"> {
-  try {
-    for (;;) {
-      const rows = await deps.store.pending(PAGE_ROWS);
-      count(rows.length);
-      if (rows.length === 0 || signal.aborted) return "nothing";
-      const stuck = await deliverPage(deps, rows, signal);
-      if (stuck) return "something";
+): Lanes {
+  const lanes = new Map<string, Lane>();
+  const runnable: Lane[] = [];
+  const running = new Set<Promise<void>>();
+  let pending = 0;
+
+  const resume = (lane: Lane): void => {
+    runnable.push(lane);
+    pump();
+  };
+
+  const pump = (): void => {
+    while (running.size < MAX_SENDING && !signal.aborted) {
+      const lane = runnable.shift();
+      if (!lane) return;
+      const run = step(lane).finally(() => {
+        running.delete(run);
+        pump();
+      });
+      running.add(run);
     }
-  } catch (error) {
-    deps.log.error("outbox could not be read or marked", { error });
-    return "something";
-  }
+  };
+
+  const step = async (lane: Lane): Promise<void> => {
+    const [part] = lane.parts;
+    if (!part) return;
+    const done = await deliver(deps, part, signal);
+    if (done.kind === "stopped") return;
+    if (done.kind === "wait") {
+      lane.parts[0] = done.part;
+      deps.clock.sleep(done.ms, signal).then(
+        () => resume(lane),
+        () => undefined, // stopping is the normal end
+      );
+      return;
+    }
+    if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
+    lane.parts.shift();
+    pending--;
+    // behind the others: a long reply does not keep them waiting
+    if (lane.parts.length > 0) runnable.push(lane);
+    else lanes.delete(lane.key);
+    if (pending === 0) deps.onEmpty();
+  };
+
+  return {
+    get pending() {
+      return pending;
+    },
+    add(part) {
+      const key = JSON.stringify([part.to.channel, part.to.account, part.to.chat]); // its threads share the limits of a chat
+      pending++;
+      const known = lanes.get(key);
+      if (known) {
+        known.parts.push(part);
+        return;
+      }
+      const lane: Lane = { key, parts: [part] };
+      lanes.set(key, lane);
+      resume(lane);
+    },
+    async settled() {
+      await Promise.all(running);
+    },
+  };
 }
 
-async function deliverPage(deps: OutboxDeps, rows: readonly OutboxRow[], signal: AbortSignal): Promise<boolean> {
-  const sent: string[] = [];
-  const stuckChats = new Set<string>();
-  for (const row of rows) {
-    const chat = JSON.stringify(row.to);
-    if (stuckChats.has(chat) || signal.aborted) continue;
-    const channel = deps.channels.get(row.to.channel);
-    if (!channel) {
-      await deps.store.markDead(row.id, `no channel ${row.to.channel}`, deps.clock.now());
-      deps.log.warn("reply has no channel to go to", { outboxId: row.id, channel: row.to.channel });
-      continue;
-    }
-    try {
-      await channel.send(row, signal);
-      sent.push(row.id);
-    } catch (error) {
-      stuckChats.add(chat);
-      deps.log.warn("reply not delivered yet", { outboxId: row.id, channel: row.to.channel, error });
-    }
+/** A channel that breaks its contract must not end the lane. */
+function deliver(deps: OutboxDeps, part: PendingPart, signal: AbortSignal): Promise<Step> {
+  return deliverPart(deps, part, signal).catch((error: unknown): Step => {
+    deps.log.error("outbox step failed", { outboxId: part.id, error });
+    return { kind: "wait", part, ms: STORE_RETRY_MS };
+  });
+}
+
+const TROUBLED = ["dead", "ambiguous"] as const satisfies readonly TroubledState[];
+
+/** What earlier lives could not deliver is the owner's business too. */
+async function remember(deps: OutboxDeps, trouble: RecentTrouble, signal: AbortSignal): Promise<void> {
+  const since = deps.clock.now() - RECENT_MS;
+  for (const state of TROUBLED) {
+    const ends = await stored(deps, () => deps.store.endsSince(state, since, MAX_RECENT), signal);
+    trouble.add(state, ...(ends?.value.toReversed() ?? []));
   }
-  if (sent.length > 0) await deps.store.markSent(sent, deps.clock.now());
-  return stuckChats.size > 0;
 }

@@ -48,7 +48,7 @@ async function flow(
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent);
   const channels = createChannelSet([createWebChat({ events }, "webchat")]);
-  const outbox = startOutbox({ clock, log, store: store.outbox, channels });
+  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
   await queue.recover();
   const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media }, () => ({
     timeoutMs: options.timeoutMs ?? 60_000,

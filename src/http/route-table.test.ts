@@ -46,6 +46,7 @@ describe("the route table", () => {
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
       "operator GET /api/config",
       "operator GET /api/metrics",
+      "operator GET /api/outbox",
       "operator GET /api/sessions",
       "operator GET /api/sessions/:key",
       "operator GET /api/sessions/:key/transcript",

@@ -4,6 +4,7 @@ import type { Route } from "./route.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { operateRoutes } from "./routes/operate.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
@@ -29,5 +30,6 @@ export function routeTable(
     ...sessionRoutes(deps),
     ...turnRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
+    ...outboxRoutes(deps),
   ];
 }

@@ -16,7 +16,9 @@ export interface HttpDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns">;
+  readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
+    readonly outbox: Pick<Store["outbox"], "list">;
+  };
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly events: Events;

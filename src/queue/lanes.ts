@@ -148,11 +148,17 @@ function takeFrom(waiting: Work[], pace: (work: Work) => Pace): Work {
   return { ...head, entries };
 }
 
+/** One answer goes to one chat: only what the same person said in the same place is joined. */
 function joins(head: Work, next: Work): boolean {
-  const speaker = (work: Work) => work.entries[0]?.message.sender.principal;
   return (
-    next.turnId === null && next.agentId === head.agentId && next.role === head.role && speaker(next) === speaker(head)
+    next.turnId === null && next.agentId === head.agentId && next.role === head.role && place(next) === place(head)
   );
+}
+
+function place({ entries: [first] }: Work): string {
+  if (!first) return "";
+  const { address, sender } = first.message;
+  return JSON.stringify([sender.principal, address.channel, address.account, address.chat, address.thread ?? null]);
 }
 
 function soonest(collecting: ReadonlySet<Lane>, now: number): NextWork {

@@ -1,5 +1,6 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
 import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
+import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Generated } from "kysely";
 
@@ -94,13 +95,25 @@ export interface OutboxTable {
   account: string;
   chat: string;
   thread: string | null;
-  text: string;
   kind: OutboundMessage["kind"];
-  state: "pending" | "sent" | "dead";
+  state: OutboxState;
+  attempts: Generated<number>;
+  lost: Generated<number>;
+  first_tried_at: number | null;
+  next_try_at: number | null;
+  provider_id: string | null;
+  /** Why it was not sent yet, or not at all; null when it was sent and there is no doubt. */
   because: string | null;
   created_at: number;
+  /** Null until nothing more will happen to it. */
   ended_at: number | null;
+  text: string;
 }
+
+export type NewReply = Omit<
+  OutboxTable,
+  "seq" | "state" | "attempts" | "lost" | "first_tried_at" | "next_try_at" | "provider_id" | "because" | "ended_at"
+>;
 
 export interface ToolCallTable {
   seq: Generated<number>;

@@ -9,6 +9,7 @@ import { OPERATOR, row, storeContract, type StoreWorld, turn } from "../testing/
 import { turnTraceContract } from "../testing/contracts/turn-trace-contract.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { outboxContract } from "../testing/contracts/outbox-contract.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
 
@@ -108,3 +109,5 @@ test("a message from a session key with quotes and patterns is stored under exac
   expect((await store.sessions.get(key))?.key).toBe(key);
   expect(await store.inbox.unfinished()).toHaveLength(1);
 });
+
+outboxContract("the outbox of a SQLite store", openWorld);

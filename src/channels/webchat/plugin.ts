@@ -13,9 +13,12 @@ export function createWebChat(deps: { readonly events: Events }, id: "webchat" |
   return {
     id,
     toInbound: (input) => toInbound(id, input),
+    repeat: "safe",
     async send(part) {
       deps.events.emit("message", { sessionKey: part.sessionKey, item: toTranscriptItem(part) });
+      return {};
     },
+    ready: () => true,
     health: () => ({ ok: true, detail: "served by the gateway itself" }),
   };
 }

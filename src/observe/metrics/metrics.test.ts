@@ -14,7 +14,7 @@ const GAUGES = {
   uptimeMs: 61_000,
   pool: { starting: 0, idle: 1, busy: 2, waiting: 3, max: 4 },
   queue: { waiting: 5, running: 2 },
-  outbox: { pending: 6 },
+  outbox: { pending: 6, dead: 0, ambiguous: 0 },
   sockets: 7,
   requests: 8,
   rssBytes: 9_000,

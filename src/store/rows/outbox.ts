@@ -1,46 +1,173 @@
 /** Reply parts between the end of their turn and their channel. They are never deleted: the transcript reads them. */
+import type { OutboxRow, PendingPart, TroubledPart, TroubledState } from "../../contracts/delivery.ts";
 import type { OutboxStore } from "../../contracts/store.ts";
-import type { Params } from "../sql.ts";
-import { sql as raw } from "kysely";
-import { fromAddressColumns } from "./codec.ts";
+import type { OutboxTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+import { type Selectable, sql as raw } from "kysely";
+import { decodeCursor, encodeCursor, fromAddressColumns, pageSize } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 
-export function createOutbox({ sql, read, write }: RowDeps): OutboxStore {
-  const pending = sql.prepare((db, p: Params<{ limit: number }>) =>
-    db.selectFrom("outbox").selectAll().where("state", "=", raw.lit("pending")).orderBy("seq").limit(p("limit")),
-  );
-  const sent = sql.prepare((db, p: Params<{ id: string; at: number }>) =>
-    db
-      .updateTable("outbox")
-      .set({ state: "sent", ended_at: p("at") })
-      .where("id", "=", p("id"))
-      .where("state", "=", "pending"),
-  );
-  const dead = sql.prepare((db, p: Params<{ id: string; because: string; at: number }>) =>
-    db
-      .updateTable("outbox")
-      .set({ state: "dead", because: p("because"), ended_at: p("at") })
-      .where("id", "=", p("id"))
-      .where("state", "=", "pending"),
-  );
+type Row = Selectable<OutboxTable>;
 
+/** Everything but the text. */
+const DECIDING = [
+  ...["seq", "id", "channel", "account", "chat", "thread", "created_at"],
+  ...["state", "attempts", "lost", "first_tried_at", "next_try_at"],
+] as const satisfies readonly (keyof OutboxTable)[];
+/** After every end there will be. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+
+export function createOutbox({ sql, read, write }: RowDeps): OutboxStore {
+  const { pending, part, ends, troubled } = reading(sql);
+  const { sending, waiting, sent, settled } = marking(sql);
   return {
-    pending: (limit) =>
-      read(() =>
-        pending.all({ limit }).map((row) => ({
-          id: row.id,
-          turnId: row.turn_id,
-          sessionKey: row.session_key,
-          part: row.part,
-          message: { text: row.text, kind: row.kind },
-          to: fromAddressColumns(row),
-          createdAt: row.created_at,
-        })),
-      ),
+    pending: (limit, after = 0) => read(() => pending.all({ limit, after }).map(toPending)),
+    part: (id) =>
+      read(() => {
+        const row = part.first({ id });
+        return row && toRow(row);
+      }),
+    markSending: (id, { attempts, lost, at }) => write(() => void sending.run({ id, attempts, lost, at })),
+    markWaiting: (id, { attempts, lost, because, firstTriedAt, nextTryAt }) =>
+      write(() => void waiting.run({ id, attempts, lost, because, firstTriedAt, nextTryAt })),
     markSent: (ids, at) =>
       write(() => {
         for (const id of ids) sent.run({ id, at });
       }, "with the next"), // lost in a power cut, the part is sent again under its old id
-    markDead: (id, because, at) => write(() => void dead.run({ id, because, at })),
+    settle: (id, { state, because, providerId = null }, at) =>
+      write(() => void settled.run({ id, state, because, providerId, at })),
+    list: (state, page) =>
+      read(() => {
+        const limit = pageSize(page);
+        const place = page.cursor === undefined ? [LATEST, LATEST] : decodeCursor(page.cursor, ["number", "number"]);
+        const [endedAt, seq] = place.map(Number);
+        const rows = troubled.all({ state, endedAt: endedAt ?? LATEST, seq: seq ?? LATEST, limit: limit + 1 });
+        const items = rows.slice(0, limit);
+        const last = rows.length > limit ? items.at(-1) : undefined;
+        const next = last ? { next: encodeCursor([last.ended_at ?? 0, last.seq]) } : {};
+        return { items: items.map((row) => toTroubled(row, state)), ...next };
+      }),
+    endsSince: (state, since, limit) =>
+      read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),
+  };
+}
+
+function reading(sql: Sql) {
+  type Place = { state: TroubledState; endedAt: number; seq: number; limit: number };
+  return {
+    pending: sql.prepare((db, p: Params<{ limit: number; after: number }>) =>
+      db
+        .selectFrom("outbox")
+        .select(DECIDING)
+        .where("ended_at", "is", null)
+        .where("seq", ">", p("after"))
+        .orderBy("seq")
+        .limit(p("limit")),
+    ),
+    part: sql.prepare((db, p: Params<{ id: string }>) => db.selectFrom("outbox").selectAll().where("id", "=", p("id"))),
+    ends: sql.prepare((db, p: Params<{ state: TroubledState; since: number; limit: number }>) =>
+      db
+        .selectFrom("outbox")
+        .select("ended_at")
+        .where("because", "is not", null)
+        .where("state", "=", p("state"))
+        .where("ended_at", ">", p("since"))
+        .orderBy("ended_at", "desc")
+        .limit(p("limit")),
+    ),
+    troubled: sql.prepare((db, p: Params<Place>) =>
+      db
+        .selectFrom("outbox")
+        .selectAll()
+        .where("because", "is not", null)
+        .where("state", "=", p("state"))
+        .where(raw<boolean>`(ended_at, seq) < (${p("endedAt")}, ${p("seq")})`)
+        .orderBy("ended_at", "desc")
+        .orderBy("seq", "desc")
+        .limit(p("limit")),
+    ),
+  };
+}
+
+function marking(sql: Sql) {
+  type Counts = { id: string; attempts: number; lost: number };
+  type Waiting = Counts & { because: string; firstTriedAt: number | null; nextTryAt: number | null };
+  type Settled = { id: string; state: OutboxTable["state"]; because: string | null; providerId: string | null };
+  return {
+    sending: sql.prepare((db, p: Params<Counts & { at: number }>) =>
+      db
+        .updateTable("outbox")
+        .set((eb) => ({
+          state: "sending",
+          ...p.row("attempts", "lost"),
+          first_tried_at: eb.fn.coalesce("first_tried_at", eb.val(p("at"))),
+        }))
+        .where("id", "=", p("id"))
+        .where("ended_at", "is", null),
+    ),
+    waiting: sql.prepare((db, p: Params<Waiting>) =>
+      db
+        .updateTable("outbox")
+        .set({
+          state: "pending",
+          ...p.row("attempts", "lost", "because"),
+          first_tried_at: p("firstTriedAt"),
+          next_try_at: p("nextTryAt"),
+        })
+        .where("id", "=", p("id"))
+        .where("ended_at", "is", null),
+    ),
+    sent: sql.prepare((db, p: Params<{ id: string; at: number }>) =>
+      db
+        .updateTable("outbox")
+        .set((eb) => ({ state: "sent", because: null, attempts: eb("attempts", "+", 1), ended_at: p("at") }))
+        .where("id", "=", p("id"))
+        .where("ended_at", "is", null),
+    ),
+    settled: sql.prepare((db, p: Params<Settled & { at: number }>) =>
+      db
+        .updateTable("outbox")
+        .set({ ...p.row("state", "because"), provider_id: p("providerId"), ended_at: p("at") })
+        .where("id", "=", p("id"))
+        .where("ended_at", "is", null),
+    ),
+  };
+}
+
+function toPending(row: Pick<Row, (typeof DECIDING)[number]>): PendingPart {
+  return {
+    seq: row.seq,
+    id: row.id,
+    to: fromAddressColumns(row),
+    createdAt: row.created_at,
+    state: row.state === "sending" ? "sending" : "pending",
+    attempts: row.attempts,
+    lost: row.lost,
+    firstTriedAt: row.first_tried_at,
+    nextTryAt: row.next_try_at,
+  };
+}
+
+function toRow(row: Row): OutboxRow {
+  return {
+    id: row.id,
+    turnId: row.turn_id,
+    sessionKey: row.session_key,
+    part: row.part,
+    message: { text: row.text, kind: row.kind },
+    to: fromAddressColumns(row),
+    createdAt: row.created_at,
+  };
+}
+
+function toTroubled(row: Row, state: TroubledState): TroubledPart {
+  return {
+    ...toRow(row),
+    state,
+    because: row.because ?? "",
+    attempts: row.attempts,
+    firstTriedAt: row.first_tried_at,
+    endedAt: row.ended_at ?? 0,
+    providerId: row.provider_id,
   };
 }

@@ -1,7 +1,7 @@
 /** The statements of rows/turns.ts, apart from it so that its rules can be read without them. */
 import { sql as raw } from "kysely";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { OutboxTable, TurnTable } from "../schema.ts";
+import type { NewReply, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 
 export type TurnQueries = ReturnType<typeof createTurnQueries>;
@@ -92,7 +92,7 @@ function ending(sql: Sql) {
     endMessages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db.updateTable("inbox").set({ done: 1 }).where("turn_id", "=", p("turnId")),
     ),
-    addReply: sql.prepare((db, p: Params<Omit<OutboxTable, "seq" | "state" | "because" | "ended_at">>) =>
+    addReply: sql.prepare((db, p: Params<NewReply>) =>
       db.insertInto("outbox").values({
         ...p.row("id", "turn_id", "session_key", "part", "channel", "account", "chat", "thread"),
         ...p.row("text", "kind", "created_at"),

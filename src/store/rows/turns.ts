@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore } from "../../contracts/store.ts";
-import type { OutboxTable, SessionTable, TurnTable } from "../schema.ts";
+import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { decodeJson, encodeJson, toAddressColumns } from "./codec.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
@@ -104,10 +104,7 @@ function whole(count: number): number {
   return Number.isFinite(count) ? Math.round(count) : 0;
 }
 
-function replyRows(
-  turn: TurnTableRow,
-  end: TurnFinish,
-): readonly Omit<OutboxTable, "seq" | "state" | "because" | "ended_at">[] {
+function replyRows(turn: TurnTableRow, end: TurnFinish): readonly NewReply[] {
   return end.reply
     .toSorted((a, b) => a.part - b.part)
     .map(({ part, message }) => ({

@@ -319,19 +319,22 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     }
     expect((await store.outbox.pending(3)).map(({ id }) => id)).toEqual(["t-b:0", "t-b:1", "t-a:0"]);
     await store.outbox.markSent(["t-b:0", "t-b:1"], 4_000);
-    await store.outbox.markDead("t-a:0", "the chat is gone", 4_000);
+    await store.outbox.settle("t-a:0", { state: "dead", because: "the chat is gone" }, 4_000);
     const again = await world.reopen();
-    expect(await again.outbox.pending(10)).toEqual([
-      {
-        id: "t-a:1",
-        turnId: "t-a" as TurnId,
-        sessionKey: sessionKey("a"),
-        part: 1,
-        message: { text: "a1", kind: "reply" },
-        to: { ...HERE, thread: "a" },
-        createdAt: 3_000,
-      },
-    ]);
+    const [left, ...more] = await again.outbox.pending(10);
+    expect(more).toEqual([]);
+    expect(left).toMatchObject({ id: "t-a:1", to: { ...HERE, thread: "a" }, state: "pending", attempts: 0, lost: 0 });
+    expect(await again.outbox.pending(10, left?.seq)).toEqual([]);
+    expect(await again.outbox.part("t-a:1")).toEqual({
+      id: "t-a:1",
+      turnId: "t-a" as TurnId,
+      sessionKey: sessionKey("a"),
+      part: 1,
+      message: { text: "a1", kind: "reply" },
+      to: { ...HERE, thread: "a" },
+      createdAt: 3_000,
+    });
+    expect(await again.outbox.part("nobody")).toBeNull();
   });
 }
 

@@ -1,6 +1,7 @@
 /** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
 import type { Receipt } from "../../contracts/channel.ts";
 import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/chat.ts";
+import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
@@ -35,6 +36,7 @@ export interface HttpWorld extends AsyncDisposable {
   readonly signIns: Map<string, SignIn>;
   readonly media: Map<string, Media>;
   readonly transcript: TranscriptItem[];
+  readonly troubled: TroubledPart[];
   readonly live: Map<string, LiveTurn>;
   /** What the receiver answers instead of taking the message. */
   refuse: Extract<Receipt, { kind: "refused" }> | null;
@@ -172,7 +174,7 @@ const STATUS: GatewayStatus = {
   channels: [],
   pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4 },
   queue: { waiting: 0, running: 0 },
-  outbox: { pending: 0 },
+  outbox: { pending: 0, dead: 0, ambiguous: 0 },
   notices: [],
 };
 
@@ -182,6 +184,7 @@ function createMemory() {
   const results = new Map<string, TurnResult>();
   const live = new Map<string, LiveTurn>();
   const transcript: TranscriptItem[] = [];
+  const troubled: TroubledPart[] = [];
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const summary = (key: SessionKey) => ({
     key,
@@ -221,13 +224,16 @@ function createMemory() {
       },
       read: async (id: MediaId) => media.get(id)?.data ?? null,
     },
+    outbox: {
+      list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
+    },
     signIns: {
       put: async (signIn) => void signIns.set(signIn.digest, signIn),
       find: async (digest) => signIns.get(digest) ?? null,
       remove: async (digest) => void signIns.delete(digest),
     },
   };
-  return { store, signIns, media, results, live, transcript };
+  return { store, signIns, media, results, live, transcript, troubled };
 }
 
 function inbound(channel: string, input: InboundInput): InboundMessage {

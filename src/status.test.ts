@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { createFakeClock } from "./testing/fake-clock.ts";
+import { createStatus, type StatusDeps } from "./status.ts";
+
+function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: string | null = null): readonly string[] {
+  const pool = { stats: () => ({ model: null, trouble, starting: 0, idle: 0, busy: 0, waiting: 0, max: 1 }) };
+  const deps = {
+    clock: createFakeClock(),
+    pool,
+    queue: { stats: () => ({ waiting: 0, running: 0 }) },
+    outbox: { stats: () => ({ pending: 0, ...outbox }) },
+    channels: new Map(),
+    configNotices: () => ["about the configuration"],
+  } as unknown as StatusDeps;
+  return createStatus(deps, { version: "1", page: { build: "b" } })().notices;
+}
+
+test("the status says how many replies did not arrive, and where to read about them", () => {
+  expect(noticesWith({ dead: 0, ambiguous: 0 })).toEqual(["about the configuration"]);
+  expect(noticesWith({ dead: 3, ambiguous: 1 }, "no pi")).toEqual([
+    "no pi",
+    "3 replies of the last day could not be delivered. GET /api/outbox?state=dead lists what and why.",
+    "1 reply of the last day may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists it.",
+    "about the configuration",
+  ]);
+});

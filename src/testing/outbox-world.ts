@@ -1,0 +1,193 @@
+/** An outbox on a real store with one channel whose platform a test plays. A crash leaves the old life frozen in the middle of what it did. */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { Channel, SendReceipt } from "../contracts/channel.ts";
+import type { Outbox, OutboxRow, OutboxState } from "../contracts/delivery.ts";
+import type { InboxId, TurnId } from "../contracts/ids.ts";
+import type { OutboxStore, Store } from "../contracts/store.ts";
+import { startOutbox } from "../delivery/index.ts";
+import { createFakeClock, type FakeClock } from "./fake-clock.ts";
+import { entry } from "./messages.ts";
+import { realStore } from "./real-store.ts";
+import { recordingLog, type RecordingLog } from "./recording-log.ts";
+import { createSeqIds } from "./seq-ids.ts";
+
+export type Answer = (row: OutboxRow, signal: AbortSignal) => SendReceipt | Promise<SendReceipt>;
+
+export interface OutboxWorld extends AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly outbox: Outbox;
+  readonly store: OutboxStore;
+  readonly log: RecordingLog;
+  /** What the `status` events were about. */
+  readonly statuses: string[];
+  /** Everything the platform was asked to send, repeats included. */
+  readonly sends: { readonly id: string; readonly chat: string; readonly text: string; readonly at: number }[];
+  ready: boolean;
+  /** Stores a reply of these parts and tells the outbox. */
+  reply(chat: string, texts: readonly string[], to?: { channel?: string; thread?: string }): Promise<void>;
+  /** From now on every call of the store goes through this. */
+  tamper(change: (store: OutboxStore) => OutboxStore): void;
+  /** Everything stops where it is; another life begins on what is on the disk. Returns what was in the middle of a send. */
+  crash(): Promise<readonly string[]>;
+  /** Stops in good order and begins again. */
+  restart(): Promise<void>;
+  /** Lets time pass until nothing is pending. */
+  drained(): Promise<void>;
+  texts(): string[];
+  rows(): Record<string, StoredPart>;
+}
+
+export interface StoredPart {
+  readonly state: OutboxState;
+  readonly attempts: number;
+  readonly lost: number;
+  readonly because: string | null;
+  readonly providerId: string | null;
+}
+
+interface Life {
+  readonly clock: FakeClock;
+  readonly outbox: Outbox;
+  readonly store: OutboxStore;
+  frozen: boolean;
+}
+
+const TICK_MS = 250;
+/** A write that was asked for before the crash is either on the disk or not when the next life begins. */
+const LAST_TURNS = 3;
+const nothing = <T>(): Promise<T> => new Promise(() => undefined);
+
+export async function outboxWorld(about: Partial<Channel>, answer: Answer): Promise<OutboxWorld> {
+  const real = await realStore(createFakeClock());
+  const log = recordingLog();
+  const statuses: string[] = [];
+  const sends: OutboxWorld["sends"] = [];
+  const lives: Life[] = [];
+  let tampered = (store: OutboxStore): OutboxStore => store;
+  let turns = 0;
+
+  const begin = (store: Store, startMs?: number): void => {
+    const clock = createFakeClock(startMs);
+    const life = { clock, frozen: false };
+    const channel: Channel = {
+      id: "fake",
+      repeat: "safe",
+      ready: () => world.ready,
+      health: () => ({ ok: true, detail: "" }),
+      ...about,
+      async send(row, signal) {
+        if (life.frozen) return nothing();
+        sends.push({ id: row.id, chat: row.to.chat, text: row.message.text, at: clock.now() });
+        const receipt = await answer(row, signal);
+        return life.frozen ? nothing() : receipt;
+      },
+    };
+    const emit = (_event: string, data: object): void => void statuses.push("what" in data ? String(data.what) : "");
+    const deps = { clock, ids: createSeqIds(), log, events: { emit }, channels: new Map([["fake", channel]]) };
+    const outbox = startOutbox({ ...deps, store: freezable(life, () => tampered(store.outbox)) });
+    lives.push(Object.assign(life, { outbox, store: store.outbox }));
+  };
+  const now = (): Life => lives.at(-1) as Life;
+
+  const world: OutboxWorld = {
+    get clock() {
+      return now().clock;
+    },
+    get outbox() {
+      return now().outbox;
+    },
+    get store() {
+      return now().store;
+    },
+    log,
+    statuses,
+    sends,
+    ready: true,
+    async reply(chat, texts, to = {}) {
+      await storeReply(real.store, { number: ++turns, chat, texts, at: now().clock.now(), ...to });
+      now().outbox.wake();
+    },
+    tamper(change) {
+      tampered = change;
+    },
+    async crash() {
+      now().frozen = true;
+      for (let turn = 0; turn < LAST_TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+      const cut = Object.entries(world.rows()).filter(([, { state }]) => state === "sending");
+      begin(await real.reopen(), now().clock.now());
+      return cut.map(([id]) => id);
+    },
+    async restart() {
+      await now().outbox[Symbol.asyncDispose]();
+      begin(real.store, now().clock.now());
+    },
+    async drained() {
+      let quiet = false;
+      void now()
+        .outbox.drained(new AbortController().signal)
+        .then(() => (quiet = true));
+      while (!quiet) await now().clock.advance(TICK_MS);
+    },
+    texts: () => sends.map(({ text }) => text),
+    rows() {
+      using db = new Database(join(real.home, "gateway.db"), { readonly: true });
+      const text = "select id, state, attempts, lost, because, provider_id as providerId from outbox order by seq";
+      const rows = db.prepare<StoredPart & { id: string }, []>(text).all();
+      return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
+    },
+    async [Symbol.asyncDispose]() {
+      await now().outbox[Symbol.asyncDispose]();
+      await real[Symbol.asyncDispose]();
+    },
+  };
+  begin(real.store);
+  return world;
+}
+
+/** Whoever has died neither asks nor hears anything more. */
+function freezable(life: { readonly frozen: boolean }, store: () => OutboxStore): OutboxStore {
+  return new Proxy({} as OutboxStore, {
+    get:
+      (_target, name: keyof OutboxStore) =>
+      async (...args: unknown[]): Promise<unknown> => {
+        if (life.frozen) return nothing();
+        const result: unknown = await Reflect.apply(store()[name], store(), args);
+        return life.frozen ? nothing() : result;
+      },
+  });
+}
+
+interface Reply {
+  readonly number: number;
+  readonly chat: string;
+  readonly texts: readonly string[];
+  readonly at: number;
+  readonly channel?: string;
+  readonly thread?: string;
+}
+
+async function storeReply(store: Store, { number, chat, texts, at, channel = "fake", thread }: Reply): Promise<void> {
+  const turnId = `turn_${number}` as TurnId;
+  const id = `msg_${number}` as InboxId;
+  const said = entry(chat, "hello");
+  const { sessionKey, agentId } = said;
+  await store.inbox.accept({ ...said, id });
+  const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at });
+  await store.turns.finish({
+    turnId,
+    attempt,
+    outcome: "done",
+    reply: texts.map((text, part) => ({ part, message: { kind: "reply", text } })),
+    to: { channel, account: "default", chat, ...(thread === undefined ? {} : { thread }) },
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+    model: "m",
+    settledBytes: 0,
+    at,
+  });
+}
+
+/** Waits for what has to happen by itself, without letting time pass. */
+export async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await new Promise((resolve) => setImmediate(resolve));
+}

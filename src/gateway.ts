@@ -7,6 +7,7 @@ import { builtinChannels, builtinTools } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
 import type { AgentId } from "./contracts/ids.ts";
+import type { Outbox } from "./contracts/delivery.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
@@ -123,7 +124,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   );
   life.own("http", http);
   life.own("outbox", outbox);
-  life.onStop("replies", () => outbox.drained(AbortSignal.timeout(REPLY_DRAIN_MS)).catch(() => undefined)); // what is left is sent by the next start
+  life.onStop("replies", () => lastReplies(clock, outbox));
 
   // work begins
   log.info("queue recovered", await queue.recover());
@@ -134,6 +135,12 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+/** Waits a little for replies that are on their way; what is left is sent by the next start. */
+async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
+  using limit = clock.deadline(REPLY_DRAIN_MS, () => new Error("replies are left"));
+  await outbox.drained(limit.signal).catch(() => undefined);
 }
 
 function poolSettings({ agent, agents, models }: Config) {

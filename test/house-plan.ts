@@ -66,7 +66,8 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 /** Checked in src/ outside tests. */
 export const PLACES: readonly Place[] = [
   {
-    pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b|\b(?:setTimeout|setInterval)\(|\bBun\.sleep\w*/g,
+    pattern:
+      /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b|\b(?:setTimeout|setInterval)\(|\bAbortSignal\.timeout\b|\bBun\.sleep\w*/g,
     allowed: ["src/kit/"],
     because: "time comes from the Clock",
   },

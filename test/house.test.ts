@@ -135,6 +135,7 @@ describe("the other checks", () => {
     "performance.now()",
     "setTimeout(f, 1)",
     "setInterval(f, 1)",
+    "AbortSignal.timeout(1)",
     "Bun.sleep(1)",
     "Math.random()",
     "crypto.randomUUID()",

@@ -14,6 +14,8 @@ export interface TurnFigures {
 }
 
 const WARM_UP = 20;
+/** Turns in a row on each side before the other has its go: noise hits both, and neither is measured only with cold caches. */
+const BLOCK = 10;
 
 export const benchConfig = (baseUrl: string, pool = { min: 1, max: 1 }) => ({
   agent: { model: "local/bench", pool },
@@ -36,12 +38,11 @@ export async function measureTurns(rounds: number): Promise<TurnFigures> {
 
   const bareMs: number[] = [];
   const gatewayMs: number[] = [];
-  for (let n = 0; n < rounds + WARM_UP; n++) {
-    const bareTook = await timed(() => bare.turn(`turn ${n}`));
-    const gatewayTook = await timed(() => throughGateway(`turn ${n}`));
+  for (let n = 0; n < rounds + WARM_UP; n += BLOCK) {
+    const [bareBlock, gatewayBlock] = [await block(bare.turn, n), await block(throughGateway, n)];
     if (n < WARM_UP) continue;
-    bareMs.push(bareTook);
-    gatewayMs.push(gatewayTook);
+    bareMs.push(...bareBlock);
+    gatewayMs.push(...gatewayBlock);
   }
   client.disconnect();
   const [one, other] = [spread(bareMs), spread(gatewayMs)];
@@ -50,4 +51,10 @@ export async function measureTurns(rounds: number): Promise<TurnFigures> {
     gatewayMs: other,
     addedMs: { p50: round(other.p50 - one.p50), p99: round(other.p99 - one.p99) },
   };
+}
+
+async function block(turn: (text: string) => Promise<void>, from: number): Promise<number[]> {
+  const samples: number[] = [];
+  for (let n = from; n < from + BLOCK; n++) samples.push(await timed(() => turn(`turn ${n}`)));
+  return samples;
 }

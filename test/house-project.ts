@@ -38,6 +38,17 @@ export function lockAddresses(lock: string): string[] {
   return lock.split("\n").filter((line) => /"resolved"\s*:|:\/\/[^"]*registry/.test(line));
 }
 
+/** An optional package that the lock file names but does not describe (a build for another system, not published) stops `npm ci` everywhere. */
+export function missingFromLock(lock: string): string[] {
+  const { packages }: { packages: Record<string, { optionalDependencies?: Record<string, string> }> } =
+    JSON.parse(lock);
+  return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => !packages[`${path}/node_modules/${name}`] && !packages[`node_modules/${name}`],
+    ),
+  );
+}
+
 export function machinePaths(files: readonly ProjectFile[]): string[] {
   return files.flatMap(({ path, text }) =>
     text.split("\n").flatMap((line, index) => (MACHINE_PATH.test(line) ? [`${path}:${index + 1}`] : [])),

@@ -14,7 +14,14 @@ import {
   tooManyParameters,
 } from "./house.ts";
 import { EXCEPTIONS, LIMITS } from "./house-plan.ts";
-import { looseVersions, lockAddresses, machinePaths, readProject, readSources } from "./house-project.ts";
+import {
+  looseVersions,
+  lockAddresses,
+  machinePaths,
+  missingFromLock,
+  readProject,
+  readSources,
+} from "./house-project.ts";
 import { blank, functionsOf, importsOf, source } from "./house-source.ts";
 
 const root = dirname(import.meta.dir);
@@ -53,6 +60,7 @@ describe("the project", () => {
   });
   test("has a lock file without download addresses", async () => {
     expect(lockAddresses(await Bun.file(`${root}/package-lock.json`).text())).toEqual([]);
+    expect(missingFromLock(await Bun.file(`${root}/package-lock.json`).text())).toEqual([]);
   });
   test("names no folder of the machine it was written on", async () => {
     expect(machinePaths(await readProject(root))).toEqual([]);
@@ -208,6 +216,7 @@ describe("the other checks", () => {
   test("find loose versions, download addresses and machine paths", () => {
     expect(looseVersions('{"dependencies":{"a":"^1.0.0","b":"1.2.3"}}')).toEqual(["a: ^1.0.0"]);
     expect(lockAddresses('{"packages":{"x":{"resolved":"https://registry.example/x.tgz"}}}')).toHaveLength(1);
+    expect(missingFromLock('{"packages":{"node_modules/a":{"optionalDependencies":{"b":"1.0.0"}}}}')).toEqual(["b"]);
     expect(machinePaths([{ path: "docs/a.md", text: `see ${["", "work", "main"].join("/")}` }])).toEqual([
       "docs/a.md:1",
     ]);

@@ -81,12 +81,42 @@ const cases: readonly [string, readonly WorkerState[], Partial<Situation>, Choic
     {},
     { kind: "wait", because: "session_in_use" },
   ],
+  [
+    "shared: the session is open for someone else",
+    [idle(null), idle(you, "a")],
+    { shared: true },
+    { kind: "use", worker: 1, because: "session_is_open" },
+  ],
+  [
+    "shared: mine before one of another",
+    [idle(you, "b", 0), idle(me, "c", 9)],
+    { shared: true },
+    { kind: "use", worker: 1, because: "same_principal" },
+  ],
+  [
+    "shared: a fresh one before one of another",
+    [idle(you, "b"), idle(null, null, 9)],
+    { shared: true },
+    { kind: "use", worker: 1, because: "fresh" },
+  ],
+  [
+    "shared: one of another before a new one",
+    [idle(you, "b")],
+    { shared: true },
+    { kind: "use", worker: 0, because: "shared" },
+  ],
+  [
+    "shared: never one of another agent",
+    [other(idle(you, "a"))],
+    { shared: true },
+    { kind: "spawn", because: "room_left" },
+  ],
   ["full and busy", [busy("b"), busy("c")], {}, { kind: "wait", because: "all_busy" }],
   ["the dead do not count", [busy("b"), { at: "dead" }], {}, { kind: "spawn", because: "room_left" }],
 ];
 
 test.each(cases)("%s", (_name, states, changes, expected) => {
   const workers = states.map((state, id) => ({ id, state, profile: "profile" in state ? "other" : "wanted" }));
-  const situation = { workers, max: 2, unclaimedStarts: 0, mayStart: true, ...changes };
+  const situation = { workers, max: 2, shared: false, unclaimedStarts: 0, mayStart: true, ...changes };
   expect(chooseWorker({ principal: me, sessionFile: "a", profile: "wanted" }, situation)).toEqual(expected);
 });

@@ -12,6 +12,8 @@ export interface Candidate {
 export interface Situation {
   readonly workers: readonly Candidate[];
   readonly max: number;
+  /** True: a process may serve several people, one after the other. */
+  readonly shared: boolean;
   /** Processes of the wanted profile that are starting and that no earlier request is waiting for. */
   readonly unclaimedStarts: number;
   /** False while starts are held back: too many at once, or a pause after failures. */
@@ -25,7 +27,11 @@ export interface Wanted {
 }
 
 export type Choice =
-  | { readonly kind: "use"; readonly worker: number; readonly because: "session_is_open" | "same_principal" | "fresh" }
+  | {
+      readonly kind: "use";
+      readonly worker: number;
+      readonly because: "session_is_open" | "same_principal" | "fresh" | "shared";
+    }
   | { readonly kind: "spawn"; readonly because: "room_left" }
   | { readonly kind: "replace"; readonly worker: number; readonly because: "idle_of_another" }
   | { readonly kind: "wait"; readonly because: "session_in_use" | "one_is_starting" | "starts_held_back" | "all_busy" };
@@ -39,12 +45,14 @@ export function chooseWorker(wanted: Wanted, situation: Situation): Choice {
   const idle = idleOnes(situation.workers);
   const fitting = idle.filter(({ profile }) => profile === wanted.profile);
   const own = fitting.filter(({ state }) => state.principal === wanted.principal);
-  const open = own.find(({ state }) => state.sessionFile === wanted.sessionFile);
+  const open = (situation.shared ? fitting : own).find(({ state }) => state.sessionFile === wanted.sessionFile);
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
   const [resting] = own;
   if (resting) return { kind: "use", worker: resting.id, because: "same_principal" };
   const fresh = fitting.find(({ state }) => state.principal === null);
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
+  const [anyone] = situation.shared ? fitting : [];
+  if (anyone) return { kind: "use", worker: anyone.id, because: "shared" };
 
   if (situation.unclaimedStarts > 0) return { kind: "wait", because: "one_is_starting" };
   if (!situation.mayStart) return { kind: "wait", because: "starts_held_back" };

@@ -1,4 +1,4 @@
-/** A few agent processes, shared by many sessions: leased one at a time, kept apart by principal and profile, replaced when they die. Never runs more than `max`. */
+/** A few agent processes, shared by many sessions: leased one at a time, kept apart by profile and (by default) principal, replaced when worn or dead. Never runs more than `max`. */
 import { availableParallelism } from "node:os";
 import type { AgentLease, AgentPool, LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import type { Config, Environment } from "../config/index.ts";
@@ -12,6 +12,8 @@ import { chooseModel, expectedModel } from "./setup/model-choice.ts";
 import { childNotes, killOrphans } from "./process/orphans.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
 import { sessionPath } from "./talk/session-file.ts";
+import { rssBytes } from "./process/proc.ts";
+import { type Recycling, shouldRecycle } from "./recycle.ts";
 import { type StartRecord, createStartRecord } from "./start-record.ts";
 import { type ReadyAgent, type StartDeps, type StartSettings, startAgent } from "./setup/start.ts";
 import { type WaitingList, type Waiter, createWaitingList } from "./waiting-list.ts";
@@ -151,7 +153,7 @@ async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Pr
   return wait;
 }
 
-/** Gives every waiting request, oldest first, what it can have now. Called whenever something has changed. */
+/** Gives every waiting request, most important first, what it can have now. Called whenever something has changed. */
 function pump(pool: Pool): void {
   if (pool.stopping.signal.aborted) return;
   const claims = new Map<Kind, number>();
@@ -175,6 +177,7 @@ function situation(pool: Pool, kind: Kind, claimed: number) {
   return {
     workers,
     max: pool.settings.config.pool.max,
+    shared: pool.settings.config.pool.reuse === "profile",
     unclaimedStarts: Math.max(0, ofKind - claimed),
     mayStart: starts.length < availableParallelism() && kind.starts.mayStart(),
   };
@@ -188,7 +191,7 @@ function grant(pool: Pool, one: Worker, waiter: Waiter): void {
   void serve(pool, one, waiter);
 }
 
-/** Opens the session in the chosen process. A process that died in between is no reason to fail: the request goes back to the head of the line. */
+/** Opens the session in the chosen process. A process that died in between is no reason to fail: the request goes back in line. */
 async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
   const { agent } = one;
   try {
@@ -221,13 +224,21 @@ async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): P
   if (session) one.kind.starts.worked();
   one.session = session;
   one.state = released(one.state, pool.deps.clock.elapsed());
-  if (!session || one.switches >= pool.settings.config.pool.maxSwitches) {
+  const fate = fateOf(pool, one, session !== null);
+  if (fate.recycle) {
+    pool.deps.log.debug("agent process is replaced", { because: fate.because });
     const gone = retire(pool, one);
     refill(pool);
     return gone; // who gives back a broken process waits until it is gone
   }
   rest(pool, one);
   refill(pool);
+}
+
+function fateOf(pool: Pool, one: Worker, trusted: boolean): Recycling {
+  const ageMs = pool.deps.clock.elapsed() - one.readyAt;
+  const size = one.agent ? rssBytes(one.agent.process.pid) : null;
+  return shouldRecycle({ trusted, switches: one.switches, ageMs, rssBytes: size }, pool.settings.config.pool);
 }
 
 async function spawn(pool: Pool, kind: Kind): Promise<void> {
@@ -296,14 +307,18 @@ function retire(pool: Pool, one: Worker): Promise<void> {
   return track(pool, one.agent?.process.stop(false) ?? Promise.resolve());
 }
 
-/** An unused process above `min` is not kept for ever. */
+/** An unused process above `min` is not kept for ever, and one below it is replaced when it has grown old. */
 function rest(pool: Pool, one: Worker): void {
   const { min, idleMs } = pool.settings.config.pool;
   const idle = new AbortController();
   one.idle = idle;
   pool.deps.clock.sleep(idleMs, AbortSignal.any([idle.signal, pool.stopping.signal])).then(
     () => {
-      if (alive(pool) > min) void retire(pool, one);
+      if (idle.signal.aborted) return; // taken at the very moment its rest was over
+      const spare = alive(pool) > min;
+      if (!spare && fateOf(pool, one, true).because !== "too_old") return rest(pool, one);
+      void retire(pool, one);
+      refill(pool);
     },
     () => undefined, // it is used again, or the pool closes
   );

@@ -202,6 +202,7 @@ test(
       "PI_CODING_AGENT_DIR",
       "PI_GATEWAY_BRIDGE",
       "PI_GATEWAY_DEMO",
+      "PI_GATEWAY_OWNER",
       "PI_OFFLINE",
     ]);
   },

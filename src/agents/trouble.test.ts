@@ -134,6 +134,19 @@ describe("when all processes are busy", () => {
     expect(order).toEqual(["session-b", "session-c"]);
   });
 
+  test("what is more important is served first, whoever came before", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { max: 1 } });
+    const order: number[] = [];
+    const first = await fx.lease();
+    const waiting = [3, 10, 5].map(async (priority) => {
+      await using _held = await fx.lease({ sessionFile: `session-${priority}.jsonl`, priority });
+      order.push(priority);
+    });
+    await first[Symbol.asyncDispose]();
+    await Promise.all(waiting);
+    expect(order).toEqual([10, 5, 3]);
+  });
+
   test("a request that has waited too long is told so", async () => {
     await using fx = await scripted({ kind: "none" }, { pool: { max: 1, waitMs: 100 } });
     const first = await retryUntilLeased(fx);

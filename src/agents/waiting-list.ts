@@ -1,11 +1,15 @@
-/** Requests that wait for a process, oldest first. Each leaves exactly once: served, aborted, failed, or told after `waitMs` that all are busy. */
+/** Requests that wait for a process: highest priority first, oldest first among equals, and waiting raises the priority. Each leaves exactly once: served, aborted, failed, or told after `waitMs` that all are busy. */
 import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Clock } from "../kit/clock.ts";
 import { deferred } from "../kit/deferred.ts";
 
+/** Who waits this long rises by one, so that a stream of more important requests holds nobody back for ever. */
+const RISE_EVERY_MS = 10_000;
+
 export interface Waiter {
   readonly request: LeaseRequest;
+  readonly joinedAt: number;
   /** How often its process died before it could be used. */
   reopens: number;
   /** False when nobody waits any more. */
@@ -15,10 +19,11 @@ export interface Waiter {
 
 export interface WaitingList {
   join(request: LeaseRequest, signal: AbortSignal): Promise<AgentLease>;
+  /** In the order in which they are to be served now. */
   all(): readonly Waiter[];
   /** A process was found for it; whether it gets it is decided later. */
   leave(waiter: Waiter): void;
-  /** Back to the head of the line. */
+  /** Back to its place, before those who came later. */
   rejoin(waiter: Waiter): void;
   /** All of them, or those that `which` names. */
   failAll(error: unknown, which?: (waiter: Waiter) => boolean): void;
@@ -37,6 +42,7 @@ export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
       let open = true;
       const waiter: Waiter = {
         request,
+        joinedAt: clock.elapsed(),
         reopens: 0,
         take(lease) {
           if (!open) return false;
@@ -64,7 +70,7 @@ export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
         give.removeEventListener("abort", giveUp);
       }
     },
-    all: () => line,
+    all: () => inOrder(line, clock.elapsed()),
     leave,
     rejoin(waiter) {
       waiter.reopens++;
@@ -75,4 +81,10 @@ export function createWaitingList(clock: Clock, waitMs: number): WaitingList {
     },
     size: () => line.length,
   };
+}
+
+function inOrder(line: readonly Waiter[], now: number): readonly Waiter[] {
+  const rank = ({ request, joinedAt }: Waiter) =>
+    (request.priority ?? 0) + Math.floor((now - joinedAt) / RISE_EVERY_MS);
+  return line.toSorted((one, other) => rank(other) - rank(one) || one.joinedAt - other.joinedAt);
 }

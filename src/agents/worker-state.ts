@@ -2,7 +2,8 @@
  * starting ──ready──▶ idle ──lease──▶ busy ──release──▶ idle
  *     └──────exit──────┴──────exit─────┴──▶ dead        idle ──retire──▶ dead
  *
- * The states of one pooled process and the only ways between them. A process belongs to the first principal it serves, for good.
+ * The states of one pooled process and the only ways between them. Its principal is the one it served last; whether another
+ * may follow is decided in choose.ts.
  */
 import type { Principal } from "../contracts/ids.ts";
 

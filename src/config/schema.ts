@@ -146,6 +146,18 @@ const AgentSection = Type.Object(
           minimum: 1,
           description: "A process that has served this many sessions is replaced by a fresh one.",
         }),
+        maxAgeMs: duration(21_600_000, 1_000, "A process older than this is replaced when it has no turn to finish."),
+        maxRssMb: Type.Integer({
+          default: 400,
+          minimum: 32,
+          maximum: 1_048_576,
+          description: "A process that holds more memory than this after a turn is replaced. In MiB; Linux only.",
+        }),
+        reuse: Type.Union([Type.Literal("principal"), Type.Literal("profile")], {
+          default: "principal",
+          description:
+            "Whom a used process may serve next: principal, only the same person; profile, anyone who talks to an agent with the same settings.",
+        }),
         waitMs: duration(120_000, 100, "How long a turn waits for a free process before it says that all are busy."),
       },
       closed,

@@ -27,6 +27,8 @@ export interface LeaseRequest {
   readonly sessionFile: string;
   /** How much of that file belongs to finished turns. More than that is what an interrupted turn left behind: it is cut off before the file is opened. */
   readonly settledBytes: number;
+  /** While all processes are busy, higher goes first. As in the queue; default 0. */
+  readonly priority?: number;
 }
 
 /** For whom an agent works right now. Tool calls from its pipe act for exactly this and nobody else. */

@@ -34,6 +34,7 @@ export interface Batch {
   readonly sessionKey: SessionKey;
   readonly agentId: AgentId;
   readonly role: Role;
+  readonly priority: number;
   readonly entries: readonly BatchEntry[]; // never empty
   /** 1 for the first try. A higher number means an earlier try left something behind in the session file. */
   readonly attempt: number;

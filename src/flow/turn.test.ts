@@ -213,6 +213,7 @@ describe("a turn", () => {
       await reply;
     }
     expect(fx.pool.prompted.map(({ request }) => request.settledBytes)).toEqual([0, SETTLED_BYTES, SETTLED_BYTES]);
+    expect(fx.pool.prompted.map(({ request }) => request.priority)).toEqual([10, 10, 10]); // as the queue had them
   });
 });
 

@@ -173,7 +173,7 @@ async function attempt(
 }
 
 function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
-  const { sessionKey, turnId, agentId, role, sessionFile } = batch;
+  const { sessionKey, turnId, agentId, role, sessionFile, priority } = batch;
   const [first] = batch.entries;
   if (!first) throw new Error("a turn without messages was taken");
   const caller = {
@@ -184,7 +184,7 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
     principal: first.message.sender.principal,
     origin: first.message.address,
   };
-  return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes };
+  return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority };
 }
 
 interface Conversation {

@@ -118,6 +118,7 @@ function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun:
     sessionKey: work.sessionKey,
     agentId: work.agentId,
     role: work.role,
+    priority: work.priority,
     entries: work.entries,
     attempt: begun.attempt,
     unsafeToRetry: begun.unsafeToRetry,

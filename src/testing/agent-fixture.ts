@@ -115,7 +115,16 @@ export async function agentFixture(
 }
 
 export function poolOptions(home: string, config: AgentConfig, models: Config["models"]): PoolOptions {
-  const pool = { min: 0, max: 2, idleMs: 60_000, maxSwitches: 200, waitMs: 15_000, ...config.pool };
+  const recycled = { maxSwitches: 200, maxAgeMs: 3_600_000, maxRssMb: 4_096 };
+  const pool = {
+    min: 0,
+    max: 2,
+    idleMs: 60_000,
+    reuse: "principal" as const,
+    waitMs: 15_000,
+    ...recycled,
+    ...config.pool,
+  };
   return {
     home,
     config: { timeoutMs: 60_000, ...config, pool },

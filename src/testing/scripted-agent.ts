@@ -30,6 +30,24 @@ export async function writeScriptedAgent(folder: string, misbehaviour: Misbehavi
   return path;
 }
 
+/** The real pi, which has started something in the background that would outlive it. `pidFile` gets one line per start: the process number of what was left in the background. */
+export async function writePiWithChild(folder: string, pidFile: string): Promise<string> {
+  const pi = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
+  const path = join(folder, "pi-with-child.ts");
+  await writeFile(path, piWithChild(pidFile, pi), { mode: 0o700 });
+  return path;
+}
+
+/** In a session of its own, so that neither the end of its parent nor a signal to the group reaches it. */
+const piWithChild = (pidFile: string, pi: string): string => `
+import { spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
+const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+child.unref();
+appendFileSync(${JSON.stringify(pidFile)}, child.pid + "\\n");
+await import(${JSON.stringify(pi)});
+`;
+
 function script(misbehaviour: Misbehaviour): string {
   return `const how = ${JSON.stringify(misbehaviour)};
 ${PRELUDE}

@@ -4,13 +4,16 @@ import { join } from "node:path";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
-import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive } from "./proc.ts";
+import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive, withVariable } from "./proc.ts";
 import { isFields, text } from "../talk/protocol.ts";
 import { killAll } from "./stop.ts";
 
 const MAX_NOTE_CHARS = 4_096;
+const OWNER_VARIABLE = "PI_GATEWAY_OWNER";
 
 export interface ChildNotes {
+  /** For the environment of the children: what they start inherits it, and is found by it even when its parents are gone. */
+  readonly mark: Readonly<Record<string, string>>;
   write(child: ProcessIdentity): void;
   remove(pid: number): void;
 }
@@ -25,6 +28,7 @@ export function childNotes(home: string): ChildNotes {
   const folder = notesFolder(home);
   const owner = identify(process.pid) ?? { pid: process.pid, startTime: "" };
   return {
+    mark: { [OWNER_VARIABLE]: markOf(owner) },
     write(child) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileSync(
@@ -42,15 +46,25 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
   const folder = notesFolder(home);
   const boot = bootId();
   const left: ProcessIdentity[] = [];
+  const marks = new Set<string>();
   for (const name of filesIn(folder)) {
     const note = readNote(join(folder, name));
     if (note && isAlive(note.owner)) continue;
-    if (note && boot !== "" && note.boot === boot && isAlive(note)) left.push(note, ...descendantsOf(note.pid));
+    const ours = note !== null && boot !== "" && note.boot === boot;
+    if (ours) marks.add(markOf(note.owner));
+    if (ours && isAlive(note)) left.push(note, ...descendantsOf(note.pid));
     rmSync(join(folder, name), { force: true });
   }
-  if (left.length > 0) deps.log.warn("ending agent processes of an earlier life", { pids: left.map(({ pid }) => pid) });
-  await killAll(deps.clock, left);
-  return left.length;
+  for (const mark of marks) left.push(...withVariable(OWNER_VARIABLE, mark));
+  const each = [...new Map(left.map((one) => [one.pid, one])).values()];
+  if (each.length > 0) deps.log.warn("ending agent processes of an earlier life", { pids: each.map(({ pid }) => pid) });
+  await killAll(deps.clock, each);
+  return each.length;
+}
+
+/** Names one life of a gateway on this machine. */
+function markOf(owner: ProcessIdentity): string {
+  return `${owner.pid}.${owner.startTime}.${bootId()}`;
 }
 
 function notesFolder(home: string): string {

@@ -1,5 +1,7 @@
-/** What /proc knows about processes: identity, parents, sessions. Reads only; where /proc is missing every answer is "nothing known". */
+/** What /proc knows about processes: identity, parents, sessions, size. Reads only; where /proc is missing every answer is "nothing known". */
 import { readFileSync, readdirSync } from "node:fs";
+
+const KIB_BYTES = 1_024;
 
 /** A pid alone is reused by the system; with its start time it names one process for good. */
 export interface ProcessIdentity {
@@ -48,6 +50,23 @@ export function bootId(): string {
   }
 }
 
+/** All that were started with this variable, or inherited it, whoever their parents are now. */
+export function withVariable(name: string, value: string): readonly ProcessIdentity[] {
+  return allProcesses()
+    .filter(({ pid, state }) => pid !== process.pid && state !== "Z" && variablesOf(pid).includes(`${name}=${value}`))
+    .map(({ pid, startTime }) => ({ pid, startTime }));
+}
+
+/** How much memory it holds. From `status` and not `statm`, because that counts in pages, whose size differs between machines. */
+export function rssBytes(pid: number): number | null {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kib === undefined ? null : Number(kib) * KIB_BYTES;
+  } catch {
+    return null; // gone, or no /proc on this system
+  }
+}
+
 /** Signals exactly this process, and none that took over its number. */
 export function signalProcess(target: ProcessIdentity, signal: "SIGTERM" | "SIGKILL"): void {
   if (!isAlive(target)) return;
@@ -65,6 +84,14 @@ function allProcesses(): readonly ProcessFacts[] {
       .flatMap((name) => readFacts(Number(name)) ?? []);
   } catch {
     return []; // no /proc on this system
+  }
+}
+
+function variablesOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return []; // gone, or another user's
   }
 }
 

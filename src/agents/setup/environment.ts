@@ -9,6 +9,8 @@ interface AgentEnvironment {
   readonly choice: ModelChoice;
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly bridgeSuffix: string;
+  /** By which the next life of the gateway knows what this one left running. */
+  readonly mark: Readonly<Record<string, string>>;
 }
 
 const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -23,6 +25,7 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     BUN_RUNTIME_TRANSPILER_CACHE_PATH: folders.transpilerCache,
     PI_CODING_AGENT_DIR: folders.agentDir,
     PI_OFFLINE: "1",
+    ...options.mark,
     PI_GATEWAY_BRIDGE: options.bridgeSuffix,
     ...(choice.kind === "demo" ? { PI_GATEWAY_DEMO: "1" } : {}),
     ...revealed(choice),

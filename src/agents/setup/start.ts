@@ -80,7 +80,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
 }
 
 function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
-  const { config, environment, folders, choice } = settings;
+  const { config, environment, folders } = settings;
   if (!existsSync(folders.agentDir)) {
     const say = `The folder of agent.agentDir (${folders.agentDir}) does not exist.`;
     throw new GatewayError("agent_unavailable", say, { say });
@@ -98,7 +98,7 @@ function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
   return {
     argv: [...found.argv, ...flags(settings)],
     cwd: folders.workspace,
-    env: agentEnvironment({ environment, folders, choice, bunEnv: settings.bunEnv, bridgeSuffix }),
+    env: agentEnvironment({ ...settings, bridgeSuffix, mark: settings.notes.mark }),
   };
 }
 

@@ -141,9 +141,10 @@ export function asPlainText(text: string): string {
   return text.trimStart().startsWith("/") ? ` ${text}` : text;
 }
 
+/** Half a character is stored as U+FFFD. pi would drop it; the model reads what the transcript shows. */
 function promptCommand(input: PromptInput): Record<string, unknown> {
   const images = input.images.map(({ mimeType, base64 }) => ({ type: "image", data: base64, mimeType }));
-  return { type: "prompt", message: asPlainText(input.text), ...(images.length > 0 ? { images } : {}) };
+  return { type: "prompt", message: asPlainText(input.text.toWellFormed()), ...(images.length > 0 ? { images } : {}) };
 }
 
 function refused(error: string): Ending {

@@ -29,7 +29,16 @@ describe("a good file", () => {
       insecure: false,
       stopGraceMs: 30_000,
     });
-    expect(config.agent.pool).toEqual({ min: 1, max: 4, idleMs: 300_000, maxSwitches: 200, waitMs: 120_000 });
+    expect(config.agent.pool).toEqual({
+      min: 1,
+      max: 4,
+      idleMs: 300_000,
+      maxSwitches: 200,
+      maxAgeMs: 21_600_000,
+      maxRssMb: 400,
+      reuse: "principal",
+      waitMs: 120_000,
+    });
     expect(config.models.providers).toEqual({});
   });
 

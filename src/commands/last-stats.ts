@@ -1,0 +1,21 @@
+/** The last word of agents about their conversations, for /context. Bounded: the one that was silent longest is forgotten first. */
+import type { AgentSessionStats } from "../contracts/agent.ts";
+import type { LastStats } from "../contracts/command.ts";
+
+export const MAX_REMEMBERED_SESSIONS = 1_000;
+
+export function createLastStats(): LastStats {
+  const known = new Map<string, AgentSessionStats>();
+  return {
+    note(sessionFile, stats) {
+      known.delete(sessionFile); // to the end of the line
+      known.set(sessionFile, stats);
+      if (known.size <= MAX_REMEMBERED_SESSIONS) return;
+      for (const oldest of known.keys()) {
+        known.delete(oldest);
+        return;
+      }
+    },
+    of: (sessionFile) => known.get(sessionFile) ?? null,
+  };
+}

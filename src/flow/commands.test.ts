@@ -112,10 +112,11 @@ describe("a command", () => {
   test("does not interrupt an answer in a session where messages do", async () => {
     await using world = await realStore(systemClock);
     const gate = Promise.withResolvers<void>();
-    const held: FakeAgent = async function* () {
+    const held: FakeAgent = async function* (_prompted, signal) {
       yield { type: "text", delta: "…" };
       await gate.promise;
-      yield { type: "done", text: "the whole story", usage: NO_USAGE, model: "fake/one" };
+      const type = signal.aborted ? "aborted" : "done";
+      yield { type, text: signal.aborted ? "half a story" : "the whole story", usage: NO_USAGE, model: "fake/one" };
     };
     await using fx = await life(world.store, held, { mode: "interrupt" });
     fx.work();

@@ -118,7 +118,8 @@ async function takeNext(world: BatchWorld, sort: "talk" | "commands", signal: Ab
     const { work, running } = next;
     const begun = await begin(deps, work, running);
     if (begun) return createBatch(world, work, running, begun);
-    lanes.add(work, "head", deps.clock.elapsed()); // nothing was written: it waits for the store to recover
+    const stopped = running.stop.signal.aborted;
+    lanes.add({ ...work, stopped }, "head", deps.clock.elapsed()); // nothing was written: it waits for the store to recover
     lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
     await deps.clock.sleep(STORE_RETRY_MS, signal);
   }
@@ -159,7 +160,9 @@ function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun:
     },
     async retry(because) {
       deps.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey: work.sessionKey, because });
-      lanes.add({ ...work, turnId: running.turnId }, "head", deps.clock.elapsed());
+      // Asked to stop while it was failing: the next attempt ends before it begins.
+      const stopped = running.stop.signal.aborted;
+      lanes.add({ ...work, turnId: running.turnId, stopped }, "head", deps.clock.elapsed());
       reopen();
     },
     abandon() {

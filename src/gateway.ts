@@ -5,9 +5,13 @@
 import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
 import { builtinChannels, builtinTools } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
+import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
+import type { AgentPool } from "./contracts/agent.ts";
+import type { Commands } from "./contracts/command.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
+import type { Queue } from "./contracts/queue.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
@@ -92,13 +96,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // the way of a message
   const named = builtinChannels({ events });
   const channels = createChannelSet(Object.values(named));
-  const queue = createQueue({ ...deps, store }, () => config().queue);
+  const lastStats = createLastStats();
+  const knowing = { clock, events, store, pool, stats: lastStats, status: () => status(), queue: () => queue };
+  const commands = createCommands(config, knowing);
+  const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiver = createReceiver(
-    { log, events, queue, router: createRouter(config) },
-    () => config().queue,
-    stopping.signal,
-  );
+  const receiving = { log, events, queue, router: createRouter(config) };
+  const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
@@ -129,7 +133,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // work begins
   log.info("queue recovered", await queue.recover());
   const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
-  const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media }, turnOptions);
+  const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
+  const turns = startTurns(answering, turnOptions);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
@@ -145,6 +150,21 @@ async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
 
 function poolSettings({ agent, agents, models }: Config) {
   return { config: agent, models, profiles: agentProfiles({ agent, agents }) };
+}
+
+interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued"> {
+  readonly pool: AgentPool;
+  queue(): Queue;
+}
+
+function createCommands(config: () => Config, { pool, queue, ...deps }: CommandParts): Commands {
+  const configured: BuiltinCommandDeps["configured"] = (agentId) => {
+    const { agent, agents } = config();
+    const own = agents.find(({ id }) => id === agentId);
+    const model = own?.model ?? agent.model ?? pool.stats().model; // without a setting pi, or the environment, has chosen
+    return { model, thinking: own?.thinking ?? agent.thinking ?? null };
+  };
+  return createCommandRegistry(builtinCommands({ ...deps, configured, queued: (...lane) => queue().session(...lane) }));
 }
 
 function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {

@@ -9,7 +9,7 @@ export interface Place {
 
 const GROUND = ["kit", "contracts"];
 const FIRST = [...GROUND, "config", "store", "observe"];
-const ROOMS = ["channels", "routing", "queue", "agents", "tools", "delivery", "schedule", "plugins"];
+const ROOMS = ["channels", "routing", "queue", "commands", "agents", "tools", "delivery", "schedule", "plugins"];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {

@@ -54,6 +54,7 @@ export function openLease(
       return current.events;
     },
     settledBytes: async () => sizeOf(session.path),
+    stats: context.stats,
     [Symbol.asyncDispose]() {
       returned ??= close();
       return returned;

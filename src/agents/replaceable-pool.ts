@@ -73,6 +73,7 @@ function counted(lease: AgentLease, ended: () => void): AgentLease {
     pid: lease.pid,
     prompt: (input, signal) => lease.prompt(input, signal),
     settledBytes: () => lease.settledBytes(),
+    ...(lease.stats ? { stats: lease.stats } : {}),
     async [Symbol.asyncDispose]() {
       try {
         await lease[Symbol.asyncDispose]();

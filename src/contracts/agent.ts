@@ -48,6 +48,8 @@ export interface AgentLease extends AsyncDisposable {
   prompt(input: PromptInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
   /** Size of the session file now. Meaningful after the stream has ended. */
   settledBytes(): Promise<number>;
+  /** What the agent knows about the conversation now; for after the stream has ended. Absent: it cannot say. */
+  stats?(signal: AbortSignal): Promise<AgentSessionStats>;
 }
 
 export interface PromptInput {

@@ -8,12 +8,19 @@ export interface Queue {
   recover(): Promise<{ readonly waiting: number; readonly interrupted: number }>;
   /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. */
   accept(entry: QueueEntry): Promise<Accepted>;
-  /** Waits for the next lane that has work and no running turn. Rejects with `signal.reason`. */
+  /** Waits for the next lane that has work for an agent and no running turn. Rejects with `signal.reason`. */
   take(signal: AbortSignal): Promise<Batch>;
-  /** Stops the running turn of a lane; false when none runs. */
+  /** The same for lanes whose next work is a command, so that none waits for an agent it does not need. */
+  takeCommand(signal: AbortSignal): Promise<Batch>;
+  /** Stops the running turn of a lane; false when none runs, or a command that will be done at once. */
   abort(sessionKey: SessionKey): boolean;
   stats(): { readonly waiting: number; readonly running: number };
+  /** What waits in one lane, and how it goes on for messages of this channel. */
+  session(sessionKey: SessionKey, channel: string): { readonly waiting: number; readonly mode: QueueMode };
 }
+
+/** `talk` is for an agent. A `command` is never joined with anything; `stop` also ends the running turn, and is next. */
+export type WorkKind = "talk" | "command" | "stop";
 
 export interface QueueEntry {
   readonly sessionKey: SessionKey;

@@ -192,6 +192,13 @@ export interface SessionStore {
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
   /** The next turn starts with an empty memory in a new session file; what was said stays readable. False: no such session. */
   reset(key: SessionKey, at: number): Promise<boolean>;
+  /** Added up over all sessions: for people who ask, not for every message. */
+  total(): Promise<SessionTotal>;
+}
+
+export interface SessionTotal {
+  readonly sessions: number;
+  readonly usage: Usage;
 }
 
 // ── tool calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,10 +1,15 @@
 /** What the agent is told: the words of the waiting messages, and their pictures. */
 import type { PromptInput } from "../contracts/agent.ts";
+import type { Commands } from "../contracts/command.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 
-export async function promptFor(deps: { readonly media: MediaStore }, batch: Batch): Promise<PromptInput> {
-  const text = withoutRepeats(batch.entries.map((entry) => entry.message.text)).join("\n\n");
+export async function promptFor(
+  deps: { readonly media: MediaStore; readonly commands?: Commands },
+  batch: Batch,
+): Promise<PromptInput> {
+  const said = batch.entries.map(({ message }) => deps.commands?.plain(message) ?? message.text);
+  const text = withoutRepeats(said).join("\n\n");
   const attachments = batch.entries.flatMap((entry) => entry.message.attachments);
   const images: { mimeType: string; base64: string }[] = [];
   const missing: string[] = [];

@@ -31,6 +31,11 @@ export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline"): E
   return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", STOPPED[stoppedBy]]), usage, model };
 }
 
+/** A command was answered by the gateway itself: nothing was asked of a model. */
+export function commandEnd(text: string): EndWithoutSize {
+  return { outcome: "done", reply: parts(["reply", text]), usage: NOTHING_USED, model: "" };
+}
+
 /** The end of a turn that never reached an agent, or that fell apart around it. */
 export function failure(
   code: ErrorCode,

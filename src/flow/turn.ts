@@ -4,6 +4,7 @@
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
 import type { AgentEvent, AgentLease, AgentPool } from "../contracts/agent.ts";
+import type { CommandContext, Commands, FoundCommand, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
@@ -19,6 +20,7 @@ import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
   type EndWithoutSize,
+  commandEnd,
   endOf,
   failure,
   MAX_BEGINNINGS,
@@ -35,6 +37,10 @@ export interface TurnsDeps {
   readonly outbox: Outbox;
   readonly media: MediaStore;
   readonly live: LiveTurnsBoard;
+  /** Without them every message is for the model. */
+  readonly commands?: Commands;
+  /** Told what the agent knows about its conversation after each answer. */
+  readonly lastStats?: LastStats;
 }
 
 export interface TurnsOptions {
@@ -45,6 +51,10 @@ export interface TurnsOptions {
 
 const DELTA_GAP_MS = 30;
 const FINISH_RETRY_MS = 1_000;
+/** Commands look things up; a few at a time keep any crowd of them short. */
+const MAX_COMMANDS_AT_ONCE = 4;
+/** An answer is not held back for the sake of numbers about it. */
+const STATS_MS = 500;
 
 class TurnDeadline extends Error {}
 
@@ -65,18 +75,29 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
   const running = new Set<Promise<void>>();
   const world: TurnWorld = { ...deps, leaving: leaving.signal };
 
-  const dispatch = async (): Promise<void> => {
+  const dispatch = async (take: Queue["take"], max: () => number): Promise<void> => {
+    const mine = new Set<Promise<void>>();
     while (!closing.signal.aborted) {
-      if (running.size >= deps.pool.stats().max) await Promise.race(running);
-      const batch = await deps.queue.take(closing.signal).catch(() => null); // rejects only because we are closing
+      if (mine.size >= max()) await Promise.race(mine);
+      const batch = await take(closing.signal).catch(() => null); // rejects only because we are closing
       if (!batch) return;
       const turn: Promise<void> = runTurn(world, batch, options(batch.agentId))
         .catch((error: unknown) => deps.log.error("turn fell apart", { turnId: batch.turnId, error }))
-        .finally(() => running.delete(turn));
+        .finally(() => running.delete(turn) && mine.delete(turn));
       running.add(turn);
+      mine.add(turn);
     }
   };
-  const dispatcher = dispatch();
+  const dispatchers = Promise.all([
+    dispatch(
+      (signal) => deps.queue.take(signal),
+      () => deps.pool.stats().max,
+    ),
+    dispatch(
+      (signal) => deps.queue.takeCommand(signal),
+      () => MAX_COMMANDS_AT_ONCE,
+    ),
+  ]);
 
   return {
     async [Symbol.asyncDispose]() {
@@ -86,7 +107,7 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
         () => new Error("the gateway stopped before the turn ended"),
       );
       limit.signal.addEventListener("abort", () => leaving.abort(limit.signal.reason), { once: true });
-      await dispatcher;
+      await dispatchers;
       await Promise.all(running);
     },
   };
@@ -106,14 +127,6 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     if (!(await finishStubbornly(world, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     const inboxIds = batch.entries.map((entry) => entry.id);
     const ms = Math.round(clock.elapsed() - startedAt);
-    log.info("turn ended", {
-      outcome: end.outcome,
-      ms,
-      attempt: batch.attempt,
-      model: end.model,
-      code: end.error?.code,
-      detail: end.error?.detail,
-    });
     writer.close();
     const sinceAcceptedMs = spans.sinceAcceptedMs();
     events.emit("turn.measured", { turnId: batch.turnId, attempt: batch.attempt, spans: end.spans, sinceAcceptedMs });
@@ -126,6 +139,14 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
       usage: end.usage,
     });
     world.outbox.wake();
+    log.info("turn ended", {
+      outcome: end.outcome,
+      ms,
+      attempt: batch.attempt,
+      model: end.model,
+      code: end.error?.code,
+      detail: end.error?.detail,
+    });
   } finally {
     writer.close();
   }
@@ -157,18 +178,50 @@ async function attempt(
   );
   const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);
   try {
+    const asked = commandIn(world, batch);
+    if (asked) {
+      const text = await asked.commands.answer(asked.found, asked.context, signal);
+      return { kind: "end", end: commandEnd(text), settledBytes: unchanged };
+    }
     world.spans.enter("lease");
     await using lease = await world.pool.lease(leaseRequest(batch), signal);
     const ending = await converse(world, { lease, batch, writer, signal });
     if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
     if (shouldRetry(ending, batch.attempt))
       return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
+    if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
     return { kind: "end", end: endOf(ending, stopCauseOf(signal)), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
     if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
     return { kind: "end", end: failureFrom(error), settledBytes: unchanged };
+  }
+}
+
+interface AskedCommand {
+  readonly commands: Commands;
+  readonly found: FoundCommand;
+  readonly context: CommandContext;
+}
+
+/** A command is always alone in its turn. */
+function commandIn({ commands }: TurnWorld, batch: Batch): AskedCommand | null {
+  const [first, second] = batch.entries;
+  const found = first && !second ? commands?.find(first.message) : null;
+  if (!commands || !first || !found) return null;
+  const { sessionKey, agentId, turnId, role, sessionFile } = batch;
+  const context = { sessionKey, agentId, turnId, role, sessionFile: sessionFile.name, message: first.message };
+  return { commands, found, context };
+}
+
+async function noteStats({ clock, lastStats, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {
+  if (!lastStats?.stale(batch.sessionFile.name, clock.elapsed()) || !lease.stats) return;
+  using limit = clock.deadline(STATS_MS, () => new Error("the agent did not say in time"));
+  try {
+    lastStats.note(batch.sessionFile.name, await lease.stats(limit.signal), clock.elapsed());
+  } catch (error) {
+    log.debug("session stats not known", { turnId: batch.turnId, error }); // the answer is what matters
   }
 }
 

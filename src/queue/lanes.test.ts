@@ -35,6 +35,32 @@ describe("lanes", () => {
     expect(take(lanes)).toBe("a");
   });
 
+  test("keep a command apart: it is joined with nothing, and taken by those who take commands", () => {
+    const lanes = createLanes();
+    lanes.add(work("a", 10, "one"), "end", 0);
+    lanes.add({ ...work("a", 10, "/status"), alone: true }, "end", 0);
+    lanes.add(work("a", 10, "two"), "end", 0);
+    const commands = () => {
+      const next = lanes.next(0, () => COLLECT, turn, "commands");
+      return next.kind === "work" ? next.work.entries.map(({ message }) => message.text) : null;
+    };
+    const release = () => lanes.release("a" as SessionKey, 0, { collect: false, collectMs: 0 });
+    expect([commands(), taken(lanes, 0)]).toEqual([null, ["one"]]);
+    release();
+    expect([taken(lanes, 0), commands()]).toEqual([null, ["/status"]]);
+    release();
+    expect([commands(), taken(lanes, 0)]).toEqual([null, ["two"]]);
+  });
+
+  test("do not collect before a command", () => {
+    const lanes = createLanes();
+    lanes.add(work("a", 10, "one"), "end", 0);
+    lanes.next(0, () => COLLECT, turn);
+    lanes.add({ ...work("a", 10, "/status"), alone: true }, "end", 0);
+    lanes.release("a" as SessionKey, 0, COLLECT);
+    expect(lanes.next(0, () => COLLECT, turn, "commands").kind).toBe("work");
+  });
+
   test("serve the highest priority first", () => {
     const lanes = createLanes();
     for (const [name, priority] of [

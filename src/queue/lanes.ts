@@ -14,10 +14,15 @@ export interface Work {
   readonly entries: readonly BatchEntry[];
   /** Set when an earlier attempt exists: the turn goes on under its old id. */
   readonly turnId: TurnId | null;
+  /** A command: never joined with anything, taken by whoever takes commands. */
+  readonly alone?: boolean;
+  /** It was stopped before it could begin again. */
+  readonly stopped?: boolean;
 }
 
 export interface RunningTurn {
   readonly turnId: TurnId;
+  readonly alone?: boolean;
   readonly stop: AbortController;
 }
 
@@ -39,8 +44,13 @@ interface Lane {
 export interface Lanes {
   /** Puts work at the end of its lane, or at its head when it is a turn that has to be tried again. */
   add(work: Work, where: "end" | "head", now: number): void;
-  /** Takes the next work and closes its lane, or says how long until a collecting lane is ready (null: none is). */
-  next(now: number, pace: (work: Work) => Pace, turn: (work: Work) => RunningTurn): NextWork;
+  /** Takes the next work of its sort and closes its lane, or says how long until a collecting lane is ready (null: none is). */
+  next(
+    now: number,
+    pace: (work: Work) => Pace,
+    turn: (work: Work) => RunningTurn,
+    sort?: "talk" | "commands",
+  ): NextWork;
   /** Opens the lane again. With more waiting, it first collects what may still come. */
   release(key: SessionKey, now: number, pace: Pace): void;
   running(key: SessionKey): RunningTurn | null;
@@ -61,6 +71,7 @@ const MAX_BATCH_MESSAGES = 50;
 export function createLanes(): Lanes {
   const lanes = new Map<SessionKey, Lane>();
   const lines = new Map<number, Lane[]>(); // priority → lanes in the order they became ready
+  const commandLine: Lane[] = []; // lanes whose head is a command
   const collecting = new Set<Lane>();
   let waiting = 0;
   let running = 0;
@@ -69,6 +80,7 @@ export function createLanes(): Lanes {
     const head = lane.waiting[0];
     if (!head || lane.running || lane.inLine || lane.collecting) return;
     lane.inLine = true;
+    if (head.alone) return void commandLine.push(lane);
     const line = lines.get(head.priority) ?? [];
     line.push(lane);
     lines.set(head.priority, line);
@@ -90,9 +102,9 @@ export function createLanes(): Lanes {
       if (lane.collecting) lane.collecting.dueAt = Math.min(now + lane.collecting.collectMs, lane.collecting.latestAt);
       queueUp(lane);
     },
-    next(now, pace, turn) {
+    next(now, pace, turn, sort = "talk") {
       for (const lane of collecting) if ((lane.collecting?.dueAt ?? 0) <= now) endCollecting(lane);
-      const lane = firstInLine(lines);
+      const lane = sort === "commands" ? (commandLine.shift() ?? null) : firstInLine(lines);
       if (!lane) return soonest(collecting, now);
       lane.inLine = false;
       const work = takeFrom(lane.waiting, pace);
@@ -106,8 +118,8 @@ export function createLanes(): Lanes {
       if (!lane?.running) return;
       lane.running = null;
       running--;
-      const retry = lane.waiting[0]?.turnId !== null;
-      if (collect && collectMs > 0 && lane.waiting.length > 0 && !retry) {
+      const [head] = lane.waiting;
+      if (collect && collectMs > 0 && head?.turnId === null && !head.alone) {
         lane.collecting = { dueAt: now + collectMs, latestAt: now + MAX_COLLECTS * collectMs, collectMs };
         collecting.add(lane);
       }
@@ -139,7 +151,7 @@ function newLane(key: SessionKey): Lane {
 function takeFrom(waiting: Work[], pace: (work: Work) => Pace): Work {
   const head = waiting.shift();
   if (!head) throw new Error("an empty lane was in line");
-  if (head.turnId !== null || !pace(head).collect) return head;
+  if (head.turnId !== null || head.alone || !pace(head).collect) return head;
   const entries = [...head.entries];
   for (let next = waiting[0]; next && joins(head, next) && entries.length < MAX_BATCH_MESSAGES; next = waiting[0]) {
     entries.push(...next.entries);
@@ -150,9 +162,8 @@ function takeFrom(waiting: Work[], pace: (work: Work) => Pace): Work {
 
 /** One answer goes to one chat: only what the same person said in the same place is joined. */
 function joins(head: Work, next: Work): boolean {
-  return (
-    next.turnId === null && next.agentId === head.agentId && next.role === head.role && place(next) === place(head)
-  );
+  if (next.turnId !== null || next.alone) return false;
+  return next.agentId === head.agentId && next.role === head.role && place(next) === place(head);
 }
 
 function place({ entries: [first] }: Work): string {

@@ -12,14 +12,14 @@ export interface QueueSettings extends QueueLimits {
 }
 
 export function createModes(settings: () => QueueSettings) {
-  const modeOf = (message: InboundMessage): QueueMode => {
+  const modeIn = (channel: string): QueueMode => {
     const { mode, channels } = settings();
-    const { channel } = message.address;
     return (Object.hasOwn(channels, channel) ? channels[channel] : undefined) ?? mode;
   };
+  const modeOf = (message: InboundMessage): QueueMode => modeIn(message.address.channel);
   const paceOf = ({ entries: [first] }: Work): Pace => ({
     collect: first !== undefined && modeOf(first.message) === "collect",
     collectMs: settings().collectMs,
   });
-  return { modeOf, paceOf };
+  return { modeIn, modeOf, paceOf };
 }

@@ -23,6 +23,27 @@ const queueOn = (store: Store, changes: Partial<QueueSettings> = {}): Queue =>
 const words = (batch: Batch): string[] => batch.entries.map(({ message }) => message.text);
 
 describe("the queue", () => {
+  test("does not begin a turn again that was stopped while it failed, and the one who asked is next", async () => {
+    await using world = await realStore(systemClock);
+    const workKind = ({ message }: { message: { text: string } }) => (message.text === "/stop" ? "stop" : "talk");
+    const deps = { clock: systemClock, ids: systemIds, log: recordingLog(), store: world.store };
+    const queue = createQueue({ ...deps, workKind }, () => roomy);
+    await queue.accept(entry("a", "story"));
+    const first = await queue.take(never);
+    await queue.accept(entry("a", "later"));
+    expect(await queue.accept(entry("a", "/stop"))).toMatchObject({ kind: "queued", position: 1 });
+    expect(first.cancelled.reason).toBe("stopped");
+    await first.retry("the process died");
+    const again = await queue.take(never);
+    expect([words(again), again.attempt, again.cancelled.aborted]).toEqual([["story"], 2, true]);
+    await again.finish(DONE);
+    const stop = await queue.takeCommand(never);
+    expect([words(stop), queue.abort(stop.sessionKey)]).toEqual([["/stop"], false]);
+    expect(queue.session(stop.sessionKey, "webchat")).toEqual({ waiting: 1, mode: "followup" });
+    await stop.finish(DONE);
+    expect(words(await queue.take(never))).toEqual(["later"]);
+  });
+
   test("hands out a session's messages one turn at a time, in the order they were accepted", async () => {
     await using world = await realStore(systemClock);
     const queue = queueOn(world.store);

@@ -1,7 +1,7 @@
 /** Joins the durable inbox with the order of work in memory. Every acknowledged message is in the store first. */
 import type { Accepted, Batch, Queue, QueueEntry, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { BegunTurn, Store, UnfinishedRow } from "../contracts/store.ts";
+import type { BegunTurn, Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -9,12 +9,15 @@ import type { Log } from "../kit/log.ts";
 import { createAdmission } from "./admission.ts";
 import { createLanes, type Lanes, type NextWork, type Pace, type RunningTurn, type Work } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
+import { recovered, type WorkKindOf } from "./recovered.ts";
 
 export interface QueueDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly store: Pick<Store, "inbox" | "turns">;
+  /** Without it everything is for an agent. */
+  readonly workKind?: WorkKindOf;
 }
 
 const STORE_RETRY_MS = 500;
@@ -24,7 +27,7 @@ const AT_ONCE: Pace = { collect: false, collectMs: 0 };
 export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Queue {
   const lanes = createLanes();
   const admission = createAdmission(lanes, settings);
-  const { modeOf, paceOf } = createModes(settings);
+  const { modeIn, modeOf, paceOf } = createModes(settings);
   let bell: Deferred<void> = deferred();
 
   const ring = (): void => {
@@ -34,26 +37,33 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
 
   const stop = (key: SessionKey, cause: StopCause): boolean => {
     const running = lanes.running(key);
-    running?.stop.abort(cause);
-    return running !== null;
+    if (!running || running.alone) return false;
+    running.stop.abort(cause);
+    return true;
   };
 
   const store = async (entry: QueueEntry): Promise<Accepted> => {
     const id = deps.ids.next("msg") as InboxId;
     const stored = await deps.store.inbox.accept({ ...entry, id });
     if (stored.kind === "duplicate") return stored;
-    const position = lanes.waitingIn(entry.sessionKey) + (lanes.running(entry.sessionKey) ? 1 : 0);
-    const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null };
+    const kind = deps.workKind?.(entry) ?? "talk";
+    const running = lanes.running(entry.sessionKey) !== null;
+    const next = kind === "stop" && running; // an idle lane is in line for the work it has
+    const position = (next ? 0 : lanes.waitingIn(entry.sessionKey)) + (running ? 1 : 0);
+    const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null, alone: kind !== "talk" };
     admission.remember(work);
-    lanes.add(work, "end", deps.clock.elapsed());
-    if (modeOf(entry.message) === "interrupt") stop(entry.sessionKey, "interrupted");
+    lanes.add(work, next ? "head" : "end", deps.clock.elapsed());
+    if (kind === "stop") stop(entry.sessionKey, "stopped");
+    if (kind === "talk" && modeOf(entry.message) === "interrupt") stop(entry.sessionKey, "interrupted");
     ring();
     return { kind: "queued", id, position };
   };
 
+  const world: BatchWorld = { deps, lanes, ring, paceOf, forget: admission.forget, rung: () => bell.promise };
+
   return {
     async recover() {
-      const unfinished = interruptedFirst(await deps.store.inbox.unfinished());
+      const unfinished = recovered(await deps.store.inbox.unfinished(), deps.workKind ?? (() => "talk"));
       for (const work of unfinished) {
         admission.remember(work);
         lanes.add(work, "end", deps.clock.elapsed());
@@ -64,23 +74,9 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
 
     accept: (entry) => admission.admit(entry, () => store(entry)),
 
-    async take(signal) {
-      for (;;) {
-        signal.throwIfAborted();
-        const rung = bell.promise;
-        const next = lanes.next(deps.clock.elapsed(), paceOf, (work) => newTurn(deps.ids, work));
-        if (next.kind !== "work") {
-          await rungOrDue(deps.clock, rung, next, signal);
-          continue;
-        }
-        const { work, running } = next;
-        const begun = await begin(deps, work, running);
-        if (begun) return createBatch({ deps, lanes, ring, paceOf, forget: admission.forget }, work, running, begun);
-        lanes.add(work, "head", deps.clock.elapsed()); // nothing was written: it waits for the store to recover
-        lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
-        await deps.clock.sleep(STORE_RETRY_MS, signal);
-      }
-    },
+    take: (signal) => takeNext(world, "talk", signal),
+
+    takeCommand: (signal) => takeNext(world, "commands", signal),
 
     abort: (sessionKey) => stop(sessionKey, "stopped"),
 
@@ -88,11 +84,15 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       const { waiting, running } = lanes.stats();
       return { waiting, running };
     },
+
+    session: (sessionKey, channel) => ({ waiting: lanes.waitingIn(sessionKey), mode: modeIn(channel) }),
   };
 }
 
-function newTurn(ids: Ids, { turnId }: Work): RunningTurn {
-  return { turnId: turnId ?? (ids.next("turn") as TurnId), stop: new AbortController() };
+function newTurn(ids: Ids, { turnId, alone = false, stopped }: Work): RunningTurn {
+  const stop = new AbortController();
+  if (stopped) stop.abort("stopped" satisfies StopCause);
+  return { turnId: turnId ?? (ids.next("turn") as TurnId), stop, alone };
 }
 
 interface BatchWorld {
@@ -101,6 +101,28 @@ interface BatchWorld {
   ring(): void;
   paceOf(work: Work): Pace;
   forget(work: Work): void;
+  /** Resolves at the next ring. */
+  rung(): Promise<void>;
+}
+
+async function takeNext(world: BatchWorld, sort: "talk" | "commands", signal: AbortSignal): Promise<Batch> {
+  const { deps, lanes } = world;
+  for (;;) {
+    signal.throwIfAborted();
+    const rung = world.rung();
+    const next = lanes.next(deps.clock.elapsed(), world.paceOf, (work) => newTurn(deps.ids, work), sort);
+    if (next.kind !== "work") {
+      await rungOrDue(deps.clock, rung, next, signal);
+      continue;
+    }
+    const { work, running } = next;
+    const begun = await begin(deps, work, running);
+    if (begun) return createBatch(world, work, running, begun);
+    const stopped = running.stop.signal.aborted;
+    lanes.add({ ...work, stopped }, "head", deps.clock.elapsed()); // nothing was written: it waits for the store to recover
+    lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
+    await deps.clock.sleep(STORE_RETRY_MS, signal);
+  }
 }
 
 function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun: BegunTurn): Batch {
@@ -139,7 +161,9 @@ function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun:
     },
     async retry(because) {
       deps.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey: work.sessionKey, because });
-      lanes.add({ ...work, turnId: running.turnId }, "head", deps.clock.elapsed());
+      // Asked to stop while it was failing: the next attempt ends before it begins.
+      const stopped = running.stop.signal.aborted;
+      lanes.add({ ...work, turnId: running.turnId, stopped }, "head", deps.clock.elapsed());
       reopen();
     },
     abandon() {
@@ -179,29 +203,4 @@ async function begin(deps: QueueDeps, work: Work, running: RunningTurn): Promise
     deps.log.error("turn could not be begun", { sessionKey: work.sessionKey, error });
     return null;
   }
-}
-
-/** Rows of one interrupted turn become one piece of work again; all else keeps the order in which it was accepted. */
-function interruptedFirst(rows: readonly UnfinishedRow[]): Work[] {
-  const work: Work[] = [];
-  const byTurn = new Map<TurnId, { entries: Work["entries"][number][] }>();
-  for (const row of rows) {
-    const entry = { id: row.id, message: row.message };
-    const known = row.turn ? byTurn.get(row.turn.turnId) : undefined;
-    if (known) {
-      known.entries.push(entry);
-      continue;
-    }
-    const item = {
-      sessionKey: row.sessionKey,
-      agentId: row.agentId,
-      role: row.role,
-      priority: row.priority,
-      entries: [entry],
-      turnId: row.turn?.turnId ?? null,
-    };
-    if (row.turn) byTurn.set(row.turn.turnId, item);
-    work.push(item);
-  }
-  return work.toSorted((one, other) => Number(other.turnId !== null) - Number(one.turnId !== null)); // stable: only lifts interrupted turns
 }

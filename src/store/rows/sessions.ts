@@ -42,6 +42,17 @@ export function createSessions(deps: RowDeps): SessionStore {
       .where("key", "=", p("key")),
   );
 
+  const addedUp = sql.prepare((db, _p: Params<object>) =>
+    db
+      .selectFrom("sessions")
+      .select((eb) => [
+        eb.fn.countAll<number>().as("sessions"),
+        eb.fn.coalesce(eb.fn.sum<number>("input_tokens"), eb.lit(0)).as("input_tokens"),
+        eb.fn.coalesce(eb.fn.sum<number>("output_tokens"), eb.lit(0)).as("output_tokens"),
+        eb.fn.coalesce(eb.fn.sum<number>("cost_usd"), eb.lit(0)).as("cost_usd"),
+      ]),
+  );
+
   return {
     get: (key) =>
       read(() => {
@@ -58,6 +69,12 @@ export function createSessions(deps: RowDeps): SessionStore {
         return last ? { items, next: encodeCursor([last.lastActivityAt, last.key]) } : { items };
       }),
     transcript: createTranscript(deps),
+    total: () =>
+      read(() => {
+        const row = addedUp.first({});
+        if (!row) return { sessions: 0, usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } };
+        return { sessions: row.sessions, usage: toUsage(row) };
+      }),
     reset: (key, at) => write(() => swapFile.run({ key, file: newSessionFile(ids), at }) > 0),
   };
 }
@@ -81,6 +98,10 @@ function toSummary(row: SummaryRow): SessionSummary {
     createdAt: row.created_at,
     lastActivityAt: row.last_activity_at,
     messages: row.messages,
-    usage: { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd },
+    usage: toUsage(row),
   };
+}
+
+function toUsage(row: Pick<SummaryRow, "input_tokens" | "output_tokens" | "cost_usd">): SessionSummary["usage"] {
+  return { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd };
 }

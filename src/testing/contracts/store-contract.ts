@@ -395,6 +395,21 @@ function sessionPromises(open: () => Promise<StoreWorld>): void {
     });
   });
 
+  test("what all sessions used is added up, and is nothing in an empty store", async () => {
+    await using world = await open();
+    const { store } = world;
+    const nothing = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+    expect(await store.sessions.total()).toEqual({ sessions: 0, usage: nothing });
+    for (const name of ["a", "b"]) {
+      await store.inbox.accept(row(`in-${name}`, name));
+      await store.turns.begin(turn(`t-${name}`, name, [`in-${name}`]));
+      const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.25 };
+      await store.turns.finish(end(`t-${name}`, { usage }));
+    }
+    const usage = { inputTokens: 20, outputTokens: 10, costUsd: 0.5 };
+    expect(await store.sessions.total()).toEqual({ sessions: 2, usage });
+  });
+
   test("a reset gives an empty memory at once, even when a running turn ends after it", async () => {
     await using world = await open();
     const { store } = world;

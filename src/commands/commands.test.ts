@@ -1,0 +1,190 @@
+import { describe, expect, test } from "bun:test";
+import type { AgentSessionStats } from "../contracts/agent.ts";
+import type { CommandContext } from "../contracts/command.ts";
+import type { AgentId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import { systemClock } from "../kit/clock.ts";
+import { createEvents } from "../observe/index.ts";
+import { inbound } from "../testing/messages.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
+import { MAX_REMEMBERED_SESSIONS } from "./last-stats.ts";
+import { parseCommand } from "./parse.ts";
+
+const never = new AbortController().signal;
+const SESSION = "agent:default:webchat:dm:1" as SessionKey;
+const STATUS = {
+  model: { name: "fake/one", demo: false },
+  pool: { starting: 0, idle: 1, busy: 1, waiting: 0, max: 4 },
+  queue: { waiting: 3, running: 1 },
+  uptimeMs: 7_200_000,
+  notices: ["The disk is nearly full."],
+} as unknown as GatewayStatus;
+const STATS: AgentSessionStats = {
+  ...{ model: "fake/two", thinking: "high", messages: 4, toolCalls: 0, inputTokens: 1, outputTokens: 1, costUsd: 0 },
+  ...{ contextPercent: 12.34, contextWindow: 200_000 },
+};
+
+async function world() {
+  const real = await realStore(systemClock);
+  const stats = createLastStats();
+  const commands = createCommandRegistry(
+    builtinCommands({
+      clock: systemClock,
+      events: createEvents({ log: recordingLog() }),
+      store: real.store,
+      stats,
+      status: () => STATUS,
+      queued: () => ({ waiting: 2, mode: "collect" }),
+      configured: () => ({ model: "fake/one", thinking: null }),
+    }),
+  );
+  const ask = async (text: string, role: Role = "owner"): Promise<string | null> => {
+    const message = inbound(text);
+    const found = commands.find(message);
+    const context: CommandContext = {
+      ...{ sessionKey: SESSION, sessionFile: "file", agentId: "default" as AgentId, turnId: "t" as TurnId },
+      ...{ role, message },
+    };
+    return found ? commands.answer(found, context, never) : null;
+  };
+  return { commands, ask, stats, store: real.store, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+}
+
+describe("a message", () => {
+  const known = (name: string) => name === "new" || name === "sessions";
+  const dm = { scope: "dm", mentioned: false } as const;
+
+  test.each([
+    ["/new", "new", ""],
+    ["/NEW", "new", ""],
+    ["/new ", "new", ""],
+    ["/sessions  red  fox ", "sessions", "red  fox"],
+    ["/sessions\nred\nfox", "sessions", "red\nfox"],
+  ])("that begins with the name of a command is one: %j", (text, name, args) => {
+    expect(parseCommand({ ...dm, text }, known)).toEqual({ kind: "command", name, args });
+  });
+
+  test.each([
+    ["/newer", "/newer"],
+    ["/unknown", "/unknown"],
+    ["/new/file.txt", "/new/file.txt"],
+    ["/new.", "/new."],
+    [" /new", " /new"],
+    ["please /new", "please /new"],
+    ["/", "/"],
+    ["/ new", "/ new"],
+    ["//new", "/new"],
+    ["//etc/hosts", "/etc/hosts"],
+    ["///new", "///new"],
+    ["// a comment", "// a comment"],
+    ["", ""],
+  ])("is words for the model otherwise, and two slashes are one: %j", (text, told) => {
+    expect(parseCommand({ ...dm, text }, known)).toEqual({ kind: "text", text: told });
+  });
+
+  test("in a group is a command only when the gateway is meant", () => {
+    const said = { text: "/new", scope: "group" } as const;
+    expect(parseCommand({ ...said, mentioned: false }, known)).toEqual({ kind: "text", text: "/new" });
+    expect(parseCommand({ ...said, mentioned: true }, known).kind).toBe("command");
+    const escaped = { text: "//new", scope: "group", mentioned: false } as const;
+    expect(parseCommand(escaped, known)).toEqual({ kind: "text", text: "//new" });
+  });
+});
+
+describe("a command", () => {
+  const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
+    guest: ["help", "new", "reset", "stop"],
+    member: ["help", "new", "reset", "stop", "status", "queue", "context", "usage"],
+    owner: ["help", "new", "reset", "stop", "status", "queue", "sessions", "context", "usage", "model", "think"],
+  };
+
+  test.each(["guest", "member", "owner"] as const)(
+    "answers who may use it and tells others who may: %s",
+    async (role) => {
+      await using fx = await world();
+      for (const name of ALLOWED.owner) {
+        const answer = await fx.ask(`/${name}`, role);
+        const refused = answer?.startsWith(`/${name} is for `) ?? true;
+        expect([name, refused]).toEqual([name, !ALLOWED[role].includes(name)]);
+      }
+    },
+  );
+
+  test.each(["guest", "member", "owner"] as const)("is in the /help of those who may use it: %s", async (role) => {
+    await using fx = await world();
+    const named = [...((await fx.ask("/help", role)) ?? "").matchAll(/^- `\/(\w+)/gm)].map(([, name]) => name ?? "");
+    expect(named.toSorted()).toEqual(ALLOWED[role].toSorted());
+  });
+
+  test("is work of its own; one that stops a turn does so only for those who may use it", async () => {
+    await using fx = await world();
+    const kind = (text: string, role: Role = "guest") => fx.commands.workKind({ message: inbound(text), role });
+    expect([kind("hello"), kind("/status"), kind("/stop"), kind("//stop")]).toEqual([
+      "talk",
+      "command",
+      "stop",
+      "talk",
+    ]);
+    const strict = createCommandRegistry([
+      { name: "stop", help: "", roles: ["owner"], stopsTurn: true, run: async () => "" },
+    ]);
+    expect(strict.workKind({ message: inbound("/stop"), role: "guest" })).toBe("command");
+  });
+
+  test("has a name of its own", () => {
+    const one = { name: "one", help: "", roles: [], run: async () => "" };
+    expect(() => createCommandRegistry([one, one])).toThrow("two commands are called one");
+    expect(() => createCommandRegistry([{ ...one, name: "One two" }])).toThrow("is not a command name");
+  });
+});
+
+describe("the answers", () => {
+  test("of /status are the facts, and what needs attention is for owners", async () => {
+    await using fx = await world();
+    expect(await fx.ask("/status", "member")).toBe(
+      [
+        "- Model: fake/one",
+        "- This conversation: 0 messages, 0 tokens in, 0 out, $0.0000",
+        "- Queue: 3 waiting, 1 running",
+        "- Agents: 1 busy, 1 idle, 0 starting, 4 at most",
+        "- Up for 2 hours",
+      ].join("\n"),
+    );
+    expect(await fx.ask("/status", "owner")).toEndWith("- Note: The disk is nearly full.");
+  });
+
+  test("of /context, /model and /think are known from the last answer of the agent, and say so before it", async () => {
+    await using fx = await world();
+    expect(await fx.ask("/context")).toBe("How much context is in use is known after the next answer.");
+    expect(await fx.ask("/model")).toStartWith("Model: fake/one. It cannot be changed from a chat yet.");
+    expect(await fx.ask("/think")).toStartWith("Thinking: whatever pi chooses");
+    fx.stats.note("file", STATS, 0);
+    expect(await fx.ask("/context")).toBe("Context: 12.3% of 200.0k tokens, 4 messages. Model: fake/two.");
+    expect(await fx.ask("/model other/model")).toStartWith("Model: fake/two. It cannot be changed");
+    expect(await fx.ask("/think")).toStartWith("Thinking: high.");
+  });
+
+  test("of /queue, /usage and /sessions say how much there is", async () => {
+    await using fx = await world();
+    expect(await fx.ask("/queue")).toStartWith("2 messages waiting here. Mode: collect");
+    expect(await fx.ask("/usage")).toContain("All 0 conversations: 0 tokens in");
+    expect(await fx.ask("/sessions")).toBe("No conversation matches.");
+  });
+});
+
+test("the numbers of the conversation that was silent longest are forgotten first", () => {
+  const stats = createLastStats();
+  for (let n = 0; n < MAX_REMEMBERED_SESSIONS; n++) stats.note(`file-${n}`, STATS, n);
+  stats.note("file-0", STATS, 0);
+  stats.note("one more", STATS, 0);
+  expect([stats.of("file-0"), stats.of("file-1"), stats.of("one more")]).toEqual([STATS, null, STATS]);
+});
+
+test("an agent is asked about its conversation once a minute at most", () => {
+  const stats = createLastStats();
+  expect(stats.stale("file", 0)).toBe(true);
+  stats.note("file", STATS, 0);
+  expect([stats.stale("file", 60_000), stats.stale("file", 60_001)]).toEqual([false, true]);
+});

@@ -1,0 +1,7 @@
+/**
+ * Commands: messages that are meant for the gateway and not for the model, the same in every channel.
+ * Decides what is a command and who may use it, and has the list of those that ship. It does not know when they run: flow does.
+ */
+export { builtinCommands, type BuiltinCommandDeps } from "./builtin.ts";
+export { createLastStats } from "./last-stats.ts";
+export { createCommandRegistry } from "./registry.ts";

@@ -1,0 +1,48 @@
+/** The commands there are, and who may use which. Refuses two of one name. */
+import type { Command, Commands } from "../contracts/command.ts";
+import type { InboundMessage } from "../contracts/chat.ts";
+import type { Role } from "../contracts/ids.ts";
+import { parseCommand } from "./parse.ts";
+
+const NAME = /^[a-z]{1,32}$/;
+
+export function createCommandRegistry(list: readonly Command[]): Commands {
+  const byName = new Map<string, Command>();
+  for (const command of list) {
+    if (!NAME.test(command.name)) throw new Error(`"${command.name}" is not a command name: lower case letters only`);
+    if (byName.has(command.name)) throw new Error(`two commands are called ${command.name}`);
+    byName.set(command.name, command);
+  }
+  const parse = (message: InboundMessage) => parseCommand(message, (name) => byName.has(name));
+  const find: Commands["find"] = (message) => {
+    const parsed = parse(message);
+    const command = parsed.kind === "command" ? byName.get(parsed.name) : undefined;
+    return command && parsed.kind === "command" ? { command, args: parsed.args } : null;
+  };
+
+  return {
+    find,
+    plain(message) {
+      const parsed = parse(message);
+      return parsed.kind === "text" ? parsed.text : message.text;
+    },
+    workKind({ message, role }) {
+      const found = find(message);
+      if (!found) return "talk";
+      return found.command.stopsTurn && mayUse(found.command, role) ? "stop" : "command";
+    },
+    async answer({ command, args }, context, signal) {
+      if (!mayUse(command, context.role))
+        return `/${command.name} is for ${people(command.roles)}. /help shows what you can use.`;
+      return command.run(args, context, signal);
+    },
+  };
+}
+
+export function mayUse(command: Command, role: Role): boolean {
+  return command.roles.includes(role);
+}
+
+function people(roles: readonly Role[]): string {
+  return roles.includes("member") ? "members and the owner of this gateway" : "the owner of this gateway";
+}

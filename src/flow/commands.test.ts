@@ -1,0 +1,216 @@
+import { describe, expect, test } from "bun:test";
+import { createChannelSet } from "../channels/index.ts";
+import { createWebChat } from "../channels/webchat/index.ts";
+import { builtinCommands, createCommandRegistry, createLastStats } from "../commands/index.ts";
+import type { AgentId, SessionKey } from "../contracts/ids.ts";
+import type { Queue, QueueMode } from "../contracts/queue.ts";
+import type { Store } from "../contracts/store.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import { startOutbox } from "../delivery/index.ts";
+import { systemClock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { createEvents } from "../observe/index.ts";
+import { createQueue } from "../queue/index.ts";
+import { createRouter } from "../routing/index.ts";
+import { createFakePool, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
+import { inbound } from "../testing/messages.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { routingConfig } from "../testing/routing-config.ts";
+import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
+
+const SESSION = "agent:default:webchat:dm:1" as SessionKey;
+const never = new AbortController().signal;
+const echo: FakeAgent = (prompted, signal) => says(`re: ${prompted.input.text}`)(prompted, signal);
+
+/** One life of a gateway on a store; `work` begins it, so that a test can look at what only waits. */
+async function life(store: Store, agent: FakeAgent, options: { mode?: QueueMode; agents?: number } = {}) {
+  const clock = systemClock;
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const stats = createLastStats();
+  const commands = createCommandRegistry(
+    builtinCommands({
+      ...{ clock, events, store, stats },
+      status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
+      queued: (...lane) => queue.session(...lane),
+      configured: () => ({ model: null, thinking: null }),
+    }),
+  );
+  const settings = { maxPerSession: 50, maxTotal: 50, collectMs: 1, channels: {}, mode: options.mode ?? "collect" };
+  const queue: Queue = createQueue({ clock, ids: systemIds, log, store, workKind: commands.workKind }, () => settings);
+  const router = createRouter(() => routingConfig());
+  const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), never);
+  const live = createLiveTurns({ clock, events, queue });
+  const pool = createFakePool(agent, options.agents ?? 2);
+  const channels = createChannelSet([createWebChat({ events }, "webchat")]);
+  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
+  await queue.recover();
+  const shown: string[] = [];
+  events.on("message", ({ item }) => void (item.role === "assistant" && shown.push(item.text)));
+  const running: AsyncDisposable[] = [];
+  return {
+    pool,
+    shown,
+    queue,
+    work() {
+      const deps = { clock, log, events, queue, pool, outbox, live, commands, lastStats: stats, media: store.media };
+      running.push(startTurns(deps, () => ({ timeoutMs: 60_000, graceMs: 0 })));
+    },
+    ask: (text: string, chat = "1") =>
+      receiver.receive(
+        inbound(text, {
+          address: { channel: "webchat", account: "default", chat },
+          agentId: "default" as AgentId,
+          receivedAt: clock.now(),
+        }),
+        never,
+      ),
+    /** Resolves when this is among what was shown. */
+    async answered(text: string) {
+      while (!shown.some((words) => words.includes(text))) await new Promise(setImmediate);
+    },
+    speaking: () => new Promise<void>((resolve) => void events.on("turn.delta", () => resolve())),
+    async [Symbol.asyncDispose]() {
+      for (const turns of running) await turns[Symbol.asyncDispose]();
+      await outbox[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a command", () => {
+  test("is answered without an agent, in the order of the messages around it, and stands in the transcript", async () => {
+    await using world = await realStore(systemClock);
+    await using fx = await life(world.store, echo);
+    for (const text of ["one", "two", "/queue", "three", "four"]) await fx.ask(text);
+    fx.work();
+    await fx.answered("re: three");
+    expect(fx.shown).toEqual([
+      "re: one\n\ntwo",
+      expect.stringContaining("2 messages waiting here."),
+      "re: three\n\nfour",
+    ]);
+    expect(fx.pool.prompted.map(({ input }) => input.text)).toEqual(["one\n\ntwo", "three\n\nfour"]);
+    const { items } = await world.store.sessions.transcript(SESSION, { limit: 50 });
+    const [asked, answer] = items.filter(({ text }) => text === "/queue" || text.includes("waiting here"));
+    expect([asked?.role, answer?.role, answer?.kind]).toEqual(["user", "assistant", "reply"]);
+    expect(answer?.turnId).toBe(asked?.turnId ?? null);
+  });
+
+  test("does not wait until an agent is free", async () => {
+    await using world = await realStore(systemClock);
+    await using fx = await life(world.store, waits, { agents: 1 });
+    fx.work();
+    const speaking = fx.speaking();
+    await fx.ask("a long story", "busy");
+    await speaking;
+    await fx.ask("/help", "other");
+    await fx.answered("What you can tell the gateway");
+    expect(fx.pool.prompted).toHaveLength(1);
+  });
+
+  test("does not interrupt an answer in a session where messages do", async () => {
+    await using world = await realStore(systemClock);
+    const gate = Promise.withResolvers<void>();
+    const held: FakeAgent = async function* (_prompted, signal) {
+      yield { type: "text", delta: "…" };
+      await gate.promise;
+      const type = signal.aborted ? "aborted" : "done";
+      yield { type, text: signal.aborted ? "half a story" : "the whole story", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await life(world.store, held, { mode: "interrupt" });
+    fx.work();
+    const speaking = fx.speaking();
+    await fx.ask("a story");
+    await speaking;
+    await fx.ask("/queue");
+    gate.resolve();
+    await fx.answered("Nothing waits here.");
+    expect(fx.shown[0]).toBe("the whole story");
+  });
+
+  test("that is written with two slashes is for the model, with one", async () => {
+    await using world = await realStore(systemClock);
+    await using fx = await life(world.store, echo);
+    fx.work();
+    await fx.ask("//help me");
+    await fx.answered("re: /help me");
+  });
+
+  test("that was accepted before a crash is answered once after it, also when its turn had begun", async () => {
+    await using world = await realStore(systemClock);
+    {
+      await using first = await life(world.store, echo);
+      await first.ask("/help", "waiting");
+      await first.ask("/new", "begun");
+      await first.ask("hello", "begun");
+      await first.queue.takeCommand(never);
+      await first.queue.takeCommand(never);
+    }
+    await using second = await life(await world.reopen(), echo);
+    second.work();
+    await second.answered("re: hello");
+    await second.answered("What you can tell the gateway");
+    const about = (words: string) => second.shown.filter((text) => text.includes(words)).length;
+    expect([about("A new conversation begins here."), about("What you can tell"), about("re: hello")]).toEqual([
+      1, 1, 1,
+    ]);
+    expect(await world.store.inbox.unfinished()).toEqual([]);
+  });
+});
+
+describe("/new", () => {
+  test("gives the next turn another session file, and the one before it keeps its own", async () => {
+    await using world = await realStore(systemClock);
+    await using fx = await life(world.store, echo);
+    for (const text of ["one", "/new", "two"]) await fx.ask(text);
+    fx.work();
+    await fx.answered("re: two");
+    const [before, after] = fx.pool.prompted.map(({ request }) => request);
+    expect(after?.sessionFile).not.toBe(before?.sessionFile);
+    expect(after?.settledBytes).toBe(0);
+  });
+});
+
+describe("/stop", () => {
+  test("ends the running answer at once and is answered next, before what waits", async () => {
+    await using world = await realStore(systemClock);
+    const agent: FakeAgent = (prompted, signal) => (prompted.input.text === "story" ? waits : echo)(prompted, signal);
+    await using fx = await life(world.store, agent);
+    fx.work();
+    const speaking = fx.speaking();
+    await fx.ask("story");
+    await speaking;
+    await fx.ask("later");
+    await fx.ask("/stop");
+    await fx.answered("re: later");
+    expect(fx.shown).toEqual(["Well", "Stopped.", "Stopped.", "re: later"]);
+  });
+
+  test("says that nothing was running when that is so, each time it is sent", async () => {
+    await using world = await realStore(systemClock);
+    await using fx = await life(world.store, echo);
+    await fx.ask("/stop");
+    await fx.ask("/stop");
+    await fx.ask("hello");
+    fx.work();
+    await fx.answered("re: hello");
+    expect(fx.shown).toEqual(["Nothing was running.", "Nothing was running.", "re: hello"]);
+  });
+
+  test("holds over a crash: the stopped turn is not begun again", async () => {
+    await using world = await realStore(systemClock);
+    {
+      await using first = await life(world.store, waits);
+      await first.ask("story");
+      await first.queue.take(never);
+      await first.ask("later");
+      await first.ask("/stop");
+    }
+    await using second = await life(await world.reopen(), echo);
+    second.work();
+    await second.answered("re: later");
+    expect(second.shown).toEqual(["Stopped before the assistant began.", "Stopped.", "re: later"]);
+    expect(second.pool.prompted.map(({ input }) => input.text)).toEqual(["later"]);
+  });
+});

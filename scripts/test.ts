@@ -7,6 +7,8 @@ import { dirname, join } from "node:path";
 import { ensureDist } from "./bundle.ts";
 
 const TEST_TIMEOUT_MS = 60_000;
+/** Most of the time is spent waiting for processes to start, so two files at a time fit two cores well. */
+const FILES_AT_ONCE = 2;
 const TAIL_CHARS = 4_000;
 const FOLDERS = ["./src", "./test", "./bridge", "./console"];
 
@@ -37,7 +39,15 @@ async function runTests(root: string, args: readonly string[]): Promise<number> 
   mkdirSync(cache, { recursive: true });
   const chosen = args.some((arg) => !arg.startsWith("-")) ? [] : FOLDERS;
   const run = Bun.spawn(
-    [process.execPath, "--no-env-file", "test", `--timeout=${TEST_TIMEOUT_MS}`, ...chosen, ...args],
+    [
+      process.execPath,
+      "--no-env-file",
+      "test",
+      `--timeout=${TEST_TIMEOUT_MS}`,
+      `--parallel=${FILES_AT_ONCE}`,
+      ...chosen,
+      ...args,
+    ],
     {
       cwd: root,
       stdio: ["ignore", "inherit", "pipe"],

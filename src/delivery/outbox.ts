@@ -12,10 +12,12 @@ import { asFound } from "./rules.ts";
 const PAGE_ROWS = 200;
 export const MAX_SENDING = 32;
 
-/** Never empty: it is forgotten with its last part. */
+/** Forgotten with its last part, or when it has rested. */
 interface Lane {
   readonly key: string;
   readonly parts: PendingPart[];
+  /** Its platform wants nothing before; outlasts the part it was said about. */
+  restsUntil: number;
 }
 
 interface Lanes {
@@ -94,6 +96,13 @@ function createLanes(
     pump();
   };
 
+  const resumeIn = (lane: Lane, ms: number): void => {
+    deps.clock.sleep(ms, signal).then(
+      () => resume(lane),
+      () => undefined, // stopping is the normal end
+    );
+  };
+
   const pump = (): void => {
     while (running.size < MAX_SENDING && !signal.aborted) {
       const lane = runnable.shift();
@@ -108,22 +117,25 @@ function createLanes(
 
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
-    if (!part) return;
+    if (!part) {
+      lanes.delete(lane.key); // nothing came while it rested
+      return;
+    }
     const done = await deliver(deps, part, signal);
     if (done.kind === "stopped") return;
+    lane.restsUntil = done.restsUntil ?? lane.restsUntil;
     if (done.kind === "wait") {
       lane.parts[0] = done.part;
-      deps.clock.sleep(done.ms, signal).then(
-        () => resume(lane),
-        () => undefined, // stopping is the normal end
-      );
+      resumeIn(lane, done.ms);
       return;
     }
     if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
-    // behind the others: a long reply does not keep them waiting
-    if (lane.parts.length > 0) runnable.push(lane);
+    const restMs = lane.restsUntil - deps.clock.now();
+    // a lane at rest is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
+    if (restMs > 0) resumeIn(lane, restMs);
+    else if (lane.parts.length > 0) runnable.push(lane);
     else lanes.delete(lane.key);
     if (pending === 0) deps.onEmpty();
   };
@@ -140,7 +152,7 @@ function createLanes(
         known.parts.push(part);
         return;
       }
-      const lane: Lane = { key, parts: [part] };
+      const lane: Lane = { key, parts: [part], restsUntil: 0 };
       lanes.set(key, lane);
       resume(lane);
     },

@@ -4,6 +4,7 @@
  * to send cost nothing.
  */
 import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
+import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import { deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
@@ -96,13 +97,6 @@ function createLanes(
     pump();
   };
 
-  const resumeIn = (lane: Lane, ms: number): void => {
-    deps.clock.sleep(ms, signal).then(
-      () => resume(lane),
-      () => undefined, // stopping is the normal end
-    );
-  };
-
   const pump = (): void => {
     while (running.size < MAX_SENDING && !signal.aborted) {
       const lane = runnable.shift();
@@ -117,24 +111,20 @@ function createLanes(
 
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
-    if (!part) {
-      lanes.delete(lane.key); // nothing came while it rested
-      return;
-    }
+    if (!part) return void lanes.delete(lane.key); // nothing came while it rested
     const done = await deliver(deps, part, signal);
     if (done.kind === "stopped") return;
     lane.restsUntil = done.restsUntil ?? lane.restsUntil;
     if (done.kind === "wait") {
       lane.parts[0] = done.part;
-      resumeIn(lane, done.ms);
-      return;
+      return runIn(deps.clock, done.ms, () => resume(lane), signal);
     }
     if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
     const restMs = lane.restsUntil - deps.clock.now();
     // a lane at rest is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
-    if (restMs > 0) resumeIn(lane, restMs);
+    if (restMs > 0) runIn(deps.clock, restMs, () => resume(lane), signal);
     else if (lane.parts.length > 0) runnable.push(lane);
     else lanes.delete(lane.key);
     if (pending === 0) deps.onEmpty();
@@ -160,6 +150,10 @@ function createLanes(
       await Promise.all(running);
     },
   };
+}
+
+function runIn(clock: Clock, ms: number, run: () => void, signal: AbortSignal): void {
+  clock.sleep(ms, signal).then(run, () => undefined); // stopping is the normal end
 }
 
 /** A channel that breaks its contract must not end the lane. */

@@ -36,6 +36,9 @@ export interface Arrival {
 /** What a platform did with the sends of one part. */
 export interface Sends {
   arrived: number;
+  /** Of those, how many people see: a platform that drops repeats shows them only after it has forgotten the first. */
+  shown: number;
+  firstBegunAt: number | null;
   doubtful: number;
   permanent: number;
 }
@@ -83,7 +86,7 @@ export function createFacts(now: () => number): Facts {
       trace.push(`${now()} BROKEN ${what}`);
     },
     sendsOf(id) {
-      const known = sends.get(id) ?? { arrived: 0, doubtful: 0, permanent: 0 };
+      const known = sends.get(id) ?? { arrived: 0, shown: 0, firstBegunAt: null, doubtful: 0, permanent: 0 };
       sends.set(id, known);
       return known;
     },

@@ -28,10 +28,11 @@ export interface Life extends Mortal {
 
 interface State extends Mortal {
   alive: boolean;
-  stopping: boolean;
 }
 
 const DRAIN_MS = 2_000;
+/** For a write that has to be waited for once more. */
+const SLACK_MS = 1_000;
 
 /** Null: the start failed, as it does on a disk that cannot be read. `onDeath` is told once. */
 export async function startLife(world: World, number: number, onDeath: () => void): Promise<Life | null> {
@@ -40,7 +41,6 @@ export async function startLife(world: World, number: number, onDeath: () => voi
   const state: State = {
     number,
     alive: true,
-    stopping: false,
     die(where) {
       if (!state.alive) return;
       state.alive = false;
@@ -74,12 +74,14 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     const { outbox, recovered, turns } = await begin();
     events.on("turn.ended", ({ turnId, outcome }) => facts.note(`ended ${turnId} ${outcome}`));
     const stop = async (): Promise<void> => {
-      state.stopping = true;
+      const from = clock.elapsed();
       stopping.abort(new Error("stopping"));
       await turns[Symbol.asyncDispose]();
       using limit = clock.deadline(DRAIN_MS, () => new Error("not drained"));
       await outbox.drained(limit.signal).catch(() => undefined); // what is left is the next life's
       await outbox[Symbol.asyncDispose]();
+      const tookMs = clock.elapsed() - from;
+      if (tookMs > options.graceMs + DRAIN_MS + SLACK_MS) facts.wrong(`a stop took ${tookMs} ms`);
       await Promise.resolve(real[Symbol.asyncDispose]()).catch(() => undefined); // a stop goes on when the disk does not; the next start is told
       state.alive = false;
       doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted

@@ -188,14 +188,44 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the pause a platform asks for is not kept",
     file: "delivery/rules.ts",
-    find: 'failure.kind === "limited" ? failure.retryAfterMs : undefined',
-    replace: "undefined as number | undefined",
+    find: "if (askedMs !== null) return askedMs;",
+    replace: "if (askedMs === -1) return askedMs;",
   },
   {
     name: "what is to be held back is sent again",
     file: "delivery/rules.ts",
     find: 'part.lost > 1 || channel.whenLost === "hold"',
     replace: "part.lost > 1",
+  },
+  {
+    name: "a platform is trusted to drop repeats for ever",
+    file: "delivery/rules.ts",
+    find: "return dedupeMs !== undefined && firstTriedAt !== null && now - firstTriedAt >= dedupeMs;",
+    replace: "return false;",
+  },
+  {
+    name: "the outbox reads the same parts again",
+    file: "delivery/outbox.ts",
+    find: "after = row.seq;",
+    replace: "",
+  },
+  {
+    name: "a turn has no deadline",
+    file: "flow/turn.ts",
+    find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);",
+    replace: "AbortSignal.any([batch.cancelled, world.leaving]);",
+  },
+  {
+    name: "a stop waits for running turns however long they take",
+    file: "flow/turn.ts",
+    find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);",
+    replace: "AbortSignal.any([batch.cancelled, deadline.signal]);",
+  },
+  {
+    name: "room that a message took on arrival is never given back",
+    file: "queue/admission.ts",
+    find: "count(entry.sessionKey, -1);",
+    replace: "",
   },
   {
     name: "a part that waits is overtaken in its chat",

@@ -29,6 +29,8 @@ export interface SimOptions {
   readonly channels: readonly SimChannel[];
   /** Times at which the disk stops taking writes or reads for a while. */
   readonly diskTroubles: number;
+  /** Share of messages that come in the same moment as the one before. */
+  readonly bursts: number;
   readonly repeats: number;
   readonly givesUp: number;
   readonly aborts: number;
@@ -80,6 +82,7 @@ export function optionsOf(chance: Chance): SimOptions {
       notReady: some(0.3, 0.5),
     })),
     diskTroubles: chance.hits(0.5) ? chance.between(1, 6) : 0,
+    bursts: some(0.5, 0.8),
     repeats: some(0.6, 0.4),
     givesUp: some(0.5, 0.4),
     aborts: chance.hits(0.5) ? chance.between(1, 6) : 0,
@@ -90,6 +93,7 @@ export function optionsOf(chance: Chance): SimOptions {
 const CHANNELS = [
   { id: "safe", repeat: "safe" },
   { id: "deduplicated", repeat: "deduplicated" },
+  { id: "forgetful", repeat: "deduplicated", dedupeMs: 3_000 },
   { id: "risky", repeat: "risky" },
   { id: "held", repeat: "risky", whenLost: "hold" },
-] as const satisfies readonly Pick<SimChannel, "id" | "repeat" | "whenLost">[];
+] as const satisfies readonly Pick<SimChannel, "id" | "repeat" | "dedupeMs" | "whenLost">[];

@@ -49,9 +49,10 @@ export function startPeople(world: World, life: () => Life | null): People {
     time.at(chance.between(1, AGAIN_MS), () => void offer(saying));
   };
 
+  let at = 0;
   for (const saying of sayingsOf(world, chance)) {
     facts.sayings.push(saying);
-    const at = chance.between(0, options.talkMs);
+    at = chance.hits(options.bursts) ? at : chance.between(0, options.talkMs);
     time.at(at, () => void offer(saying));
     if (chance.hits(options.repeats)) time.at(at, () => void offer(saying));
     if (chance.hits(options.repeats)) time.at(at + chance.between(0, options.talkMs), () => void offer(saying));
@@ -128,7 +129,8 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
   return Array.from({ length: options.messages }, (_, at) => {
     const session = chance.between(1, options.sessions);
     const person = chance.between(1, 2);
-    const home = homes.get(`${session} ${person}`) ?? chance.pick(["safe", "deduplicated", "risky", "held"]);
+    const home =
+      homes.get(`${session} ${person}`) ?? chance.pick(["safe", "deduplicated", "forgetful", "risky", "held"]);
     homes.set(`${session} ${person}`, home);
     const event = (events.get(home) ?? 0) + 1;
     events.set(home, event);
@@ -145,7 +147,7 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
         receivedAt: START_MS,
       },
       sessionKey: sessionKeyOf(session),
-      role: person === 1 ? "owner" : "member",
+      role: session === 1 && person === 1 ? "owner" : "member", // most share a role, so that it keeps nobody apart
       priority: session % 2 === 0 ? 10 : 5,
       told: null,
       maybe: false,

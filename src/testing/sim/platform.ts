@@ -25,7 +25,7 @@ interface Chat {
 
 export function createSimChannels(deps: PlatformDeps): SimChannels {
   const chats = new Map<string, Chat>();
-  const underway = new Map<OutboxRow, Chance>();
+  const underway = new Map<OutboxRow, { readonly dice: Chance; readonly begunAt: number }>();
   const chance = deps.world.chance.fork(`platform ${deps.life.number}`);
 
   const channelOf = (about: SimChannel): Channel => ({
@@ -41,9 +41,11 @@ export function createSimChannels(deps: PlatformDeps): SimChannels {
       checkSend(deps, row, chat);
       chat.sending = true;
       const dice = chance.fork(`${row.id} ${deps.clock.now()}`);
-      underway.set(row, dice);
+      const begunAt = deps.clock.now();
+      deps.world.facts.sendsOf(row.id).firstBegunAt ??= begunAt;
+      underway.set(row, { dice, begunAt });
       try {
-        return await send(deps, { row, about, chat, dice, arrived: () => underway.delete(row) }, signal);
+        return await send(deps, { row, about, chat, dice, begunAt, arrived: () => underway.delete(row) }, signal);
       } finally {
         chat.sending = false;
         underway.delete(row);
@@ -54,7 +56,7 @@ export function createSimChannels(deps: PlatformDeps): SimChannels {
   return {
     channels: new Map(deps.world.options.channels.map((about) => [about.id, channelOf(about)])),
     cut() {
-      for (const [row, dice] of underway) if (dice.hits(0.5)) arrive(deps.world, row);
+      for (const [row, { dice, begunAt }] of underway) if (dice.hits(0.5)) arrive(deps.world, row, begunAt);
     },
   };
 }
@@ -84,6 +86,7 @@ interface Sending {
   readonly about: SimChannel;
   readonly chat: Chat;
   readonly dice: Chance;
+  readonly begunAt: number;
   /** It is there: the death of the sender does not change that. */
   arrived(): void;
 }
@@ -114,7 +117,7 @@ async function send({ world, life, clock }: PlatformDeps, sending: Sending, sign
     sends.permanent++;
     throw new SendError("permanent", "no such chat");
   }
-  if (rolled === "ok" || dice.hits(0.5)) arrive(world, row);
+  if (rolled === "ok" || dice.hits(0.5)) arrive(world, row, sending.begunAt);
   sending.arrived();
   if (rolled === "lost") throw doubtful("answer lost");
   if (rolled === "hangs") {
@@ -136,8 +139,14 @@ function roll(about: SimChannel, dice: Chance): "ok" | "retry" | "limited" | "pe
   return dice.hits(about.hangs) ? "hangs" : "ok";
 }
 
-function arrive({ facts }: World, row: OutboxRow): void {
-  facts.sendsOf(row.id).arrived++;
+/** A platform that drops repeats goes by when they were sent: how long they travel is no secret to it. */
+function arrive({ facts, options }: World, row: OutboxRow, begunAt: number): void {
+  const sends = facts.sendsOf(row.id);
+  const channel = options.channels.find(({ id }) => id === row.to.channel);
+  const forgetsAt = (sends.firstBegunAt ?? begunAt) + (channel?.dedupeMs ?? Infinity);
+  const dropped = sends.arrived > 0 && channel?.repeat !== "risky" && begunAt < forgetsAt;
+  sends.arrived++;
+  if (!dropped) sends.shown++;
   facts.arrivals.push({ id: row.id, chat: `${row.to.channel} ${row.to.chat}`, text: row.message.text });
   facts.note(`arrived ${row.id}`);
 }

@@ -10,7 +10,7 @@ import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { afterError, afterSend, beforeTry, givenUp } from "./rules.ts";
+import { afterError, afterSend, askedPauseOf, beforeTry, givenUp } from "./rules.ts";
 
 export interface OutboxDeps {
   readonly clock: Clock;
@@ -22,10 +22,15 @@ export interface OutboxDeps {
 }
 
 export type Step =
-  | { readonly kind: "ended"; readonly state: PartEnd["state"] }
-  | { readonly kind: "wait"; readonly part: PendingPart; readonly ms: number }
+  | (ChatRest & { readonly kind: "ended"; readonly state: PartEnd["state"] })
+  | (ChatRest & { readonly kind: "wait"; readonly part: PendingPart; readonly ms: number })
   /** The outbox is being stopped; the row tells the next life where this one was. */
   | { readonly kind: "stopped" };
+
+/** The platform wants nothing more in this chat until then, whatever becomes of the part it said so about. */
+interface ChatRest {
+  readonly restsUntil?: number;
+}
 
 const STOPPED: Step = { kind: "stopped" };
 export const STORE_RETRY_MS = 1_000;
@@ -89,14 +94,19 @@ async function failed(
 ): Promise<Step> {
   const now = deps.clock.now();
   const after = afterError(part, channel, error, { now, chance: chanceOf(deps.ids) });
-  if (after.kind === "end") return end(deps, part, after.end, signal);
+  const askedMs = askedPauseOf(error);
+  const rest: ChatRest = askedMs === null ? {} : { restsUntil: now + askedMs };
+  if (after.kind === "end") {
+    const ended = await end(deps, part, after.end, signal);
+    return ended.kind === "stopped" ? ended : { ...ended, ...rest };
+  }
   const { id, attempts, lost, firstTriedAt, nextTryAt } = after.part;
   const next = beforeTry(after.part, channel, now);
   const ms = next.kind === "wait" ? next.ms : 0;
   deps.log.warn("reply not delivered yet", { outboxId: id, channel: channel.id, attempts, nextTryInMs: ms, error });
   const note = { attempts, lost, firstTriedAt, nextTryAt, because: after.because };
   const noted = await stored(deps, () => deps.store.markWaiting(id, note), signal);
-  return noted ? { kind: "wait", part: after.part, ms } : STOPPED;
+  return noted ? { kind: "wait", part: after.part, ms, ...rest } : STOPPED;
 }
 
 async function end(deps: OutboxDeps, part: PendingPart, result: PartEnd, signal: AbortSignal): Promise<Step> {

@@ -90,6 +90,24 @@ describe("the outbox", () => {
     await world.drained();
   });
 
+  test("the pause a platform asks for holds for the chat, also when the part it was asked for is given up meanwhile", async () => {
+    const PAUSE_MS = 300_000;
+    const answer: Answer = ({ message }) => {
+      if (message.text === "old") throw new SendError("limited", "429", { retryAfterMs: PAUSE_MS });
+      return {};
+    };
+    await using world = await outboxWorld({ repeat: "risky" }, answer);
+    world.ready = false;
+    await world.reply("a", ["old"]);
+    await world.clock.advance(HOUR_MS - 60_000);
+    await world.reply("a", ["new"]);
+    world.ready = true;
+    await world.drained();
+    const [old, next] = world.sends;
+    expect(world.texts()).toEqual(["old", "new"]);
+    expect((next?.at ?? 0) - (old?.at ?? 0)).toBe(PAUSE_MS);
+  });
+
   test("keeps to the pause a platform asks for in one chat, to the millisecond and across a restart; others go on", async () => {
     const { state, answer } = failing("busy", () => new SendError("limited", "429", { retryAfterMs: 7_321 }));
     await using world = await outboxWorld({ repeat: "risky" }, answer);

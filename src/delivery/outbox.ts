@@ -4,6 +4,7 @@
  * to send cost nothing.
  */
 import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
+import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import { deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
@@ -12,10 +13,12 @@ import { asFound } from "./rules.ts";
 const PAGE_ROWS = 200;
 export const MAX_SENDING = 32;
 
-/** Never empty: it is forgotten with its last part. */
+/** Forgotten with its last part, or when it has rested. */
 interface Lane {
   readonly key: string;
   readonly parts: PendingPart[];
+  /** Its platform wants nothing before; outlasts the part it was said about. */
+  restsUntil: number;
 }
 
 interface Lanes {
@@ -108,22 +111,21 @@ function createLanes(
 
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
-    if (!part) return;
+    if (!part) return void lanes.delete(lane.key); // nothing came while it rested
     const done = await deliver(deps, part, signal);
     if (done.kind === "stopped") return;
+    lane.restsUntil = done.restsUntil ?? lane.restsUntil;
     if (done.kind === "wait") {
       lane.parts[0] = done.part;
-      deps.clock.sleep(done.ms, signal).then(
-        () => resume(lane),
-        () => undefined, // stopping is the normal end
-      );
-      return;
+      return runIn(deps.clock, done.ms, () => resume(lane), signal);
     }
     if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
-    // behind the others: a long reply does not keep them waiting
-    if (lane.parts.length > 0) runnable.push(lane);
+    const restMs = lane.restsUntil - deps.clock.now();
+    // a lane at rest is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
+    if (restMs > 0) runIn(deps.clock, restMs, () => resume(lane), signal);
+    else if (lane.parts.length > 0) runnable.push(lane);
     else lanes.delete(lane.key);
     if (pending === 0) deps.onEmpty();
   };
@@ -140,7 +142,7 @@ function createLanes(
         known.parts.push(part);
         return;
       }
-      const lane: Lane = { key, parts: [part] };
+      const lane: Lane = { key, parts: [part], restsUntil: 0 };
       lanes.set(key, lane);
       resume(lane);
     },
@@ -148,6 +150,10 @@ function createLanes(
       await Promise.all(running);
     },
   };
+}
+
+function runIn(clock: Clock, ms: number, run: () => void, signal: AbortSignal): void {
+  clock.sleep(ms, signal).then(run, () => undefined); // stopping is the normal end
 }
 
 /** A channel that breaks its contract must not end the lane. */

@@ -79,10 +79,15 @@ function doubtful(): PartEnd {
   return { state: "ambiguous", because: "the answer to a send was lost" };
 }
 
-/** What a platform asks for is kept to the millisecond; what it asks for beyond reason is not. */
+/** How long a platform wants to be left alone in this chat; null when it did not say. Kept to the millisecond, but not beyond reason. */
+export function askedPauseOf(error: unknown): number | null {
+  const asked = error instanceof SendError && error.kind === "limited" ? error.retryAfterMs : undefined;
+  return asked !== undefined && asked >= 0 ? Math.min(Math.ceil(asked), REPLY_TTL_MS) : null;
+}
+
 function pauseOf(part: PendingPart, failure: SendError, chance: number): number {
-  const asked = failure.kind === "limited" ? failure.retryAfterMs : undefined;
-  if (asked !== undefined && asked >= 0) return Math.min(Math.ceil(asked), REPLY_TTL_MS);
+  const askedMs = askedPauseOf(failure);
+  if (askedMs !== null) return askedMs;
   const doublings = Math.min(Math.max(part.attempts - 1, 0), MAX_DOUBLINGS);
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS);
   return Math.round(pauseMs * (1 - JITTER_SHARE * chance));

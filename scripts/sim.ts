@@ -1,0 +1,99 @@
+/**
+ * `npm run sim`: plays seeds of the simulated gateway and says which promises were broken. `--seeds N` plays N of them, beginning with
+ * `--seed S`; `--seed S` alone plays that one and shows the end of its trace. `--mutants` puts known bugs into a copy, one by one, and fails
+ * when the simulation does not notice one.
+ */
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Mutant, MUTANTS } from "../src/testing/sim/mutants.ts";
+import { runSeed, type SimResult } from "../src/testing/sim/run.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    mutants: { type: "boolean", default: false },
+    "stop-at-first": { type: "boolean", default: false },
+  },
+});
+
+const DEFAULT_SEEDS = 300;
+const MUTANT_SEEDS = 200;
+const MUTANT_MS = 120_000;
+const TRACE_LINES = 60;
+
+function report({ seed, options, broken, trace }: SimResult): void {
+  console.log(`seed ${seed}: ${broken[0]}`);
+  for (const more of broken.slice(1)) console.log(`  also ${more}`);
+  if (values["stop-at-first"]) return;
+  console.log(`  options ${JSON.stringify(options)}`);
+  for (const line of trace.slice(-TRACE_LINES)) console.log(`  ${line}`);
+  console.log(`  again: npm run sim -- --seed ${seed}`);
+}
+
+async function playSeeds(first: number, count: number): Promise<number> {
+  const startedAt = performance.now();
+  const sums: Record<string, number> = {};
+  let failed = 0;
+  for (let seed = first; seed < first + count; seed++) {
+    const result = await runSeed(seed);
+    for (const [name, number] of Object.entries(result.counts)) sums[name] = (sums[name] ?? 0) + number;
+    if (result.broken.length === 0) continue;
+    failed++;
+    report(result);
+    if (values["stop-at-first"]) break;
+  }
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  console.log(`${count} seeds from ${first}, ${failed} failed, ${seconds} s: ${JSON.stringify(sums)}`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function playMutants(root: string): Promise<number> {
+  const copy = await mkdtemp(join(tmpdir(), "pi-gateway-sim-"));
+  let missed = 0;
+  try {
+    for (const name of ["src", "scripts", "package.json", "tsconfig.json", "bunfig.toml"])
+      await cp(join(root, name), join(copy, name), { recursive: true });
+    await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+    for (const mutant of MUTANTS) {
+      const caught = await tryMutant(copy, mutant);
+      if (!caught) missed++;
+      console.log(`${caught ? "caught" : "MISSED"}  ${mutant.name}${caught ? ` (${caught})` : ""}`);
+    }
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+  console.log(`${MUTANTS.length} bugs, ${missed} missed`);
+  return missed === 0 ? 0 : 1;
+}
+
+/** How it was noticed; null when it was not. */
+async function tryMutant(copy: string, { name, file, find, replace }: Mutant): Promise<string | null> {
+  const path = join(copy, "src", file);
+  const source = await Bun.file(path).text();
+  if (source.split(find).length !== 2) throw new Error(`"${name}" does not fit ${file} any more`);
+  await Bun.write(
+    path,
+    source.replace(find, () => replace),
+  );
+  try {
+    const command = [process.execPath, "--no-env-file", "scripts/sim.ts", "--seeds", String(MUTANT_SEEDS)];
+    const child = Bun.spawn([...command, "--stop-at-first"], {
+      cwd: copy,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: MUTANT_MS,
+    });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if ((await child.exited) === 0) return null;
+    return out.split("\n")[0] || err.split("\n").find((line) => line.startsWith("error")) || "it does not end";
+  } finally {
+    await Bun.write(path, source);
+  }
+}
+
+const root = dirname(import.meta.dir);
+const first = Number(values.seed ?? 1);
+const count = Number(values.seeds ?? (values.seed === undefined ? DEFAULT_SEEDS : 1));
+process.exit(values.mutants ? await playMutants(root) : await playSeeds(first, count));

@@ -1,0 +1,180 @@
+/** Agents that answer, die, fail, hang, fall silent and call a tool that must not run twice, as chance has it. No process is started. */
+import type { AgentEvent, AgentLease, AgentPool, LeaseRequest, PromptInput } from "../../contracts/agent.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { SessionKey } from "../../contracts/ids.ts";
+import type { Store } from "../../contracts/store.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { NO_USAGE } from "../fake-pool.ts";
+import type { Chance } from "./chance.ts";
+import type { Run } from "./facts.ts";
+import type { Mortal, World } from "./world.ts";
+
+export type AgentEnding = "done" | "died" | "failed" | "hung" | "empty" | "aborted";
+
+export interface SimPool extends AgentPool {
+  readonly open: number;
+  /** Whether an agent is at work in this session that nobody has asked to stop. */
+  busyWith(sessionKey: SessionKey): boolean;
+}
+
+interface PoolDeps {
+  readonly world: World;
+  readonly life: Mortal;
+  readonly clock: Clock;
+  readonly store: Pick<Store, "toolCalls">;
+}
+
+type Stream = AsyncGenerator<AgentEvent>;
+
+const MODEL = "sim/one";
+
+export function createSimPool(deps: PoolDeps): SimPool {
+  const { world, life, clock } = deps;
+  const { facts, options } = world;
+  const chance = world.chance.fork(`agents ${life.number}`);
+  const open = new Map<SessionKey, AbortSignal>();
+
+  const checkLease = ({ caller, settledBytes }: LeaseRequest): void => {
+    const { sessionKey, turnId } = caller;
+    if (open.has(sessionKey)) facts.wrong(`two agents at work in ${sessionKey}`);
+    if (open.size >= options.agents) facts.wrong("more turns run than there are agents");
+    if (facts.unsafe.has(turnId)) facts.wrong(`${turnId} is tried again after a tool that must not run twice`);
+    const known = facts.settledBytes.get(sessionKey) ?? 0;
+    if (settledBytes !== known) facts.wrong(`${turnId} starts at byte ${settledBytes} of its session, not ${known}`);
+  };
+
+  return {
+    get open() {
+      return open.size;
+    },
+    busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
+    async lease(request, signal) {
+      const { sessionKey, turnId } = request.caller;
+      checkLease(request);
+      await clock.sleep(chance.between(0, 20), signal);
+      if (!world.calm && chance.hits(options.agent.noLease)) {
+        facts.leaseErrors.add(turnId);
+        throw new GatewayError("agent_unavailable", "no agent, says the simulation");
+      }
+      open.set(sessionKey, signal);
+      return leaseOf(deps, { request, chance: chance.fork(turnId), giveBack: () => open.delete(sessionKey) });
+    },
+    stats: () => ({
+      ...{ starting: 0, idle: options.agents - open.size, busy: open.size, waiting: 0 },
+      ...{ max: options.agents, model: MODEL, trouble: null },
+    }),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+interface Leased {
+  readonly request: LeaseRequest;
+  readonly chance: Chance;
+  giveBack(): void;
+}
+
+function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
+  const { settledBytes } = leased.request;
+  let run: Run | null = null;
+  return {
+    pid: 1,
+    prompt(input, signal) {
+      run = beginRun(deps, leased.request, input);
+      return noting(deps, run, converse(deps, { ...leased, run }, signal));
+    },
+    async settledBytes() {
+      if (run?.ending === "died") throw new Error("the process is gone");
+      return settledBytes + (run?.texts.length ?? 0) + 100;
+    },
+    async [Symbol.asyncDispose]() {
+      leased.giveBack();
+    },
+  };
+}
+
+function beginRun({ world, life }: PoolDeps, { caller }: LeaseRequest, input: PromptInput): Run {
+  const { sessionKey, turnId } = caller;
+  const row = world.disk.db.query<{ attempt: number }, [string]>("select attempt from turns where id = ?").get(turnId);
+  if (!row) world.facts.wrong(`${turnId} reached an agent before it was begun in the store`);
+  const about = { turnId, sessionKey, life: life.number, attempt: row?.attempt ?? 0, texts: input.text };
+  const run: Run = { ...about, ending: null, said: "" };
+  world.facts.runs.push(run);
+  world.facts.note(`agent asked ${turnId} attempt ${run.attempt}: ${input.text.replaceAll("\n", " ")}`);
+  return run;
+}
+
+/** A stream is given up when its life ends; what it was doing has then no end. */
+async function* noting({ world, life }: PoolDeps, run: Run, stream: Stream): Stream {
+  for await (const event of stream) {
+    if (!life.alive) return;
+    if (event.type === "done" || event.type === "aborted") run.said = event.text;
+    if (event.type !== "text") world.facts.note(`agent ${event.type} ${run.turnId} ${run.ending}`);
+    yield event;
+  }
+}
+
+type Conversation = Leased & { readonly run: Run };
+
+async function* converse(deps: PoolDeps, talk: Conversation, signal: AbortSignal): Stream {
+  const { world, clock } = deps;
+  const { chance, run } = talk;
+  const kind = endingOf(world, chance);
+  const pause = (ms: number): Promise<boolean> =>
+    clock.sleep(ms, signal).then(
+      () => true,
+      () => false,
+    );
+  const aborted = (): AgentEvent => {
+    run.ending = "aborted";
+    return { type: "aborted", text: `[${run.turnId}.${run.attempt}] I was`, usage: NO_USAGE, model: MODEL };
+  };
+  const slow = chance.hits(world.options.agent.slow) ? 100 : 1;
+
+  if (!(await pause(chance.between(1, 50) * slow))) return yield aborted();
+  yield { type: "text", delta: "I was" };
+  if (!world.calm && chance.hits(world.options.agent.unsafeTool)) yield* callTool(deps, talk);
+  const goOn = kind === "hung" ? await pause(world.options.turnMs * 10) : await pause(chance.between(1, 50) * slow);
+  if (!goOn) {
+    if (kind === "hung") run.ending = "hung";
+    const event = aborted();
+    if (kind === "hung") run.ending = "hung";
+    return yield event;
+  }
+  run.ending = kind;
+  if (kind === "died" && chance.hits(0.3)) return; // not even an ending
+  yield lastEvent(kind, run);
+}
+
+function endingOf({ calm, options }: World, chance: Chance): AgentEnding {
+  if (calm) return "done";
+  if (chance.hits(options.agent.dies)) return "died";
+  if (chance.hits(options.agent.fails)) return "failed";
+  if (chance.hits(options.agent.hangs)) return "hung";
+  return chance.hits(options.agent.empty) ? "empty" : "done";
+}
+
+function lastEvent(kind: AgentEnding, run: Run): AgentEvent {
+  const common = { usage: NO_USAGE, model: MODEL };
+  const failed = { ...common, type: "failed", detail: "says the simulation", text: "" } as const;
+  if (kind === "died") return { ...failed, code: "agent_exited", again: true };
+  if (kind === "failed") return { ...failed, code: "agent_garbled", again: false };
+  const words = `[${run.turnId}.${run.attempt}] answers ${run.texts.replaceAll("\n", " ")}`;
+  return { ...common, type: "done", text: kind === "empty" ? "" : words };
+}
+
+/** The tool runs only when its call is on the disk; from then on the turn must not be tried again. */
+async function* callTool({ world, store, clock }: PoolDeps, { request, run }: Conversation): Stream {
+  const { turnId, sessionKey, principal } = request.caller;
+  const id = world.ids.next("call");
+  const call = { id, callId: id, turnId, sessionKey, principal, tool: "pay", origin: "agent", input: {} };
+  const known = await store.toolCalls.intend({ ...call, idempotent: false, at: clock.now() }).then(
+    () => true,
+    () => false, // not on the disk: the tool is refused
+  );
+  if (!known) return;
+  world.facts.unsafe.add(run.turnId);
+  world.facts.note(`tool runs in ${turnId}`);
+  yield { type: "tool_start", callId: id, tool: "pay", input: {} };
+  await store.toolCalls.settle(id, { status: "success", output: "paid", ms: 1 }).catch(() => undefined); // shown as unknown
+  yield { type: "tool_end", callId: id, tool: "pay", isError: false, output: "paid" };
+}

@@ -1,0 +1,191 @@
+/** The promises, checked against the tables and against what people and platforms saw. It reads the database itself, not through the store. */
+import type { Database } from "bun:sqlite";
+import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { Run, Saying } from "./facts.ts";
+import type { World } from "./world.ts";
+
+interface InboxRow {
+  readonly seq: number;
+  readonly id: InboxId;
+  readonly session_key: SessionKey;
+  readonly channel: string;
+  readonly chat: string;
+  readonly sender: string;
+  readonly event_id: string;
+  readonly text: string;
+  readonly turn_id: TurnId | null;
+  readonly done: number;
+}
+
+interface TurnRow {
+  readonly seq: number;
+  readonly id: TurnId;
+  readonly session_key: SessionKey;
+  readonly attempt: number;
+  readonly state: "running" | "done" | "failed" | "aborted";
+  readonly error_code: string | null;
+}
+
+interface PartRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly turn_id: TurnId;
+  readonly part: number;
+  readonly channel: string;
+  readonly chat: string;
+  readonly text: string;
+  readonly state: string;
+}
+
+const MAX_ATTEMPTS = 3;
+const MAX_BEGINNINGS = 8;
+
+/** Holds at every moment at which nothing moves. */
+export function checkNow({ disk, facts }: World): void {
+  const mute = disk.db.query<{ id: string }, []>(
+    "select id from turns where state <> 'running' and not exists (select 1 from outbox where turn_id = turns.id)",
+  );
+  for (const { id } of mute.all()) facts.wrong(`${id} ended without anything to show`);
+  const torn = disk.db.query<{ id: string }, []>(
+    "select inbox.id from inbox join turns on turns.id = turn_id where done <> (state <> 'running')",
+  );
+  for (const { id } of torn.all()) facts.wrong(`${id} and its turn disagree about whether it is answered`);
+}
+
+/** Holds when everything has come to rest. */
+export function checkEnd(world: World): void {
+  const { db } = world.disk;
+  const inbox = db.query<InboxRow, []>("select * from inbox order by seq").all();
+  const turns = db.query<TurnRow, []>("select * from turns order by seq").all();
+  const parts = db.query<PartRow, []>("select * from outbox order by seq").all();
+  world.facts.counts.turns = turns.length;
+  world.facts.counts.parts = parts.length;
+  checkSayings(world, inbox);
+  checkOrder(world, inbox, turns);
+  for (const turn of turns) checkTurn(world, turn, inbox, parts);
+  for (const part of parts) checkPart(world, part);
+  checkArrivals(world, parts);
+}
+
+function checkSayings({ facts }: World, inbox: readonly InboxRow[]): void {
+  const rows = new Map(inbox.map((row) => [row.text, row]));
+  if (rows.size !== inbox.length) facts.wrong("a message is stored twice");
+  for (const saying of facts.sayings) {
+    const row = rows.get(saying.message.text);
+    if (saying.told && row?.id !== saying.told) facts.wrong(`${saying.message.text} was accepted and is lost`);
+    if (!saying.told && !saying.maybe && row) facts.wrong(`${saying.message.text} was never accepted and is stored`);
+    if (!saying.told && !saying.over) facts.wrong(`${saying.message.text} was never taken in`);
+    if (row) checkSame(facts.wrong, row, saying);
+  }
+  for (const row of inbox) if (row.done !== 1 || !row.turn_id) facts.wrong(`${row.id} was never answered`);
+}
+
+function checkSame(wrong: (what: string) => void, row: InboxRow, { message, sessionKey }: Saying): void {
+  const { address, eventId, sender } = message;
+  const same = row.session_key === sessionKey && row.channel === address.channel && row.chat === address.chat;
+  if (!same || row.event_id !== eventId || row.sender !== sender.principal) wrong(`${row.id} is stored as another's`);
+}
+
+/** In each session, turns come in the order of their messages, and each takes what stands together. */
+function checkOrder({ facts }: World, inbox: readonly InboxRow[], turns: readonly TurnRow[]): void {
+  const place = new Map(turns.map(({ id, seq }) => [id, seq]));
+  const last = new Map<SessionKey, number>();
+  for (const row of inbox) {
+    const seq = row.turn_id ? (place.get(row.turn_id) ?? 0) : 0;
+    if (seq < (last.get(row.session_key) ?? 0)) facts.wrong(`${row.id} was answered out of order`);
+    last.set(row.session_key, seq);
+  }
+}
+
+function checkTurn(world: World, turn: TurnRow, inbox: readonly InboxRow[], parts: readonly PartRow[]): void {
+  const { facts, options } = world;
+  const asked = inbox.filter((row) => row.turn_id === turn.id);
+  const shown = parts.filter((part) => part.turn_id === turn.id);
+  const runs = facts.runs.filter((run) => run.turnId === turn.id);
+  const [first] = asked;
+  if (turn.state === "running") facts.wrong(`${turn.id} never ended`);
+  if (runs.some((run) => run.attempt > MAX_BEGINNINGS)) facts.wrong(`${turn.id} reached an agent too often`);
+  if (!first) return facts.wrong(`${turn.id} answers nothing`);
+  if (options.mode !== "collect" && asked.length > 1) facts.wrong(`${turn.id} joins what was to stay apart`);
+  if (asked.some((row) => row.sender !== first.sender || row.channel !== first.channel || row.chat !== first.chat))
+    facts.wrong(`${turn.id} joins what different people said`);
+  if (shown.some((part) => part.channel !== first.channel || part.chat !== first.chat))
+    facts.wrong(`${turn.id} is answered in another chat`);
+  if (shown.some((part, at) => part.part !== at)) facts.wrong(`the parts of ${turn.id} are not in order`);
+  for (const run of runs)
+    if (run.texts !== asked.map((row) => row.text).join("\n\n"))
+      facts.wrong(`${turn.id} asked the agent something else`);
+  if (new Set(runs.map((run) => run.attempt)).size !== runs.length) facts.wrong(`an attempt of ${turn.id} ran twice`);
+  checkOutcome(world, turn, { runs, said: shown.map((part) => part.text) });
+}
+
+/** Every ending has its reason, and shows what the current attempt said. */
+function checkOutcome(
+  { facts, options }: World,
+  turn: TurnRow,
+  { runs, said }: { readonly runs: readonly Run[]; readonly said: readonly string[] },
+): void {
+  const last = runs.at(-1);
+  const wrong = (what: string): void => facts.wrong(`${turn.id} ${what} (${turn.state} ${turn.error_code ?? ""})`);
+  if (turn.state === "done") {
+    if (last?.ending !== "done" || last.attempt !== turn.attempt) wrong("is done without an agent that was done");
+    if (said.length !== 1 || said[0] !== last?.said) wrong("shows something else than its last attempt said");
+  }
+  if (turn.state === "aborted" && !facts.stopped.has(turn.session_key) && options.mode !== "interrupt")
+    wrong("was stopped by nobody");
+  if (turn.state !== "failed") return;
+  const fits: Readonly<Record<string, boolean>> = {
+    agent_exited: turn.attempt >= MAX_ATTEMPTS && (last?.ending === "died" || turn.attempt > MAX_BEGINNINGS),
+    agent_garbled: last?.ending === "failed",
+    agent_timeout: last?.ending === "hung",
+    agent_empty: last?.ending === "empty",
+    agent_unavailable: facts.leaseErrors.has(turn.id),
+    agent_unsafe_retry: facts.unsafe.has(turn.id) || runs.some((run) => run.ending === null),
+  };
+  if (!fits[turn.error_code ?? ""]) wrong("failed without a reason");
+}
+
+function checkPart({ facts, options }: World, part: PartRow): void {
+  const { arrived, shown, doubtful, permanent } = facts.sendsOf(part.id);
+  const channel = options.channels.find(({ id }) => id === part.channel);
+  const wrong = (what: string): void =>
+    facts.wrong(
+      `${part.id} (${part.channel}, ${part.state}, arrived ${arrived}, shown ${shown}, doubt ${doubtful}) ${what}`,
+    );
+  if (!["sent", "dead", "ambiguous"].includes(part.state)) wrong("never ended");
+  if (part.state === "sent" && arrived === 0) wrong("is called sent and never arrived");
+  // where a repeat is harmless a send is not announced: a crash in the middle of one leaves no trace
+  const unannounced = channel?.repeat === "safe" && doubtful > 0;
+  if (part.state === "dead" && (permanent === 0 || (arrived > 0 && !unannounced)))
+    wrong("is called dead without a reason");
+  if (part.state === "ambiguous" && doubtful === 0) wrong("is called ambiguous and there is no doubt");
+  if (doubtful === 0 && arrived > 1) wrong("was repeated without need");
+  if (channel?.repeat !== "risky" && channel?.dedupeMs === undefined) {
+    if (shown > 1) wrong("was shown twice where a repeat is harmless");
+    if (part.state === "ambiguous" && permanent === 0) wrong("was given up where a repeat is harmless");
+    return;
+  }
+  if (shown > 2) wrong("was shown more than twice");
+  if (part.state === "sent" && shown !== 1) wrong("is called sent and was shown twice");
+  if (channel.whenLost === "hold" && shown > 1) wrong("was repeated where it should be held back");
+}
+
+/** In each chat parts arrive in the order in which they were stored; a repeat comes before anything newer. */
+function checkArrivals({ facts }: World, parts: readonly PartRow[]): void {
+  const known = new Map(parts.map((part) => [part.id, part]));
+  const last = new Map<string, number>();
+  for (const { id, chat, text } of facts.arrivals) {
+    const part = known.get(id);
+    if (!part || part.text !== text) facts.wrong(`${id} arrived with other words than are stored`);
+    const seq = part?.seq ?? 0;
+    if (seq < (last.get(chat) ?? 0)) facts.wrong(`${id} arrived out of order`);
+    last.set(chat, seq);
+  }
+}
+
+export function openRows(db: Database): number {
+  const count = db.query<{ n: number }, []>(
+    "select (select count(*) from inbox where done = 0) + (select count(*) from outbox where ended_at is null) as n",
+  );
+  return count.get()?.n ?? 0;
+}

@@ -1,0 +1,204 @@
+/** One run of the gateway in a simulated world: the shipped store, queue, flow and outbox, put together as gateway.ts does it. */
+import type { Queue } from "../../contracts/queue.ts";
+import type { Receiver } from "../../contracts/channel.ts";
+import type { Store, TurnFinish } from "../../contracts/store.ts";
+import type { Outbox } from "../../contracts/delivery.ts";
+import type { Log } from "../../kit/log.ts";
+import { silentLog } from "../../kit/log.ts";
+import { startOutbox } from "../../delivery/index.ts";
+import { createLiveTurns, createReceiver, startTurns } from "../../flow/index.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createQueue } from "../../queue/index.ts";
+import { assemble } from "../../store/open.ts";
+import { createSimPool, type SimPool } from "./agents.ts";
+import { createSimChannels, type SimChannels } from "./platform.ts";
+import { type Mortal, never, type World } from "./world.ts";
+
+export interface Life extends Mortal {
+  readonly receiver: Receiver;
+  readonly queue: Queue;
+  readonly outbox: Outbox;
+  readonly pool: SimPool;
+  /** The store itself, for somebody who is not this process. */
+  readonly store: Store;
+  readonly recovered: { readonly waiting: number; readonly interrupted: number };
+  /** In good order, as a signal would. */
+  stop(): Promise<void>;
+}
+
+interface State extends Mortal {
+  alive: boolean;
+}
+
+const DRAIN_MS = 2_000;
+/** For a write that has to be waited for once more. */
+const SLACK_MS = 1_000;
+
+/** Null: the start failed, as it does on a disk that cannot be read. `onDeath` is told once. */
+export async function startLife(world: World, number: number, onDeath: () => void): Promise<Life | null> {
+  const { facts, options } = world;
+  let channels: SimChannels | null = null;
+  const state: State = {
+    number,
+    alive: true,
+    die(where) {
+      if (!state.alive) return;
+      state.alive = false;
+      facts.counts.crashes++;
+      facts.note(`life ${number} killed: ${where}`);
+      channels?.cut();
+      doubtWhatWasUnderway(world);
+      onDeath();
+    },
+  };
+  const clock = world.time.clockFor(() => state.alive);
+  const log = listening(world, state);
+  try {
+    const real = assemble(
+      { clock, ids: world.ids, log },
+      world.disk.sqlFor(() => state.alive),
+      "",
+    );
+    const store = mortalStore(world, state, real);
+    const events = createEvents({ log });
+    const queue = createQueue({ clock, ids: world.ids, log, store }, () => ({ ...options, channels: {} }));
+    const stopping = new AbortController();
+    const receiver = createReceiver(
+      { log, events, queue, router: routerOf(world) },
+      () => ({ maxMessageChars: 1_000 }),
+      stopping.signal,
+    );
+    const live = createLiveTurns({ clock, events, queue });
+    channels = createSimChannels({ world, life: state, clock });
+    const pool = createSimPool({ world, life: state, clock, store });
+    const { outbox, recovered, turns } = await begin();
+    events.on("turn.ended", ({ turnId, outcome }) => facts.note(`ended ${turnId} ${outcome}`));
+    const stop = async (): Promise<void> => {
+      const from = clock.elapsed();
+      stopping.abort(new Error("stopping"));
+      await turns[Symbol.asyncDispose]();
+      using limit = clock.deadline(DRAIN_MS, () => new Error("not drained"));
+      await outbox.drained(limit.signal).catch(() => undefined); // what is left is the next life's
+      await outbox[Symbol.asyncDispose]();
+      const tookMs = clock.elapsed() - from;
+      if (tookMs > options.graceMs + DRAIN_MS + SLACK_MS) facts.wrong(`a stop took ${tookMs} ms`);
+      await Promise.resolve(real[Symbol.asyncDispose]()).catch(() => undefined); // a stop goes on when the disk does not; the next start is told
+      state.alive = false;
+      doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted
+    };
+    return Object.assign(state, { receiver, queue, outbox, pool, store: real, recovered, stop });
+
+    async function begin() {
+      const recovered = await queue.recover();
+      const outbox = startOutbox({
+        clock,
+        ids: world.ids,
+        log,
+        events,
+        store: store.outbox,
+        channels: mapOf(channels),
+      });
+      const deps = { clock, log, events, queue, pool, outbox, live, media: store.media };
+      const turns = startTurns(deps, () => ({ timeoutMs: options.turnMs, graceMs: options.graceMs }));
+      return { recovered, outbox, turns };
+    }
+  } catch (error) {
+    facts.note(`start failed: ${error instanceof Error ? error.message : "?"}`);
+    state.alive = false;
+    if (world.disk.db.inTransaction) world.disk.db.exec("rollback"); // as the end of the process does
+    return null;
+  }
+}
+
+const mapOf = (channels: SimChannels | null): SimChannels["channels"] => channels?.channels ?? new Map();
+
+function routerOf({ facts }: World): Parameters<typeof createReceiver>[0]["router"] {
+  return {
+    decide(message) {
+      const saying = facts.sayings.find((one) => one.message.text === message.text);
+      if (!saying) throw new Error("nobody said this");
+      const { sessionKey, role, priority } = saying;
+      return { kind: "accept", sessionKey, agentId: "default" as never, role, priority, because: [] };
+    },
+  };
+}
+
+/** Lines that must never be written, whatever goes wrong around us. */
+const NEVER_SAID = ["turn fell apart", "outbox step failed"];
+
+function listening({ facts }: World, state: { readonly alive: boolean }): Log {
+  const log: Log = {
+    ...silentLog,
+    error(words, fields) {
+      if (!state.alive || !NEVER_SAID.includes(words)) return;
+      facts.wrong(`${words}: ${fields?.error instanceof Error ? fields.error.message : "?"}`);
+    },
+    child: () => log,
+  };
+  return log;
+}
+
+/** Parts that had begun to be sent, or had arrived without a note of it: nobody in the next life can know. */
+function doubtWhatWasUnderway({ disk, facts }: World): void {
+  const open = disk.db.query<{ id: string; state: string }, []>("select id, state from outbox where ended_at is null");
+  for (const { id, state } of open.all()) {
+    const sends = facts.sendsOf(id);
+    if (state === "sending" || sends.arrived > 0) sends.doubtful++;
+  }
+}
+
+type Door = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+/** Every call may be the last one: killed before it was made, or after it was done and before anybody was told. */
+function mortalStore(world: World, state: State, real: Store): Store {
+  const chance = world.chance.fork(`crashes ${state.number}`);
+  const call = async (name: string, run: () => Promise<unknown>, args: readonly unknown[]): Promise<unknown> => {
+    if (!state.alive) return never();
+    const killed = !world.calm && chance.hits(world.options.crashes) ? chance.pick(["before", "after"]) : null;
+    if (killed === "before") {
+      state.die(`before ${name}`);
+      return never();
+    }
+    world.calls++;
+    try {
+      const result = await run();
+      observe(world, name, { args, result });
+      if (killed === "after") state.die(`after ${name}`);
+      return state.alive ? result : never();
+    } catch (error) {
+      if (!state.alive) return never();
+      world.facts.counts.storeFailures++;
+      world.facts.note(`${name} failed`);
+      throw error;
+    } finally {
+      world.calls--;
+    }
+  };
+  const door = <T extends object>(name: string, target: T): T =>
+    new Proxy(target, {
+      get:
+        (_target, method: string) =>
+        (...args: unknown[]) =>
+          call(`${name}.${method}`, () => Reflect.apply((target as Door)[method] ?? never, target, args), args),
+    });
+  return {
+    ...real,
+    inbox: door("inbox", real.inbox),
+    turns: door("turns", real.turns),
+    outbox: door("outbox", real.outbox),
+    toolCalls: door("toolCalls", real.toolCalls),
+  };
+}
+
+function observe(
+  { facts }: World,
+  name: string,
+  { args, result }: { args: readonly unknown[]; result: unknown },
+): void {
+  facts.note(`${name} ${name === "turns.begin" ? (args[0] as TurnFinish).turnId : ""}`);
+  if (name !== "turns.finish") return;
+  const end = args[0] as TurnFinish;
+  facts.note(`finish ${end.turnId}.${end.attempt} ${end.outcome} ${end.error?.code ?? ""} ${result}`);
+  const run = facts.runs.findLast(({ turnId }) => turnId === end.turnId);
+  if (result === true && run) facts.settledBytes.set(run.sessionKey, end.settledBytes);
+}

@@ -1,0 +1,99 @@
+/** What one seed stands for: how many talk, how much goes wrong and where. Everything random about a world is decided from here. */
+import type { Channel } from "../../contracts/channel.ts";
+import type { QueueMode } from "../../contracts/queue.ts";
+import type { Chance } from "./chance.ts";
+
+export interface SimOptions {
+  readonly sessions: number;
+  readonly messages: number;
+  /** People are done talking after about this long. */
+  readonly talkMs: number;
+  readonly mode: QueueMode;
+  readonly collectMs: number;
+  readonly maxPerSession: number;
+  readonly maxTotal: number;
+  readonly agents: number;
+  readonly turnMs: number;
+  readonly graceMs: number;
+  /** Share of calls of the store in which the process is killed, before or after the write. */
+  readonly crashes: number;
+  readonly agent: {
+    readonly dies: number;
+    readonly fails: number;
+    readonly hangs: number;
+    readonly empty: number;
+    readonly noLease: number;
+    readonly unsafeTool: number;
+    readonly slow: number;
+  };
+  readonly channels: readonly SimChannel[];
+  /** Times at which the disk stops taking writes or reads for a while. */
+  readonly diskTroubles: number;
+  /** Share of messages that come in the same moment as the one before. */
+  readonly bursts: number;
+  readonly repeats: number;
+  readonly givesUp: number;
+  readonly aborts: number;
+  readonly stops: number;
+}
+
+export interface SimChannel extends Pick<Channel, "id" | "repeat" | "dedupeMs" | "whenLost"> {
+  readonly retry: number;
+  readonly limited: number;
+  readonly lost: number;
+  readonly permanent: number;
+  readonly hangs: number;
+  readonly notReady: number;
+}
+
+const MODES = ["collect", "followup", "interrupt"] as const;
+
+export function optionsOf(chance: Chance): SimOptions {
+  const some = (share: number, most: number): number => (chance.hits(share) ? chance.next() * most : 0);
+  const messages = chance.between(5, 40);
+  return {
+    sessions: chance.between(1, 6),
+    messages,
+    talkMs: chance.pick([500, 5_000, 60_000]),
+    mode: chance.pick(MODES),
+    collectMs: chance.pick([0, 200, 2_000]),
+    maxPerSession: chance.pick([2, 5, 20]),
+    maxTotal: chance.pick([6, 30, 100]),
+    agents: chance.between(1, 4),
+    turnMs: 30_000,
+    graceMs: chance.pick([200, 5_000]),
+    crashes: some(0.7, 0.05),
+    agent: {
+      dies: some(0.6, 0.5),
+      fails: some(0.4, 0.3),
+      hangs: some(0.3, 0.15),
+      empty: some(0.2, 0.2),
+      noLease: some(0.2, 0.2),
+      unsafeTool: some(0.5, 0.5),
+      slow: some(0.4, 0.5),
+    },
+    channels: CHANNELS.map((channel) => ({
+      ...channel,
+      retry: some(0.5, 0.4),
+      limited: some(0.4, 0.3),
+      lost: some(0.5, 0.4),
+      permanent: some(0.2, 0.15),
+      hangs: some(0.15, 0.1),
+      notReady: some(0.3, 0.5),
+    })),
+    diskTroubles: chance.hits(0.5) ? chance.between(1, 6) : 0,
+    bursts: some(0.5, 0.8),
+    repeats: some(0.6, 0.4),
+    givesUp: some(0.5, 0.4),
+    aborts: chance.hits(0.5) ? chance.between(1, 6) : 0,
+    stops: chance.hits(0.4) ? chance.between(1, 3) : 0,
+  };
+}
+
+const CHANNELS = [
+  { id: "safe", repeat: "safe" },
+  { id: "deduplicated", repeat: "deduplicated" },
+  { id: "forgetful", repeat: "deduplicated", dedupeMs: 3_000 },
+  { id: "risky", repeat: "risky" },
+  { id: "held", repeat: "risky", whenLost: "hold" },
+] as const satisfies readonly Pick<SimChannel, "id" | "repeat" | "dedupeMs" | "whenLost">[];

@@ -1,0 +1,157 @@
+/** People who say things, say them again when no answer comes, press send twice, and press stop. Each event id is used for one thing only. */
+import type { Receipt } from "../../contracts/channel.ts";
+import type { InboxId, Principal, SessionKey } from "../../contracts/ids.ts";
+import type { Chance } from "./chance.ts";
+import type { Saying } from "./facts.ts";
+import type { Life } from "./life.ts";
+import { START_MS } from "./sim-time.ts";
+import type { World } from "./world.ts";
+
+export interface People {
+  /** Whoever was waiting for an answer does not get one. */
+  lifeEnded(): void;
+}
+
+const never = new AbortController().signal;
+const AGAIN_MS = 3_000;
+
+/** `life` is the one that can be reached now, if any. */
+export function startPeople(world: World, life: () => Life | null): People {
+  const chance = world.chance.fork("people");
+  const waiting = new Set<Saying>();
+  const { facts, time, options } = world;
+
+  const offer = async (saying: Saying): Promise<void> => {
+    const reached = life();
+    if (!reached) return later(saying);
+    waiting.add(saying);
+    facts.note(`offered ${saying.message.text}`);
+    try {
+      const message = { ...saying.message, receivedAt: START_MS + time.now() };
+      const receipt = await reached.receiver.receive(message, never);
+      if (!reached.alive) return;
+      waiting.delete(saying);
+      if (hear({ world, life: reached }, saying, receipt)) later(saying);
+    } catch (error) {
+      if (!reached.alive) return;
+      waiting.delete(saying);
+      facts.note(`not stored ${saying.message.text}: ${error instanceof Error ? error.message : "?"}`);
+      if (!saying.maybe && !saying.told && rowOf(world, saying))
+        facts.wrong(`${saying.message.text} was stored and refused`);
+      later(saying);
+    }
+  };
+  const later = (saying: Saying): void => {
+    if (!saying.told && !world.calm && chance.hits(options.givesUp * 0.3)) {
+      saying.over = true;
+      return;
+    }
+    time.at(chance.between(1, AGAIN_MS), () => void offer(saying));
+  };
+
+  let at = 0;
+  for (const saying of sayingsOf(world, chance)) {
+    facts.sayings.push(saying);
+    at = chance.hits(options.bursts) ? at : chance.between(0, options.talkMs);
+    time.at(at, () => void offer(saying));
+    if (chance.hits(options.repeats)) time.at(at, () => void offer(saying));
+    if (chance.hits(options.repeats)) time.at(at + chance.between(0, options.talkMs), () => void offer(saying));
+  }
+  for (let count = 0; count < options.aborts; count++)
+    time.at(chance.between(0, options.talkMs * 2), () => pressStop(world, life(), chance));
+
+  return {
+    lifeEnded() {
+      for (const saying of waiting) {
+        saying.maybe = true;
+        later(saying);
+      }
+      waiting.clear();
+    },
+  };
+}
+
+/** What the sender makes of the answer. True: it will say it again. */
+function hear({ world, life }: { world: World; life: Life }, saying: Saying, receipt: Receipt): boolean {
+  const { facts, options } = world;
+  const { text } = saying.message;
+  facts.note(`${receipt.kind} ${text}`);
+  if (receipt.kind === "refused") {
+    facts.counts.refused++;
+    if (!saying.maybe && !saying.told && rowOf(world, saying)) facts.wrong(`${text} was refused and is stored`);
+    checkRefusal(world, saying, receipt.because);
+    return saying.told === null;
+  }
+  const row = rowOf(world, saying);
+  if (!row) facts.wrong(`${text} was accepted and is not stored`);
+  else if (row.id !== receipt.id) facts.wrong(`${text} was accepted under an id that is not its own`);
+  if (receipt.kind === "queued") {
+    if (saying.told) facts.wrong(`${text} was queued twice`);
+    if (options.mode === "interrupt" && life.pool.busyWith(saying.sessionKey))
+      facts.wrong(`${text} did not interrupt the turn before it`);
+  } else {
+    facts.counts.duplicates++;
+    if (!receipt.sameContent) facts.wrong(`${text} was taken for something else under its id`);
+  }
+  saying.told = receipt.id;
+  return false;
+}
+
+/** Nobody is turned away while there is room. */
+function checkRefusal({ disk, options, facts }: World, { sessionKey, message }: Saying, because: string): void {
+  if (because === "stopping" || because === "gateway_full") return;
+  const waiting = disk.db
+    .query<{ n: number }, [string]>("select count(*) as n from inbox where session_key = ? and done = 0")
+    .get(sessionKey);
+  if (because !== "session_full" || (waiting?.n ?? 0) < Math.min(options.maxPerSession, 1))
+    facts.wrong(`${message.text} was refused (${because}) without need`);
+}
+
+function rowOf({ disk }: World, { message: { address, eventId } }: Saying): { id: InboxId } | null {
+  return disk.db
+    .query<{ id: InboxId }, [string, string]>("select id from inbox where channel = ? and event_id = ?")
+    .get(address.channel, eventId);
+}
+
+function pressStop({ facts, options }: World, life: Life | null, chance: Chance): void {
+  const sessionKey = sessionKeyOf(chance.between(1, options.sessions));
+  if (!life?.queue.abort(sessionKey)) return;
+  facts.stopped.add(sessionKey);
+  facts.note(`stop pressed in ${sessionKey}`);
+}
+
+const sessionKeyOf = (number: number): SessionKey => `agent:default:sim:${number}` as SessionKey;
+
+/** Several people may share a session, in one chat or from several; each channel counts its events from 1. */
+function sayingsOf({ options }: World, chance: Chance): Saying[] {
+  const events = new Map<string, number>();
+  const homes = new Map<string, string>();
+  return Array.from({ length: options.messages }, (_, at) => {
+    const session = chance.between(1, options.sessions);
+    const person = chance.between(1, 2);
+    const home =
+      homes.get(`${session} ${person}`) ?? chance.pick(["safe", "deduplicated", "forgetful", "risky", "held"]);
+    homes.set(`${session} ${person}`, home);
+    const event = (events.get(home) ?? 0) + 1;
+    events.set(home, event);
+    return {
+      message: {
+        eventId: `event-${event}`,
+        fingerprint: `print-${at}`,
+        address: { channel: home, account: "default", chat: `chat-${session}` },
+        scope: "dm",
+        sender: { principal: `person-${session}-${person}` as Principal, name: "Somebody" },
+        text: `<${at}>`,
+        attachments: [],
+        mentioned: true,
+        receivedAt: START_MS,
+      },
+      sessionKey: sessionKeyOf(session),
+      role: session === 1 && person === 1 ? "owner" : "member", // most share a role, so that it keeps nobody apart
+      priority: session % 2 === 0 ? 10 : 5,
+      told: null,
+      maybe: false,
+      over: false,
+    };
+  });
+}

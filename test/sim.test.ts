@@ -1,0 +1,44 @@
+/** The shipped store, queue, flow and outbox in a simulated world. `npm run sim` plays more seeds; docs/reliability.md says what is checked. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { MUTANTS } from "../src/testing/sim/mutants.ts";
+import { runSeed } from "../src/testing/sim/run.ts";
+
+const SEEDS = 300;
+const TWICE = 20;
+const LIMIT_MS = 120_000;
+
+test(
+  "every promise is kept in 300 worlds in which processes, agents, platforms and the disk fail",
+  async () => {
+    const totals = { crashes: 0, stops: 0, turns: 0, zombies: 0, storeFailures: 0, duplicates: 0, refused: 0 };
+    const broken: Record<string, readonly string[]> = {};
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const { broken: found, counts } = await runSeed(seed);
+      if (found.length > 0) broken[`npm run sim -- --seed ${seed}`] = found;
+      for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += counts[name];
+    }
+    expect(broken).toEqual({});
+    expect(Math.min(...Object.values(totals))).toBeGreaterThan(100); // else the worlds were too kind
+  },
+  LIMIT_MS,
+);
+
+test(
+  "a seed plays the same again, to the last event",
+  async () => {
+    for (let seed = 1; seed <= TWICE; seed++) {
+      const [once, again] = [await runSeed(seed), await runSeed(seed)];
+      expect(again.trace).toEqual(once.trace);
+      expect(again.hash).toBe(once.hash);
+    }
+  },
+  LIMIT_MS,
+);
+
+test("every bug that the simulation is tried with still has its place in the source", async () => {
+  for (const { name, file, find } of MUTANTS) {
+    const source = await Bun.file(join(import.meta.dir, "../src", file)).text();
+    expect({ name, places: source.split(find).length - 1 }).toEqual({ name, places: 1 });
+  }
+});

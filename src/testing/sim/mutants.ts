@@ -30,7 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a restart forgets that a turn had begun",
-    file: "queue/queue.ts",
+    file: "queue/recovered.ts",
     find: "turnId: row.turn?.turnId ?? null,",
     replace: "turnId: null,",
   },
@@ -43,25 +43,25 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a second attempt drops the work",
     file: "queue/queue.ts",
-    find: 'lanes.add({ ...work, turnId: running.turnId }, "head", deps.clock.elapsed());',
+    find: 'lanes.add({ ...work, turnId: running.turnId, stopped }, "head", deps.clock.elapsed());',
     replace: "",
   },
   {
     name: "a second attempt goes to the end of its lane",
     file: "queue/queue.ts",
-    find: 'turnId: running.turnId }, "head"',
-    replace: 'turnId: running.turnId }, "end"',
+    find: 'turnId: running.turnId, stopped }, "head"',
+    replace: 'turnId: running.turnId, stopped }, "end"',
   },
   {
     name: "a turn that could not be begun is dropped",
     file: "queue/queue.ts",
-    find: 'lanes.add(work, "head", deps.clock.elapsed()); // nothing was written',
+    find: 'lanes.add({ ...work, stopped }, "head", deps.clock.elapsed()); // nothing was written',
     replace: "// nothing was written",
   },
   {
     name: "a new message does not interrupt",
     file: "queue/queue.ts",
-    find: 'if (modeOf(entry.message) === "interrupt") stop(entry.sessionKey, "interrupted");',
+    find: 'if (kind === "talk" && modeOf(entry.message) === "interrupt") stop(entry.sessionKey, "interrupted");',
     replace: "",
   },
   {

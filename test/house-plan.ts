@@ -49,6 +49,8 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "pino-pretty": ["src/observe/"],
   "prom-client": ["src/observe/"],
   typebox: ["src/config/", "src/tools/", "src/http/", "bridge/"],
+  re2js: ["src/tools/"],
+  "ipaddr.js": ["src/kit/", "src/http/"],
   commander: ["src/cli/"],
   "jsonc-parser": ["src/config/"],
   preact: ["console/"],
@@ -61,6 +63,8 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "@sparticuz/chromium": [],
   "axe-core": [],
   "fast-check": [],
+  ajv: [],
+  "ajv-formats": [],
 };
 
 /** Checked in src/ outside tests. */

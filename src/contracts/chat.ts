@@ -40,6 +40,9 @@ export interface OutboundMessage {
   readonly kind: "reply" | "notice";
 }
 
+/** How a turn ended: answered, not answered, or stopped because somebody wanted that. */
+export type TurnOutcome = "done" | "failed" | "aborted";
+
 /** One line of a conversation as clients see it. Replies are read from the outbox: there is no second copy to drift. */
 export interface TranscriptItem {
   readonly id: string;
@@ -49,6 +52,8 @@ export interface TranscriptItem {
   readonly turnId: TurnId | null; // null: accepted, its turn has not begun
   readonly inboxId?: InboxId;
   readonly kind?: OutboundMessage["kind"];
+  /** On notices: a stop that somebody asked for need not look like a failure. */
+  readonly outcome?: TurnOutcome;
   readonly attachments?: readonly MediaRef[];
   readonly tool?: string;
   readonly input?: unknown;

@@ -1,5 +1,5 @@
 /** Reply parts wait in the outbox until their channel has them: written in the transaction that ends the turn, sent in order. */
-import type { ChatAddress, OutboundMessage } from "./chat.ts";
+import type { ChatAddress, OutboundMessage, TurnOutcome } from "./chat.ts";
 import type { SessionKey, TurnId } from "./ids.ts";
 
 export interface ReplyPart {
@@ -13,6 +13,8 @@ export interface OutboxRow extends ReplyPart {
   readonly sessionKey: SessionKey;
   readonly to: ChatAddress;
   readonly createdAt: number;
+  /** Of the turn it belongs to. */
+  readonly outcome: TurnOutcome;
 }
 
 /** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and will not be sent again. */

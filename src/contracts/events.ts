@@ -1,5 +1,5 @@
 /** One map of everything that happens. Observers cannot break the flow. The names below `turn.` and `message` also go to clients. */
-import type { TranscriptItem, ToolStatus, Usage } from "./chat.ts";
+import type { ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
 import type { InboxId, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 
@@ -28,7 +28,7 @@ export interface GatewayEvents {
     readonly sessionKey: SessionKey;
     readonly turnId: TurnId;
     readonly inboxIds: readonly InboxId[];
-    readonly outcome: "done" | "failed" | "aborted";
+    readonly outcome: TurnOutcome;
     readonly ms: number;
     readonly usage: Usage;
   };

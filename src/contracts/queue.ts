@@ -1,5 +1,5 @@
 /** Durable lanes: one per session, one turn per lane at a time, highest priority first, oldest first among equals. What was accepted is never dropped. */
-import type { InboundMessage, Usage } from "./chat.ts";
+import type { InboundMessage, TurnOutcome, Usage } from "./chat.ts";
 import type { ReplyPart } from "./delivery.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "./ids.ts";
 
@@ -66,7 +66,7 @@ export interface BatchEntry {
 }
 
 export interface TurnEnd {
-  readonly outcome: "done" | "failed" | "aborted";
+  readonly outcome: TurnOutcome;
   readonly reply: readonly ReplyPart[];
   readonly usage: Usage;
   readonly model: string;

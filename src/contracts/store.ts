@@ -11,6 +11,7 @@ import type {
   SessionSummary,
   ToolStatus,
   TranscriptItem,
+  TurnOutcome,
   Usage,
 } from "./chat.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
@@ -107,7 +108,7 @@ export interface BegunTurn {
 export interface TurnFinish {
   readonly turnId: TurnId;
   readonly attempt: number;
-  readonly outcome: "done" | "failed" | "aborted";
+  readonly outcome: TurnOutcome;
   readonly reply: readonly ReplyPart[];
   readonly to: ChatAddress;
   readonly usage: Usage;
@@ -144,7 +145,7 @@ export interface TurnFacts {
 export interface TurnResult {
   readonly turnId: TurnId;
   readonly sessionKey: SessionKey;
-  readonly outcome: "done" | "failed" | "aborted";
+  readonly outcome: TurnOutcome;
   readonly content: string; // all reply parts, joined by an empty line
   readonly errorCode: string | null;
   readonly toolCalls: readonly {

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
-import { end, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store-contract.ts";
+import { end, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store-world.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { migrate } from "./migrate.ts";

@@ -3,12 +3,14 @@ import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 
 export function toTranscriptItem(part: OutboxRow): TranscriptItem {
+  const { kind, text } = part.message;
   return {
     id: part.id,
     role: "assistant",
-    kind: part.message.kind,
-    text: part.message.text,
+    kind,
+    text,
     at: part.createdAt,
     turnId: part.turnId,
+    ...(kind === "notice" ? { outcome: part.outcome } : {}),
   };
 }

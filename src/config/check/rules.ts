@@ -40,14 +40,14 @@ function* credentialRules({ config }: RuleWorld): Generator<Broken> {
   const { auth } = config.gateway;
   const token = auth.token && weakToken(auth.token.reveal());
   if (token) {
-    const todo = "Leave it out and the gateway makes a good one at its first start.";
-    yield problem("gateway.auth.token", `gateway.auth.token ${token}. ${todo}`);
+    const remedy = "Leave it out and the gateway makes a good one at its first start.";
+    yield problem("gateway.auth.token", `gateway.auth.token ${token}. ${remedy}`);
   }
   const password = auth.password && weakPassword(auth.password.reveal());
   if (password) yield problem("gateway.auth.password", `gateway.auth.password ${password}. Choose another one.`);
   if (auth.mode === "password" && !auth.password) {
-    const todo = 'Set gateway.auth.password, or set the mode to "token".';
-    yield problem("gateway.auth.mode", `gateway.auth.mode is "password", but there is no password. ${todo}`);
+    const remedy = 'Set gateway.auth.password, or set the mode to "token".';
+    yield problem("gateway.auth.mode", `gateway.auth.mode is "password", but there is no password. ${remedy}`);
   }
 }
 
@@ -88,24 +88,24 @@ function* reachRules({ config, show }: RuleWorld): Generator<Broken> {
   if (!isBindAddress(bind) || reachOf(bind) === "loopback") return;
   const reachable = `gateway.bind is ${show("gateway.bind", bind)}, which other machines can reach`;
   if (!auth.token && !auth.password) {
-    const todo = 'Set one of them, or set gateway.bind to "loopback".';
+    const remedy = 'Set one of them, or set gateway.bind to "loopback".';
     yield problem(
       "gateway.bind",
-      `${reachable}, but neither gateway.auth.token nor gateway.auth.password is set. ${todo}`,
+      `${reachable}, but neither gateway.auth.token nor gateway.auth.password is set. ${remedy}`,
     );
   }
   if (trustedProxies.length === 0 && !insecure) {
-    const todo =
+    const remedy =
       'List your TLS proxy in gateway.trustedProxies, set gateway.insecure to true if this network is all yours, or set gateway.bind to "loopback".';
-    yield problem("gateway.bind", `${reachable}, but messages would travel unencrypted. ${todo}`);
+    yield problem("gateway.bind", `${reachable}, but messages would travel unencrypted. ${remedy}`);
   }
 }
 
 function* poolRule({ config }: RuleWorld): Generator<Broken> {
   const { min, max } = config.agent.pool;
   if (min <= max) return;
-  const todo = "Lower min or raise max.";
-  yield problem("agent.pool.min", `agent.pool.min is ${min}, which is more than agent.pool.max (${max}). ${todo}`);
+  const remedy = "Lower min or raise max.";
+  yield problem("agent.pool.min", `agent.pool.min is ${min}, which is more than agent.pool.max (${max}). ${remedy}`);
 }
 
 /** A model of a provider that is described here must be described too; a provider that only pi knows is pi's business. */

@@ -13,6 +13,7 @@ function part(id: string, state: TroubledPart["state"]): TroubledPart {
     message: { text: "words", kind: "reply" },
     to: { channel: "api", account: "default", chat: "1" },
     createdAt: 1,
+    outcome: "done",
     because: "403 blocked",
     attempts: 1,
     firstTriedAt: 2,

@@ -1,4 +1,5 @@
 /** What is counted while the gateway works, from its events alone. Labels are few and known: no session, no person, a limited number of tools. */
+import type { TurnOutcome } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { LatencyName } from "../../contracts/metrics.ts";
@@ -14,7 +15,7 @@ const MAX_TOOL_CHARS = 64;
 const MAX_UNDELIVERED = 1_000;
 
 export interface Counts {
-  readonly turns: Record<"done" | "failed" | "aborted", number>;
+  readonly turns: Record<TurnOutcome, number>;
   readonly messages: Record<"received" | "sent", number>;
   readonly agents: Record<"spawned" | "exited" | "died", number>;
   readonly usage: { inputTokens: number; outputTokens: number; costUsd: number };

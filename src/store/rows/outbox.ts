@@ -1,13 +1,15 @@
 /** Reply parts between the end of their turn and their channel. They are never deleted: the transcript reads them. */
 import type { OutboxRow, PendingPart, TroubledPart, TroubledState } from "../../contracts/delivery.ts";
 import type { OutboxStore } from "../../contracts/store.ts";
-import type { OutboxTable } from "../schema.ts";
+import type { OutboxTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { type Selectable, sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, fromAddressColumns, pageSize } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 type Row = Selectable<OutboxTable>;
+/** With how its turn ended, which is written in the same transaction as the part itself. */
+type RowOfTurn = Row & { readonly turn_state: TurnTable["state"] };
 
 /** Everything but the text. */
 const DECIDING = [
@@ -64,7 +66,14 @@ function reading(sql: Sql) {
         .orderBy("seq")
         .limit(p("limit")),
     ),
-    part: sql.prepare((db, p: Params<{ id: string }>) => db.selectFrom("outbox").selectAll().where("id", "=", p("id"))),
+    part: sql.prepare((db, p: Params<{ id: string }>) =>
+      db
+        .selectFrom("outbox")
+        .innerJoin("turns", "turns.id", "outbox.turn_id")
+        .selectAll("outbox")
+        .select("turns.state as turn_state")
+        .where("outbox.id", "=", p("id")),
+    ),
     ends: sql.prepare((db, p: Params<{ state: TroubledState; since: number; limit: number }>) =>
       db
         .selectFrom("outbox")
@@ -78,12 +87,14 @@ function reading(sql: Sql) {
     troubled: sql.prepare((db, p: Params<Place>) =>
       db
         .selectFrom("outbox")
-        .selectAll()
-        .where("because", "is not", null)
-        .where("state", "=", p("state"))
-        .where(raw<boolean>`(ended_at, seq) < (${p("endedAt")}, ${p("seq")})`)
-        .orderBy("ended_at", "desc")
-        .orderBy("seq", "desc")
+        .innerJoin("turns", "turns.id", "outbox.turn_id")
+        .selectAll("outbox")
+        .select("turns.state as turn_state")
+        .where("outbox.because", "is not", null)
+        .where("outbox.state", "=", p("state"))
+        .where(raw<boolean>`(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`)
+        .orderBy("outbox.ended_at", "desc")
+        .orderBy("outbox.seq", "desc")
         .limit(p("limit")),
     ),
   };
@@ -148,7 +159,7 @@ function toPending(row: Pick<Row, (typeof DECIDING)[number]>): PendingPart {
   };
 }
 
-function toRow(row: Row): OutboxRow {
+function toRow(row: RowOfTurn): OutboxRow {
   return {
     id: row.id,
     turnId: row.turn_id,
@@ -157,10 +168,11 @@ function toRow(row: Row): OutboxRow {
     message: { text: row.text, kind: row.kind },
     to: fromAddressColumns(row),
     createdAt: row.created_at,
+    outcome: row.turn_state === "running" ? "done" : row.turn_state,
   };
 }
 
-function toTroubled(row: Row, state: TroubledState): TroubledPart {
+function toTroubled(row: RowOfTurn, state: TroubledState): TroubledPart {
   return {
     ...toRow(row),
     state,

@@ -2,7 +2,7 @@
 import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
-import type { InboxTable, OutboxTable, ToolCallTable } from "../schema.ts";
+import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
@@ -15,10 +15,10 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export function createTranscript({ sql, read }: RowDeps): SessionStore["transcript"] {
   const queries = createQueries(sql);
 
-  const itemsOf = (turnId: TurnId): TranscriptItem[] => [
+  const itemsOf = ({ id: turnId, state }: Pick<TurnTable, "id" | "state">): TranscriptItem[] => [
     ...queries.messages.all({ turnId }).map(toUserItem),
     ...queries.toolCalls.all({ turnId }).map(toToolItem),
-    ...queries.replies.all({ turnId }).map(toReplyItem),
+    ...queries.replies.all({ turnId }).map((row) => toReplyItem(row, state)),
   ];
 
   return (key, page) =>
@@ -31,7 +31,7 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
       let oldest = before;
       // at least one turn a page, or a long line of waiting messages would hide the past for ever
       while (turn && (count < limit || oldest === before)) {
-        const items = itemsOf(turn.id);
+        const items = itemsOf(turn);
         groups.push(items);
         count += items.length;
         oldest = turn.seq;
@@ -51,7 +51,7 @@ function createQueries(sql: Sql) {
     turnBefore: sql.prepare((db, p: Params<{ key: SessionKey; before: number }>) =>
       db
         .selectFrom("turns")
-        .select(["seq", "id"])
+        .select(["seq", "id", "state"])
         .where("session_key", "=", p("key"))
         .where("seq", "<", p("before"))
         .orderBy("seq", "desc")
@@ -103,8 +103,10 @@ function toUserItem(row: UserColumns): TranscriptItem {
   };
 }
 
-function toReplyItem(row: ReplyColumns): TranscriptItem {
-  return { id: row.id, role: "assistant", text: row.text, at: row.created_at, turnId: row.turn_id, kind: row.kind };
+function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptItem {
+  const outcome = row.kind === "notice" && state !== "running" ? { outcome: state } : {};
+  const { id, text, kind } = row;
+  return { id, role: "assistant", text, at: row.created_at, turnId: row.turn_id, kind, ...outcome };
 }
 
 function toToolItem(row: ToolColumns): TranscriptItem {

@@ -1,7 +1,7 @@
 /** What every store promises about replies on their way. Each promise is a test; a store passes them all or is not one. */
 import { describe, expect, test } from "bun:test";
 import type { Store } from "../../contracts/store.ts";
-import { end, row, type StoreWorld, turn } from "./store-contract.ts";
+import { end, row, type StoreWorld, turn } from "./store-world.ts";
 
 export function outboxContract(name: string, open: () => Promise<StoreWorld>): void {
   describe(name, () => outboxPromises(open));

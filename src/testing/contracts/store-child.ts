@@ -3,7 +3,7 @@ import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { openHome, openStore } from "../../store/index.ts";
-import { row } from "./store-contract.ts";
+import { row } from "./store-world.ts";
 
 export interface StoreChild extends AsyncDisposable {
   readonly pid: number;

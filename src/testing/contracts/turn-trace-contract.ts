@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
-import { end, intent, row, sessionKey, type StoreWorld, turn } from "./store-contract.ts";
+import { end, intent, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const SPANS = [
   { name: "queued", startMs: 0, ms: 12.5 },

@@ -1,0 +1,124 @@
+/** The pi agents that answer: settings for all of them, and those of single ones. */
+import { Type } from "typebox";
+import { closed, duration, MAX_DURATION_MS } from "./kinds.ts";
+import { agentId, role } from "./routing.ts";
+
+const modelName = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: "^[^/\\s]+/\\S+$",
+      expects: 'text such as "provider/model", of at most 200 characters',
+      maxLength: 200,
+      description,
+    }),
+  );
+
+const thinkingLevel = (description: string) =>
+  Type.Optional(
+    Type.Union(
+      (["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const).map((level) => Type.Literal(level)),
+      { description },
+    ),
+  );
+
+export const AgentSection = Type.Object(
+  {
+    model: modelName(
+      'Model as "provider/model". Without it: the first model of models.providers, else the first provider whose key is in the environment, else the demo model.',
+    ),
+    thinking: thinkingLevel("How much the model thinks before it answers."),
+    systemPrompt: Type.Optional(
+      Type.String({ maxLength: 100_000, description: "Replaces the assistant's base instructions." }),
+    ),
+    appendSystemPrompt: Type.Optional(
+      Type.String({ maxLength: 100_000, description: "Added after the base instructions." }),
+    ),
+    workspace: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        description: "The agent's working folder. Default: workspace/ in the state directory.",
+      }),
+    ),
+    agentDir: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        description:
+          "An existing pi folder (for example ~/.pi/agent) whose login is used. Default: agent/ in the state directory. models.providers is not written there.",
+      }),
+    ),
+    piPath: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        description: "The pi to run: its executable, its package folder, or its rpc-entry.js.",
+      }),
+    ),
+    timeoutMs: duration(600_000, 1_000, "A turn that takes longer is stopped and says so."),
+    pool: Type.Object(
+      {
+        min: Type.Integer({ default: 1, minimum: 0, maximum: 64, description: "Agent processes kept ready." }),
+        max: Type.Integer({
+          default: 4,
+          minimum: 1,
+          maximum: 64,
+          description: "Agent processes at most. Each takes about 90 MB.",
+        }),
+        idleMs: duration(300_000, 1_000, "An unused process above min is stopped after this long."),
+        maxSwitches: Type.Integer({
+          default: 200,
+          minimum: 1,
+          description: "A process that has served this many sessions is replaced by a fresh one.",
+        }),
+        maxAgeMs: duration(21_600_000, 1_000, "A process older than this is replaced when it has no turn to finish."),
+        maxRssMb: Type.Integer({
+          default: 400,
+          minimum: 32,
+          maximum: 1_048_576,
+          description: "A process that holds more memory than this after a turn is replaced. In MiB; Linux only.",
+        }),
+        reuse: Type.Union([Type.Literal("principal"), Type.Literal("profile")], {
+          default: "principal",
+          description:
+            "Whom a used process may serve next: principal, only the same person; profile, anyone who talks to an agent with the same settings.",
+        }),
+        waitMs: duration(120_000, 100, "How long a turn waits for a free process before it says that all are busy."),
+      },
+      closed,
+    ),
+  },
+  { ...closed, description: "The pi agents that answer." },
+);
+
+/** What is left out here is taken from `agent`. */
+export const AgentsSection = Type.Array(
+  Type.Object(
+    {
+      id: agentId("Its name in session keys and bindings."),
+      model: modelName('Model as "provider/model".'),
+      thinking: thinkingLevel("How much the model thinks before it answers."),
+      systemPrompt: Type.Optional(Type.String({ maxLength: 100_000, description: "Replaces the base instructions." })),
+      appendSystemPrompt: Type.Optional(
+        Type.String({ maxLength: 100_000, description: "Added after the base instructions." }),
+      ),
+      workspace: Type.Optional(Type.String({ maxLength: 4096, description: "Its working folder." })),
+      role: role("What people may do at most when they talk to it, whatever their own role is."),
+      timeoutMs: Type.Optional(
+        Type.Unsafe<number>({
+          anyOf: [
+            { type: "integer", minimum: 1_000, maximum: MAX_DURATION_MS },
+            { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+          ],
+          duration: true,
+          minimum: 1_000,
+          maximum: MAX_DURATION_MS,
+          description: "A turn that takes longer is stopped and says so.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    default: [],
+    maxItems: 64,
+    description: "Agents besides `default`. What an entry leaves out is taken from `agent`.",
+  },
+);

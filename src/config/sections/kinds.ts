@@ -1,0 +1,26 @@
+/** Kinds of values that several sections share. */
+import { Type } from "typebox";
+import type { Secret } from "../../kit/secret.ts";
+
+/** A value that never prints: a `Secret` once loaded. */
+export const secretText = (description: string) =>
+  Type.Optional(Type.Unsafe<Secret>({ type: "string", minLength: 1, secret: true, description }));
+
+/** Timers overflow a little above this, and would then fire at once. */
+export const MAX_DURATION_MS = 24 * 86_400_000;
+
+/** Milliseconds, or text such as "30s", "5m", "2h", "1d". A number once loaded. */
+export const duration = (byDefault: number, minimum: number, description: string) =>
+  Type.Unsafe<number>({
+    anyOf: [
+      { type: "integer", minimum, maximum: MAX_DURATION_MS },
+      { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+    ],
+    duration: true,
+    default: byDefault,
+    minimum,
+    maximum: MAX_DURATION_MS,
+    description,
+  });
+
+export const closed = { additionalProperties: false, default: {} } as const;

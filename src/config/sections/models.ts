@@ -1,0 +1,66 @@
+/** Model endpoints besides those pi knows. */
+import { Type } from "typebox";
+import { closed, secretText } from "./kinds.ts";
+
+const price = (description: string) => Type.Number({ default: 0, minimum: 0, description });
+
+const ProviderModel = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 200, description: "What the endpoint calls the model." }),
+    name: Type.Optional(Type.String({ maxLength: 200, description: "What people see. Default: the id." })),
+    reasoning: Type.Boolean({ default: false, description: "The model can think before it answers." }),
+    input: Type.Array(Type.Union([Type.Literal("text"), Type.Literal("image")]), {
+      default: ["text"],
+      description: 'What it can read: "text", "image".',
+    }),
+    contextWindow: Type.Integer({
+      default: 32_000,
+      minimum: 1_000,
+      description: "Tokens it can keep in mind; older parts of a long chat are summarised before that.",
+    }),
+    maxTokens: Type.Integer({ default: 4_096, minimum: 1, description: "Tokens in one answer at most." }),
+    cost: Type.Object(
+      {
+        input: price("Dollars per million tokens sent."),
+        output: price("Dollars per million tokens answered."),
+        cacheRead: price("Dollars per million tokens read from the provider's cache."),
+        cacheWrite: price("Dollars per million tokens written to the provider's cache."),
+      },
+      { ...closed, description: "US dollars per million tokens." },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const ModelsSection = Type.Object(
+  {
+    providers: Type.Record(
+      Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
+      Type.Object(
+        {
+          baseUrl: Type.String({
+            pattern: "^https?://",
+            expects: "an address that begins with http:// or https://",
+            maxLength: 2048,
+            description: "Where it answers, for example http://127.0.0.1:11434/v1",
+          }),
+          api: Type.Union(
+            (["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai"] as const).map(
+              (api) => Type.Literal(api),
+            ),
+            { default: "openai-completions", description: "The protocol the endpoint speaks." },
+          ),
+          apiKey: secretText("The provider's key; most local servers take any text. Reaches only the agent processes."),
+          models: Type.Array(ProviderModel, {
+            minItems: 1,
+            maxItems: 200,
+            description: "The models it serves; the first one is used unless agent.model says otherwise.",
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      { default: {}, description: "OpenAI-compatible and other endpoints of your own, by name." },
+    ),
+  },
+  { ...closed, description: "Model endpoints besides those pi knows." },
+);

@@ -1,0 +1,62 @@
+/** What an inbox promises: stored once, in order, whole. */
+import { expect, test } from "bun:test";
+import type { InboxId, MediaId } from "../../contracts/ids.ts";
+import { HERE, row, sessionKey, type StoreWorld } from "./store-world.ts";
+
+export function inboxPromises(open: () => Promise<StoreWorld>): void {
+  test("an accepted message is waiting, whole, after a restart", async () => {
+    await using world = await open();
+    const sent = row("in1", "a", {
+      address: { ...HERE, thread: "7" },
+      mentioned: true,
+      attachments: [{ mediaId: "media_1" as MediaId, name: "cat.png", mimeType: "image/png", bytes: 3 }],
+      text: "zero \0 byte, Grüße, 👩‍👩‍👧",
+    });
+    expect(await world.store.inbox.accept(sent)).toEqual({ kind: "stored" });
+    const again = await world.reopen();
+    expect(await again.inbox.unfinished()).toEqual([{ ...sent, turn: null }]);
+  });
+
+  test("the same event is stored once, and the second sender learns about the first", async () => {
+    await using world = await open();
+    await world.store.inbox.accept(row("in1", "a", { eventId: "e" }));
+    const again = row("in2", "a", { eventId: "e", fingerprint: "other" });
+    expect(await world.store.inbox.accept(again)).toEqual({
+      kind: "duplicate",
+      id: "in1" as InboxId,
+      fingerprint: "print-event-in1",
+    });
+    expect(await world.store.inbox.accept(row("in1", "a", { eventId: "e" }))).toMatchObject({ kind: "duplicate" });
+    expect((await world.store.sessions.get(sessionKey("a")))?.messages).toBe(1);
+  });
+
+  test("of two equal events that arrive in the same tick, one is stored", async () => {
+    await using world = await open();
+    const both = ["in1", "in2"].map((id) => world.store.inbox.accept(row(id, "a", { eventId: "e" })));
+    expect((await Promise.all(both)).map((result) => result.kind)).toEqual(["stored", "duplicate"]);
+  });
+
+  test("one event id on two accounts or two channels is two events", async () => {
+    await using world = await open();
+    const places = [HERE, { ...HERE, account: "second" }, { ...HERE, channel: "api" }];
+    for (const [index, address] of places.entries())
+      expect(await world.store.inbox.accept(row(`in${index}`, "a", { eventId: "e", address }))).toEqual({
+        kind: "stored",
+      });
+  });
+
+  test("messages wait in the order in which they were accepted, not in the order of their ids", async () => {
+    await using world = await open();
+    for (const id of ["z", "a", "m"]) await world.store.inbox.accept(row(id, "a"));
+    expect((await world.store.inbox.unfinished()).map(({ id }) => String(id))).toEqual(["z", "a", "m"]);
+  });
+
+  test("a message with the id of another is refused and changes nothing", async () => {
+    await using world = await open();
+    await world.store.inbox.accept(row("in1", "a"));
+    await expect(world.store.inbox.accept(row("in1", "b", { eventId: "new" }))).rejects.toMatchObject({
+      code: "store_failed",
+    });
+    expect(await world.store.sessions.get(sessionKey("b"))).toBeNull();
+  });
+}

@@ -160,6 +160,7 @@ describe("a conversation", () => {
     const notice = owner.page.locator("[data-testid=message][data-kind=notice]");
     await notice.waitFor();
     expect(await notice.innerText()).toStartWith("Stopped.");
+    expect(await notice.getAttribute("data-outcome")).toBe("aborted");
     expect(await owner.page.getByText("the little message slept well").count()).toBe(0);
     expect(await owner.page.getByTestId("stop").count()).toBe(0);
     expect(await owner.page.locator("[data-kind=reply]").count()).toBe(1);
@@ -169,6 +170,7 @@ describe("a conversation", () => {
     await using owner = await visit(browser, scripted.gateway);
     await owner.send("fail once, then answer");
     const notice = owner.page.locator("[data-testid=message][data-kind=notice]");
+    expect(await notice.getAttribute("data-outcome")).toBe("failed");
     await notice.getByRole("button", { name: "Retry" }).click();
     const reply = owner.page.locator("[data-kind=reply]");
     expect(await reply.locator(".prose").innerText()).toBe("Now it works.");

@@ -119,7 +119,7 @@ export function Composer() {
           <Icon name="send" />
         </button>
       </div>
-      <p class="hint">Enter sends · Shift+Enter starts a new line</p>
+      <p class="hint">Enter sends · Shift+Enter starts a new line · /help lists commands</p>
     </form>
   );
 }

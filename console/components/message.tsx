@@ -124,17 +124,28 @@ function Thinking({ words }: { readonly words: string }) {
 }
 
 function Notice({ item }: { readonly item: TranscriptItem }) {
-  const again = chat.value.items.findLast((one) => one.role === "user" && one.at <= item.at && sameTurn(one, item));
+  const asked = askedBefore(item);
   const media = chat.value.mediaUrls;
   const resend = () => {
-    const attached = (again?.attachments ?? []).map((one) => ({ ...one, url: media[one.mediaId] ?? "" }));
-    if (again) sendMessage(again.text, attached);
+    const attached = asked.flatMap((one) => one.attachments ?? []);
+    const text = asked.map((one) => one.text).filter((said) => said !== "");
+    sendMessage(
+      text.join("\n\n"),
+      attached.map((one) => ({ ...one, url: media[one.mediaId] ?? "" })),
+    );
   };
+  const wanted = item.outcome === "aborted"; // somebody pressed stop: no alarm
   return (
-    <article class="row notice" data-testid="message" data-role={item.role} data-kind="notice">
-      <Icon name="alert" size={18} />
+    <article
+      class="row notice"
+      data-testid="message"
+      data-role={item.role}
+      data-kind="notice"
+      data-outcome={item.outcome}
+    >
+      <Icon name={wanted ? "stop" : "alert"} size={18} />
       <p>{item.text}</p>
-      {again && (
+      {asked.length > 0 && (
         <button type="button" class="quiet small" onClick={resend}>
           <Icon name="retry" size={16} /> Retry
         </button>
@@ -143,8 +154,11 @@ function Notice({ item }: { readonly item: TranscriptItem }) {
   );
 }
 
-function sameTurn(user: TranscriptItem, notice: TranscriptItem): boolean {
-  return notice.turnId === null || user.turnId === notice.turnId;
+/** What the notice's turn was to answer: several messages when it had collected them. */
+function askedBefore(notice: TranscriptItem): readonly TranscriptItem[] {
+  const said = chat.value.items.filter((one) => one.role === "user" && one.at <= notice.at);
+  if (notice.turnId === null) return said.slice(-1);
+  return said.filter((one) => one.turnId === notice.turnId);
 }
 
 function Pictures({ media }: { readonly media: readonly MediaRef[] }) {

@@ -50,6 +50,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["src/observe/"],
   typebox: ["src/config/", "src/tools/", "src/http/", "bridge/"],
   re2js: ["src/tools/"],
+  croner: ["src/schedule/"],
   "ipaddr.js": ["src/kit/", "src/http/"],
   commander: ["src/cli/"],
   "jsonc-parser": ["src/config/"],

@@ -1,5 +1,5 @@
 /** The schema for editors and the reference page for people, both made from the one schema. Writes nothing. */
-import { showDuration } from "./check/duration.ts";
+import { showDuration } from "../kit/duration.ts";
 import { choicesOf, recordOf, rootSchema, type SchemaNode } from "./schema-node.ts";
 
 const VARIABLE_TEXT = { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" };

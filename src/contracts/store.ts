@@ -14,6 +14,7 @@ import type {
   TurnOutcome,
   Usage,
 } from "./chat.ts";
+import type { JobStore } from "./automation/job.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
@@ -26,6 +27,7 @@ export interface Store extends AsyncDisposable {
   readonly toolCalls: ToolCallStore;
   readonly media: MediaStore;
   readonly signIns: SignInStore;
+  readonly jobs: JobStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }

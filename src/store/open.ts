@@ -11,6 +11,7 @@ import { createGroupCommit, storeFailed } from "./group-commit.ts";
 import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts";
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
+import { createJobs } from "./rows/automation/jobs.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createOutbox } from "./rows/outbox.ts";
@@ -149,6 +150,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     toolCalls: createToolCalls(rows),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
+    jobs: createJobs(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

@@ -1,6 +1,7 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
 import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
+import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Generated } from "kysely";
 
@@ -16,6 +17,8 @@ export interface Tables {
   tool_calls: ToolCallTable;
   media: MediaTable;
   sign_ins: SignInTable;
+  jobs: JobTable;
+  job_runs: JobRunTable;
 }
 
 export interface MetaTable {
@@ -147,4 +150,49 @@ export interface SignInTable {
   created_at: number;
   expires_at: number;
   auth_digest: string;
+}
+
+export interface JobTable {
+  id: string;
+  source: Job["source"];
+  created_by: Principal;
+  role: Role;
+  agent_id: AgentId;
+  channel: string;
+  account: string;
+  chat: string;
+  thread: string | null;
+  kind: Job["schedule"]["kind"];
+  expr: string;
+  timezone: string | null;
+  mode: Job["mode"];
+  delivery: Job["delivery"];
+  delete_after_run: Flag;
+  catch_up: Job["catchUp"];
+  overlap: Job["overlap"];
+  timeout_ms: number | null;
+  state: Job["state"];
+  because: string | null;
+  created_at: number;
+  anchor_at: number;
+  next_at: number | null;
+  failures: number;
+  revision: number;
+  task: string;
+}
+
+export interface JobRunTable {
+  seq: Generated<number>;
+  id: string;
+  job_id: string;
+  slot: number;
+  manual: Flag;
+  status: RunStatus;
+  reason: string | null;
+  attempt: number;
+  started_at: number | null;
+  ms: number | null;
+  turn_id: TurnId | null;
+  retry_at: number | null;
+  written_at: number;
 }

@@ -4,7 +4,7 @@
  * and loading a general validator would cost a quarter of the start; a test holds the verdicts against TypeBox's.
  */
 import { secret } from "../../kit/secret.ts";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "../../kit/duration.ts";
 import { expectation } from "./expectation.ts";
 import { nearest } from "./nearest.ts";
 import { HIDDEN, joinPath, showText } from "./problem.ts";

@@ -1,4 +1,4 @@
-/** Durations: "30s" → 30000. Knows the units of the configuration and nothing about schemas. */
+/** Durations: "30s" → 30000, and back. */
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^([0-9]{1,12})(ms|s|m|h|d)$/;
 

@@ -1,0 +1,154 @@
+/** Work that begins by itself. A job has slots, the moments its schedule names; every slot gets exactly one row that says what became of it. */
+import type { ChatAddress } from "../chat.ts";
+import type { AgentId, InboxId, Principal, Role, TurnId } from "../ids.ts";
+import type { Listed, Page } from "../store.ts";
+
+/** As people write it. `cron`: 5 or 6 fields. `every`: "30m", counted from when the job was made. `at`: a moment, once. */
+export interface Schedule {
+  readonly kind: "cron" | "every" | "at";
+  readonly expr: string;
+  /** For `cron`, and for an `at` that names none. Without it: the zone of the machine for `cron`, UTC for `at`. */
+  readonly timezone?: string;
+}
+
+export interface JobSpec {
+  readonly id: string; // small letters, digits, dashes
+  readonly schedule: Schedule;
+  readonly task: string;
+  readonly agentId: AgentId;
+  /** `isolated`: each run has a session of its own. `main`: the task goes into the main session as an event. */
+  readonly mode: "isolated" | "main";
+  /** `announce`: retold in the main session. `direct`: the words as they are, to the chat. `silent`: only the run is noted. */
+  readonly delivery: "announce" | "direct" | "silent";
+  readonly deleteAfterRun: boolean;
+  /** What to do about slots that passed while nobody could run them. `all`: up to `MAX_CATCH_UP` of them. */
+  readonly catchUp: "skip" | "once" | "all";
+  /** What to do when the one before is still running. */
+  readonly overlap: "skip" | "queue" | "allow";
+  /** Null: the agent's own limit. */
+  readonly timeoutMs: number | null;
+}
+
+/** Who made it decides who may change it: the file's jobs belong to the file. */
+export type JobSource = "config" | "person" | "agent";
+
+export type JobState = "active" | "paused" | "disabled" | "done";
+
+export interface Job extends JobSpec {
+  readonly source: JobSource;
+  /** For whom it works, with the role its maker had then; a run has the lesser of that and what the person has now. */
+  readonly createdBy: Principal;
+  readonly role: Role;
+  /** Where its words go. */
+  readonly to: ChatAddress;
+  readonly state: JobState;
+  /** Why it is not active, for people. */
+  readonly because: string | null;
+  readonly createdAt: number;
+  /** `every` counts from here. */
+  readonly anchorAt: number;
+  /** The next slot that has no row yet; null when there is none. */
+  readonly nextAt: number | null;
+  /** Failed runs since the last one that went well. */
+  readonly failures: number;
+  /** Grows with every change of what the job is. */
+  readonly revision: number;
+}
+
+/** `waiting`: it will begin when the one before has ended. The rest are ends, except `running`. */
+export type RunStatus = "running" | "waiting" | "ran" | "failed" | "skipped" | "missed";
+
+export interface JobRun {
+  readonly id: string;
+  readonly jobId: string;
+  readonly slot: number;
+  readonly manual: boolean;
+  readonly status: RunStatus;
+  readonly reason: string | null;
+  readonly attempt: number;
+  readonly startedAt: number | null;
+  readonly ms: number | null;
+  readonly turnId: TurnId | null;
+  /** When a failed run is tried once more; null: it is not. */
+  readonly retryAt: number | null;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly slot: number;
+  readonly status: "running" | "waiting" | "skipped" | "missed";
+  readonly reason: string | null;
+}
+
+export interface RunEnd {
+  readonly status: "ran" | "failed";
+  readonly reason: string | null;
+  readonly ms: number;
+  readonly turnId: TurnId | null;
+  readonly retryAt: number | null;
+  /** What the job is after it. */
+  readonly job: { readonly failures: number; readonly state: JobState; readonly because: string | null };
+  /** The job is taken away with this end. */
+  readonly remove: boolean;
+  readonly at: number;
+}
+
+export interface JobStore {
+  /** False: there is a job of this name. */
+  add(job: Job): Promise<boolean>;
+  /** Replaces what the job is, if it still is what the caller saw. */
+  change(job: Job, seenRevision: number): Promise<boolean>;
+  remove(id: string): Promise<boolean>;
+  get(id: string): Promise<Job | null>;
+  list(filter: { readonly source?: JobSource; readonly createdBy?: Principal }, page: Page): Promise<Listed<Job>>;
+  count(filter: { readonly createdBy: Principal; readonly source: JobSource }): Promise<number>;
+  /** When there is something to do next; null: nothing at all. Changes nothing. */
+  nextDueAt(): Promise<number | null>;
+  /** Active jobs whose next slot is not later than `now`, oldest slot first. Changes nothing. */
+  due(now: number, limit: number): Promise<readonly Job[]>;
+  /**
+   * One transaction for all: the rows of each job's slots, then its next slot. A job that changed since it was read, or a slot that has a
+   * row, is left alone: returns the ids of the runs that were really written.
+   */
+  fire(fires: readonly JobFire[]): Promise<ReadonlySet<string>>;
+  /** A run nobody scheduled. False: there is one for this very moment. */
+  addManualRun(run: { readonly id: string; readonly jobId: string; readonly slot: number }): Promise<boolean>;
+  /** A run that was waiting, or is tried once more, has begun. False: it is not there any more, or begun already. */
+  begin(runId: string, from: "waiting" | "failed", at: number): Promise<boolean>;
+  /** False: it has an end already. */
+  end(runId: string, end: RunEnd): Promise<boolean>;
+  /** Runs that have begun and not ended, oldest first. */
+  running(): Promise<readonly JobRun[]>;
+  busy(jobId: string): Promise<{ readonly running: number; readonly waiting: number }>;
+  /** Runs that waited for the one before them, which has ended. */
+  freed(): Promise<readonly JobRun[]>;
+  /** Failed runs whose time for another try has come. */
+  retries(now: number, limit: number): Promise<readonly JobRun[]>;
+  run(id: string): Promise<JobRun | null>;
+  runs(jobId: string, page: Page): Promise<Listed<JobRun>>;
+  /** Drops ended runs older than this, keeping the newest of each job. Returns how many. */
+  prune(before: number, keepPerJob: number): Promise<number>;
+}
+
+export interface JobFire {
+  readonly jobId: string;
+  readonly seenRevision: number;
+  readonly seenNextAt: number;
+  readonly rows: readonly NewRun[];
+  readonly nextAt: number | null;
+  readonly state: JobState;
+  readonly at: number;
+}
+
+/** Begins the work of a run. Called again for the same run and attempt it changes nothing: after a crash that is how it goes on. */
+export interface RunStarter {
+  /** `check` before any token is spent: null, or why it cannot work. */
+  check(job: Job): string | null;
+  start(run: JobRun, job: Job, signal: AbortSignal): Promise<RunStart>;
+}
+
+export type RunStart =
+  | { readonly kind: "begun"; readonly inboxId: InboxId }
+  /** Done at once: an event was put into the main session. */
+  | { readonly kind: "done" }
+  | { readonly kind: "refused"; readonly because: string; readonly again: boolean };

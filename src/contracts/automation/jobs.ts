@@ -1,0 +1,45 @@
+/** What people, programs and agents may do with jobs: the same rules whoever asks, over whichever way. */
+import type { ChatAddress } from "../chat.ts";
+import type { AgentId, Principal, Role } from "../ids.ts";
+import type { Listed, Page } from "../store.ts";
+import type { Job, JobRun, JobSpec, Schedule } from "./job.ts";
+
+export interface Jobs {
+  add(input: JobInput, maker: Maker): Promise<JobAnswer>;
+  /** Only what is given changes; a new schedule counts from now. */
+  update(id: string, change: Partial<Omit<JobInput, "id">>, who: Asker): Promise<JobAnswer>;
+  remove(id: string, who: Asker): Promise<JobAnswer>;
+  /** While it is paused a job has no slots; when it goes on, it does so with the next one from then. */
+  pause(id: string, who: Asker): Promise<JobAnswer>;
+  resume(id: string, who: Asker): Promise<JobAnswer>;
+  run(id: string, who: Asker): Promise<JobAnswer & { readonly run?: JobRun }>;
+  get(id: string, who: Asker): Promise<Job | null>;
+  list(page: Page, who: Asker): Promise<Listed<Job>>;
+  /** Null: there is no such job for this asker. */
+  runs(id: string, page: Page, who: Asker): Promise<Listed<JobRun> | null>;
+}
+
+/** What is left out has a default. */
+export interface JobInput extends Partial<Omit<JobSpec, "schedule" | "task">> {
+  readonly schedule: Schedule;
+  readonly task: string;
+  readonly paused?: boolean;
+}
+
+export interface Asker {
+  readonly principal: Principal;
+  readonly role: Role;
+}
+
+export interface Maker extends Asker {
+  readonly source: "person" | "agent";
+  /** Where its words go: the chat in which it was made. */
+  readonly to: ChatAddress;
+  readonly agentId: AgentId;
+}
+
+export type JobAnswer =
+  | { readonly kind: "ok"; readonly job: Job }
+  | { readonly kind: "refused"; readonly code: JobRefusal; readonly say: string };
+
+export type JobRefusal = "bad_schedule" | "bad_job" | "job_exists" | "job_unknown" | "not_allowed" | "too_many_jobs";

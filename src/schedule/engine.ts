@@ -1,0 +1,237 @@
+/**
+ * Lets jobs run when their time has come. One timer for all of them, set to the next moment there is something to do and never longer than
+ * half a minute, because the clock on the wall may be moved. What has come due is written first, in one transaction, and begun afterwards;
+ * beginning twice is the same as once, so a crash in between is made good by beginning again.
+ */
+import type { Job, JobFire, JobRun, JobStore, RunStarter } from "../contracts/automation/job.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { type AfterRun, afterRun, type RunOutcome } from "./after-run.ts";
+import { MAX_SLOTS_PER_STEP, type Passed, plan } from "./plan.ts";
+import type { Times } from "./times/times.ts";
+
+export interface EngineDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly store: JobStore;
+  readonly times: Times;
+  readonly starter: RunStarter;
+  /** Somebody wants to know how runs go: clients, the owner. Never waited for. */
+  told(news: JobNews): void;
+}
+
+export type JobNews =
+  | { readonly kind: "run"; readonly run: JobRun }
+  | {
+      readonly kind: "alert";
+      readonly job: Job;
+      readonly alert: NonNullable<AfterRun["alert"]>;
+      readonly because: string;
+    };
+
+export interface Engine extends AsyncDisposable {
+  /** Jobs were added or changed: look again. */
+  poke(): void;
+  /** The work of a run is over. Said again, it changes nothing. */
+  ended(runId: string, outcome: RunOutcome, turnId: JobRun["turnId"]): Promise<void>;
+  /** Begins a run that somebody asked for by hand; false when the job is gone. */
+  runNow(jobId: string): Promise<JobRun | null>;
+}
+
+/** The wall clock may jump; nobody tells a sleeping process. */
+const MAX_SLEEP_MS = 30_000;
+const MAX_JOBS_PER_STEP = 200;
+const AFTER_TROUBLE_MS = 5_000;
+const KEEP_RUNS_MS = 7 * 86_400_000;
+const KEEP_RUNS_PER_JOB = 20;
+const PRUNE_EVERY_MS = 3_600_000;
+
+interface World extends EngineDeps {
+  /** There may be something to do. */
+  poke(): void;
+  readonly stopping: AbortSignal;
+}
+
+export function startEngine(deps: EngineDeps): Engine {
+  const stop = new AbortController();
+  let rung = Promise.withResolvers<void>();
+  const poke = (): void => rung.resolve();
+  const world: World = { ...deps, poke, stopping: stop.signal };
+  let prunedAt = -Infinity;
+
+  const loop = async (): Promise<void> => {
+    await recover(world);
+    while (!stop.signal.aborted) {
+      rung = Promise.withResolvers<void>();
+      const more = await step(world).catch((error: unknown) => {
+        deps.log.error("scheduler step failed", { error });
+        return "trouble" as const;
+      });
+      if (more === "more") continue;
+      if (deps.clock.elapsed() - prunedAt > PRUNE_EVERY_MS) {
+        prunedAt = deps.clock.elapsed();
+        await prune(world);
+      }
+      await rest(world, more === "trouble" ? AFTER_TROUBLE_MS : await untilNext(world), rung.promise);
+    }
+  };
+  const looping = loop().catch((error: unknown) => deps.log.error("scheduler stopped", { error }));
+
+  return {
+    poke,
+    ended: (runId, outcome, turnId) => finish(world, runId, outcome, turnId),
+    runNow: (jobId) => runNow(world, jobId),
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error("the gateway is stopping"));
+      poke();
+      await looping;
+    },
+  };
+}
+
+/** Runs an earlier life had begun: begun again, which finds what is there. */
+async function recover(world: World): Promise<void> {
+  for (const run of await world.store.running()) await begin(world, run, await world.store.get(run.jobId));
+}
+
+/** Writes what has come due, then begins it. "more": there was more than fits in one step. */
+async function step(world: World): Promise<"more" | "done"> {
+  const now = world.clock.now();
+  const due = await world.store.due(now, MAX_JOBS_PER_STEP);
+  const fires: JobFire[] = [];
+  for (const job of due) fires.push(await fireOf(world, job, now));
+  const written = fires.length === 0 ? new Set<string>() : await world.store.fire(fires);
+  const jobs = new Map(due.map((job) => [job.id, job]));
+  const fresh = fires.flatMap(({ jobId, rows }) => rows.map(({ id }) => ({ id, job: jobs.get(jobId) ?? null })));
+  await Promise.all(fresh.filter(({ id }) => written.has(id)).map(({ id, job }) => announce(world, id, job)));
+  await beginFreed(world);
+  const retries = await world.store.retries(now, MAX_JOBS_PER_STEP);
+  for (const run of retries) await tryAgain(world, run);
+  const full = due.length === MAX_JOBS_PER_STEP || retries.length === MAX_JOBS_PER_STEP;
+  return full || fires.some(({ nextAt }) => nextAt !== null && nextAt <= now) ? "more" : "done";
+}
+
+async function fireOf(world: World, job: Job, now: number): Promise<JobFire> {
+  const passed = passedSlots(world.times, job, now);
+  const busy = await world.store.busy(job.id);
+  const planned = plan(job, { passed, busy, now }, () => world.ids.next("run"));
+  return {
+    jobId: job.id,
+    seenRevision: job.revision,
+    seenNextAt: job.nextAt ?? now,
+    ...planned,
+    at: now,
+  };
+}
+
+function passedSlots(times: Times, job: Job, now: number): Passed {
+  const read = times.read(job.schedule);
+  const slots: number[] = [];
+  let nextAt = job.nextAt;
+  while (nextAt !== null && nextAt <= now && slots.length < MAX_SLOTS_PER_STEP) {
+    slots.push(nextAt);
+    nextAt = read.ok ? times.next(read.schedule, nextAt, job.anchorAt) : null;
+  }
+  return { slots, nextAt };
+}
+
+async function announce(world: World, runId: string, job: Job | null): Promise<void> {
+  const run = await world.store.run(runId);
+  if (!run) return;
+  world.told({ kind: "run", run });
+  if (run.status === "running") await begin(world, run, job);
+}
+
+async function tryAgain(world: World, run: JobRun): Promise<void> {
+  if (!(await world.store.begin(run.id, "failed", world.clock.now()))) return;
+  const begun = await world.store.run(run.id);
+  if (begun) await begin(world, begun, await world.store.get(run.jobId));
+}
+
+async function begin(world: World, run: JobRun, job: Job | null): Promise<void> {
+  if (!job)
+    return void (await finish(world, run.id, { kind: "failed", because: "the job is gone", again: false }, null));
+  const unable = world.starter.check(job);
+  if (unable !== null) return finish(world, run.id, { kind: "failed", because: unable, again: false }, null);
+  try {
+    const started = await world.starter.start(run, job, world.stopping);
+    if (started.kind === "done") await finish(world, run.id, { kind: "ran" }, null);
+    if (started.kind === "refused")
+      await finish(world, run.id, { kind: "failed", because: started.because, again: started.again }, null);
+  } catch (error) {
+    if (world.stopping.aborted) return; // begun again by the next start
+    world.log.error("run could not be begun", { runId: run.id, jobId: job.id, error });
+    const because = "the gateway could not begin it";
+    await finish(world, run.id, { kind: "failed", because, again: true }, null);
+  }
+}
+
+async function finish(world: World, runId: string, outcome: RunOutcome, turnId: JobRun["turnId"]): Promise<void> {
+  const run = await world.store.run(runId);
+  if (run?.status !== "running") return;
+  const job = await world.store.get(run.jobId);
+  const now = world.clock.now();
+  const after = job ? afterRun(job, run, outcome, now) : GONE;
+  const written = await world.store.end(runId, {
+    status: outcome.kind,
+    reason: outcome.kind === "failed" ? outcome.because : null,
+    ms: Math.max(0, now - (run.startedAt ?? now)),
+    turnId,
+    retryAt: after.retryAt,
+    job: { failures: after.failures, state: after.state, because: after.because },
+    remove: after.remove,
+    at: now,
+  });
+  if (!written) return;
+  const ended = await world.store.run(runId);
+  if (ended) world.told({ kind: "run", run: ended });
+  const because = outcome.kind === "failed" ? outcome.because : "";
+  if (job && after.alert) world.told({ kind: "alert", job, alert: after.alert, because });
+  world.poke();
+}
+
+const GONE: AfterRun = { failures: 0, retryAt: null, state: "done", because: null, remove: false, alert: null };
+
+async function beginFreed(world: World): Promise<void> {
+  for (const run of await world.store.freed()) {
+    if (!(await world.store.begin(run.id, "waiting", world.clock.now()))) continue;
+    const begun = await world.store.run(run.id);
+    if (begun) await begin(world, begun, await world.store.get(run.jobId));
+  }
+}
+
+async function runNow(world: World, jobId: string): Promise<JobRun | null> {
+  const job = await world.store.get(jobId);
+  if (!job) return null;
+  const id = world.ids.next("run");
+  const slot = world.clock.now();
+  if (!(await world.store.addManualRun({ id, jobId, slot }))) return null;
+  await announce(world, id, job);
+  return world.store.run(id);
+}
+
+async function prune({ store, clock, log }: World): Promise<void> {
+  try {
+    const dropped = await store.prune(clock.now() - KEEP_RUNS_MS, KEEP_RUNS_PER_JOB);
+    if (dropped > 0) log.info("old runs dropped", { dropped });
+  } catch (error) {
+    log.warn("old runs could not be dropped", { error });
+  }
+}
+
+async function untilNext({ store, clock }: World): Promise<number> {
+  const next = await store.nextDueAt().catch(() => null); // the next step reports what is wrong with the store
+  if (next === null) return Infinity;
+  return Math.min(MAX_SLEEP_MS, Math.max(0, next - clock.now()));
+}
+
+async function rest({ clock, stopping }: World, ms: number, rung: Promise<void>): Promise<void> {
+  if (stopping.aborted) return;
+  if (ms === Infinity) return rung;
+  const either = new AbortController();
+  const timer = clock.sleep(ms, AbortSignal.any([stopping, either.signal])).catch(() => undefined); // woken early
+  await Promise.race([timer, rung]);
+  either.abort(new Error("awake"));
+}

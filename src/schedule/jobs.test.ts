@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import type { Asker, JobInput, Maker } from "../contracts/automation/jobs.ts";
+import type { AgentId, Principal } from "../contracts/ids.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { realStore } from "../testing/real-store.ts";
+import { job } from "../testing/schedule/job-fixture.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { createJobs } from "./jobs.ts";
+import { createTimes } from "./times/times.ts";
+
+const owner: Maker = {
+  principal: "operator" as Principal,
+  role: "owner",
+  source: "person",
+  to: { channel: "webchat", account: "default", chat: "1" },
+  agentId: "default" as AgentId,
+};
+const member: Maker = { ...owner, principal: "telegram:user:7" as Principal, role: "member" };
+const hourly: JobInput = { id: "hourly", schedule: { kind: "every", expr: "1h" }, task: "look at the clock" };
+
+async function fixture() {
+  const clock = createFakeClock(Date.UTC(2026, 0, 1));
+  const real = await realStore(clock);
+  const poked: string[] = [];
+  const engine = { poke: () => void poked.push("poke"), runNow: async () => null };
+  const deps = { clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes("UTC"), engine };
+  return { ...real, store: real.store, clock, poked, jobs: createJobs(deps) };
+}
+
+const say = (answer: { readonly kind: string; readonly say?: string }): string => answer.say ?? answer.kind;
+
+describe("a job", () => {
+  test("is made with sensible defaults and knows when it is next", async () => {
+    await using world = await fixture();
+    const answer = await world.jobs.add(hourly, owner);
+    expect(answer).toMatchObject({
+      kind: "ok",
+      job: { mode: "isolated", delivery: "announce", catchUp: "once", overlap: "skip", state: "active" },
+    });
+    expect(answer.kind === "ok" && answer.job.nextAt).toBe(Date.UTC(2026, 0, 1, 1));
+    expect(world.poked.length).toBe(1);
+    expect(await world.store.jobs.get("hourly")).toEqual(answer.kind === "ok" ? answer.job : null);
+  });
+
+  test.each<[Partial<JobInput>, string]>([
+    [{ task: "  " }, "needs a task"],
+    [{ task: "x".repeat(9_000) }, "8000 characters"],
+    [{ id: "No Good" }, "small letters"],
+    [{ schedule: { kind: "cron", expr: "nope" } }, "5 fields"],
+    [{ schedule: { kind: "at", expr: "2020-01-01T00:00:00Z" } }, "has passed already"],
+  ])("with %j is refused: %s", async (more, words) => {
+    await using world = await fixture();
+    expect(say(await world.jobs.add({ ...hourly, ...more }, owner))).toContain(words);
+    expect((await world.jobs.list({ limit: 10 }, owner)).items).toEqual([]);
+  });
+
+  test("has a name of its own", async () => {
+    await using world = await fixture();
+    await world.jobs.add(hourly, owner);
+    expect(await world.jobs.add(hourly, owner)).toMatchObject({ kind: "refused", code: "job_exists" });
+  });
+
+  test("pauses without slots and goes on with the next one from then", async () => {
+    await using world = await fixture();
+    await world.jobs.add(hourly, owner);
+    expect(await world.jobs.pause("hourly", owner)).toMatchObject({ job: { state: "paused", nextAt: null } });
+    await world.clock.advance(5.5 * 3_600_000);
+    const answer = await world.jobs.resume("hourly", owner);
+    expect(answer.kind === "ok" && answer.job.nextAt).toBe(Date.UTC(2026, 0, 1, 6));
+  });
+
+  test("is updated in part, and a new schedule counts from now", async () => {
+    await using world = await fixture();
+    await world.jobs.add(hourly, owner);
+    await world.jobs.update("hourly", { task: "look again" }, owner);
+    await world.clock.advance(60_000);
+    const answer = await world.jobs.update("hourly", { schedule: { kind: "every", expr: "2h" } }, owner);
+    expect(answer).toMatchObject({ job: { task: "look again", nextAt: Date.UTC(2026, 0, 1, 2, 1) } });
+    expect(say(await world.jobs.update("hourly", { schedule: { kind: "every", expr: "x" } }, owner))).toContain("30m");
+  });
+});
+
+describe("whose job it is", () => {
+  const ways: Readonly<Record<string, (world: Awaited<ReturnType<typeof fixture>>, who: Asker) => Promise<unknown>>> = {
+    get: ({ jobs }, who) => jobs.get("hourly", who),
+    update: async ({ jobs }, who) => (await jobs.update("hourly", { task: "mine now" }, who)).kind === "ok" || null,
+    pause: async ({ jobs }, who) => (await jobs.pause("hourly", who)).kind === "ok" || null,
+    resume: async ({ jobs }, who) => (await jobs.resume("hourly", who)).kind === "ok" || null,
+    run: async ({ jobs }, who) => (await jobs.run("hourly", who)).kind === "ok" || null,
+    runs: ({ jobs }, who) => jobs.runs("hourly", { limit: 5 }, who),
+    remove: async ({ jobs }, who) => (await jobs.remove("hourly", who)).kind === "ok" || null,
+  };
+
+  test.each(Object.keys(ways))("decides who may %s it", async (way) => {
+    await using world = await fixture();
+    const other: Asker = { principal: "telegram:user:8" as Principal, role: "member" };
+    await world.jobs.add(hourly, member);
+    expect(await ways[way]?.(world, other)).toBeNull();
+    expect(await ways[way]?.(world, owner)).not.toBeNull();
+  });
+
+  test("decides what is listed", async () => {
+    await using world = await fixture();
+    await world.jobs.add(hourly, owner);
+    await world.jobs.add({ ...hourly, id: "mine" }, member);
+    const ids = async (who: Asker) => (await world.jobs.list({ limit: 10 }, who)).items.map(({ id }) => id);
+    expect([await ids(owner), await ids(member)]).toEqual([["hourly", "mine"], ["mine"]]);
+  });
+
+  test("of the configuration file is changed there, but can be paused and run", async () => {
+    await using world = await fixture();
+    await world.store.jobs.add(job({ id: "hourly", source: "config" }));
+    expect(say(await world.jobs.update("hourly", { task: "x" }, owner))).toContain("configuration file");
+    expect(say(await world.jobs.remove("hourly", owner))).toContain("configuration file");
+    expect(await world.jobs.pause("hourly", owner)).toMatchObject({ kind: "ok" });
+  });
+});
+
+test("an agent can make twenty jobs for a person, not more, and that does not count against the person", async () => {
+  await using world = await fixture();
+  const agent: Maker = { ...member, source: "agent" };
+  for (let n = 0; n < 20; n++) expect((await world.jobs.add({ ...hourly, id: `job-${n}` }, agent)).kind).toBe("ok");
+  expect(await world.jobs.add({ ...hourly, id: "more" }, agent)).toMatchObject({ code: "too_many_jobs" });
+  expect((await world.jobs.add({ ...hourly, id: "own" }, member)).kind).toBe("ok");
+});

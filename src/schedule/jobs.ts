@@ -1,0 +1,179 @@
+/** The one way to make and change jobs. Owners see all; others their own. Jobs of the configuration file are changed in the file. */
+import type { Job, JobStore } from "../contracts/automation/job.ts";
+import type { Asker, JobAnswer, JobInput, JobRefusal, Jobs, Maker } from "../contracts/automation/jobs.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Engine } from "./engine.ts";
+import type { Times } from "./times/times.ts";
+
+export interface JobsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly store: JobStore;
+  readonly times: Times;
+  readonly engine: Pick<Engine, "poke" | "runNow">;
+}
+
+export const MAX_TASK_CHARS = 8_000;
+const MAX_JOBS_OF_PERSON = 1_000;
+/** An agent that was talked into making jobs is stopped early. */
+const MAX_JOBS_BY_AGENT = 20;
+const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const RANDOM_ID_BYTES = 6;
+
+export function createJobs(deps: JobsDeps): Jobs {
+  const { store } = deps;
+
+  return {
+    async add(input, maker) {
+      const job = newJob(deps, input, maker);
+      if ("code" in job) return refused(job.code, job.say);
+      const limit = maker.source === "agent" ? MAX_JOBS_BY_AGENT : MAX_JOBS_OF_PERSON;
+      if ((await store.count({ createdBy: maker.principal, source: maker.source })) >= limit)
+        return refused("too_many_jobs", `There are ${limit} jobs already. Remove one that is no longer needed.`);
+      if (!(await store.add(job))) return refused("job_exists", `There is a job called ${job.id} already.`);
+      deps.engine.poke();
+      return { kind: "ok", job };
+    },
+    update: (id, given, who) => change(deps, { id, who, ofFile: false }, (job) => updated(deps, job, given)),
+    async remove(id, who) {
+      const job = await find(deps, id, who);
+      if (!job) return unknown(id);
+      if (job.source === "config")
+        return refused("not_allowed", `${id} is in the configuration file; take it out there.`);
+      await store.remove(id);
+      return { kind: "ok", job };
+    },
+    pause: (id, who) =>
+      change(deps, { id, who, ofFile: true }, (job) => ({ ...job, state: "paused", because: null, nextAt: null })),
+    resume: (id, who) => change(deps, { id, who, ofFile: true }, (job) => ({ ...going(deps, job), failures: 0 })),
+    async run(id, who) {
+      const job = await find(deps, id, who);
+      if (!job) return unknown(id);
+      const run = await deps.engine.runNow(id);
+      return run ? { kind: "ok", job, run } : { kind: "ok", job };
+    },
+    get: (id, who) => find(deps, id, who),
+    list: (page, who) => store.list(who.role === "owner" ? {} : { createdBy: who.principal }, page),
+    async runs(id, page, who) {
+      return (await find(deps, id, who)) ? store.runs(id, page) : null;
+    },
+  };
+}
+
+async function find({ store }: JobsDeps, id: string, who: Asker): Promise<Job | null> {
+  const job = await store.get(id);
+  return job && mayTouch(job, who) ? job : null;
+}
+
+interface Change {
+  readonly id: string;
+  readonly who: Asker;
+  /** Whether a job of the configuration file may be changed like this. */
+  readonly ofFile: boolean;
+}
+
+/** A job that changed meanwhile is looked at again. */
+async function change(
+  deps: JobsDeps,
+  { id, who, ofFile }: Change,
+  next: (job: Job) => Job | Refusal,
+): Promise<JobAnswer> {
+  for (;;) {
+    const job = await find(deps, id, who);
+    if (!job) return unknown(id);
+    if (job.source === "config" && !ofFile)
+      return refused("not_allowed", `${id} is in the configuration file; change it there.`);
+    const wanted = next(job);
+    if ("code" in wanted) return refused(wanted.code, wanted.say);
+    if (!(await deps.store.change(wanted, job.revision))) continue;
+    deps.engine.poke();
+    return { kind: "ok", job: (await deps.store.get(id)) ?? wanted };
+  }
+}
+
+interface Refusal {
+  readonly code: JobRefusal;
+  readonly say: string;
+}
+
+function refused(code: JobRefusal, say: string): JobAnswer & { readonly kind: "refused" } {
+  return { kind: "refused", code, say };
+}
+
+function unknown(id: string): JobAnswer & { readonly kind: "refused" } {
+  return refused("job_unknown", `There is no job called ${id}.`);
+}
+
+function mayTouch(job: Job, who: Asker): boolean {
+  return who.role === "owner" || job.createdBy === who.principal;
+}
+
+export function newJob(deps: Pick<JobsDeps, "clock" | "ids" | "times">, input: JobInput, maker: Maker): Job | Refusal {
+  const id =
+    input.id ??
+    deps.ids
+      .secret(RANDOM_ID_BYTES)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, "0");
+  if (!ID.test(id)) return { code: "bad_job", say: "A job's id has 1 to 64 small letters, digits and dashes." };
+  const now = deps.clock.now();
+  const job: Job = {
+    id,
+    schedule: input.schedule,
+    task: input.task.trim(),
+    agentId: input.agentId ?? maker.agentId,
+    mode: input.mode ?? "isolated",
+    delivery: input.delivery ?? "announce",
+    deleteAfterRun: input.deleteAfterRun ?? false,
+    catchUp: input.catchUp ?? "once",
+    overlap: input.overlap ?? "skip",
+    timeoutMs: input.timeoutMs ?? null,
+    source: maker.source,
+    createdBy: maker.principal,
+    role: maker.role,
+    to: maker.to,
+    state: "active",
+    because: null,
+    createdAt: now,
+    anchorAt: now,
+    nextAt: null,
+    failures: 0,
+    revision: 1,
+  };
+  const problem = wordsProblem(job) ?? scheduleProblem(deps, job);
+  if (problem) return problem;
+  return input.paused === true ? { ...job, state: "paused" } : going(deps, job);
+}
+
+function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>): Job | Refusal {
+  const { paused, schedule, ...rest } = change;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const fresh = schedule ? { schedule, anchorAt: deps.clock.now() } : {};
+  const next: Job = { ...job, ...given, ...fresh };
+  const problem = wordsProblem(next) ?? (schedule ? scheduleProblem(deps, next) : null);
+  if (problem) return problem;
+  if (paused === true) return { ...next, state: "paused", nextAt: null };
+  if (schedule || paused === false) return going(deps, next);
+  return next;
+}
+
+function wordsProblem({ task }: Job): Refusal | null {
+  if (task === "") return { code: "bad_job", say: "A job needs a task: what should be done?" };
+  if (task.length > MAX_TASK_CHARS) return { code: "bad_job", say: `A task has ${MAX_TASK_CHARS} characters at most.` };
+  return null;
+}
+
+function scheduleProblem(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Refusal | null {
+  const read = deps.times.read(job.schedule);
+  if (!read.ok) return { code: "bad_schedule", say: read.problem };
+  if (deps.times.next(read.schedule, deps.clock.now(), job.anchorAt) !== null) return null;
+  return { code: "bad_schedule", say: `${job.schedule.expr} has passed already. Choose a moment in the future.` };
+}
+
+/** Active, with the first slot from now on. */
+function going(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Job {
+  const read = deps.times.read(job.schedule);
+  const nextAt = read.ok ? deps.times.next(read.schedule, deps.clock.now(), job.anchorAt) : null;
+  return { ...job, state: nextAt === null ? "done" : "active", because: null, nextAt };
+}

@@ -1,0 +1,55 @@
+/** Local time in a named zone, by the machine's own time-zone data. */
+
+const MAX_NAME_CHARS = 64;
+const DAY_MS = 86_400_000;
+
+export function isTimezone(name: string): boolean {
+  if (name.length > MAX_NAME_CHARS) return false;
+  try {
+    formatFor(name);
+    return true;
+  } catch {
+    return false; // the machine does not know it
+  }
+}
+
+/** The instant of a local time. One that a clock change skips becomes the first instant after the gap; one that comes twice, the first. */
+export function fromLocal(local: number, timezone: string): number {
+  const format = formatFor(timezone);
+  const offsetAt = (at: number): number => toLocal(at, format) - at;
+  const offsets = [offsetAt(local - DAY_MS), offsetAt(local + DAY_MS)];
+  const fitting = offsets.map((offset) => local - offset).filter((at) => toLocal(at, format) === local);
+  if (fitting.length > 0) return Math.min(...fitting);
+  let before = local - Math.max(...offsets);
+  let after = local - Math.min(...offsets);
+  const old = offsetAt(before);
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (offsetAt(middle) === old) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+/** The local date and time at an instant, read as if it were UTC. */
+function toLocal(at: number, format: Intl.DateTimeFormat): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(at)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) + (((at % 1_000) + 1_000) % 1_000);
+}
+
+function formatFor(timezone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat("en-US", {
+    timeZone: timezone,
+    calendar: "gregory",
+    numberingSystem: "latn",
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+}

@@ -1,0 +1,201 @@
+/** One row for each slot of a job, and for each time somebody ran it by hand. An end is written once. */
+import { sql as raw } from "kysely";
+import type { JobRun, JobStore, RunStatus } from "../../../contracts/automation/job.ts";
+import type { JobRunTable } from "../../schema.ts";
+import type { Builder, Params, Sql } from "../../sql.ts";
+import { decodeCursor, encodeCursor, pageSize } from "../codec.ts";
+import type { RowDeps } from "../row-deps.ts";
+import type { JobQueries } from "./jobs.ts";
+
+type RunDoors = Pick<
+  JobStore,
+  "addManualRun" | "begin" | "end" | "running" | "busy" | "freed" | "retries" | "run" | "runs" | "prune"
+>;
+
+export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries, jobs: JobQueries): RunDoors {
+  return {
+    addManualRun: ({ id, jobId, slot }) =>
+      write(() => {
+        const row = { id, job_id: jobId, slot, manual: 1 as const, status: "running" as const, reason: null };
+        return queries.add.run({ ...row, attempt: 1, started_at: slot, written_at: slot }) > 0;
+      }),
+    begin: (id, from, at) => write(() => queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0 }) > 0),
+    end: (id, end) =>
+      write(() => {
+        const { status, reason, ms, turnId, retryAt, job, remove } = end;
+        const written = queries.end.run({ id, status, reason, ms, turn_id: turnId, retry_at: retryAt }) > 0;
+        if (!written) return false;
+        const jobId = queries.get.first({ id })?.job_id ?? "";
+        if (remove) jobs.remove.run({ id: jobId });
+        else jobs.settle.run({ id: jobId, ...job });
+        return true;
+      }),
+    running: () => read(() => queries.running.all({}).map(toRun)),
+    busy: (jobId) =>
+      read(() => {
+        const open = queries.open.all({ job_id: jobId });
+        const running = open.filter(({ status }) => status === "running").length;
+        return { running, waiting: open.length - running };
+      }),
+    freed: () => read(() => queries.freed.all({}).map(toRun)),
+    retries: (now, limit) => read(() => queries.retries.all({ now, limit }).map(toRun)),
+    run: (id) =>
+      read(() => {
+        const row = queries.get.first({ id });
+        return row && toRun(row);
+      }),
+    runs: (jobId, page) =>
+      read(() => {
+        const limit = pageSize(page);
+        const before =
+          page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, ["number"])[0]);
+        const rows = queries.ofJob.all({ job_id: jobId, before, limit: limit + 1 });
+        const items = rows.slice(0, limit).map(toRun);
+        const last = rows.length > limit ? rows[limit - 1] : undefined;
+        return last ? { items, next: encodeCursor([last.slot]) } : { items };
+      }),
+    prune: (before, keepPerJob) => write(() => sql.all((db) => oldRuns(db, before, keepPerJob)).length),
+  };
+}
+
+/** Ended, older than `before`, and not among the newest of its job. */
+function oldRuns(db: Builder, before: number, keepPerJob: number) {
+  return db
+    .deleteFrom("job_runs")
+    .where("written_at", "<", before)
+    .where("status", "not in", ["running", "waiting"])
+    .where("retry_at", "is", null)
+    .where("slot", "<", (eb) =>
+      eb
+        .selectFrom("job_runs as newer")
+        .select("newer.slot")
+        .whereRef("newer.job_id", "=", "job_runs.job_id")
+        .orderBy("newer.slot", "desc")
+        .limit(1)
+        .offset(keepPerJob - 1),
+    )
+    .returning("id");
+}
+
+export type RunQueries = ReturnType<typeof createRunQueries>;
+
+type NewRunColumns = Omit<JobRunTable, "seq" | "ms" | "turn_id" | "retry_at">;
+
+export function createRunQueries({ sql }: RowDeps) {
+  return { ...writing(sql), ...reading(sql) };
+}
+
+function writing(sql: Sql) {
+  return {
+    add: sql.prepare((db, p: Params<NewRunColumns>) =>
+      db
+        .insertInto("job_runs")
+        .values(p.row("id", "job_id", "slot", "manual", "status", "reason", "attempt", "started_at", "written_at"))
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    forget: sql.prepare((db, p: Params<{ job_id: string }>) =>
+      db.deleteFrom("job_runs").where("job_id", "=", p("job_id")),
+    ),
+    dropRetries: sql.prepare((db, p: Params<{ job_id: string }>) =>
+      db
+        .updateTable("job_runs")
+        .set({ retry_at: null })
+        .where("job_id", "=", p("job_id"))
+        .where("retry_at", "is not", null),
+    ),
+    begin: sql.prepare((db, p: Params<{ id: string; from: JobRunTable["status"]; at: number; more: number }>) =>
+      db
+        .updateTable("job_runs")
+        .set((eb) => ({
+          status: "running",
+          reason: null,
+          retry_at: null,
+          ms: null,
+          started_at: p("at"),
+          attempt: eb("attempt", "+", p("more")),
+        }))
+        .where("id", "=", p("id"))
+        .where("status", "=", p("from")),
+    ),
+    end: sql.prepare((db, p: Params<Pick<JobRunTable, "id" | "status" | "reason" | "ms" | "turn_id" | "retry_at">>) =>
+      db
+        .updateTable("job_runs")
+        .set(p.row("status", "reason", "ms", "turn_id", "retry_at"))
+        .where("id", "=", p("id"))
+        .where("status", "=", raw.lit("running")),
+    ),
+  };
+}
+
+function reading(sql: Sql) {
+  return {
+    get: sql.prepare((db, p: Params<{ id: string }>) =>
+      db.selectFrom("job_runs").selectAll().where("id", "=", p("id")),
+    ),
+    running: sql.prepare((db) =>
+      db.selectFrom("job_runs").selectAll().where("status", "=", raw.lit("running")).orderBy("seq"),
+    ),
+    open: sql.prepare((db, p: Params<{ job_id: string }>) =>
+      db
+        .selectFrom("job_runs")
+        .selectAll()
+        .where("job_id", "=", p("job_id"))
+        .where("status", "in", [raw.lit<RunStatus>("running"), raw.lit<RunStatus>("waiting")])
+        .orderBy("seq"),
+    ),
+    freed: sql.prepare((db) =>
+      db
+        .selectFrom("job_runs")
+        .selectAll()
+        .where("status", "=", raw.lit("waiting"))
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom("job_runs as other")
+                .select("other.id")
+                .whereRef("other.job_id", "=", "job_runs.job_id")
+                .where("other.status", "=", raw.lit("running")),
+            ),
+          ),
+        )
+        .orderBy("seq"),
+    ),
+    firstRetry: sql.prepare((db) =>
+      db
+        .selectFrom("job_runs")
+        .select("retry_at")
+        .where("retry_at", "is not", null)
+        .orderBy("retry_at")
+        .limit((eb) => eb.lit(1)),
+    ),
+    retries: sql.prepare((db, p: Params<{ now: number; limit: number }>) =>
+      db.selectFrom("job_runs").selectAll().where("retry_at", "<=", p("now")).orderBy("retry_at").limit(p("limit")),
+    ),
+    ofJob: sql.prepare((db, p: Params<{ job_id: string; before: number; limit: number }>) =>
+      db
+        .selectFrom("job_runs")
+        .selectAll()
+        .where("job_id", "=", p("job_id"))
+        .where("slot", "<", p("before"))
+        .orderBy("slot", "desc")
+        .orderBy("manual")
+        .limit(p("limit")),
+    ),
+  };
+}
+
+function toRun(row: Omit<JobRunTable, "seq">): JobRun {
+  return {
+    id: row.id,
+    jobId: row.job_id,
+    slot: row.slot,
+    manual: row.manual === 1,
+    status: row.status,
+    reason: row.reason,
+    attempt: row.attempt,
+    startedAt: row.started_at,
+    ms: row.ms,
+    turnId: row.turn_id,
+    retryAt: row.retry_at,
+  };
+}

@@ -1,0 +1,189 @@
+/** Jobs and their slots. What is read changes nothing; a slot is written and the next one named in the same transaction. */
+import { sql as raw } from "kysely";
+import type { Job, JobFire, JobStore } from "../../../contracts/automation/job.ts";
+import type { JobTable } from "../../schema.ts";
+import type { Params } from "../../sql.ts";
+import { decodeCursor, encodeCursor, fromAddressColumns, pageSize, toAddressColumns } from "../codec.ts";
+import type { RowDeps } from "../row-deps.ts";
+import { createJobRuns, createRunQueries, type RunQueries } from "./job-runs.ts";
+
+export function createJobs(deps: RowDeps): JobStore {
+  const { sql, read, write } = deps;
+  const queries = createJobQueries(deps);
+  const runQueries = createRunQueries(deps);
+
+  return {
+    add: (job) => write(() => queries.add.run(toColumns(job)) > 0),
+    change: (job, seenRevision) =>
+      write(() => {
+        const seen = queries.get.first({ id: job.id });
+        if (seen?.revision !== seenRevision) return false;
+        queries.replace.run(toColumns({ ...job, revision: seenRevision + 1 }));
+        if (job.state !== "active") runQueries.dropRetries.run({ job_id: job.id });
+        return true;
+      }),
+    remove: (id) =>
+      write(() => {
+        runQueries.forget.run({ job_id: id });
+        return queries.remove.run({ id }) > 0;
+      }),
+    get: (id) =>
+      read(() => {
+        const row = queries.get.first({ id });
+        return row && toJob(row);
+      }),
+    list: (filter, page) =>
+      read(() => {
+        const limit = pageSize(page);
+        const after = page.cursor === undefined ? "" : String(decodeCursor(page.cursor, ["string"])[0]);
+        const rows = sql.all((db) => {
+          let query = db.selectFrom("jobs").selectAll().where("id", ">", after).orderBy("id");
+          if (filter.source !== undefined) query = query.where("source", "=", filter.source);
+          if (filter.createdBy !== undefined) query = query.where("created_by", "=", filter.createdBy);
+          return query.limit(limit + 1);
+        });
+        const items = rows.slice(0, limit).map(toJob);
+        const last = rows.length > limit ? items.at(-1) : undefined;
+        return last ? { items, next: encodeCursor([last.id]) } : { items };
+      }),
+    count: (filter) => read(() => queries.count.first({ created_by: filter.createdBy, source: filter.source })?.n ?? 0),
+    nextDueAt: () =>
+      read(() => {
+        const moments = [queries.firstDue.first({})?.next_at, runQueries.firstRetry.first({})?.retry_at];
+        const known = moments.filter((moment) => typeof moment === "number");
+        return known.length === 0 ? null : Math.min(...known);
+      }),
+    due: (now, limit) => read(() => queries.due.all({ now, limit }).map(toJob)),
+    fire: (fires) => write(() => new Set(fires.flatMap((fire) => fireOne(queries, runQueries, fire)))),
+    ...createJobRuns(deps, runQueries, queries),
+  };
+}
+
+/** The rows first, then the next slot: a job can never be past a slot that has no row. */
+function fireOne(queries: JobQueries, runs: RunQueries, fire: JobFire): readonly string[] {
+  const seen = queries.get.first({ id: fire.jobId });
+  if (seen?.revision !== fire.seenRevision || seen.next_at !== fire.seenNextAt) return [];
+  const written = fire.rows.filter(
+    ({ id, slot, status, reason }) =>
+      runs.add.run({
+        ...{ id, job_id: fire.jobId, slot, manual: 0, status, reason, attempt: 1 },
+        started_at: status === "running" ? fire.at : null,
+        written_at: fire.at,
+      }) > 0,
+  );
+  if (written.some(({ status }) => status === "running")) runs.dropRetries.run({ job_id: fire.jobId }); // the newer slot stands for them
+  queries.advance.run({ id: fire.jobId, next_at: fire.nextAt, state: fire.state });
+  return written.map(({ id }) => id);
+}
+
+export type JobQueries = ReturnType<typeof createJobQueries>;
+
+function createJobQueries({ sql }: RowDeps) {
+  const columns = [
+    ...(["id", "source", "created_by", "role", "agent_id", "channel", "account", "chat", "thread"] as const),
+    ...(["kind", "expr", "timezone", "mode", "delivery", "delete_after_run", "catch_up", "overlap"] as const),
+    ...(["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision"] as const),
+    "task" as const,
+  ];
+  return {
+    add: sql.prepare((db, p: Params<JobTable>) =>
+      db
+        .insertInto("jobs")
+        .values(p.row(...columns))
+        .onConflict((conflict) => conflict.column("id").doNothing()),
+    ),
+    replace: sql.prepare((db, p: Params<JobTable>) => db.replaceInto("jobs").values(p.row(...columns))),
+    remove: sql.prepare((db, p: Params<{ id: string }>) => db.deleteFrom("jobs").where("id", "=", p("id"))),
+    get: sql.prepare((db, p: Params<{ id: string }>) => db.selectFrom("jobs").selectAll().where("id", "=", p("id"))),
+    count: sql.prepare((db, p: Params<Pick<JobTable, "created_by" | "source">>) =>
+      db
+        .selectFrom("jobs")
+        .select((eb) => eb.fn.countAll<number>().as("n"))
+        .where("created_by", "=", p("created_by"))
+        .where("source", "=", p("source")),
+    ),
+    firstDue: sql.prepare((db) =>
+      db
+        .selectFrom("jobs")
+        .select("next_at")
+        .where("state", "=", raw.lit("active"))
+        .where("next_at", "is not", null)
+        .orderBy("next_at")
+        .limit((eb) => eb.lit(1)),
+    ),
+    due: sql.prepare((db, p: Params<{ now: number; limit: number }>) =>
+      db
+        .selectFrom("jobs")
+        .selectAll()
+        .where("state", "=", raw.lit("active"))
+        .where("next_at", "<=", p("now"))
+        .orderBy("next_at")
+        .orderBy("id")
+        .limit(p("limit")),
+    ),
+    advance: sql.prepare((db, p: Params<Pick<JobTable, "id" | "next_at" | "state">>) =>
+      db.updateTable("jobs").set(p.row("next_at", "state")).where("id", "=", p("id")),
+    ),
+    settle: sql.prepare((db, p: Params<Pick<JobTable, "id" | "failures" | "state" | "because">>) =>
+      db
+        .updateTable("jobs")
+        .set(p.row("failures", "state", "because"))
+        .where("id", "=", p("id")),
+    ),
+  };
+}
+
+function toColumns(job: Job): JobTable {
+  return {
+    id: job.id,
+    source: job.source,
+    created_by: job.createdBy,
+    role: job.role,
+    agent_id: job.agentId,
+    ...toAddressColumns(job.to),
+    kind: job.schedule.kind,
+    expr: job.schedule.expr,
+    timezone: job.schedule.timezone ?? null,
+    mode: job.mode,
+    delivery: job.delivery,
+    delete_after_run: job.deleteAfterRun ? 1 : 0,
+    catch_up: job.catchUp,
+    overlap: job.overlap,
+    timeout_ms: job.timeoutMs,
+    state: job.state,
+    because: job.because,
+    created_at: job.createdAt,
+    anchor_at: job.anchorAt,
+    next_at: job.nextAt,
+    failures: job.failures,
+    revision: job.revision,
+    task: job.task,
+  };
+}
+
+function toJob(row: JobTable): Job {
+  const { kind, expr, timezone } = row;
+  return {
+    id: row.id,
+    schedule: timezone === null ? { kind, expr } : { kind, expr, timezone },
+    task: row.task,
+    agentId: row.agent_id,
+    mode: row.mode,
+    delivery: row.delivery,
+    deleteAfterRun: row.delete_after_run === 1,
+    catchUp: row.catch_up,
+    overlap: row.overlap,
+    timeoutMs: row.timeout_ms,
+    source: row.source,
+    createdBy: row.created_by,
+    role: row.role,
+    to: fromAddressColumns(row),
+    state: row.state,
+    because: row.because,
+    createdAt: row.created_at,
+    anchorAt: row.anchor_at,
+    nextAt: row.next_at,
+    failures: row.failures,
+    revision: row.revision,
+  };
+}

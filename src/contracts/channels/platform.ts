@@ -1,0 +1,116 @@
+/**
+ * A platform brings channels: one folder that knows one messenger, and nothing of the rest of the house. What it needs it is given here.
+ * Its library is loaded when it is opened, not before.
+ */
+import type { Approvals } from "../tools/approval.ts";
+import type { Channel, Receipt } from "../channel.ts";
+import type { ChatAddress, InboundMessage, MediaRef } from "../chat.ts";
+import type { Events } from "../events.ts";
+import type { Principal, Role, SessionKey, TurnId } from "../ids.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+
+export interface Platform {
+  readonly id: string; // "telegram"
+  /** Connects every account of the configuration. One that cannot connect is a channel whose health says so, not a failed start. */
+  open(deps: PlatformDeps, signal: AbortSignal): Promise<readonly OpenChannel[]>;
+}
+
+/** A channel that receives by itself. Disposing ends its connection; what was stored before stays stored. */
+export interface OpenChannel extends Channel, AsyncDisposable {
+  readonly account: string;
+  /** Requests from the platform itself, verified by the channel; absent: it has none. */
+  readonly webhook?: Webhook;
+}
+
+export interface Webhook {
+  /** `/telegram/main`, fixed for the life of the channel. */
+  readonly path: string;
+  /** Gets the raw bytes. Nothing is parsed before they are known to come from the platform. */
+  handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer>;
+}
+
+export interface WebhookRequest {
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly json?: unknown;
+}
+
+export interface PlatformDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly events: Events;
+  readonly door: Door;
+  readonly files: InboundFiles;
+  readonly facts: ChannelFacts;
+  readonly approvals: Approvals;
+  /** For menus: the same commands everywhere. */
+  commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
+}
+
+/** The way in for everything a platform brings: messages, edits, button presses, voice, forwards, each with its real author. */
+export interface Door {
+  /**
+   * Decides without any work: no download, no typing, no transcription happens for somebody who is not let in. `say`: the one sentence
+   * they may be told (a pairing code, for example); null: nothing at all.
+   */
+  look(
+    arrival: Arrival,
+  ): Promise<{ readonly kind: "come"; readonly role: Role } | { readonly kind: "stay"; readonly say: string | null }>;
+  /** Stored when it resolves; then the platform may be told "received". Decides once more. */
+  receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt>;
+}
+
+export type Arrival = Pick<InboundMessage, "address" | "scope" | "sender" | "mentioned"> & {
+  /** A press of a button or the like: decided like a message, and never more. */
+  readonly kind: "message" | "edit" | "action";
+};
+
+/** What arrives with a message. Capped, typed by content, counted against its sender's quota. */
+export interface InboundFiles {
+  /** Streams from `open` into the media store. Never throws for what the sender did: `note` tells the agent and the sender what is missing. */
+  keep(file: ArrivingFile, signal: AbortSignal): Promise<KeptFile>;
+  /** The words of a voice message; cached by content. `failed`: one sentence for its sender. */
+  transcribe(
+    media: MediaRef,
+    signal: AbortSignal,
+  ): Promise<
+    | { readonly kind: "words"; readonly text: string }
+    | { readonly kind: "failed"; readonly say: string }
+    | { readonly kind: "off" }
+  >;
+  read(mediaId: MediaRef["mediaId"]): Promise<Uint8Array | null>;
+}
+
+export interface ArrivingFile {
+  readonly owner: Principal;
+  readonly name: string;
+  /** What the platform says; not believed. */
+  readonly mimeType: string;
+  readonly bytes: number | null;
+  open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+export type KeptFile =
+  { readonly kind: "kept"; readonly media: MediaRef } | { readonly kind: "refused"; readonly note: string };
+
+/** The few things a channel has to know after a restart: its offset, the last message it saw, the message a preview is shown in. */
+export interface ChannelFacts {
+  get(channel: string, account: string, key: string): Promise<string | null>;
+  /** Durable when it resolves. */
+  put(channel: string, account: string, key: string, value: string): Promise<void>;
+  forget(channel: string, account: string, key: string): Promise<void>;
+}
+
+/** Who is being answered, so that a channel can show it: told by `turn.started` and its sisters. */
+export interface LiveChat {
+  readonly sessionKey: SessionKey;
+  readonly turnId: TurnId;
+  readonly to: ChatAddress;
+}

@@ -1,5 +1,5 @@
 /** What the gateway tells the bridge, checked before use. Anything else is an error, which pi reports back to the gateway. */
-import type { ToolSpec } from "../src/contracts/tool.ts";
+import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 
 export type Order =
   | { readonly kind: "tools"; readonly specs: readonly ToolSpec[] }

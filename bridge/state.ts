@@ -1,5 +1,5 @@
 /** What has to outlive an extension instance: pi makes a new one for every session, the process and its tools stay. */
-import type { ToolSpec } from "../src/contracts/tool.ts";
+import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 
 export interface BridgeState {
   specs: readonly ToolSpec[];

@@ -1,6 +1,6 @@
 /** Gateway tools as pi tools: the call travels over the pipe, the gateway decides and runs it. Nothing is executed in this process. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ContentBlock, ToolSpec } from "../src/contracts/tool.ts";
+import type { ContentBlock, ToolSpec } from "../src/contracts/tools/tool.ts";
 import { isRecord } from "./orders.ts";
 import type { BridgeState } from "./state.ts";
 

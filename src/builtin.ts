@@ -1,7 +1,7 @@
 /** The one visible list of channels and tools that ship with the gateway. */
 import { createWebChat, type WebChat } from "./channels/webchat/index.ts";
 import type { Events } from "./contracts/events.ts";
-import type { Tool } from "./contracts/tool.ts";
+import type { Tool } from "./contracts/tools/tool.ts";
 import { sessionStatus } from "./tools/index.ts";
 
 export interface BuiltinChannels {

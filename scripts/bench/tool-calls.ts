@@ -7,7 +7,7 @@ import { startPool } from "../../src/agents/index.ts";
 import { checkConfigText, readEnvironment } from "../../src/config/index.ts";
 import type { Caller } from "../../src/contracts/agent.ts";
 import type { AgentId, InboxId, TurnId } from "../../src/contracts/ids.ts";
-import type { Tool } from "../../src/contracts/tool.ts";
+import type { Tool } from "../../src/contracts/tools/tool.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { systemIds } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";

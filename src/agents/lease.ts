@@ -1,7 +1,7 @@
 /** Exclusive use of one process with one session open. Tool calls on its pipe act for this lease's caller until it is given back. */
 import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import type { ToolContext } from "../contracts/tool.ts";
+import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { sizeOf } from "./talk/session-file.ts";

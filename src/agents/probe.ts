@@ -1,7 +1,7 @@
 /** Starts one process, asks which model it has, and stops it: for `doctor`. Says what went wrong instead of throwing. */
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
-import type { ToolGate } from "../contracts/tool.ts";
+import type { ToolGate } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -12,9 +12,12 @@ export type PiProbe =
   | { readonly kind: "ok"; readonly model: string; readonly ms: number }
   | { readonly kind: "failed"; readonly code: string; readonly say: string; readonly detail: string };
 
+const NO_TOOL = { kind: "refused", code: "unknown_tool", message: "There are no tools here." } as const;
 const NO_TOOLS: ToolGate = {
   specs: () => [],
-  call: async () => ({ kind: "refused", code: "unknown_tool", message: "There are no tools here." }),
+  onChange: () => ({ [Symbol.dispose]: () => undefined }),
+  call: async () => NO_TOOL,
+  admit: async () => NO_TOOL,
 };
 const NO_EVENTS: Events = { emit: () => undefined, on: () => ({ [Symbol.dispose]: () => undefined }) };
 

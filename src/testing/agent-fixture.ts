@@ -5,7 +5,7 @@ import { type Config, readEnvironment } from "../config/index.ts";
 import type { AgentEvent, AgentLease, AgentPool, Caller, LeaseRequest } from "../contracts/agent.ts";
 import type { EventName, Events, GatewayEvents } from "../contracts/events.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec } from "../contracts/tool.ts";
+import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
@@ -161,6 +161,8 @@ function fakeGate(): FakeGate {
     calls,
     answer: async () => okResult("done"),
     specs: () => gate.tools,
+    onChange: () => ({ [Symbol.dispose]: () => undefined }),
+    admit: async ({ params }) => ({ kind: "go", params, ended: async ({ output }) => ({ output }) }),
     call(request, signal) {
       calls.push(request);
       return gate.answer(request, signal);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { ToolCallStore, ToolIntent } from "../contracts/store.ts";
-import type { Tool, ToolContext, ToolRequest } from "../contracts/tool.ts";
+import type { Tool, ToolContext, ToolRequest } from "../contracts/tools/tool.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
@@ -67,7 +67,7 @@ function fixture(tools: readonly Tool[], intend?: ToolCallStore["intend"]) {
     registry: createToolRegistry(tools),
   });
   const call = (params: unknown, request: Partial<ToolRequest> = {}, until = signal) =>
-    gate.call({ tool: "echo", callId: "c1", params, context, ...request }, until);
+    gate.call({ tool: "echo", callId: "c1", params, context, path: "pipe", ...request }, until);
   return { clock, rows, gate, call };
 }
 

@@ -1,7 +1,7 @@
 /** The one way to run a tool. Every call leaves a row, whatever becomes of it; the row is durable before the tool starts. */
 import type { ToolStatus } from "../contracts/chat.ts";
 import type { ToolCallStore } from "../contracts/store.ts";
-import type { Tool, ToolGate, ToolOutcome, ToolRequest, ToolResult } from "../contracts/tool.ts";
+import type { Tool, ToolGate, ToolOutcome, ToolRequest, ToolResult } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -27,6 +27,8 @@ export function createToolGate(deps: ToolGateDeps): ToolGate {
       deps.registry
         .list()
         .map(({ name, label, description, parameters }) => ({ name, label, description, parameters })),
+    onChange: () => ({ [Symbol.dispose]: () => undefined }), // the set is fixed so far
+    admit: async ({ tool }) => ({ kind: "refused", code: "not_allowed", message: `${tool} is not offered here.` }),
     async call(request, signal) {
       try {
         return await admit(deps, request, signal);

@@ -1,6 +1,6 @@
 /** The tools there are. A tool whose schema does not compile is refused alone, with the reason; it never spoils a request or another tool. */
 import { Compile } from "typebox/schema";
-import type { Tool } from "../contracts/tool.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
 
 export interface RegisteredTool {
   readonly tool: Tool;

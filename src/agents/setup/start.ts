@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Config, Environment } from "../../config/index.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
-import type { ToolGate } from "../../contracts/tool.ts";
+import type { ToolGate } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";

@@ -1,6 +1,6 @@
 /** Who a tool call acts for, and what happens to calls that belong to nobody. */
 import { describe, expect, test } from "bun:test";
-import type { ToolContext, ToolGate, ToolRequest } from "../../contracts/tool.ts";
+import type { ToolContext, ToolGate, ToolRequest } from "../../contracts/tools/tool.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { caller, okResult, toolSpec } from "../../testing/agent-fixture.ts";
@@ -46,6 +46,8 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
   const gate: ToolGate & { tools: ReturnType<typeof toolSpec>[] } = {
     tools: [toolSpec("one")],
     specs: () => gate.tools,
+    onChange: () => ({ [Symbol.dispose]: () => undefined }),
+    admit: async ({ params }) => ({ kind: "go", params, ended: async ({ output }) => ({ output }) }),
     call(request, signal) {
       requests.push(request);
       return call(request, signal);

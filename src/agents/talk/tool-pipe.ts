@@ -1,5 +1,5 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
-import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tool.ts";
+import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
@@ -69,7 +69,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, suffix: string
     running.set(call.callId, stop);
     const outcome = await run(
       deps,
-      { ...call, context: caller, onUpdate: progress(call.callId, stop.signal) },
+      { ...call, path: "pipe", context: caller, onUpdate: progress(call.callId, stop.signal) },
       stop.signal,
     );
     running.delete(call.callId);
@@ -78,7 +78,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, suffix: string
 
   return {
     async push(signal) {
-      const body = JSON.stringify(deps.tools.specs());
+      const body = JSON.stringify(deps.tools.specs(caller));
       if (body === pushed) return;
       using limit = deps.clock.deadline(
         PUSH_MS,
@@ -86,7 +86,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, suffix: string
       );
       bridgeError = null;
       const done = await process.request(
-        order({ kind: "tools", specs: deps.tools.specs() }),
+        order({ kind: "tools", specs: deps.tools.specs(caller) }),
         AbortSignal.any([signal, limit.signal]),
       );
       // A failing handler answers success as well; its error arrives as a record of its own.

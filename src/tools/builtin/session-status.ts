@@ -1,6 +1,6 @@
 /** `session_status`: what the agent may know about the conversation it is in. Its own session only: there is no parameter to name another. */
 import type { AgentSessionStats } from "../../contracts/agent.ts";
-import type { Tool } from "../../contracts/tool.ts";
+import type { Tool } from "../../contracts/tools/tool.ts";
 
 export function sessionStatus(): Tool {
   return {

@@ -1,0 +1,63 @@
+/** Points where plugins look in. Whoever only observes cannot break anything; whoever decides is waited for, and fails closed. */
+import type { Caller } from "../agent.ts";
+import type { ChatAddress, TurnOutcome } from "../chat.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../ids.ts";
+
+export interface HookEvents {
+  message_received: {
+    readonly sessionKey: SessionKey;
+    readonly principal: Principal;
+    readonly from: ChatAddress;
+    readonly text: string;
+  };
+  before_agent_start: { readonly sessionKey: SessionKey; readonly agentId: AgentId; readonly turnId: TurnId };
+  before_tool_call: {
+    readonly tool: string;
+    readonly callId: string;
+    readonly params: unknown;
+    readonly caller: Caller;
+  };
+  after_tool_call: {
+    readonly tool: string;
+    readonly callId: string;
+    readonly caller: Caller;
+    readonly status: "success" | "error" | "blocked" | "pending" | "unknown";
+    readonly ms: number;
+  };
+  tool_result_persist: {
+    readonly tool: string;
+    readonly callId: string;
+    readonly caller: Caller;
+    readonly output: string;
+  };
+  message_sending: { readonly sessionKey: SessionKey; readonly to: ChatAddress; readonly text: string };
+  message_sent: { readonly sessionKey: SessionKey; readonly to: ChatAddress; readonly partId: string };
+  session_start: { readonly sessionKey: SessionKey; readonly agentId: AgentId };
+  session_end: { readonly sessionKey: SessionKey; readonly outcome: TurnOutcome | "reset" };
+  gateway_start: { readonly version: string };
+  gateway_stop: { readonly reason: string };
+}
+
+export type HookName = keyof HookEvents;
+
+/** What a handler may answer. The rest observe. */
+export interface HookAnswers {
+  before_tool_call:
+    { readonly block: string } | { readonly params: unknown } | { readonly requireApproval: true } | void;
+  tool_result_persist: { readonly output: string } | void;
+  message_sending: { readonly text: string } | void;
+}
+
+export type HookAnswer<H extends HookName> = H extends keyof HookAnswers ? HookAnswers[H] : void;
+export type HookHandler<H extends HookName> = (
+  event: HookEvents[H],
+  signal: AbortSignal,
+) => HookAnswer<H> | Promise<HookAnswer<H>>;
+
+export interface Hooks {
+  on<H extends HookName>(name: H, handler: HookHandler<H>, plugin: string): Disposable;
+  /** In the order of registration, for who waits for their answers. */
+  of<H extends HookName>(name: H): readonly { readonly plugin: string; readonly handler: HookHandler<H> }[];
+  /** For observers: never throws, does not wait; a handler that throws or hangs is reported as its plugin's trouble. */
+  tell<H extends HookName>(name: H, event: HookEvents[H]): void;
+}

@@ -1,0 +1,163 @@
+/** A tool is a record: words for the model, schema for the machine, limits as data, one function. */
+import type { AgentSessionStats, Caller } from "../agent.ts";
+
+export interface Tool {
+  readonly name: string; // snake_case, unique in the gateway
+  readonly label: string;
+  readonly description: string; // written for the model
+  readonly parameters: Readonly<Record<string, unknown>>; // JSON Schema
+  readonly flags: ToolFlags;
+  /** From where it may be called; absent: from everywhere the allowlist says. */
+  readonly origins?: readonly ToolOrigin[];
+  /** Calls of one person in a time; absent: only the gateway's general limit. */
+  readonly limit?: ToolLimit;
+  readonly timeoutMs: number;
+  /** Asks for the owner's word before it runs, whatever the configuration says. */
+  readonly approval?: boolean;
+  execute(
+    callId: string,
+    params: unknown,
+    signal: AbortSignal,
+    onUpdate: (partial: ToolResult) => void,
+    context: ToolContext,
+  ): Promise<ToolResult>;
+}
+
+/** A tool that depends on who will call it; null: not for this caller. Made once for a lease, never during a call. */
+export type ToolFactory = (caller: Caller) => Tool | null;
+
+export interface ToolFlags {
+  /** Safe to run again after a crash. A turn that started any other tool is not retried. */
+  readonly idempotent: boolean;
+  readonly ownerOnly?: boolean;
+  /** Offered only when the configuration names it. */
+  readonly optional?: boolean;
+  /** Never at the same time as another sequential call of its session. */
+  readonly sequential?: boolean;
+  /** Answers first and goes on; its end comes as a system event. */
+  readonly background?: boolean;
+  /** Touches files of the agent's workspace and nothing else. */
+  readonly workspaceOnly?: boolean;
+  /** Needs a terminal: owner and approval. */
+  readonly pty?: boolean;
+  /** May do anything the gateway's user may: owner and approval. pi's bash counts as this. */
+  readonly elevated?: boolean;
+}
+
+/** Where a call has its beginning: what a person or a thing did, not which wire it came over. */
+export type ToolOrigin = "chat" | "group" | "cron" | "heartbeat" | "webhook" | "delegate" | "api" | "mcp";
+
+export interface ToolLimit {
+  readonly calls: number;
+  readonly perMs: number;
+  /** Counted in the database, so that a restart does not begin anew. */
+  readonly durable?: boolean;
+}
+
+/** Everything a tool may know about its caller. */
+export interface ToolContext extends Caller {
+  /** What the calling agent knows about its own session. */
+  stats(signal: AbortSignal): Promise<AgentSessionStats>;
+}
+
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly details?: unknown; // for page and audit, not for the model
+}
+
+export type ContentBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string; readonly mimeType: string };
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly label: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** A registered tool as operators and programs see it. */
+export interface ToolListing extends ToolSpec {
+  /** Who registered it: a plugin's id, or `gateway`. */
+  readonly plugin: string;
+  readonly flags: ToolFlags;
+  readonly limit: ToolLimit | null;
+  readonly status: "ok" | "quarantined";
+  readonly reason?: string;
+}
+
+/** All tools there are, whoever brought them. Live: a change is seen by the next question. */
+export interface ToolRegistry {
+  /** Throws GatewayError `tool_collision` for a name that is taken. A bad schema does not throw: the tool is quarantined. Disposing takes it away. */
+  register(tool: Tool | ToolFactory, plugin: string): Disposable;
+  list(): readonly ToolListing[];
+  /** Grows with every change. */
+  readonly revision: number;
+  onChange(listener: () => void): Disposable;
+}
+
+/**
+ * The only caller of `execute`: known → in this profile → names → hooks → schema → permission → approval → rate → audit intent → run with
+ * deadline → check and cap → hooks → audit result. Every path into it passes every stage.
+ */
+export interface ToolGate {
+  /** What this caller's agent is offered; null: what a process may know before it works for anybody. */
+  specs(caller: Caller | null): readonly ToolSpec[];
+  /** Called when what agents are offered may have changed. */
+  onChange(listener: () => void): Disposable;
+  /** Never rejects; what went wrong is in the outcome, phrased for a model. */
+  call(request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome>;
+  /** The same stages for a tool that something else runs (pi's own): judged and written down before, its end written down after. */
+  admit(request: ToolRequest, signal: AbortSignal): Promise<ToolAdmission>;
+}
+
+/** Over which wire it came. Each one passes the same stages; a test counts them. */
+export type ToolPath = "pipe" | "http" | "socket" | "command" | "pi";
+
+export interface ToolRequest {
+  readonly tool: string;
+  readonly callId: string;
+  readonly params: unknown;
+  readonly path: ToolPath;
+  readonly context: ToolContext;
+  /** Where progress goes, when somebody can show it. */
+  readonly onUpdate?: (partial: ToolResult) => void;
+}
+
+export type ToolRefusalCode =
+  | "unknown_tool"
+  | "not_allowed"
+  | "invalid_params"
+  | "rate_limited"
+  | "approval_denied"
+  | "call_conflict"
+  | "outcome_unknown";
+
+export interface ToolRefusal {
+  readonly kind: "refused";
+  readonly code: ToolRefusalCode;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+export type ToolOutcome =
+  | { readonly kind: "ok"; readonly result: ToolResult }
+  | ToolRefusal
+  /** Accepted and not done yet: it waits for the owner, or goes on in the background. */
+  | { readonly kind: "pending"; readonly code: "approval_pending" | "background"; readonly message: string }
+  | { readonly kind: "failed"; readonly code: "tool_failed" | "tool_timeout" | "cancelled"; readonly message: string };
+
+export type ToolAdmission =
+  | {
+      readonly kind: "go";
+      /** What to run it with: hooks may have changed what was asked. */
+      readonly params: unknown;
+      ended(end: { readonly isError: boolean; readonly output: string }): Promise<{ readonly output: string }>;
+    }
+  | Exclude<ToolOutcome, { kind: "ok" }>;
+
+/** What a model is told when a call did not end well. */
+export type ToolEnvelope =
+  | { readonly status: "error"; readonly tool: string; readonly error: string }
+  | { readonly status: "blocked"; readonly tool: string; readonly reason: string }
+  | { readonly status: "pending"; readonly tool: string; readonly message: string };

@@ -12,8 +12,9 @@ import type { Commands } from "./contracts/command.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Queue } from "./contracts/queue.ts";
+import type { ToolGate } from "./contracts/tool.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
+import { createFactsTeller, createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
@@ -90,7 +91,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
+  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from, tools) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -133,7 +134,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // work begins
   log.info("queue recovered", await queue.recover());
   const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
-  const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
+  const briefing = { ids: deps.ids, facts: createFactsTeller(deps) };
+  const answering = { clock, log, events, queue, pool, outbox, live, commands, briefing, lastStats, media: store.media };
   const turns = startTurns(answering, turnOptions);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
@@ -148,8 +150,9 @@ async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
   await outbox.drained(limit.signal).catch(() => undefined);
 }
 
-function poolSettings({ agent, agents, models }: Config) {
-  return { config: agent, models, profiles: agentProfiles({ agent, agents }) };
+function poolSettings({ agent, agents, models, roles }: Config, tools: ToolGate) {
+  const features = { heartbeat: false, cron: false, media: tools.specs().some(({ name }) => name === "send_media") };
+  return { config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
 }
 
 interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued"> {

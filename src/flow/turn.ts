@@ -15,7 +15,7 @@ import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
-import { promptFor } from "./prompt.ts";
+import { type Briefing, promptFor } from "./prompt.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
@@ -39,6 +39,8 @@ export interface TurnsDeps {
   readonly live: LiveTurnsBoard;
   /** Without them every message is for the model. */
   readonly commands?: Commands;
+  /** What the model is told before people's words. */
+  readonly briefing?: Briefing;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }

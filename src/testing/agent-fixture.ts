@@ -39,6 +39,15 @@ export interface FakeGate extends ToolGate {
   readonly calls: readonly ToolRequest[];
 }
 
+/** What a configuration says about capabilities when it says nothing. */
+export const NOTHING_ADDED = {
+  tools: "chat" as const,
+  skills: [],
+  extensions: [],
+  promptTemplates: [],
+  gatewayPrompts: { heartbeat: true, cron: true, media: true },
+};
+
 export const TEST_KEY = "test-key-7f3a9c";
 
 export function toolSpec(name: string): ToolSpec {
@@ -127,7 +136,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
   };
   return {
     home,
-    config: { timeoutMs: 60_000, ...config, pool },
+    config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...config, pool },
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: join(ROOT, "bridge", "index.ts"),

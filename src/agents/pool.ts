@@ -40,8 +40,6 @@ interface Pool {
   readonly standard: Kind;
   readonly kinds: Kinds;
   readonly startsAtOnce: number;
-  /** How many of the processes that are starting somebody waits for, by kind. */
-  claims: ReadonlyMap<Kind, number>;
   readonly workers: Map<number, Worker>;
   readonly waiting: WaitingList;
   readonly stopping: AbortController;
@@ -62,7 +60,6 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     standard,
     kinds,
     startsAtOnce: options.startsAtOnce ?? availableParallelism(),
-    claims: new Map(),
     workers: new Map(),
     waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
     stopping: new AbortController(),
@@ -87,7 +84,7 @@ async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Pr
   const hopeless = kind.starts.hopeless();
   if (hopeless && alive(pool, kind) === 0 && !kind.starts.mayStart()) throw hopeless;
   const wait = pool.waiting.join(request, signal);
-  pump(pool);
+  refill(pool);
   return wait;
 }
 
@@ -106,7 +103,6 @@ function pump(pool: Pool): void {
     if (choice.kind !== "use" && choice.kind !== "wait") claims.set(kind, claimed + 1);
     if (choice.kind === "wait" && choice.because === "one_is_starting") claims.set(kind, claimed + 1);
   }
-  pool.claims = claims;
 }
 
 function situation(pool: Pool, kind: Kind, claimed: number) {
@@ -268,10 +264,10 @@ function refill(pool: Pool): void {
   fill(pool);
 }
 
-/** Keeps `min` spares of the default agent ready, as far as `max` allows. */
+/** Keeps `min` spares of the default agent ready, as far as `max` allows. Not while somebody waits: a start takes a core from theirs. */
 function fill(pool: Pool): void {
   const { min, max } = pool.settings.config.pool;
-  if (pool.stopping.signal.aborted) return;
+  if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
   while (missingSpares({ spares: spares(pool), alive: alive(pool), min, max }) > 0) {
     if (!situation(pool, pool.standard, 0).mayStart) return retryLater(pool, pool.standard);
     track(pool, spawn(pool, pool.standard));
@@ -280,7 +276,7 @@ function fill(pool: Pool): void {
 
 function spares(pool: Pool): number {
   const states = [...pool.workers.values()].filter(({ kind }) => kind === pool.standard).map(({ state }) => state);
-  return countSpares({ states, claimed: pool.claims.get(pool.standard) ?? 0, shared: isShared(pool) });
+  return countSpares(states, isShared(pool));
 }
 
 function isShared(pool: Pool): boolean {

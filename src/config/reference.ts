@@ -30,6 +30,7 @@ function editorSchema(schema: SchemaNode): Record<string, unknown> {
     out.additionalProperties = false;
   }
   if (schema.items) out.items = editorSchema(schema.items);
+  if (schema.anyOf && !schema.duration && !choicesOf(schema)) out.anyOf = schema.anyOf.map(editorSchema);
   return takesVariable(schema) ? orVariable(out) : out;
 }
 

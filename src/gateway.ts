@@ -2,6 +2,7 @@
  * Builds the gateway in flow order; read this first. Stop is the reverse: new messages are refused, running turns finish, their replies are
  * delivered, the port closes, agents end, and the database closes last.
  */
+import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
 import { builtinChannels, builtinTools } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
@@ -21,7 +22,7 @@ import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
-import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
+import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
@@ -36,6 +37,8 @@ export interface GatewayDeps {
   setLogLevel(level: Config["logging"]["level"]): void;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): void;
+  /** Takes the hidden values, and what looks like one, out of a text. */
+  scrub(text: string): string;
 }
 
 export interface GatewayOptions {
@@ -81,6 +84,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const events = createEvents(deps);
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
+  const records = () => ({ ...config().logging, ...config().logging.transcripts });
+  life.own("transcripts", startTranscripts({ ...deps, events }, join(options.home, "logs", "transcripts"), records));
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => {
     const chosen = secrets.token(from.gateway.auth.token);
@@ -91,7 +96,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from, tools) });
+  const openPool = (from: Config) =>
+    startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from, tools) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -135,7 +141,19 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   log.info("queue recovered", await queue.recover());
   const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
   const briefing = { ids: deps.ids, facts: createFactsTeller(deps) };
-  const answering = { clock, log, events, queue, pool, outbox, live, commands, briefing, lastStats, media: store.media };
+  const answering = {
+    clock,
+    log,
+    events,
+    queue,
+    pool,
+    outbox,
+    live,
+    commands,
+    briefing,
+    lastStats,
+    media: store.media,
+  };
   const turns = startTurns(answering, turnOptions);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));

@@ -1,10 +1,10 @@
 /** What the model reads besides people's words: instructions that never change, and facts that go with the turn. Real gateway, real pi. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionSummary } from "../src/contracts/chat.ts";
-import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
@@ -107,5 +107,41 @@ describe("the facts", () => {
       ["three", true],
     ]);
     expect((await statusOf(gateway)).notices).toEqual([]);
+  });
+});
+
+describe("the transcript on disk", () => {
+  const STATUS: FakeReply = { kind: "tools", calls: [{ name: "session_status", input: {} }] };
+
+  test("has each turn as people saw it, tools and cost included, without the facts and without the token", async () => {
+    await using provider = await startFakeProvider((request) =>
+      request.messages.at(-1)?.role === "user" && asked(request).startsWith("how") ? STATUS : says("All is well."),
+    );
+    await using gateway = await startGatewayProcess({ config: endpoint(provider) });
+    await gateway.chat("how are you?", { session: "record" });
+    await gateway.chat(`my token is ${gateway.token}`, { session: "record" });
+    await gateway.stop();
+    const folder = join(gateway.home, "logs", "transcripts");
+    const [file = "", ...others] = readdirSync(folder);
+    const text = readFileSync(join(folder, file), "utf8");
+    expect([others, file.startsWith("agent_default_api_dm_record~")]).toEqual([[], true]);
+    expect(text.match(/^> .*$/gm)).toEqual([
+      "> how are you?",
+      "> All is well.",
+      "> my token is [redacted]",
+      "> All is well.",
+    ]);
+    expect(text).toMatch(/^- `session_status` success, \d+ ms$/m);
+    expect(text).toMatch(/^done after \d+ ms, fake\/fake-1, \d+ tokens in, \d+ out, \$0\.\d{4}$/m);
+    expect([text.includes("gateway-facts"), text.includes(gateway.token)]).toEqual([false, false]);
+  });
+
+  test("is not written when it is switched off", async () => {
+    await using provider = await startFakeProvider(() => says("ok"));
+    const config = { ...endpoint(provider), logging: { transcripts: { enabled: false } } };
+    await using gateway = await startGatewayProcess({ config });
+    expect((await gateway.chat("hello")).status).toBe(200);
+    await gateway.stop();
+    expect(existsSync(join(gateway.home, "logs", "transcripts"))).toBe(false);
   });
 });

@@ -16,6 +16,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { type Briefing, promptFor } from "./prompt.ts";
+import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
@@ -132,6 +133,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     writer.close();
     const sinceAcceptedMs = spans.sinceAcceptedMs();
     events.emit("turn.measured", { turnId: batch.turnId, attempt: batch.attempt, spans: end.spans, sinceAcceptedMs });
+    events.emit("turn.recorded", recordOf(batch, end, ms));
     events.emit("turn.ended", {
       sessionKey: batch.sessionKey,
       turnId: batch.turnId,

@@ -3,19 +3,20 @@
  * delivered, the port closes, agents end, and the database closes last.
  */
 import { join } from "node:path";
-import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
+import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
 import { builtinChannels, builtinTools } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Commands } from "./contracts/command.ts";
+import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { ToolGate } from "./contracts/tool.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createFactsTeller, createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
+import { createBriefing, createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
@@ -81,11 +82,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const { config } = reloader;
 
   // underneath
-  const events = createEvents(deps);
+  const events = recordedEvents(life, deps, options.home, config);
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
-  const records = () => ({ ...config().logging, ...config().logging.transcripts });
-  life.own("transcripts", startTranscripts({ ...deps, events }, join(options.home, "logs", "transcripts"), records));
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => {
     const chosen = secrets.token(from.gateway.auth.token);
@@ -96,8 +95,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = (from: Config) =>
-    startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from, tools) });
+  const openPool = (from: Config) => startPool({ ...deps, events, tools }, poolOptions(options, from, tools));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -139,22 +137,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
-  const briefing = { ids: deps.ids, facts: createFactsTeller(deps) };
-  const answering = {
-    clock,
-    log,
-    events,
-    queue,
-    pool,
-    outbox,
-    live,
-    commands,
-    briefing,
-    lastStats,
-    media: store.media,
-  };
-  const turns = startTurns(answering, turnOptions);
+  const briefing = createBriefing(deps);
+  const answering = { ...deps, events, queue, pool, outbox, live, commands, lastStats, media: store.media, briefing };
+  const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
@@ -168,9 +153,18 @@ async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
   await outbox.drained(limit.signal).catch(() => undefined);
 }
 
-function poolSettings({ agent, agents, models, roles }: Config, tools: ToolGate) {
+/** What happens in the gateway, and a readable record of it that outlives every other part. */
+function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config: () => Config): Events {
+  const events = createEvents(deps);
+  const folder = join(home, "logs", "transcripts");
+  const settings = () => ({ ...config().logging, ...config().logging.transcripts });
+  life.own("transcripts", startTranscripts({ ...deps, events }, folder, settings));
+  return events;
+}
+
+function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config, tools: ToolGate): PoolOptions {
   const features = { heartbeat: false, cron: false, media: tools.specs().some(({ name }) => name === "send_media") };
-  return { config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
+  return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
 }
 
 interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued"> {

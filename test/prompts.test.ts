@@ -10,6 +10,7 @@ import { startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   asked,
   endpoint,
+  eventually,
   FACTS,
   instructions,
   keyOf,
@@ -73,6 +74,20 @@ describe("the instructions", () => {
       true,
     ]);
   });
+});
+
+test("a role's folder that is changed while the gateway runs holds from the next turn on", async () => {
+  await using provider = await startFakeProvider(() => says("ok"));
+  await using gateway = await startGatewayProcess({ config: endpoint(provider) });
+  const workspace = join(gateway.home, "elsewhere");
+  const changed = { ...endpoint(provider), roles: { profiles: { owner: { workspace } } } };
+  await gateway.chat("before");
+  await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify(changed));
+  await eventually(
+    () => gateway.chat("after"),
+    () => instructions(provider.requests.at(-1)).includes(workspace),
+  );
+  expect(instructions(provider.requests[0])).not.toContain(workspace);
 });
 
 describe("the facts", () => {

@@ -191,6 +191,6 @@ test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choic
     use(0, "session_is_open"),
   ],
   ["shared: one of another with more", [having(idle(you, "b"), "skill:/s")], { shared: true }, {}, use(0, "shared")],
-])("%s", (_name, states, changes, asked, expected) => {
+])("%s", (_name, ...[states, changes, asked, expected]) => {
   expect(choose(states, changes, asked)).toEqual(expected);
 });

@@ -3,8 +3,9 @@ import type { PromptInput } from "../contracts/agent.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
+import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
-import type { FactsTeller } from "./facts.ts";
+import { createFactsTeller, type FactsTeller } from "./facts.ts";
 import { oneLine, withoutMarks } from "./markers.ts";
 import { wrapUntrusted } from "./untrusted.ts";
 
@@ -18,6 +19,10 @@ interface PromptDeps {
 export interface Briefing {
   readonly ids: Ids;
   readonly facts: FactsTeller;
+}
+
+export function createBriefing(deps: { readonly clock: Clock; readonly ids: Ids }): Briefing {
+  return { ids: deps.ids, facts: createFactsTeller(deps) };
 }
 
 export async function promptFor(deps: PromptDeps, batch: Batch): Promise<PromptInput> {

@@ -147,6 +147,7 @@ describe("a prompt template", () => {
       expect(await told(" /greet Ann")).toContain(" /greet Ann");
       expect(await told("/greetings Ann")).toContain("/greetings Ann");
       expect(await told("/skill:x")).toContain("/skill:x");
+      expect(await told("/llama")).toContain("/llama"); // a command that pi always has
     },
     LIMIT_MS,
   );

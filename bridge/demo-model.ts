@@ -17,6 +17,8 @@ const MODEL = "demo";
 const API = "gw-demo-api";
 const WORD_PACE_MS = 12;
 const CHARS_PER_TOKEN = 4;
+/** What the gateway says before people's words is for models that can read. */
+const FACTS = /^<gateway-facts ([\w-]+)>\n[^]*?\n<\/gateway-facts \1>\n\n/;
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 
 export function registerDemoModel(pi: ExtensionAPI): void {
@@ -117,7 +119,7 @@ function readTurn(context: TranscriptContext): DemoTurn {
   const content = last?.role === "user" ? last.content : "";
   const images =
     typeof content === "string" ? [] : content.flatMap((part) => (part.type === "image" ? [part.mimeType] : []));
-  return { kind: "user", text: textOf(content), images, tools };
+  return { kind: "user", text: textOf(content).replace(FACTS, ""), images, tools };
 }
 
 function textOf(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

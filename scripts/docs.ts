@@ -32,6 +32,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.tool": "A tool call began or ended; the same `callId` links both.",
   "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",
   "turn.measured": "Where the time of an ended turn went, stretch by stretch. Comes before its `turn.ended`.",
+  "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",
   status: "Something on the status page changed: `what` says which part to read again.",
   "agent.spawned": "An agent process started.",
   "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",

@@ -2,25 +2,28 @@
  * Builds the gateway in flow order; read this first. Stop is the reverse: new messages are refused, running turns finish, their replies are
  * delivered, the port closes, agents end, and the database closes last.
  */
-import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
+import { join } from "node:path";
+import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
 import { builtinChannels, builtinTools } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Commands } from "./contracts/command.ts";
+import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Queue } from "./contracts/queue.ts";
+import type { ToolGate } from "./contracts/tool.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
+import { createBriefing, createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
-import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
+import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
@@ -35,6 +38,8 @@ export interface GatewayDeps {
   setLogLevel(level: Config["logging"]["level"]): void;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): void;
+  /** Takes the hidden values, and what looks like one, out of a text. */
+  scrub(text: string): string;
 }
 
 export interface GatewayOptions {
@@ -77,7 +82,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const { config } = reloader;
 
   // underneath
-  const events = createEvents(deps);
+  const events = recordedEvents(life, deps, options.home, config);
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
@@ -90,7 +95,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
+  const openPool = (from: Config) => startPool({ ...deps, events, tools }, poolOptions(options, from, tools));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -132,9 +137,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
-  const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
-  const turns = startTurns(answering, turnOptions);
+  const briefing = createBriefing(deps);
+  const answering = { ...deps, events, queue, pool, outbox, live, commands, lastStats, media: store.media, briefing };
+  const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
@@ -148,8 +153,18 @@ async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
   await outbox.drained(limit.signal).catch(() => undefined);
 }
 
-function poolSettings({ agent, agents, models }: Config) {
-  return { config: agent, models, profiles: agentProfiles({ agent, agents }) };
+/** What happens in the gateway, and a readable record of it that outlives every other part. */
+function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config: () => Config): Events {
+  const events = createEvents(deps);
+  const folder = join(home, "logs", "transcripts");
+  const settings = () => ({ ...config().logging, ...config().logging.transcripts });
+  life.own("transcripts", startTranscripts({ ...deps, events }, folder, settings));
+  return events;
+}
+
+function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config, tools: ToolGate): PoolOptions {
+  const features = { heartbeat: false, cron: false, media: tools.specs().some(({ name }) => name === "send_media") };
+  return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
 }
 
 interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued"> {

@@ -116,7 +116,8 @@ function judge(current: LoadedConfig, next: LoadedConfig): Verdict {
 
 async function apply(targets: ReloadTargets, config: Config, changed: readonly string[]): Promise<void> {
   const touches = (section: string): boolean => changed.some((key) => key === section || key.startsWith(`${section}.`));
-  if (touches("agent") || touches("agents") || touches("models")) targets.pool.replace(await targets.openPool(config));
+  if (["agent", "agents", "models", "roles.profiles"].some(touches))
+    targets.pool.replace(await targets.openPool(config));
   if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
   if (touches("logging")) targets.setLogLevel(config.logging.level);
 }

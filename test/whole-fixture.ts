@@ -118,9 +118,22 @@ export async function* streamed(response: Response): AsyncGenerator<StreamedEven
   }
 }
 
+/** The block that the gateway puts before people's words. */
+export const FACTS = /^<gateway-facts ([\w-]{22})>\n([^]*?)\n<\/gateway-facts \1>\n\n/;
+
 /** The words of the newest message from a person in a request to the model. */
 export function asked(request: ProviderRequest): string {
+  return told(request).replace(FACTS, "");
+}
+
+/** The same as the model reads it, with what the gateway says before the words. */
+export function told(request: ProviderRequest): string {
   return textOf(request.messages.findLast(({ role }) => role === "user")?.content);
+}
+
+/** The instructions in a request to the model. */
+export function instructions(request: ProviderRequest | undefined): string {
+  return textOf(request?.messages.find(({ role }) => role === "system" || role === "developer")?.content);
 }
 
 export function textOf(content: unknown): string {

@@ -1,9 +1,10 @@
 /** One pi process driven directly over its pipe, with the flags, instructions and tools the gateway gives it: a turn without a gateway. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemPrompt } from "../../src/agents/setup/persona.ts";
+import { systemPrompt } from "../../src/agents/setup/system-prompt.ts";
 import { builtinTools } from "../../src/builtin.ts";
 
+const PLAIN = { tools: "chat", gatewayPrompts: { heartbeat: true, cron: true, media: true } } as const;
 const SUFFIX = "benchbenchbenchbench";
 
 export interface BarePi extends AsyncDisposable {
@@ -83,7 +84,7 @@ function writeModels(folder: string, baseUrl: string): string {
 
 function spawnPi(folder: string, agent: string, bridge: string) {
   const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
-  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", systemPrompt({})];
+  const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", systemPrompt(PLAIN)];
   return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, "-e", bridge], {
     cwd: folder,
     stdin: "pipe",

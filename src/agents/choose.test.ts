@@ -1,7 +1,8 @@
 /** The decision which process serves a request, as a table. */
 import { expect, test } from "bun:test";
 import type { Principal } from "../contracts/ids.ts";
-import { type Choice, type Situation, chooseWorker } from "./choose.ts";
+import { type Choice, findBestMatch, type Situation, type Wanted } from "./choose.ts";
+import type { ProfileSignature } from "./profile.ts";
 import type { WorkerState } from "./worker-state.ts";
 
 const me = "web:user:me" as Principal;
@@ -9,16 +10,31 @@ const you = "web:user:you" as Principal;
 const idle = (principal: Principal | null, sessionFile: string | null = null, since = 0): WorkerState => ({
   at: "idle",
   since,
-  principal,
+  served: principal === null ? null : { principal, role: "owner" },
   sessionFile,
 });
-const busy = (sessionFile: string, principal = you): WorkerState => ({ at: "busy", since: 0, principal, sessionFile });
+const busy = (sessionFile: string, principal = you): WorkerState => ({
+  at: "busy",
+  since: 0,
+  served: { principal, role: "owner" },
+  sessionFile,
+});
 const starting: WorkerState = { at: "starting", since: 0 };
+/** It has served me when I was something else. */
+const asGuest = (sessionFile: string): WorkerState => ({
+  at: "idle",
+  since: 0,
+  served: { principal: me, role: "guest" },
+  sessionFile,
+});
 
-/** A process of another agent; those without this mark are of the wanted one. */
-const other = (state: WorkerState): WorkerState & { readonly profile: string } => ({ ...state, profile: "other" });
+type Marked = WorkerState & { readonly profile?: ProfileSignature };
+const PLAIN: ProfileSignature = { hard: "wanted", soft: [] };
+/** A process of another agent; those without a mark are of the wanted one. */
+const other = (state: WorkerState): Marked => ({ ...state, profile: { hard: "other", soft: [] } });
+const having = (state: WorkerState, ...soft: string[]): Marked => ({ ...state, profile: { hard: "wanted", soft } });
 
-const cases: readonly [string, readonly WorkerState[], Partial<Situation>, Choice][] = [
+const cases: readonly [string, readonly Marked[], Partial<Situation>, Choice][] = [
   ["nothing runs yet", [], {}, { kind: "spawn", because: "room_left" }],
   [
     "the session is open",
@@ -115,8 +131,66 @@ const cases: readonly [string, readonly WorkerState[], Partial<Situation>, Choic
   ["the dead do not count", [busy("b"), { at: "dead" }], {}, { kind: "spawn", because: "room_left" }],
 ];
 
-test.each(cases)("%s", (_name, states, changes, expected) => {
-  const workers = states.map((state, id) => ({ id, state, profile: "profile" in state ? "other" : "wanted" }));
+const choose = (states: readonly Marked[], changes: Partial<Situation>, asked: Partial<Wanted> = {}) => {
+  const workers = states.map(({ profile = PLAIN, ...state }, id) => ({ id, state, profile }));
   const situation = { workers, max: 2, shared: false, unclaimedStarts: 0, mayStart: true, ...changes };
-  expect(chooseWorker({ principal: me, sessionFile: "a", profile: "wanted" }, situation)).toEqual(expected);
+  return findBestMatch({ principal: me, role: "owner", sessionFile: "a", profile: PLAIN, ...asked }, situation);
+};
+
+test.each(cases)("%s", (_name, states, changes, expected) => {
+  expect(choose(states, changes)).toEqual(expected);
+});
+
+const use = (worker: number, because: Extract<Choice, { kind: "use" }>["because"]): Choice => ({
+  kind: "use",
+  worker,
+  because,
+});
+const spawn: Choice = { kind: "spawn", because: "room_left" };
+const skilled: ProfileSignature = { hard: "wanted", soft: ["skill:/s"] };
+
+test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choice]>([
+  ["the role differs, though the session is open", [asGuest("a")], {}, {}, spawn],
+  ["the role differs, and people share", [asGuest("a")], { shared: true }, {}, spawn],
+  ["the role is the same", [asGuest("a")], {}, { role: "guest" }, use(0, "session_is_open")],
+  ["a fresh one has no role yet", [idle(null)], {}, { role: "guest" }, use(0, "fresh")],
+  [
+    "full, and only one of another role rests",
+    [busy("b"), asGuest("c")],
+    {},
+    {},
+    {
+      kind: "replace",
+      worker: 1,
+      because: "idle_of_another",
+    },
+  ],
+  ["another working folder is another agent", [other(idle(me, "a"))], {}, {}, spawn],
+  [
+    "it has more than was asked for",
+    [having(idle(me, "b"), "skill:/s", "x")],
+    {},
+    { profile: skilled },
+    use(0, "same_principal"),
+  ],
+  ["it has less than was asked for", [idle(me, "a")], {}, { profile: skilled }, spawn],
+  ["it has something else", [having(idle(me, "a"), "skill:/t")], {}, { profile: skilled }, spawn],
+  ["a fresh one has more", [having(idle(null), "skill:/s")], {}, {}, use(0, "fresh")],
+  [
+    "exactly what was asked for goes before more, though it was used later",
+    [having(idle(me, "b", 0), "skill:/s"), idle(me, "c", 9)],
+    {},
+    {},
+    use(1, "same_principal"),
+  ],
+  [
+    "the open session goes before an exact one",
+    [having(idle(me, "a", 0), "skill:/s"), idle(me, "c", 9)],
+    {},
+    {},
+    use(0, "session_is_open"),
+  ],
+  ["shared: one of another with more", [having(idle(you, "b"), "skill:/s")], { shared: true }, {}, use(0, "shared")],
+])("%s", (_name, ...[states, changes, asked, expected]) => {
+  expect(choose(states, changes, asked)).toEqual(expected);
 });

@@ -1,12 +1,13 @@
 /** Which process serves a request: a pure decision with its reason. The pool acts on it. */
-import type { Principal } from "../contracts/ids.ts";
+import type { Principal, Role } from "../contracts/ids.ts";
+import { type ProfileSignature, covers } from "./profile.ts";
 import type { WorkerState } from "./worker-state.ts";
 
 export interface Candidate {
   readonly id: number;
   readonly state: WorkerState;
-  /** Signature of the profile it was started with. */
-  readonly profile: string;
+  /** Of the profile it was started with. */
+  readonly profile: ProfileSignature;
 }
 
 export interface Situation {
@@ -22,8 +23,9 @@ export interface Situation {
 
 export interface Wanted {
   readonly principal: Principal;
+  readonly role: Role;
   readonly sessionFile: string;
-  readonly profile: string;
+  readonly profile: ProfileSignature;
 }
 
 export type Choice =
@@ -36,20 +38,21 @@ export type Choice =
   | { readonly kind: "replace"; readonly worker: number; readonly because: "idle_of_another" }
   | { readonly kind: "wait"; readonly because: "session_in_use" | "one_is_starting" | "starts_held_back" | "all_busy" };
 
-type Idle = Extract<WorkerState, { at: "idle" }>;
+type IdleOne = Candidate & { readonly state: Extract<WorkerState, { at: "idle" }> };
 
-export function chooseWorker(wanted: Wanted, situation: Situation): Choice {
+/** In this order: the session is open there → the same person's → fresh → anybody's, where people share → a new one → wait. */
+export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const inUse = situation.workers.some(({ state }) => state.at === "busy" && state.sessionFile === wanted.sessionFile);
   if (inUse) return { kind: "wait", because: "session_in_use" }; // two writers would tear the session apart
 
   const idle = idleOnes(situation.workers);
-  const fitting = idle.filter(({ profile }) => profile === wanted.profile);
-  const own = fitting.filter(({ state }) => state.principal === wanted.principal);
+  const fitting = leanestFirst(idle.filter((one) => fits(one, wanted)));
+  const own = fitting.filter(({ state }) => state.served?.principal === wanted.principal);
   const open = (situation.shared ? fitting : own).find(({ state }) => state.sessionFile === wanted.sessionFile);
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
   const [resting] = own;
   if (resting) return { kind: "use", worker: resting.id, because: "same_principal" };
-  const fresh = fitting.find(({ state }) => state.principal === null);
+  const fresh = fitting.find(({ state }) => state.served === null);
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
   const [anyone] = situation.shared ? fitting : [];
   if (anyone) return { kind: "use", worker: anyone.id, because: "shared" };
@@ -63,9 +66,19 @@ export function chooseWorker(wanted: Wanted, situation: Situation): Choice {
   return { kind: "wait", because: "all_busy" };
 }
 
+/** What it was started with is enough, and it has served nobody of another role: what a role may do must not rub off on the next. */
+function fits({ profile, state }: IdleOne, wanted: Wanted): boolean {
+  return covers(profile, wanted.profile) && (state.served === null || state.served.role === wanted.role);
+}
+
 /** Longest unused first, so that sessions used a moment ago stay open. */
-function idleOnes(workers: readonly Candidate[]): readonly (Candidate & { readonly state: Idle })[] {
+function idleOnes(workers: readonly Candidate[]): readonly IdleOne[] {
   return workers
     .flatMap(({ state, ...rest }) => (state.at === "idle" ? [{ ...rest, state }] : []))
     .sort((a, b) => a.state.since - b.state.since);
+}
+
+/** Exactly what was asked for before more than that: other instructions than last time cost the provider's cache. */
+function leanestFirst(fitting: readonly IdleOne[]): readonly IdleOne[] {
+  return fitting.toSorted((a, b) => a.profile.soft.length - b.profile.soft.length);
 }

@@ -1,51 +1,24 @@
 /** A few agent processes, shared by many sessions: leased one at a time, kept apart by profile and (by default) principal, replaced when worn or dead. Never runs more than `max`. */
 import { availableParallelism } from "node:os";
 import type { AgentLease, AgentPool, LeaseRequest, PoolStats } from "../contracts/agent.ts";
-import type { Config, Environment } from "../config/index.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
-import type { AgentId } from "../contracts/ids.ts";
-import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
-import { chooseWorker } from "./choose.ts";
+import { findBestMatch } from "./choose.ts";
+import { type Kind, type Kinds, kindFor, kindsOf, type PoolOptions } from "./kinds.ts";
 import { openLease } from "./lease.ts";
-import { type AgentProfile, agentProfiles, DEFAULT_AGENT, profileFolder, profileSignature } from "./profile.ts";
-import { chooseModel, expectedModel } from "./setup/model-choice.ts";
-import { childNotes, killOrphans } from "./process/orphans.ts";
+import { DEFAULT_AGENT } from "./profile.ts";
+import { expectedModel } from "./setup/model-choice.ts";
+import { killOrphans } from "./process/orphans.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
 import { sessionPath } from "./talk/session-file.ts";
 import { rssBytes } from "./process/proc.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
-import { type StartRecord, createStartRecord } from "./start-record.ts";
+import { countSpares, isSpare, missingSpares } from "./spares.ts";
 import { type ReadyAgent, type StartDeps, type StartSettings, startAgent } from "./setup/start.ts";
 import { type WaitingList, type Waiter, createWaitingList } from "./waiting-list.ts";
 import { DEAD, type WorkerState, leased, ready, released, starting } from "./worker-state.ts";
 
-const HANDSHAKE_MS = 20_000;
 const MAX_SILENCE_MS = 120_000;
 const MAX_REOPENS = 2;
-
-export interface PoolOptions {
-  readonly home: string;
-  readonly config: Config["agent"];
-  /** Every agent there is. Default: the one of `config` alone. */
-  readonly profiles?: ReadonlyMap<AgentId, AgentProfile>;
-  readonly models: Config["models"];
-  readonly environment: Environment;
-  /** Absolute path of the extension that every process loads. */
-  readonly bridgePath: string;
-  /** How Bun is run. Default: this very executable, without reading any .env file. */
-  readonly bun?: readonly string[];
-  readonly bunEnv?: Readonly<Record<string, string>>;
-  /** How long a new process may take to answer its first question. Default 20 s: a loaded machine is slow. */
-  readonly handshakeMs?: number;
-}
-
-/** How processes of one kind are started, and how that has gone. One agent that does not start holds no other back. */
-interface Kind {
-  readonly agentId: AgentId;
-  readonly signature: string;
-  readonly settings: StartSettings;
-  readonly starts: StartRecord;
-}
 
 interface Worker {
   readonly id: number;
@@ -65,8 +38,8 @@ interface Pool {
   /** Of the default agent: what all have in common is read from here. */
   readonly settings: StartSettings;
   readonly standard: Kind;
-  /** Agents that do not differ have the same one. */
-  readonly kinds: ReadonlyMap<AgentId, Kind>;
+  readonly kinds: Kinds;
+  readonly startsAtOnce: number;
   readonly workers: Map<number, Worker>;
   readonly waiting: WaitingList;
   readonly stopping: AbortController;
@@ -79,14 +52,14 @@ interface Pool {
 export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {
   await killOrphans(deps, options.home);
   const kinds = await kindsOf(deps, options);
-  const standard = kinds.get(DEFAULT_AGENT);
-  if (!standard) throw new GatewayError("internal", "there is no default agent");
+  const standard = kindFor(kinds, { agentId: DEFAULT_AGENT, role: "owner" });
   const { settings } = standard;
   const pool: Pool = {
     deps,
     settings,
     standard,
     kinds,
+    startsAtOnce: options.startsAtOnce ?? availableParallelism(),
     workers: new Map(),
     waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
     stopping: new AbortController(),
@@ -103,53 +76,15 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   };
 }
 
-async function kindsOf(deps: StartDeps, options: PoolOptions): Promise<ReadonlyMap<AgentId, Kind>> {
-  const kinds = new Map<AgentId, Kind>();
-  const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
-  for (const profile of profiles.values()) {
-    const signature = profileSignature(profile);
-    const alike = [...kinds.values()].find((kind) => kind.signature === signature);
-    const { id: agentId, config } = profile;
-    const settings = alike?.settings ?? (await startSettings({ ...options, config, folder: profileFolder(agentId) }));
-    kinds.set(agentId, alike ?? { agentId, signature, settings, starts: createStartRecord(deps.clock) });
-  }
-  return kinds;
-}
-
-/** What a process is started with; `probePi` uses the same. */
-export async function startSettings(
-  options: PoolOptions & { readonly folder?: readonly string[] },
-): Promise<StartSettings> {
-  const choice = chooseModel({ agent: options.config, models: options.models }, options.environment);
-  const folders = agentFolders(options);
-  try {
-    await prepareFolders(folders, options, choice);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "unknown reason";
-    throw new GatewayError("home_unusable", `the agent's folders could not be prepared: ${why}`, { cause });
-  }
-  return {
-    config: options.config,
-    environment: options.environment,
-    folders,
-    choice,
-    notes: childNotes(options.home),
-    bridgePath: options.bridgePath,
-    bun: [...(options.bun ?? [process.execPath, "--no-env-file"]), `--config=${folders.bunConfig}`],
-    bunEnv: options.bunEnv ?? {},
-    handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
-  };
-}
-
 async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Promise<AgentLease> {
   signal.throwIfAborted();
   sessionPath(pool.settings.folders.sessions, request.sessionFile); // a wrong name fails here, before a process is involved
   if (pool.stopping.signal.aborted) throw new GatewayError("stopping", "the pool is closing");
-  const kind = kindOf(pool, request.caller.agentId);
+  const kind = kindOf(pool, request);
   const hopeless = kind.starts.hopeless();
   if (hopeless && alive(pool, kind) === 0 && !kind.starts.mayStart()) throw hopeless;
   const wait = pool.waiting.join(request, signal);
-  pump(pool);
+  refill(pool);
   return wait;
 }
 
@@ -158,9 +93,9 @@ function pump(pool: Pool): void {
   if (pool.stopping.signal.aborted) return;
   const claims = new Map<Kind, number>();
   for (const waiter of pool.waiting.all()) {
-    const kind = kindOf(pool, waiter.request.caller.agentId);
+    const kind = kindOf(pool, waiter.request);
     const claimed = claims.get(kind) ?? 0;
-    const choice = chooseWorker(wanted(waiter, kind), situation(pool, kind, claimed));
+    const choice = findBestMatch(wanted(waiter, kind), situation(pool, kind, claimed));
     if (choice.kind === "use") grant(pool, worker(pool, choice.worker), waiter);
     if (choice.kind === "replace") retire(pool, worker(pool, choice.worker));
     if (choice.kind === "spawn" || choice.kind === "replace") track(pool, spawn(pool, kind));
@@ -177,9 +112,9 @@ function situation(pool: Pool, kind: Kind, claimed: number) {
   return {
     workers,
     max: pool.settings.config.pool.max,
-    shared: pool.settings.config.pool.reuse === "profile",
+    shared: isShared(pool),
     unclaimedStarts: Math.max(0, ofKind - claimed),
-    mayStart: starts.length < availableParallelism() && kind.starts.mayStart(),
+    mayStart: starts.length < pool.startsAtOnce && kind.starts.mayStart(),
   };
 }
 
@@ -271,7 +206,7 @@ async function spawn(pool: Pool, kind: Kind): Promise<void> {
     if (pool.stopping.signal.aborted) return;
     reportTrouble(pool, kind, error);
     const hopeless = kind.starts.hopeless();
-    const same = ({ request }: Waiter) => kindOf(pool, request.caller.agentId) === kind;
+    const same = ({ request }: Waiter) => kindOf(pool, request) === kind;
     if (hopeless && alive(pool, kind) === 0) pool.waiting.failAll(hopeless, same);
   }
   refill(pool);
@@ -307,7 +242,7 @@ function retire(pool: Pool, one: Worker): Promise<void> {
   return track(pool, one.agent?.process.stop(false) ?? Promise.resolve());
 }
 
-/** An unused process above `min` is not kept for ever, and one below it is replaced when it has grown old. */
+/** Only spares stay for ever, and even they are replaced when they have grown old. */
 function rest(pool: Pool, one: Worker): void {
   const { min, idleMs } = pool.settings.config.pool;
   const idle = new AbortController();
@@ -315,8 +250,8 @@ function rest(pool: Pool, one: Worker): void {
   pool.deps.clock.sleep(idleMs, AbortSignal.any([idle.signal, pool.stopping.signal])).then(
     () => {
       if (idle.signal.aborted) return; // taken at the very moment its rest was over
-      const spare = alive(pool) > min;
-      if (!spare && fateOf(pool, one, true).because !== "too_old") return rest(pool, one);
+      const needed = one.kind === pool.standard && isSpare(one.state, isShared(pool)) && spares(pool) <= min;
+      if (needed && fateOf(pool, one, true).because !== "too_old") return rest(pool, one);
       void retire(pool, one);
       refill(pool);
     },
@@ -329,13 +264,23 @@ function refill(pool: Pool): void {
   fill(pool);
 }
 
-/** Keeps `min` processes ready, of the default agent's kind when new ones are needed. */
+/** Keeps `min` spares of the default agent ready, as far as `max` allows. Not while somebody waits: a start takes a core from theirs. */
 function fill(pool: Pool): void {
   const { min, max } = pool.settings.config.pool;
-  while (!pool.stopping.signal.aborted && alive(pool) < Math.min(min, max)) {
+  if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
+  while (missingSpares({ spares: spares(pool), alive: alive(pool), min, max }) > 0) {
     if (!situation(pool, pool.standard, 0).mayStart) return retryLater(pool, pool.standard);
     track(pool, spawn(pool, pool.standard));
   }
+}
+
+function spares(pool: Pool): number {
+  const states = [...pool.workers.values()].filter(({ kind }) => kind === pool.standard).map(({ state }) => state);
+  return countSpares(states, isShared(pool));
+}
+
+function isShared(pool: Pool): boolean {
+  return pool.settings.config.pool.reuse === "profile";
 }
 
 function retryLater(pool: Pool, kind: Kind): void {
@@ -378,11 +323,8 @@ function alive(pool: Pool, kind: Kind | null = null): number {
   return [...pool.workers.values()].filter((one) => one.state.at !== "dead" && (!kind || one.kind === kind)).length;
 }
 
-/** An agent may have left the configuration after a message for it was accepted. */
-function kindOf(pool: Pool, agentId: AgentId): Kind {
-  const kind = pool.kinds.get(agentId);
-  if (kind) return kind;
-  throw new GatewayError("agent_unknown", `there is no agent ${agentId}`);
+function kindOf(pool: Pool, { caller }: LeaseRequest): Kind {
+  return kindFor(pool.kinds, caller);
 }
 
 function worker(pool: Pool, id: number): Worker {
@@ -393,5 +335,5 @@ function worker(pool: Pool, id: number): Worker {
 
 function wanted({ request }: Waiter, kind: Kind) {
   const { sessionFile, caller } = request;
-  return { principal: caller.principal, sessionFile, profile: kind.signature };
+  return { principal: caller.principal, role: caller.role, sessionFile, profile: kind.signature };
 }

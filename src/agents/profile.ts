@@ -1,30 +1,86 @@
-/** What makes one agent different from another. Processes are shared only between sessions whose agents have the same signature. */
-import type { Config } from "../config/index.ts";
-import type { AgentId } from "../contracts/ids.ts";
-import { systemPrompt } from "./setup/persona.ts";
+/**
+ * What makes the processes of one agent and role different from others. The hard part must match exactly; the soft part (skills, extensions,
+ * prompt templates) may be more than was asked for. Pure.
+ */
+import type { Config, ToolsFilter } from "../config/index.ts";
+import type { AgentId, Role } from "../contracts/ids.ts";
+import { type GatewayFeatures, NO_FEATURES, systemPrompt } from "./setup/system-prompt.ts";
 
 export interface AgentProfile {
   readonly id: AgentId;
-  /** The settings of `agent`, with this agent's own in their place. */
+  readonly role: Role;
+  /** The settings of `agent`, with this agent's own in their place, and those of the role before both. */
   readonly config: Config["agent"];
+}
+
+/** What processes are compared by. */
+export interface ProfileSignature {
+  /** Equal for processes that could not be told apart. Person and role are not in it: a process belongs to those it served first. */
+  readonly hard: string;
+  readonly soft: readonly string[];
 }
 
 /** There without being listed. */
 export const DEFAULT_AGENT = "default" as AgentId;
+const ROLES: readonly Role[] = ["owner", "member", "guest"];
+/** What pi brings itself. */
+export const PI_FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];
+export const PI_SHELLS: readonly string[] = ["bash", "powershell"];
 
-export function agentProfiles({ agent, agents }: Pick<Config, "agent" | "agents">): ReadonlyMap<AgentId, AgentProfile> {
-  const listed = agents.map(({ id, role: _role, ...own }) => ({ id: id as AgentId, config: { ...agent, ...own } }));
-  return new Map([{ id: DEFAULT_AGENT, config: agent }, ...listed].map((profile) => [profile.id, profile]));
+export type ProfileConfig = Pick<Config, "agent" | "agents"> & { readonly roles?: Pick<Config["roles"], "profiles"> };
+
+/** One for every agent and role, by `profileKey`. */
+export function agentProfiles({ agent, agents, roles }: ProfileConfig): ReadonlyMap<string, AgentProfile> {
+  const listed = agents.map(({ id, role: _cap, gatewayPrompts, ...own }) => ({
+    id: id as AgentId,
+    config: { ...agent, ...own, gatewayPrompts: { ...agent.gatewayPrompts, ...gatewayPrompts } },
+  }));
+  const all = [{ id: DEFAULT_AGENT, config: agent }, ...listed].flatMap(({ id, config }) =>
+    ROLES.map((role) => ({ id, role, config: { ...config, ...forRole(config, role, roles?.profiles[role]) } })),
+  );
+  return new Map(all.map((profile) => [profileKey(profile.id, profile.role), profile]));
 }
 
-/** Equal for profiles whose processes could not be told apart. The person is not in it: a process belongs to one anyway. */
-export function profileSignature({ config }: AgentProfile): string {
-  const { model, thinking, workspace, agentDir, piPath, timeoutMs } = config;
-  const parts = [model, thinking, systemPrompt(config), workspace, agentDir, piPath, timeoutMs];
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
+export function profileKey(id: AgentId, role: Role): string {
+  return `${id}/${role}`;
 }
 
-/** Below the state directory: pi's settings of this agent. */
-export function profileFolder(id: AgentId): readonly string[] {
+/** pi's own tools reach the machine, so only owners get them, unless the role says otherwise itself. */
+function forRole(config: Config["agent"], role: Role, own: Config["roles"]["profiles"][Role]) {
+  const tools = own?.tools ?? (role === "owner" ? config.tools : withoutPiTools(config.tools));
+  return { ...own, tools };
+}
+
+function withoutPiTools(tools: ToolsFilter): ToolsFilter {
+  if (typeof tools === "string") return "chat";
+  return tools.filter((name) => !PI_FILE_TOOLS.includes(name) && !PI_SHELLS.includes(name));
+}
+
+/** The environment of a process follows from its model, its folders and the gateway's own environment, so it needs no place of its own. */
+export function profileSignature(
+  { config }: Pick<AgentProfile, "config">,
+  features: GatewayFeatures = NO_FEATURES,
+): ProfileSignature {
+  const { model, thinking, workspace, tools, agentDir, piPath, timeoutMs } = config;
+  const parts = [model, thinking, systemPrompt(config, features), workspace, tools, agentDir, piPath, timeoutMs];
+  const hard = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
+  const named = (kind: string, paths: readonly string[]) => paths.map((path) => `${kind}:${path}`);
+  const { skills, extensions, promptTemplates } = config;
+  const soft = [...named("skill", skills), ...named("extension", extensions), ...named("template", promptTemplates)];
+  return { hard, soft: [...new Set(soft)].sort() };
+}
+
+/** A process with this signature can do everything that is wanted. */
+export function covers(has: ProfileSignature, wanted: ProfileSignature): boolean {
+  return has.hard === wanted.hard && wanted.soft.every((one) => has.soft.includes(one));
+}
+
+export function sameSignature(one: ProfileSignature, other: ProfileSignature): boolean {
+  return covers(one, other) && covers(other, one);
+}
+
+/** Below the state directory: pi's settings of this agent. A role has its own where it differs from owners. */
+export function profileFolder(id: AgentId, role: Role = "owner"): readonly string[] {
+  if (role !== "owner") return ["roles", role, id];
   return id === DEFAULT_AGENT ? ["agent"] : ["agents", id];
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { silentLog } from "../kit/log.ts";
-import { type AgentConfig, agentFixture, caller, collect, poolOptions, replyOf } from "../testing/agent-fixture.ts";
+import { agentFixture, caller, collect, poolOptions, replyOf } from "../testing/agent-fixture.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../testing/scripted-agent.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { killOrphans } from "./process/orphans.ts";
@@ -183,14 +183,30 @@ describe("when all processes are busy", () => {
 });
 
 describe("the number of processes", () => {
-  test("never falls below the minimum for long: one that dies at rest is replaced", async () => {
-    await using fx = await scripted({ kind: "none" }, { pool: { min: 1 } });
-    const first = await fx.lease();
-    await first[Symbol.asyncDispose]();
-    process.kill(first.pid, "SIGKILL");
+  test("never falls below the minimum for long: a spare that dies is replaced", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 1, max: 1 } });
+    await until(() => fx.pool.stats().idle === 1);
+    const [first = 0] = spawnedPids(fx);
+    process.kill(first, "SIGKILL");
     await until(() => spawnedPids(fx).length === 2 && fx.pool.stats().idle === 1);
-    expect(identify(first.pid)).toBeNull();
+    expect(identify(first)).toBeNull();
     expect(replyOf(await fx.turn("hello"))).toBe("ok");
+  });
+
+  test("at a start never rises above what may start at once, however many wait", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 2, max: 4 }, startsAtOnce: 1 });
+    let most = 0;
+    const look = () => void (most = Math.max(most, fx.pool.stats().starting));
+    const names = ["session-a", "session-b", "session-c", "session-d"];
+    const leases = names.map(async (name) => {
+      const held = await fx.lease({ sessionFile: `${name}.jsonl`, principal: `web:user:${name}` });
+      look();
+      return held;
+    });
+    look();
+    const held = await Promise.all(leases);
+    expect([most, fx.pool.stats().busy, spawnedPids(fx).length]).toEqual([1, 4, 4]);
+    for (const lease of held) await lease[Symbol.asyncDispose]();
   });
 
   test("falls back to the minimum when they are not used", async () => {
@@ -279,7 +295,7 @@ describe("after a crash of the gateway", () => {
   });
 });
 
-function scripted(misbehaviour: Misbehaviour, config: AgentConfig & { readonly handshakeMs?: number } = {}) {
+function scripted(misbehaviour: Misbehaviour, config: Parameters<typeof agentFixture>[0] = {}) {
   return agentFixture(config, { providers: {} }, async (home) => ({
     piPath: await writeScriptedAgent(home.path, misbehaviour),
   }));

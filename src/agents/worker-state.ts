@@ -2,20 +2,27 @@
  * starting ──ready──▶ idle ──lease──▶ busy ──release──▶ idle
  *     └──────exit──────┴──────exit─────┴──▶ dead        idle ──retire──▶ dead
  *
- * The states of one pooled process and the only ways between them. Its principal is the one it served last; whether another
- * may follow is decided in choose.ts.
+ * The states of one pooled process and the only ways between them. Whom it served last is kept; whether another may follow is decided in
+ * choose.ts.
  */
-import type { Principal } from "../contracts/ids.ts";
+import type { Principal, Role } from "../contracts/ids.ts";
+
+/** A process belongs to them from its first lease on; how strictly is decided in choose.ts. */
+export interface Served {
+  readonly principal: Principal;
+  readonly role: Role;
+}
 
 export type WorkerState =
   | { readonly at: "starting"; readonly since: number }
   | {
       readonly at: "idle";
       readonly since: number;
-      readonly principal: Principal | null;
+      /** Null: fresh. */
+      readonly served: Served | null;
       readonly sessionFile: string | null;
     }
-  | { readonly at: "busy"; readonly since: number; readonly principal: Principal; readonly sessionFile: string }
+  | { readonly at: "busy"; readonly since: number; readonly served: Served; readonly sessionFile: string }
   | { readonly at: "dead" };
 
 export const DEAD: WorkerState = { at: "dead" };
@@ -26,19 +33,16 @@ export function starting(now: number): WorkerState {
 
 export function ready(state: WorkerState, now: number): WorkerState {
   if (state.at !== "starting") return state; // it was given up while it started
-  return { at: "idle", since: now, principal: null, sessionFile: null };
+  return { at: "idle", since: now, served: null, sessionFile: null };
 }
 
-export function leased(
-  state: WorkerState,
-  to: { readonly principal: Principal; readonly sessionFile: string },
-  now: number,
-): WorkerState {
+export function leased(state: WorkerState, to: Served & { readonly sessionFile: string }, now: number): WorkerState {
   if (state.at !== "idle") return state;
-  return { at: "busy", since: now, principal: to.principal, sessionFile: to.sessionFile };
+  const { principal, role, sessionFile } = to;
+  return { at: "busy", since: now, served: { principal, role }, sessionFile };
 }
 
 export function released(state: WorkerState, now: number): WorkerState {
   if (state.at !== "busy") return state; // it died while it worked; the exit has already been noticed
-  return { at: "idle", since: now, principal: state.principal, sessionFile: state.sessionFile };
+  return { at: "idle", since: now, served: state.served, sessionFile: state.sessionFile };
 }

@@ -30,6 +30,7 @@ function editorSchema(schema: SchemaNode): Record<string, unknown> {
     out.additionalProperties = false;
   }
   if (schema.items) out.items = editorSchema(schema.items);
+  if (schema.anyOf && !schema.duration && !choicesOf(schema)) out.anyOf = schema.anyOf.map(editorSchema);
   return takesVariable(schema) ? orVariable(out) : out;
 }
 
@@ -103,6 +104,8 @@ function kindWords(schema: SchemaNode): string {
   if (schema.duration) return "duration";
   const choices = choicesOf(schema);
   if (choices) return choices.map((choice) => `\`"${choice}"\``).join(", ");
+  if (schema.anyOf) return schema.anyOf.map((one) => kindWords(one)).join(", ");
+  if (typeof schema.const === "string") return `\`"${schema.const}"\``;
   if (schema.type === "integer" || schema.type === "number") return numberWords(schema);
   if (schema.type === "boolean") return "`true`, `false`";
   if (schema.type === "array") return "list";

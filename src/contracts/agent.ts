@@ -53,7 +53,10 @@ export interface AgentLease extends AsyncDisposable {
 }
 
 export interface PromptInput {
+  /** What people said. Never read as a command, unless its first word names one of the agent's prompt templates. */
   readonly text: string;
+  /** What the gateway says before it; left out where a prompt template is called. */
+  readonly preface?: string;
   readonly images: readonly { readonly mimeType: string; readonly base64: string }[];
 }
 

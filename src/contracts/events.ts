@@ -1,6 +1,6 @@
 /** One map of everything that happens. Observers cannot break the flow. The names below `turn.` and `message` also go to clients. */
-import type { ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
-import type { InboxId, SessionKey, TurnId } from "./ids.ts";
+import type { OutboundMessage, ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
+import type { InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 
 export interface GatewayEvents {
@@ -39,6 +39,25 @@ export interface GatewayEvents {
     readonly spans: readonly Span[];
     /** Now, when its end is stored. */
     readonly sinceAcceptedMs: number;
+  };
+  /** What was said in an ended turn, for those who keep records; comes before its `turn.ended`. */
+  "turn.recorded": {
+    readonly sessionKey: SessionKey;
+    readonly turnId: TurnId;
+    readonly role: Role;
+    readonly said: readonly {
+      readonly at: number;
+      readonly principal: Principal;
+      readonly name: string;
+      readonly text: string;
+      /** Names of files. */
+      readonly attachments: readonly string[];
+    }[];
+    readonly reply: readonly OutboundMessage[];
+    readonly outcome: TurnOutcome;
+    readonly ms: number;
+    readonly usage: Usage;
+    readonly model: string;
   };
   /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive. */
   status: { readonly what: "config" | "agents" | "sessions" | "outbox" };

@@ -1,4 +1,6 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
+export { type Briefing, createBriefing } from "./prompt.ts";
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
 export { createLiveTurns } from "./live-turns.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";
+export { type UntrustedText, wrapUntrusted } from "./untrusted.ts";

@@ -15,7 +15,8 @@ import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
-import { promptFor } from "./prompt.ts";
+import { type Briefing, promptFor } from "./prompt.ts";
+import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
@@ -39,6 +40,8 @@ export interface TurnsDeps {
   readonly live: LiveTurnsBoard;
   /** Without them every message is for the model. */
   readonly commands?: Commands;
+  /** What the model is told before people's words. */
+  readonly briefing?: Briefing;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -130,6 +133,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     writer.close();
     const sinceAcceptedMs = spans.sinceAcceptedMs();
     events.emit("turn.measured", { turnId: batch.turnId, attempt: batch.attempt, spans: end.spans, sinceAcceptedMs });
+    events.emit("turn.recorded", recordOf(batch, end, ms));
     events.emit("turn.ended", {
       sessionKey: batch.sessionKey,
       turnId: batch.turnId,

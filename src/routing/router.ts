@@ -10,7 +10,9 @@ import { buildSessionKey, type Peer, type SessionName } from "./session-key.ts";
 
 export const DEFAULT_AGENT = "default" as AgentId;
 
-export type RoutingConfig = Pick<Config, "agents" | "bindings" | "roles" | "session">;
+export interface RoutingConfig extends Pick<Config, "agents" | "bindings" | "session"> {
+  readonly roles: Pick<Config["roles"], "owners" | "members">;
+}
 
 /** What channels know about who may speak to them. */
 export interface AccessDoors {

@@ -1,6 +1,6 @@
 /** A pool of real (or scripted) agent processes in a private home, with a tool gate that a test can watch. Everything ends with the test. */
 import { join } from "node:path";
-import { type PoolOptions, startPool } from "../agents/index.ts";
+import { agentProfiles, type PoolOptions, startPool } from "../agents/index.ts";
 import { type Config, readEnvironment } from "../config/index.ts";
 import type { AgentEvent, AgentLease, AgentPool, Caller, LeaseRequest } from "../contracts/agent.ts";
 import type { EventName, Events, GatewayEvents } from "../contracts/events.ts";
@@ -21,6 +21,10 @@ const HANDSHAKE_MS = 15_000;
 
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
+interface FixtureOptions extends Pick<PoolOptions, "handshakeMs" | "startsAtOnce"> {
+  readonly roles?: Config["roles"]["profiles"];
+}
+
 export interface AgentFixture extends AsyncDisposable {
   readonly pool: AgentPool;
   readonly home: string;
@@ -38,6 +42,15 @@ export interface FakeGate extends ToolGate {
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
   readonly calls: readonly ToolRequest[];
 }
+
+/** What a configuration says about capabilities when it says nothing. */
+export const NOTHING_ADDED = {
+  tools: "chat" as const,
+  skills: [],
+  extensions: [],
+  promptTemplates: [],
+  gatewayPrompts: { heartbeat: true, cron: true, media: true },
+};
 
 export const TEST_KEY = "test-key-7f3a9c";
 
@@ -70,13 +83,19 @@ export function providers(fake: FakeProvider): Config["models"] {
 }
 
 export async function agentFixture(
-  config: AgentConfig & { readonly handshakeMs?: number } = {},
+  config: AgentConfig & FixtureOptions = {},
   models: Config["models"] = { providers: {} },
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { handshakeMs = HANDSHAKE_MS, ...agent } = config;
-  const options = { ...poolOptions(home.path, merge(agent, await prepare(home)), models), handshakeMs };
+  const { handshakeMs = HANDSHAKE_MS, startsAtOnce, roles = {}, ...agent } = config;
+  const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
+  const options = {
+    ...settings,
+    profiles: agentProfiles({ agent: settings.config, agents: [], roles: { profiles: roles } }),
+    handshakeMs,
+    ...(startsAtOnce === undefined ? {} : { startsAtOnce }),
+  };
   const gate = fakeGate();
   const log = recordingLog();
   const happened: { event: EventName; data: unknown }[] = [];
@@ -127,7 +146,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
   };
   return {
     home,
-    config: { timeoutMs: 60_000, ...config, pool },
+    config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...config, pool },
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: join(ROOT, "bridge", "index.ts"),
@@ -143,13 +162,13 @@ export function replyOf(events: readonly AgentEvent[]): string {
   return last?.type === "done" ? last.text : `not done: ${JSON.stringify(last)}`;
 }
 
-export function caller(principal: string): Caller {
+export function caller(principal: string, role: Caller["role"] = "owner"): Caller {
   return {
     sessionKey: `agent:default:webchat:dm:${principal}` as SessionKey,
     turnId: "turn_1" as TurnId,
     agentId: "default" as AgentId,
     principal: principal as Principal,
-    role: "owner",
+    role,
     origin: { channel: "webchat", account: "default", chat: principal },
   };
 }

@@ -1,9 +1,11 @@
 /** The folder that pi reads its settings from, written by the gateway. A folder that belongs to somebody else (agent.agentDir) is left as it is. */
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import { type ModelChoice, keyVariable } from "./model-choice.ts";
-import { systemPrompt } from "./persona.ts";
+import { expandPath } from "./paths.ts";
+import { type GatewayFeatures, systemPrompt } from "./system-prompt.ts";
+import { defaultTools } from "./tool-flags.ts";
 
 export interface AgentFolders {
   /** PI_CODING_AGENT_DIR. */
@@ -26,6 +28,7 @@ interface FolderOptions {
   readonly environment: Environment;
   /** Where this agent's own folder is, below `home`. Default: `agent`. */
   readonly folder?: readonly string[];
+  readonly features?: GatewayFeatures;
 }
 
 /** Retries of passing provider errors inside pi: quick and few, because somebody is waiting. */
@@ -34,13 +37,13 @@ const RETRY = { enabled: true, maxRetries: 2, baseDelayMs: 1_000, maxAgentDelayM
 export function agentFolders(options: FolderOptions): AgentFolders {
   const { home, config, environment } = options;
   const own = ownFolder(options);
-  const given = config.agentDir === undefined ? null : expand(config.agentDir, environment.userHome);
+  const given = config.agentDir === undefined ? null : expandPath(config.agentDir, environment.userHome);
   return {
     agentDir: given ?? own,
     ownAgentDir: given === null,
     home: join(own, "home"),
     workspace:
-      config.workspace === undefined ? join(home, "workspace") : expand(config.workspace, environment.userHome),
+      config.workspace === undefined ? join(home, "workspace") : expandPath(config.workspace, environment.userHome),
     sessions: join(home, "sessions"),
     transpilerCache: environment.transpilerCache ?? join(home, "cache", "bun"),
     promptFile: join(own, "system-prompt.md"),
@@ -56,7 +59,7 @@ export async function prepareFolders(
   const made = [ownFolder(options), folders.home, folders.workspace, folders.sessions];
   if (options.environment.transpilerCache === null) made.push(folders.transpilerCache);
   for (const folder of made) await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writePrivate(folders.promptFile, systemPrompt(options.config));
+  await writePrivate(folders.promptFile, systemPrompt(options.config, options.features));
   await writePrivate(folders.bunConfig, "");
   if (!folders.ownAgentDir) return;
   await writePrivate(join(folders.agentDir, "settings.json"), toJson(settings(options.config, choice)));
@@ -72,6 +75,7 @@ function settings(config: Config["agent"], choice: ModelChoice): Record<string, 
   return {
     ...defaultModel(choice),
     ...(config.thinking === undefined ? {} : { defaultThinkingLevel: config.thinking }),
+    ...defaultTools(config.tools),
     retry: RETRY,
   };
 }
@@ -103,9 +107,4 @@ async function writePrivate(path: string, content: string): Promise<void> {
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-function expand(path: string, userHome: string): string {
-  if (path === "~" || path.startsWith("~/")) return join(userHome, path.slice(1));
-  return isAbsolute(path) ? path : resolve(path);
 }

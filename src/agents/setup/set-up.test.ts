@@ -11,7 +11,6 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { agentFolders, prepareFolders } from "./agent-folder.ts";
 import { findPi } from "./find-pi.ts";
 import { type ModelChoice, chooseModel } from "./model-choice.ts";
-import { systemPrompt } from "./persona.ts";
 import { redact } from "../process/redact.ts";
 import { createStartRecord } from "../start-record.ts";
 import { asPlainText } from "../talk/turn.ts";
@@ -184,11 +183,4 @@ test.each([
 test("secrets are taken out of an agent's last words", () => {
   const text = "key my-secret-value, sk-ant-abcdefghijklmnop and Bearer abcdefghijklmnop";
   expect(redact(text, ["my-secret-value", ""])).toBe("key [redacted], [redacted] and [redacted]");
-});
-
-test("the owner's instructions replace or follow the base ones", () => {
-  expect(systemPrompt({ systemPrompt: "Be a pirate.", appendSystemPrompt: "Stay polite." })).toBe(
-    "Be a pirate.\n\nStay polite.\n",
-  );
-  expect(systemPrompt({})).toStartWith("You are a helpful personal assistant.");
 });

@@ -10,6 +10,8 @@ import type { Log } from "../../kit/log.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import { agentEnvironment, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
+import { checkResources, resourceFlags, type Resources } from "./resources.ts";
+import { toolFlags } from "./tool-flags.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import { type AgentProcess, startProcess } from "../process/process.ts";
@@ -31,6 +33,7 @@ export interface StartSettings {
   readonly config: Config["agent"];
   readonly environment: Environment;
   readonly folders: AgentFolders;
+  readonly resources: Resources;
   readonly choice: ModelChoice;
   readonly notes: ChildNotes;
   readonly bridgePath: string;
@@ -48,6 +51,8 @@ export interface ReadyAgent {
   readonly thinking: string;
   /** Takes this process's keys out of a text: providers repeat them in their errors. */
   readonly redact: (text: string) => string;
+  /** The prompt templates it knows: a message that begins with a slash and such a name is for pi to fill in. */
+  readonly templates: ReadonlySet<string>;
 }
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
@@ -72,6 +77,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
       model: model ?? "",
       thinking: text(state.thinkingLevel),
       redact: (said) => redact(said, secrets),
+      templates: settings.resources.templateNames,
     };
   } catch (error) {
     await process.stop(true);
@@ -85,6 +91,7 @@ function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
     const say = `The folder of agent.agentDir (${folders.agentDir}) does not exist.`;
     throw new GatewayError("agent_unavailable", say, { say });
   }
+  checkResources(settings.resources);
   const found = findPi({
     piPath: config.piPath,
     execPath: process.execPath,
@@ -102,14 +109,15 @@ function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
   };
 }
 
-function flags({ config, folders, choice, bridgePath }: StartSettings): readonly string[] {
+function flags({ config, folders, resources, choice, bridgePath }: StartSettings): readonly string[] {
   const lean = ["--offline", "--no-extensions", "--no-skills", "--no-prompt-templates", "--no-themes"];
   return [
     ...lean,
     "--no-context-files",
-    "--no-builtin-tools",
+    ...toolFlags(config.tools),
     ...["--session-dir", folders.sessions],
     ...["-e", bridgePath],
+    ...resourceFlags(resources),
     ...["--system-prompt", folders.promptFile],
     ...(folders.ownAgentDir ? [] : foreignFolderFlags(config, choice)),
   ];

@@ -12,6 +12,8 @@ import type { ReadyAgent } from "../setup/start.ts";
 
 const ABORT_MS = 5_000;
 const MIN_WATCH_MS = 100;
+/** No file can take the name of what the gateway itself says to the process. */
+const BRIDGE_COMMANDS = "gw-";
 
 export interface Turn {
   readonly events: AsyncGenerator<AgentEvent, void, void>;
@@ -72,7 +74,7 @@ export function startTurn(
   const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const begin = async (): Promise<void> => {
-    const answer = await process.request(promptCommand(options.input), finished.signal);
+    const answer = await process.request(promptCommand(options.input, agent.templates), finished.signal);
     lastSign = clock.elapsed();
     accepted.resolve();
     if (!answer.ok) finish(refused(answer.error), true);
@@ -141,10 +143,22 @@ export function asPlainText(text: string): string {
   return text.trimStart().startsWith("/") ? ` ${text}` : text;
 }
 
+/** `/name …` where the owner has listed a prompt template of that name: pi puts the template in its place. */
+export function callsTemplate(text: string, templates: ReadonlySet<string>): boolean {
+  const [, name] = /^\/([\w.-]+)(?:\s|$)/.exec(text) ?? [];
+  return name !== undefined && !name.startsWith(BRIDGE_COMMANDS) && templates.has(name);
+}
+
 /** Half a character is stored as U+FFFD. pi would drop it; the model reads what the transcript shows. */
-function promptCommand(input: PromptInput): Record<string, unknown> {
+function promptCommand(input: PromptInput, templates: ReadonlySet<string>): Record<string, unknown> {
   const images = input.images.map(({ mimeType, base64 }) => ({ type: "image", data: base64, mimeType }));
-  return { type: "prompt", message: asPlainText(input.text.toWellFormed()), ...(images.length > 0 ? { images } : {}) };
+  const message = messageOf(input.text.toWellFormed(), input.preface, templates);
+  return { type: "prompt", message, ...(images.length > 0 ? { images } : {}) };
+}
+
+function messageOf(text: string, preface: string | undefined, templates: ReadonlySet<string>): string {
+  if (callsTemplate(text, templates)) return text;
+  return preface === undefined ? asPlainText(text) : `${preface}\n\n${text}`;
 }
 
 function refused(error: string): Ending {

@@ -1,5 +1,6 @@
 /** What one key cannot say alone: rules between settings that decide whether a start is safe. Pure; answers with findings. */
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
+import { skillRules } from "./capability-rules.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
 import { nearest } from "./nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
@@ -21,7 +22,8 @@ const RULES: readonly Rule[] = [
     check: reachRules,
   },
   { reads: ["agent.pool"], check: poolRule },
-  { reads: ["agent.model", "agents", "models"], check: modelRules },
+  { reads: ["agent.model", "agents", "models", "roles.profiles"], check: modelRules },
+  { reads: ["agent.skills", "agent.tools", "agents"], check: skillRules },
   { reads: ["agents"], check: agentRules },
   { reads: ["agents", "bindings"], check: bindingRules },
   { reads: ["session.identityLinks"], check: linkRules },
@@ -113,6 +115,8 @@ function* modelRules({ config, show }: RuleWorld): Generator<Broken> {
   yield* modelRule({ config, show }, "agent.model", config.agent.model ?? "");
   for (const [index, { model = "" }] of config.agents.entries())
     yield* modelRule({ config, show }, `agents[${index}].model`, model);
+  for (const [role, profile] of Object.entries(config.roles.profiles))
+    yield* modelRule({ config, show }, `roles.profiles.${role}.model`, profile?.model ?? "");
 }
 
 function* modelRule({ config, show }: RuleWorld, path: string, wanted: string): Generator<Broken> {

@@ -1,17 +1,16 @@
 /** The pi agents that answer: settings for all of them, and those of single ones. */
 import { Type } from "typebox";
+import {
+  gatewayPrompts,
+  modelName,
+  ownGatewayPrompts,
+  ownResources,
+  ownTools,
+  resources,
+  tools,
+} from "./capabilities.ts";
 import { closed, duration, MAX_DURATION_MS } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
-
-const modelName = (description: string) =>
-  Type.Optional(
-    Type.String({
-      pattern: "^[^/\\s]+/\\S+$",
-      expects: 'text such as "provider/model", of at most 200 characters',
-      maxLength: 200,
-      description,
-    }),
-  );
 
 const thinkingLevel = (description: string) =>
   Type.Optional(
@@ -39,6 +38,11 @@ export const AgentSection = Type.Object(
         description: "The agent's working folder. Default: workspace/ in the state directory.",
       }),
     ),
+    tools: tools(
+      'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi\'s own tools this way; see roles.profiles.',
+    ),
+    ...resources,
+    gatewayPrompts,
     agentDir: Type.Optional(
       Type.String({
         maxLength: 4096,
@@ -55,14 +59,20 @@ export const AgentSection = Type.Object(
     timeoutMs: duration(600_000, 1_000, "A turn that takes longer is stopped and says so."),
     pool: Type.Object(
       {
-        min: Type.Integer({ default: 1, minimum: 0, maximum: 64, description: "Agent processes kept ready." }),
+        min: Type.Integer({
+          default: 1,
+          minimum: 0,
+          maximum: 64,
+          description:
+            "Spare processes of the default agent that are kept ready for whoever comes next, while max allows it.",
+        }),
         max: Type.Integer({
           default: 4,
           minimum: 1,
           maximum: 64,
           description: "Agent processes at most. Each takes about 90 MB.",
         }),
-        idleMs: duration(300_000, 1_000, "An unused process above min is stopped after this long."),
+        idleMs: duration(300_000, 1_000, "An unused process that is not one of the spares is stopped after this long."),
         maxSwitches: Type.Integer({
           default: 200,
           minimum: 1,
@@ -100,6 +110,9 @@ export const AgentsSection = Type.Array(
         Type.String({ maxLength: 100_000, description: "Added after the base instructions." }),
       ),
       workspace: Type.Optional(Type.String({ maxLength: 4096, description: "Its working folder." })),
+      tools: ownTools("Instead of agent.tools."),
+      ...ownResources,
+      gatewayPrompts: ownGatewayPrompts,
       role: role("What people may do at most when they talk to it, whatever their own role is."),
       timeoutMs: Type.Optional(
         Type.Unsafe<number>({

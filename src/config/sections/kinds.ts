@@ -23,4 +23,23 @@ export const duration = (byDefault: number, minimum: number, description: string
     description,
   });
 
+/** Files and folders; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
+export const pathList = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, default: [], description });
+
+export const ownPathList = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, description }));
+
+const FLAG_OR_TEXT = {
+  anyOf: [{ type: "boolean" }, { type: "string", minLength: 1, maxLength: 20_000 }],
+  expects: "true, false, or text of at most 20000 characters",
+};
+
+/** On, off, or words of one's own. */
+export const flagOrText = (description: string) =>
+  Type.Unsafe<boolean | string>({ ...FLAG_OR_TEXT, default: true, description });
+
+export const ownFlagOrText = (description: string) =>
+  Type.Optional(Type.Unsafe<boolean | string>({ ...FLAG_OR_TEXT, description }));
+
 export const closed = { additionalProperties: false, default: {} } as const;

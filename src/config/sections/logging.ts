@@ -13,8 +13,29 @@ export const LoggingSection = Type.Object(
       default: 14,
       minimum: 1,
       maximum: 3650,
-      description: "Log files older than this are deleted.",
+      description: "Log files and transcripts older than this are deleted.",
     }),
+    transcripts: Type.Object(
+      {
+        enabled: Type.Boolean({
+          default: true,
+          description: "Write what is said in each session to a readable file in logs/transcripts/.",
+        }),
+        maxMb: Type.Integer({
+          default: 4,
+          minimum: 1,
+          maximum: 1_024,
+          description: "A transcript that would pass this size, in MiB, goes on in a new file.",
+        }),
+        keep: Type.Integer({
+          default: 3,
+          minimum: 0,
+          maximum: 100,
+          description: "How many earlier files of a session stay beside the newest.",
+        }),
+      },
+      closed,
+    ),
   },
   { ...closed, description: "What is written down about the gateway's own work." },
 );

@@ -1,5 +1,6 @@
 /** The part of the schema that says who speaks to which agent in which conversation. Ids only: names of people are never matched. */
 import { Type } from "typebox";
+import { modelName, ownTools, workspace } from "./capabilities.ts";
 
 /** A person on a platform. Names are for display only and are never matched. */
 const principal = (description: string) =>
@@ -50,6 +51,18 @@ export const BindingsSection = Type.Array(
   },
 );
 
+const roleProfile = (who: string) =>
+  Type.Optional(
+    Type.Object(
+      {
+        workspace: workspace(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
+        tools: ownTools(`The tools that agents have for ${who}; pi's own included, if you say so here.`),
+        model: modelName(`The model that answers ${who}, as "provider/model".`),
+      },
+      { additionalProperties: false, description: `What is different for ${who}.` },
+    ),
+  );
+
 export const RolesSection = Type.Object(
   {
     owners: Type.Array(principal("A person's id."), {
@@ -62,6 +75,10 @@ export const RolesSection = Type.Object(
       maxItems: 10_000,
       description: "People who may talk to the agents.",
     }),
+    profiles: Type.Object(
+      { owner: roleProfile("owners"), member: roleProfile("members"), guest: roleProfile("guests") },
+      { additionalProperties: false, default: {} },
+    ),
   },
   {
     additionalProperties: false,

@@ -1,0 +1,197 @@
+/** What a profile means for a real pi: its tools, skills, extensions, templates, working folder, and who may have its process. */
+import { describe, expect, test } from "bun:test";
+import { readlinkSync } from "node:fs";
+import { mkdir, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type AgentFixture,
+  agentFixture,
+  caller,
+  collect,
+  providers,
+  replyOf,
+  toolSpec,
+} from "../testing/agent-fixture.ts";
+import { type FakeProvider, type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
+import type { TempHome } from "../testing/temp-home.ts";
+
+const LIMIT_MS = 40_000;
+const guest = { caller: caller("telegram:user:7", "guest"), sessionFile: "session-guest.jsonl" };
+
+function systemOf({ messages }: ProviderRequest): string {
+  return JSON.stringify(messages.filter(({ role }) => role === "system" || role === "developer"));
+}
+function lastOf(fake: FakeProvider): ProviderRequest {
+  const last = fake.requests.at(-1);
+  if (!last) throw new Error("the provider was not asked");
+  return last;
+}
+async function ask(fx: AgentFixture, request: Parameters<AgentFixture["turn"]>[1] = {}, text = "hello") {
+  expect(replyOf(await fx.turn(text, request))).toBe("ok");
+}
+async function write(home: TempHome, name: string, text: string): Promise<string> {
+  const path = join(home.path, name);
+  await mkdir(join(path, ".."), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+const SKILL = `---\nname: tide-tables\ndescription: Says when the tide turns. Use for anything about the sea.\n---\n\n# Tides\n`;
+
+describe("tools", () => {
+  const FILE_TOOLS = ["edit", "find", "grep", "ls", "read", "write"];
+  test.each([
+    ["chat", ["session_status"]],
+    ["workspace", [...FILE_TOOLS, "session_status"]],
+    ["full", ["bash", ...FILE_TOOLS, "session_status"]],
+    [
+      ["grep", "session_status"],
+      ["grep", "session_status"],
+    ],
+    [["read"], ["read"]],
+    [[], []],
+  ])(
+    "%j gives the model exactly %j",
+    async (tools, expected) => {
+      await using fake = await startFakeProvider(() => says("ok"));
+      await using fx = await agentFixture({ tools: tools as never }, providers(fake));
+      fx.gate.tools = [toolSpec("session_status")];
+      await ask(fx);
+      expect(lastOf(fake).tools.toSorted()).toEqual([...expected].sort());
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "of pi's own are kept from guests, who have a working folder of their own where the role has one",
+    async () => {
+      await using fake = await startFakeProvider(() => says("ok"));
+      let folder = "";
+      const roles = { guest: {} as { workspace?: string } };
+      await using fx = await agentFixture({ tools: "full", roles }, providers(fake), async (home) => {
+        folder = join(home.path, "for-guests");
+        roles.guest.workspace = folder;
+        return {};
+      });
+      await using lease = await fx.lease(guest);
+      expect(replyOf(await collect(lease, "hello"))).toBe("ok");
+      expect(readlinkSync(`/proc/${lease.pid}/cwd`)).toBe(await realpath(folder));
+      expect([lastOf(fake).tools, systemOf(lastOf(fake)).includes(folder)]).toEqual([[], true]);
+      await using owner = await fx.lease();
+      expect(readlinkSync(`/proc/${owner.pid}/cwd`)).toBe(await realpath(join(fx.home, "workspace")));
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("a skill", () => {
+  test.each([
+    ["is in the instructions of an agent that can read it", "workspace", true],
+    ["is not in those of an agent that cannot", "chat", false],
+  ])(
+    "%s",
+    async (_name, tools, there) => {
+      await using fake = await startFakeProvider(() => says("ok"));
+      await using fx = await agentFixture({ tools: tools as never }, providers(fake), async (home) => ({
+        skills: [join(await write(home, "skills/tides/SKILL.md", SKILL), "..")],
+      }));
+      await ask(fx);
+      expect(systemOf(lastOf(fake)).includes("Says when the tide turns.")).toBe(there);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "that is not there is said in plain words, and no process starts without it",
+    async () => {
+      await using fx = await agentFixture({ skills: ["/nowhere/tides"] });
+      const failed = await fx.lease().catch((error: unknown) => error);
+      expect(String(failed)).toContain("/nowhere/tides, which is listed in agent.skills, does not exist.");
+      expect(fx.happened.some(({ event }) => event === "agent.spawned")).toBe(false);
+    },
+    LIMIT_MS,
+  );
+});
+
+test(
+  "an extension's tool is there for the model, beside the gateway's",
+  async () => {
+    const source = `export default function (pi) {
+      pi.registerTool({ name: "tide", label: "Tide", description: "When the tide turns.", parameters: { type: "object", properties: {} },
+        execute: async () => ({ content: [{ type: "text", text: "at noon" }], details: undefined }) });
+    }`;
+    await using fake = await startFakeProvider(() => says("ok"));
+    await using fx = await agentFixture({}, providers(fake), async (home) => ({
+      extensions: [await write(home, "tide.ts", source)],
+    }));
+    fx.gate.tools = [toolSpec("session_status")];
+    await ask(fx);
+    expect(lastOf(fake).tools.toSorted()).toEqual(["session_status", "tide"]);
+  },
+  LIMIT_MS,
+);
+
+describe("a prompt template", () => {
+  test(
+    "takes the place of its name, and no other slash is anything but text",
+    async () => {
+      await using fake = await startFakeProvider(() => says("ok"));
+      await using fx = await agentFixture({}, providers(fake), async (home) => ({
+        promptTemplates: [join(await write(home, "templates/greet.md", "Greet $1 with a sea shanty."), "..")],
+      }));
+      const told = async (text: string) => {
+        await ask(fx, {}, text);
+        const { content } = lastOf(fake).messages.at(-1) ?? {};
+        return typeof content === "string" ? content : JSON.stringify(content);
+      };
+      expect(await told("/greet Ann")).toContain("Greet Ann with a sea shanty.");
+      expect(await told(" /greet Ann")).toContain(" /greet Ann");
+      expect(await told("/greetings Ann")).toContain("/greetings Ann");
+      expect(await told("/skill:x")).toContain("/skill:x");
+      expect(await told("/llama")).toContain("/llama"); // a command that pi always has
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("a spare", () => {
+  test(
+    "waits for the next person while the first is served, and is taken without a start",
+    async () => {
+      await using fake = await startFakeProvider(() => says("ok"));
+      await using fx = await agentFixture({ pool: { min: 1, max: 3 } }, providers(fake));
+      const pids = () =>
+        fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [(data as { pid: number }).pid] : []));
+      await ask(fx, { principal: "web:user:ann", sessionFile: "session-ann.jsonl" });
+      await until(() => fx.pool.stats().idle === 2);
+      const before = pids();
+      await using bob = await fx.lease({ principal: "web:user:bob", sessionFile: "session-bob.jsonl" });
+      expect([before.length, before[1]]).toEqual([2, bob.pid]);
+      await until(() => fx.pool.stats().idle === 2); // Ann's, and the next spare
+      expect(pids().length).toBe(3);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "has no role yet; a process that has served an owner never serves a guest, though people share",
+    async () => {
+      await using fake = await startFakeProvider(() => says("ok"));
+      await using fx = await agentFixture({ pool: { min: 1, max: 3, reuse: "profile" } }, providers(fake));
+      const served = async (request: Parameters<AgentFixture["lease"]>[0]) => {
+        await using lease = await fx.lease(request);
+        expect(replyOf(await collect(lease, "hello"))).toBe("ok");
+        return lease.pid;
+      };
+      const owner = await served({ principal: "web:user:ann", sessionFile: "session-ann.jsonl" });
+      const [first, second] = [await served(guest), await served({ ...guest, sessionFile: "session-other.jsonl" })];
+      expect([first === owner, second === first]).toEqual([false, true]);
+      expect(await served({ principal: "web:user:bob", sessionFile: "session-bob.jsonl" })).toBe(owner);
+    },
+    LIMIT_MS,
+  );
+});
+
+/** Looks again whenever the event loop has turned; the test's own time limit ends a wait in vain. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,54 @@
+/** Skills, extensions and prompt templates of an agent: paths made absolute, checked to be there, and said to pi as flags. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import type { Config } from "../../config/index.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import { expandPath } from "./paths.ts";
+
+export interface Resources {
+  readonly skills: readonly string[];
+  readonly extensions: readonly string[];
+  readonly promptTemplates: readonly string[];
+  /** The names by which people call the templates. */
+  readonly templateNames: ReadonlySet<string>;
+}
+
+export function findResources(
+  config: Pick<Config["agent"], "skills" | "extensions" | "promptTemplates">,
+  userHome: string,
+): Resources {
+  const all = (paths: readonly string[]) => paths.map((path) => expandPath(path, userHome));
+  const promptTemplates = all(config.promptTemplates);
+  return {
+    skills: all(config.skills),
+    extensions: all(config.extensions),
+    promptTemplates,
+    templateNames: new Set(promptTemplates.flatMap(templateNamesIn)),
+  };
+}
+
+/** pi warns about a missing path on its error output, where nobody would see it; a missing extension ends it. Both are said here instead. */
+export function checkResources({ skills, extensions, promptTemplates }: Resources): void {
+  for (const [key, paths] of Object.entries({ skills, extensions, promptTemplates })) {
+    const missing = paths.find((path) => !existsSync(path));
+    if (missing === undefined) continue;
+    const say = `${missing}, which is listed in agent.${key}, does not exist.`;
+    throw new GatewayError("agent_unavailable", say, { say });
+  }
+}
+
+export function resourceFlags({ skills, extensions, promptTemplates }: Resources): readonly string[] {
+  return [
+    ...extensions.flatMap((path) => ["-e", path]),
+    ...skills.flatMap((path) => ["--skill", path]),
+    ...promptTemplates.flatMap((path) => ["--prompt-template", path]),
+  ];
+}
+
+/** As pi names them: the file's name without its ending. */
+function templateNamesIn(path: string): readonly string[] {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (!info) return [];
+  const files = info.isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path];
+  return files.filter((file) => extname(file) === ".md").map((file) => basename(file, ".md"));
+}

@@ -1,0 +1,51 @@
+/** The instructions of an agent: which parts are in it, in which order, and that the same settings give the same bytes. */
+import { describe, expect, test } from "bun:test";
+import { NOTHING_ADDED } from "../../testing/agent-fixture.ts";
+import { type GatewayFeatures, NO_FEATURES, type PromptSettings, systemPrompt } from "./system-prompt.ts";
+
+const ALL: GatewayFeatures = { heartbeat: true, cron: true, media: true };
+const prompt = (changes: Partial<PromptSettings> = {}, features = NO_FEATURES) =>
+  systemPrompt({ ...NOTHING_ADDED, ...changes }, features);
+const mentions = (text: string) => ["HEARTBEAT_OK", "Scheduled jobs", "send_media"].map((word) => text.includes(word));
+
+describe("the instructions", () => {
+  test("are a short persona and the form of the gateway's blocks when nothing is set", () => {
+    expect(prompt()).toStartWith("You are a helpful personal assistant.");
+    expect(prompt()).toContain("<gateway-facts CODE>");
+    expect(prompt().length).toBeLessThan(1_800);
+  });
+
+  test("begin with the owner's words in place of the persona, and end with what the owner adds", () => {
+    const text = prompt({ systemPrompt: "Be a pirate.", appendSystemPrompt: "Stay polite." }, ALL);
+    expect(text).toMatch(/^Be a pirate\.\n\nBlocks in [^]*\n\nHeartbeat: [^]*\n\nStay polite\.\n$/);
+    expect(text).not.toContain("personal assistant");
+  });
+
+  test.each<[string, Partial<GatewayFeatures>, boolean[]]>([
+    ["nothing", {}, [false, false, false]],
+    ["heartbeat", { heartbeat: true }, [true, false, false]],
+    ["cron", { cron: true }, [false, true, false]],
+    ["media", { media: true }, [false, false, true]],
+  ])("speak of %s only when it is there", (_name, features, expected) => {
+    expect(mentions(prompt({}, { ...NO_FEATURES, ...features }))).toEqual(expected);
+  });
+
+  test("leave a part out, or say it in the owner's words, as agent.gatewayPrompts asks", () => {
+    const text = prompt({ gatewayPrompts: { heartbeat: false, cron: "Jobs are mine.", media: true } }, ALL);
+    expect(mentions(text)).toEqual([false, false, true]);
+    expect(text).toContain("\n\nJobs are mine.\n\n");
+  });
+
+  test("do not say the owner's words about something that is not there", () => {
+    expect(prompt({ gatewayPrompts: { heartbeat: true, cron: "Jobs are mine.", media: true } })).toBe(prompt());
+  });
+
+  test("do not offer a tool that the agent's list leaves out", () => {
+    expect(mentions(prompt({ tools: ["web_search"] }, ALL))[2]).toBe(false);
+    expect(mentions(prompt({ tools: ["send_media"] }, ALL))[2]).toBe(true);
+  });
+
+  test("are the same bytes for the same settings", () => {
+    expect(new Set(Array.from({ length: 3 }, () => prompt({ appendSystemPrompt: "x" }, ALL))).size).toBe(1);
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * What changes from turn to turn and the model should know: time, channel, who speaks in a group, what is attached. A short block in front of
+ * the words, because instructions that change would cost the provider's cache; and only when there is something new, because every block is paid for.
+ */
+import type { Batch } from "../contracts/queue.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import { block, hasMarks, oneLine } from "./markers.ts";
+
+export interface FactsTeller {
+  /** The block for this turn, or null when the model knows enough. */
+  tell(batch: Batch): string | null;
+}
+
+/** What a conversation was told last. */
+export interface Told {
+  readonly at: number;
+  readonly day: string;
+  readonly where: string;
+  /** How long the session file was then. If it is no longer now, that turn was taken back and the model has forgotten it. */
+  readonly settledBytes: number;
+}
+
+export interface FactsNow extends Told {
+  readonly group: boolean;
+  readonly attachments: number;
+  /** The words have something in them that looks like a block. */
+  readonly lookalike: boolean;
+}
+
+export type Telling =
+  | {
+      readonly tell: true;
+      readonly because: "first" | "taken_back" | "group" | "elsewhere" | "attachments" | "lookalike" | "later";
+    }
+  | { readonly tell: false; readonly because: "known" };
+
+/** The instructions say "within minutes" of a message without a block; this is how many. */
+export const FACTS_AGAIN_MS = 600_000;
+/** Conversations whose last block is remembered; who is forgotten is simply told again. */
+const MAX_REMEMBERED = 2_000;
+
+export function createFactsTeller(
+  deps: { readonly clock: Clock; readonly ids: Ids },
+  options: { readonly zone: string } = { zone: hostZone() },
+): FactsTeller {
+  const told = new Map<string, Told>();
+
+  const remember = (file: string, facts: Told): void => {
+    told.delete(file); // the newest is last
+    told.set(file, facts);
+    const [oldest] = told.keys();
+    if (told.size > MAX_REMEMBERED && oldest !== undefined) told.delete(oldest);
+  };
+
+  return {
+    tell(batch) {
+      const now = deps.clock.now();
+      const facts = factsOf(batch, now, options.zone);
+      const { name } = batch.sessionFile;
+      if (!shouldTell(told.get(name) ?? null, facts).tell) return null;
+      const { at, day, where, settledBytes } = facts;
+      remember(name, { at, day, where, settledBytes });
+      return block(deps.ids, "gateway-facts", { body: linesOf(batch, now, options.zone).join("\n") });
+    },
+  };
+}
+
+export function shouldTell(told: Told | null, now: FactsNow): Telling {
+  if (!told) return { tell: true, because: "first" };
+  if (now.settledBytes <= told.settledBytes) return { tell: true, because: "taken_back" };
+  if (now.group) return { tell: true, because: "group" };
+  if (now.where !== told.where) return { tell: true, because: "elsewhere" };
+  if (now.attachments > 0) return { tell: true, because: "attachments" };
+  if (now.lookalike) return { tell: true, because: "lookalike" };
+  const later = now.at - told.at >= FACTS_AGAIN_MS || now.at < told.at || now.day !== told.day;
+  return later ? { tell: true, because: "later" } : { tell: false, because: "known" };
+}
+
+function factsOf({ entries, role, sessionFile }: Batch, now: number, zone: string): FactsNow {
+  const [first] = entries;
+  const { channel = "", account = "", chat = "", thread = "" } = first?.message.address ?? {};
+  return {
+    at: now,
+    day: timeIn(zone, now).slice(0, "2026-01-31".length),
+    where: JSON.stringify([channel, account, chat, thread, first?.message.sender.principal, role]),
+    settledBytes: sessionFile.settledBytes,
+    group: first?.message.scope === "group",
+    attachments: entries.reduce((sum, { message }) => sum + message.attachments.length, 0),
+    lookalike: entries.some(({ message }) => hasMarks(message.text)),
+  };
+}
+
+function linesOf({ entries, role }: Batch, now: number, zone: string): readonly string[] {
+  const [first] = entries;
+  const attachments = entries.flatMap(({ message }) => message.attachments);
+  const group = first?.message.scope === "group";
+  return [
+    `time: ${timeIn(zone, now)} ${weekdayIn(zone, now)} (${zone})`,
+    `channel: ${oneLine(first?.message.address.channel ?? "")}${group ? ", in a group" : ""}`,
+    ...(group && first ? [`from: "${oneLine(first.message.sender.name)}" (${role})`] : []),
+    ...(attachments.length > 0 ? [`attached: ${attachments.map(attachmentWords).join(", ")}`] : []),
+  ];
+}
+
+function attachmentWords({
+  name,
+  mimeType,
+  bytes,
+}: Batch["entries"][number]["message"]["attachments"][number]): string {
+  return `"${oneLine(name)}" (${oneLine(mimeType)}, ${Math.ceil(bytes / 1024)} KiB)`;
+}
+
+/** `2026-01-31T14:03+01:00`. */
+export function timeIn(zone: string, ms: number): string {
+  const parts = new Intl.DateTimeFormat("en-CA", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "longOffset",
+  }).formatToParts(ms);
+  const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? "";
+  const offset = of("timeZoneName").replace("GMT", "") || "+00:00";
+  return `${of("year")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}${offset}`;
+}
+
+function weekdayIn(zone: string, ms: number): string {
+  return new Intl.DateTimeFormat("en-US", { timeZone: zone, weekday: "long" }).format(ms);
+}
+
+function hostZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,0 +1,14 @@
+/** Marks text that comes from outside (webhooks, search results, files, guests in groups), so that a model can tell it from what it is asked. */
+import type { Ids } from "../kit/ids.ts";
+import { block, oneLine } from "./markers.ts";
+
+export interface UntrustedText {
+  /** Where it comes from, for the model: "web search", "group member Ann (guest)". */
+  readonly source: string;
+  readonly text: string;
+}
+
+/** Whatever the text is: the mark that ends the block is in the result once, at its end. */
+export function wrapUntrusted(ids: Ids, { source, text }: UntrustedText): string {
+  return block(ids, "untrusted-text", { label: ` source="${oneLine(source)}"`, body: text });
+}

@@ -11,9 +11,11 @@ import { createGroupCommit, storeFailed } from "./group-commit.ts";
 import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts";
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
+import { createConversations } from "./rows/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createOutbox } from "./rows/outbox.ts";
+import { createRoleGrants } from "./rows/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
@@ -149,6 +151,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     toolCalls: createToolCalls(rows),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
+    conversations: createConversations(rows),
+    roleGrants: createRoleGrants(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

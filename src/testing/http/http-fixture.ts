@@ -210,6 +210,8 @@ function createMemory() {
       transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
       reset: async (key) => !key.includes("missing"),
       total: never,
+      configure: never,
+      rename: never,
     },
     media: {
       async put({ data, at: _at, ...file }) {

@@ -5,6 +5,7 @@
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentProfile, agentProfiles } from "./profile.ts";
-export { type PoolOptions, startPool } from "./pool.ts";
+export type { PoolOptions } from "./kinds.ts";
+export { startPool } from "./pool.ts";
 export { type PiProbe, probePi } from "./probe.ts";
 export { type ReplaceablePool, createReplaceablePool } from "./replaceable-pool.ts";

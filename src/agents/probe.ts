@@ -5,7 +5,7 @@ import type { ToolGate } from "../contracts/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { type PoolOptions, startSettings } from "./pool.ts";
+import { type PoolOptions, startSettings } from "./kinds.ts";
 import { startAgent } from "./setup/start.ts";
 
 export type PiProbe =

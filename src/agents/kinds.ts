@@ -1,0 +1,141 @@
+/** The kinds of processes a pool runs: one for each agent that differs, and more for sessions whose model is of another provider. */
+import type { LeaseRequest } from "../contracts/agent.ts";
+import type { Config, Environment } from "../config/index.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { AgentId } from "../contracts/ids.ts";
+import type { Clock } from "../kit/clock.ts";
+import { childNotes } from "./process/orphans.ts";
+import { type AgentProfile, agentProfiles, DEFAULT_AGENT, profileFolder, profileSignature } from "./profile.ts";
+import { choiceForSession, profileForModel } from "./session-model.ts";
+import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
+import { type ModelChoice, chooseModel } from "./setup/model-choice.ts";
+import type { StartSettings } from "./setup/start.ts";
+import { type StartRecord, createStartRecord } from "./start-record.ts";
+
+const HANDSHAKE_MS = 20_000;
+/** People choose among the providers they have keys for. */
+const MAX_SESSION_KINDS = 64;
+
+export interface PoolOptions {
+  readonly home: string;
+  readonly config: Config["agent"];
+  /** Every agent there is. Default: the one of `config` alone. */
+  readonly profiles?: ReadonlyMap<AgentId, AgentProfile>;
+  readonly models: Config["models"];
+  readonly environment: Environment;
+  /** Absolute path of the extension that every process loads. */
+  readonly bridgePath: string;
+  /** How Bun is run. Default: this very executable, without reading any .env file. */
+  readonly bun?: readonly string[];
+  readonly bunEnv?: Readonly<Record<string, string>>;
+  /** How long a new process may take to answer its first question. Default 20 s: a loaded machine is slow. */
+  readonly handshakeMs?: number;
+}
+
+/** How processes of one kind are started, and how that has gone. One agent that does not start holds no other back. */
+export interface Kind {
+  readonly agentId: AgentId;
+  readonly signature: string;
+  readonly settings: StartSettings;
+  readonly starts: StartRecord;
+}
+
+type Wanted = Pick<LeaseRequest, "caller" | "model">;
+
+export interface Kinds {
+  readonly standard: Kind;
+  /** Of the agents themselves. */
+  readonly own: readonly Kind[];
+  /** Makes sure that `of` knows what this request needs; null when it does already. Throws `agent_unknown`, `model_missing`, `home_unusable`. */
+  prepare(request: Wanted): Promise<unknown> | null;
+  of(request: Wanted): Kind;
+}
+
+export async function openKinds(deps: { readonly clock: Clock }, options: PoolOptions): Promise<Kinds> {
+  const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
+  const own = new Map<AgentId, Kind>();
+  const bySignature = new Map<string, Promise<Kind>>();
+  const ready = new Map<string, Kind>();
+
+  const open = (profile: AgentProfile, more: Partial<SettingsOptions>): Promise<Kind> => {
+    const signature = profileSignature(profile);
+    const known = bySignature.get(signature);
+    if (known) return known;
+    const { id: agentId, config } = profile;
+    const made = startSettings({ ...options, config, folder: profileFolder(agentId), ...more }).then((settings) => {
+      const kind = { agentId, signature, settings, starts: createStartRecord(deps.clock) };
+      ready.set(signature, kind);
+      return kind;
+    });
+    made.catch(() => bySignature.delete(signature)); // whoever asked is told; the next one may have more luck
+    bySignature.set(signature, made);
+    return made;
+  };
+
+  for (const profile of profiles.values()) own.set(profile.id, await open(profile, {}));
+  const standard = own.get(DEFAULT_AGENT);
+  if (!standard) throw new GatewayError("internal", "there is no default agent");
+
+  /** An agent may have left the configuration after a message for it was accepted. */
+  const wantedBy = ({ caller, model }: Wanted) => {
+    const kind = own.get(caller.agentId);
+    const profile = profiles.get(caller.agentId);
+    if (!kind || !profile) throw new GatewayError("agent_unknown", `there is no agent ${caller.agentId}`);
+    return { kind, wanted: profileForModel(profile, kind.settings.choice, model) };
+  };
+
+  return {
+    standard,
+    own: [...new Set(own.values())],
+    prepare(request) {
+      const { wanted } = wantedBy(request);
+      if (wanted.kind === "own" || ready.has(profileSignature(wanted.profile))) return null;
+      if (ready.size >= own.size + MAX_SESSION_KINDS) throw tooMany();
+      const choice = choiceForSession(wanted, options.models, options.environment);
+      const folder = [...profileFolder(request.caller.agentId), "providers", wanted.provider];
+      return open(wanted.profile, { choice, folder });
+    },
+    of(request) {
+      const { kind, wanted } = wantedBy(request);
+      if (wanted.kind === "own") return kind;
+      const found = ready.get(profileSignature(wanted.profile));
+      if (found) return found;
+      throw new GatewayError("internal", "a kind of process was not prepared");
+    },
+  };
+}
+
+interface SettingsOptions extends PoolOptions {
+  readonly folder?: readonly string[];
+  /** Instead of what the settings of the agent say. */
+  readonly choice?: ModelChoice;
+}
+
+/** What a process is started with; `probePi` uses the same. */
+export async function startSettings(options: SettingsOptions): Promise<StartSettings> {
+  const choice = options.choice ?? chooseModel({ agent: options.config, models: options.models }, options.environment);
+  const folders = agentFolders(options);
+  try {
+    await prepareFolders(folders, options, choice);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "unknown reason";
+    throw new GatewayError("home_unusable", `the agent's folders could not be prepared: ${why}`, { cause });
+  }
+  return {
+    config: options.config,
+    environment: options.environment,
+    folders,
+    choice,
+    notes: childNotes(options.home),
+    bridgePath: options.bridgePath,
+    bun: [...(options.bun ?? [process.execPath, "--no-env-file"]), `--config=${folders.bunConfig}`],
+    bunEnv: options.bunEnv ?? {},
+    handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
+  };
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("model_missing", "sessions use too many providers at once", {
+    say: `Conversations use models of more than ${MAX_SESSION_KINDS} providers. Choose one that is in use: /model shows them.`,
+  });
+}

@@ -14,8 +14,9 @@ import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Queue } from "./contracts/queue.ts";
-import type { ToolGate } from "./contracts/tool.ts";
+import type { ToolGate } from "./contracts/tools/tool.ts";
 import { startOutbox } from "./delivery/index.ts";
+import { createModelDesk, createRoleDesk } from "./desk.ts";
 import { createBriefing, createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -26,7 +27,7 @@ import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { chooseSession, createRouter } from "./routing/index.ts";
+import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
@@ -102,11 +103,15 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const named = builtinChannels({ events });
   const channels = createChannelSet(Object.values(named));
   const lastStats = createLastStats();
-  const knowing = { clock, events, store, pool, stats: lastStats, status: () => status(), queue: () => queue };
+  const grants = await openRoleGrants(store.roleGrants);
+  const models = createModelDesk({ clock, pool, environment: options.environment }, config);
+  const roles = createRoleDesk(deps, config, grants);
+  const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles };
+  const knowing = { ...deps, events, store, pool, ...known };
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, router: createRouter(config) };
+  const receiving = { log, events, queue, router: createRouter(config, undefined, grants.current) };
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
@@ -126,6 +131,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,
       metrics,
+      models,
       publicConfig: () => publicConfig(config()),
       reloadConfig: reloader.reload,
     },
@@ -163,7 +169,7 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
 }
 
 function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config, tools: ToolGate): PoolOptions {
-  const features = { heartbeat: false, cron: false, media: tools.specs().some(({ name }) => name === "send_media") };
+  const features = { heartbeat: false, cron: false, media: tools.specs(null).some(({ name }) => name === "send_media") };
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
 }
 

@@ -1,12 +1,10 @@
 /** The list of conversations: search, begin a new one, move between them with mouse, finger or arrow keys. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { SessionSummary } from "../../src/contracts/chat.ts";
-import { ago } from "../net/words.ts";
-import { chat, leave, list, moreSessions, newChat, openSession, search, searchFor } from "../state/session-page.ts";
-import { hashOf } from "../state/route.ts";
+import { leave, list, moreSessions, newChat, search, searchFor } from "../state/session-page.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { Icon, Logo } from "./icons.tsx";
+import { SessionItem } from "./session-item.tsx";
 
 /** On narrow screens the list is a drawer; on wide ones it is always there. */
 export const drawer = signal(false);
@@ -94,7 +92,7 @@ function Sessions() {
       {items.length > 0 && (
         <ul>
           {items.map((item) => (
-            <Session key={item.key} item={item} />
+            <SessionItem key={item.key} item={item} now={minute.value} onOpen={() => (drawer.value = false)} />
           ))}
         </ul>
       )}
@@ -104,32 +102,6 @@ function Sessions() {
         </button>
       )}
     </div>
-  );
-}
-
-function Session({ item }: { readonly item: SessionSummary }) {
-  const current = item.key === chat.value.key;
-  const open = (event: MouseEvent) => {
-    drawer.value = false;
-    if (event.metaKey || event.ctrlKey || event.shiftKey) return; // a new tab or window is the browser's business
-    event.preventDefault();
-    openSession(item.key);
-  };
-  return (
-    <li>
-      <a
-        class="session"
-        data-testid="session"
-        data-session={item.key}
-        href={hashOf(item.key)}
-        aria-current={current ? "page" : undefined}
-        onClick={open}
-      >
-        <span class="session-title">{item.title || "Untitled"}</span>
-        <time dateTime={new Date(item.lastActivityAt).toISOString()}>{ago(item.lastActivityAt, minute.value)}</time>
-        {item.channel !== "webchat" && <span class="channel">{item.channel}</span>}
-      </a>
-    </li>
   );
 }
 

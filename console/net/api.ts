@@ -1,4 +1,4 @@
-/** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, and uploads. Same origin only. */
+/** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, and uploads. Same origin only. */
 import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
 import { parseError, parseObject } from "./frames.ts";
 
@@ -32,6 +32,18 @@ export async function readStatus(): Promise<Answer<GatewayStatus>> {
   const answer = await ask("/api/status", {});
   if (!answer.ok) return answer;
   return { ok: true, value: parseObject(answer.value) as unknown as GatewayStatus };
+}
+
+/** Null takes the name back. Gives the title the conversation has now. */
+export async function renameSession(key: string, name: string | null): Promise<Answer<string>> {
+  const answer = await ask(`/api/sessions/${encodeURIComponent(key)}`, {
+    method: "PATCH",
+    headers: { ...OURS, "Content-Type": "application/json" },
+    body: JSON.stringify({ name }),
+  });
+  if (!answer.ok) return answer;
+  const session = parseObject(answer.value)?.session as { readonly title?: unknown } | undefined;
+  return { ok: true, value: String(session?.title ?? "") };
 }
 
 async function ask(path: string, init: RequestInit): Promise<Answer<string>> {

@@ -23,6 +23,10 @@ export function touch(list: SessionList, event: WireEvent): SessionList | null {
   return { ...list, items: [...others.slice(0, place), touched, ...others.slice(place)] };
 }
 
+export function renamed(list: SessionList, key: string, title: string): SessionList {
+  return { ...list, items: list.items.map((one) => (one.key === key ? { ...one, title } : one)) };
+}
+
 export function addPage(
   list: SessionList,
   page: { readonly items: readonly SessionSummary[]; readonly next?: string },

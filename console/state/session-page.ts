@@ -1,12 +1,12 @@
 /** Everything the page shows, as signals, and everything a person can do on it. Components read and call; they hold no truth. */
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { GatewayStatus, WireEvent } from "../../src/contracts/wire.ts";
-import { readStatus, signIn, signOut, type Credential } from "../net/api.ts";
+import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
-import { addPage, EMPTY_LIST, touch, type SessionList } from "./list.ts";
+import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
 import { codeOf, hashOf, newSessionKey, randomId, sessionOf } from "./route.ts";
 import {
   addSend,
@@ -263,6 +263,14 @@ export function refreshMedia(): void {
 export function searchFor(text: string): void {
   search.value = text;
   soon("list", SEARCH_PAUSE_MS, readList);
+}
+
+/** Null takes the name back. The list shows the new one at once, and what the gateway made of it a moment later. */
+export async function rename(key: string, name: string | null): Promise<void> {
+  const before = list.value.items.find((one) => one.key === key)?.title ?? "";
+  list.value = renamed(list.value, key, name ?? before);
+  const answer = await renameSession(key, name);
+  list.value = renamed(list.value, key, answer.ok ? answer.value : before);
 }
 
 function readListSoon(): void {

@@ -1,26 +1,30 @@
-/** The kinds of processes there are: one for every agent and role, the same one where they do not differ. Prepares their folders, starts none. */
+/** The kinds of processes a pool runs: one for each agent that differs, and more for sessions whose model is of another provider. */
+import type { LeaseRequest } from "../contracts/agent.ts";
 import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import type { AgentId, Role } from "../contracts/ids.ts";
+import type { AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
+import { childNotes } from "./process/orphans.ts";
 import {
   type AgentProfile,
   agentProfiles,
+  DEFAULT_AGENT,
   type ProfileSignature,
   profileFolder,
   profileKey,
   profileSignature,
-  sameSignature,
 } from "./profile.ts";
+import { choiceForSession, profileForModel } from "./session-model.ts";
 import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
-import { chooseModel } from "./setup/model-choice.ts";
+import { type ModelChoice, chooseModel } from "./setup/model-choice.ts";
 import { findResources } from "./setup/resources.ts";
 import type { StartSettings } from "./setup/start.ts";
 import type { GatewayFeatures } from "./setup/system-prompt.ts";
-import { childNotes } from "./process/orphans.ts";
 import { type StartRecord, createStartRecord } from "./start-record.ts";
 
 const HANDSHAKE_MS = 20_000;
+/** People choose among the providers they have keys for. */
+const MAX_SESSION_KINDS = 64;
 
 export interface PoolOptions {
   readonly home: string;
@@ -50,35 +54,86 @@ export interface Kind {
   readonly starts: StartRecord;
 }
 
-/** By `profileKey`. */
-export type Kinds = ReadonlyMap<string, Kind>;
+type Wanted = Pick<LeaseRequest, "caller" | "model">;
 
-export async function kindsOf(deps: { readonly clock: Clock }, options: PoolOptions): Promise<Kinds> {
-  const kinds = new Map<string, Kind>();
-  const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
-  for (const [key, profile] of profiles) {
-    const signature = profileSignature(profile, options.features);
-    const alike = [...kinds.values()].find((kind) => sameSignature(kind.signature, signature));
-    const { id: agentId, role, config } = profile;
-    const folder = profileFolder(agentId, role);
-    const settings = alike?.settings ?? (await startSettings({ ...options, config, folder }));
-    kinds.set(key, alike ?? { agentId, signature, settings, starts: createStartRecord(deps.clock) });
-  }
-  return kinds;
+export interface Kinds {
+  readonly standard: Kind;
+  /** Of the agents themselves. */
+  readonly own: readonly Kind[];
+  /** Makes sure that `of` knows what this request needs; null when it does already. Throws `agent_unknown`, `model_missing`, `home_unusable`. */
+  prepare(request: Wanted): Promise<unknown> | null;
+  of(request: Wanted): Kind;
 }
 
-/** An agent may have left the configuration after a message for it was accepted. */
-export function kindFor(kinds: Kinds, { agentId, role }: { readonly agentId: AgentId; readonly role: Role }): Kind {
-  const kind = kinds.get(profileKey(agentId, role));
-  if (kind) return kind;
-  throw new GatewayError("agent_unknown", `there is no agent ${agentId}`);
+export async function openKinds(deps: { readonly clock: Clock }, options: PoolOptions): Promise<Kinds> {
+  const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
+  const own = new Map<string, Kind>(); // by `profileKey`
+  const signatureOf = (profile: AgentProfile) => profileSignature(profile, options.features);
+  const nameOf = ({ hard, soft }: ProfileSignature): string => JSON.stringify([hard, soft]);
+  const bySignature = new Map<string, Promise<Kind>>();
+  const ready = new Map<string, Kind>();
+
+  const open = (profile: AgentProfile, more: Partial<SettingsOptions>): Promise<Kind> => {
+    const signature = signatureOf(profile);
+    const name = nameOf(signature);
+    const known = bySignature.get(name);
+    if (known) return known;
+    const { id: agentId, role, config } = profile;
+    const folder = profileFolder(agentId, role);
+    const made = startSettings({ ...options, config, folder, ...more }).then((settings) => {
+      const kind = { agentId, signature, settings, starts: createStartRecord(deps.clock) };
+      ready.set(name, kind);
+      return kind;
+    });
+    made.catch(() => bySignature.delete(name)); // whoever asked is told; the next one may have more luck
+    bySignature.set(name, made);
+    return made;
+  };
+
+  for (const [key, profile] of profiles) own.set(key, await open(profile, {}));
+  const standard = own.get(profileKey(DEFAULT_AGENT, "owner"));
+  if (!standard) throw new GatewayError("internal", "there is no default agent");
+
+  /** An agent may have left the configuration after a message for it was accepted. */
+  const wantedBy = ({ caller, model }: Wanted) => {
+    const key = profileKey(caller.agentId, caller.role);
+    const kind = own.get(key);
+    const profile = profiles.get(key);
+    if (!kind || !profile) throw new GatewayError("agent_unknown", `there is no agent ${caller.agentId}`);
+    return { kind, wanted: profileForModel(profile, kind.settings.choice, model) };
+  };
+
+  return {
+    standard,
+    own: [...new Set(own.values())],
+    prepare(request) {
+      const { wanted } = wantedBy(request);
+      if (wanted.kind === "own" || ready.has(nameOf(signatureOf(wanted.profile)))) return null;
+      if (ready.size >= own.size + MAX_SESSION_KINDS) throw tooMany();
+      const choice = choiceForSession(wanted, options.models, options.environment);
+      const { agentId, role } = request.caller;
+      const folder = [...profileFolder(agentId, role), "providers", wanted.provider];
+      return open(wanted.profile, { choice, folder });
+    },
+    of(request) {
+      const { kind, wanted } = wantedBy(request);
+      if (wanted.kind === "own") return kind;
+      const found = ready.get(nameOf(signatureOf(wanted.profile)));
+      if (found) return found;
+      throw new GatewayError("internal", "a kind of process was not prepared");
+    },
+  };
+}
+
+interface SettingsOptions extends PoolOptions {
+  readonly folder?: readonly string[];
+  /** Instead of what the settings of the agent say. */
+  readonly choice?: ModelChoice;
 }
 
 /** What a process is started with; `probePi` uses the same. */
-export async function startSettings(
-  options: PoolOptions & { readonly folder?: readonly string[] },
-): Promise<StartSettings> {
-  const choice = chooseModel({ agent: options.config, models: options.models }, options.environment);
+export async function startSettings(options: SettingsOptions): Promise<StartSettings> {
+  const choice = options.choice ?? chooseModel({ agent: options.config, models: options.models }, options.environment);
   const folders = agentFolders(options);
   try {
     await prepareFolders(folders, options, choice);
@@ -98,4 +153,10 @@ export async function startSettings(
     bunEnv: options.bunEnv ?? {},
     handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
   };
+}
+
+function tooMany(): GatewayError {
+  return new GatewayError("model_missing", "sessions use too many providers at once", {
+    say: `Conversations use models of more than ${MAX_SESSION_KINDS} providers. Choose one that is in use: /model shows them.`,
+  });
 }

@@ -1,9 +1,11 @@
 /** Exclusive use of one process with one session open. Tool calls on its pipe act for this lease's caller until it is given back. */
 import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
+import type { Usage } from "../contracts/chat.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
+import { compactSession } from "./talk/compact.ts";
 import { sizeOf } from "./talk/session-file.ts";
 import { sessionStats } from "./talk/session-stats.ts";
 import type { OpenSession } from "./talk/session.ts";
@@ -13,6 +15,8 @@ import { type Turn, startTurn } from "./talk/turn.ts";
 interface LeaseOptions {
   readonly request: LeaseRequest;
   readonly session: OpenSession;
+  /** What an interrupted attempt had cost. */
+  readonly lost: Usage;
   readonly silenceMs: number;
   /** Called once. Null: the process must not be used again. */
   readonly giveBack: (session: OpenSession | null) => Promise<void>;
@@ -27,6 +31,7 @@ export function openLease(
   const { session } = options;
   let turn: Turn | null = null;
   let trusted = true;
+  let compacting: Promise<unknown> | null = null;
   let returned: Promise<void> | null = null;
 
   const context: ToolContext = { ...options.request.caller, stats: (signal) => sessionStats(process, signal) };
@@ -35,6 +40,7 @@ export function openLease(
   const close = async (): Promise<void> => {
     turn?.halt();
     if (turn) trusted = (await turn.over) && trusted;
+    await compacting;
     pipe.serve(null);
     const bytes = trusted ? sizeOf(session.path) : 0; // 0 is never a match, so the session is opened again
     await options.giveBack(trusted ? { ...session, bytes } : null);
@@ -43,7 +49,7 @@ export function openLease(
   return {
     pid: process.pid,
     prompt(input, signal) {
-      if (turn || returned)
+      if (turn || compacting || returned)
         throw new GatewayError("internal", "a lease serves one prompt at a time, and none after its end");
       const current = startTurn(deps, agent, { input, model: session.model, silenceMs: options.silenceMs }, signal);
       turn = current;
@@ -55,6 +61,17 @@ export function openLease(
     },
     settledBytes: async () => sizeOf(session.path),
     stats: context.stats,
+    lost: options.lost,
+    async compact(instructions, signal) {
+      if (turn || compacting || returned)
+        throw new GatewayError("internal", "a lease does one thing at a time, and nothing after its end");
+      const work = compactSession(deps, agent, { instructions, model: session.model }, signal);
+      compacting = work;
+      const { result, trusted: stillTrusted } = await work;
+      trusted &&= stillTrusted;
+      compacting = null;
+      return result;
+    },
     [Symbol.asyncDispose]() {
       returned ??= close();
       return returned;

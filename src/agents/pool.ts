@@ -1,63 +1,36 @@
 /** A few agent processes, shared by many sessions: leased one at a time, kept apart by profile and (by default) principal, replaced when worn or dead. Never runs more than `max`. */
 import { availableParallelism } from "node:os";
-import type { AgentLease, AgentPool, LeaseRequest, PoolStats } from "../contracts/agent.ts";
+import type { AgentLease, AgentModel, AgentPool, LeaseRequest, ModelQuery } from "../contracts/agent.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import { orAborted } from "../kit/deferred.ts";
 import { findBestMatch } from "./choose.ts";
-import { type Kind, type Kinds, kindFor, kindsOf, type PoolOptions } from "./kinds.ts";
+import { type Kind, openKinds, type PoolOptions } from "./kinds.ts";
 import { openLease } from "./lease.ts";
-import { DEFAULT_AGENT } from "./profile.ts";
-import { expectedModel } from "./setup/model-choice.ts";
+import { alive, isShared, newWorker, type Pool, spares, statsOf, wanted, type Worker, workerOf } from "./pool-state.ts";
+import { isSpare, missingSpares } from "./spares.ts";
 import { killOrphans } from "./process/orphans.ts";
-import { type OpenSession, openSession } from "./talk/session.ts";
-import { sessionPath } from "./talk/session-file.ts";
 import { rssBytes } from "./process/proc.ts";
 import { type Recycling, shouldRecycle } from "./recycle.ts";
-import { countSpares, isSpare, missingSpares } from "./spares.ts";
-import { type ReadyAgent, type StartDeps, type StartSettings, startAgent } from "./setup/start.ts";
-import { type WaitingList, type Waiter, createWaitingList } from "./waiting-list.ts";
-import { DEAD, type WorkerState, leased, ready, released, starting } from "./worker-state.ts";
+import { expectedModel } from "./setup/model-choice.ts";
+import { type StartDeps, startAgent } from "./setup/start.ts";
+import { availableModels } from "./talk/models.ts";
+import { type OpenSession, openSession } from "./talk/session.ts";
+import { sessionPath } from "./talk/session-file.ts";
+import { type Waiter, createWaitingList } from "./waiting-list.ts";
+import { DEAD, leased, ready, released } from "./worker-state.ts";
 
 const MAX_SILENCE_MS = 120_000;
 const MAX_REOPENS = 2;
-
-interface Worker {
-  readonly id: number;
-  readonly kind: Kind;
-  state: WorkerState;
-  agent: ReadyAgent | null;
-  session: OpenSession | null;
-  switches: number;
-  readyAt: number;
-  /** Ends the wait for eviction when the process is used again. */
-  idle: AbortController | null;
-}
-
-/** Everything the functions below share; one per pool. */
-interface Pool {
-  readonly deps: StartDeps;
-  /** Of the default agent: what all have in common is read from here. */
-  readonly settings: StartSettings;
-  readonly standard: Kind;
-  readonly kinds: Kinds;
-  readonly startsAtOnce: number;
-  readonly workers: Map<number, Worker>;
-  readonly waiting: WaitingList;
-  readonly stopping: AbortController;
-  /** Starts and stops that are under way; closing waits for them. */
-  readonly underWay: Set<Promise<void>>;
-  model: string | null;
-  nextId: number;
-}
+/** Where a process looks while it is only asked what it can do. Always empty. */
+const PROBE_FILE = "which-models.jsonl";
 
 export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {
   await killOrphans(deps, options.home);
-  const kinds = await kindsOf(deps, options);
-  const standard = kindFor(kinds, { agentId: DEFAULT_AGENT, role: "owner" });
-  const { settings } = standard;
+  const kinds = await openKinds(deps, options);
+  const { settings } = kinds.standard;
   const pool: Pool = {
     deps,
     settings,
-    standard,
     kinds,
     startsAtOnce: options.startsAtOnce ?? availableParallelism(),
     workers: new Map(),
@@ -71,7 +44,8 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
   fill(pool);
   return {
     lease: (request, signal) => lease(pool, request, signal),
-    stats: () => stats(pool),
+    stats: () => statsOf(pool),
+    models: (asked, signal) => models(pool, asked, signal),
     [Symbol.asyncDispose]: () => close(pool),
   };
 }
@@ -80,7 +54,9 @@ async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Pr
   signal.throwIfAborted();
   sessionPath(pool.settings.folders.sessions, request.sessionFile); // a wrong name fails here, before a process is involved
   if (pool.stopping.signal.aborted) throw new GatewayError("stopping", "the pool is closing");
-  const kind = kindOf(pool, request);
+  const preparing = pool.kinds.prepare(request);
+  if (preparing) await orAborted(preparing, signal); // otherwise it is in line at once, before whoever asks next
+  const kind = pool.kinds.of(request);
   const hopeless = kind.starts.hopeless();
   if (hopeless && alive(pool, kind) === 0 && !kind.starts.mayStart()) throw hopeless;
   const wait = pool.waiting.join(request, signal);
@@ -88,16 +64,34 @@ async function lease(pool: Pool, request: LeaseRequest, signal: AbortSignal): Pr
   return wait;
 }
 
+/** A process that runs is asked, whatever it is doing; without one, whoever asks waits for one like everybody else. */
+async function models(
+  pool: Pool,
+  { caller, provider }: ModelQuery,
+  signal: AbortSignal,
+): Promise<readonly AgentModel[]> {
+  const everyLogin = pool.kinds.of({ caller }).settings.config.agentDir !== undefined; // its processes know all there is
+  const request = { caller, ...(provider === undefined || everyLogin ? {} : { model: `${provider}/` }) };
+  await pool.kinds.prepare(request);
+  const kind = pool.kinds.of(request);
+  const running = [...pool.workers.values()].find((one) => one.kind === kind && one.agent !== null);
+  if (running?.agent) return availableModels(running.agent.process, signal);
+  await using held = await lease(pool, { ...request, sessionFile: PROBE_FILE, settledBytes: 0 }, signal);
+  const made = [...pool.workers.values()].find((one) => one.agent?.process.pid === held.pid);
+  if (!made?.agent) throw new GatewayError("agent_exited", "the process ended before it could say");
+  return await availableModels(made.agent.process, signal);
+}
+
 /** Gives every waiting request, most important first, what it can have now. Called whenever something has changed. */
 function pump(pool: Pool): void {
   if (pool.stopping.signal.aborted) return;
   const claims = new Map<Kind, number>();
   for (const waiter of pool.waiting.all()) {
-    const kind = kindOf(pool, waiter.request);
+    const kind = pool.kinds.of(waiter.request);
     const claimed = claims.get(kind) ?? 0;
     const choice = findBestMatch(wanted(waiter, kind), situation(pool, kind, claimed));
-    if (choice.kind === "use") grant(pool, worker(pool, choice.worker), waiter);
-    if (choice.kind === "replace") retire(pool, worker(pool, choice.worker));
+    if (choice.kind === "use") grant(pool, workerOf(pool, choice.worker), waiter);
+    if (choice.kind === "replace") retire(pool, workerOf(pool, choice.worker));
     if (choice.kind === "spawn" || choice.kind === "replace") track(pool, spawn(pool, kind));
     if (choice.kind === "wait" && choice.because === "starts_held_back") retryLater(pool, kind);
     if (choice.kind !== "use" && choice.kind !== "wait") claims.set(kind, claimed + 1);
@@ -133,7 +127,8 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
     await agent.pipe.push(pool.stopping.signal);
     const { folders, config } = one.kind.settings;
-    const opened = await openSession(pool.deps, agent, one.session, { ...waiter.request, place: folders });
+    const asked = { ...waiter.request, place: folders, defaultThinking: config.thinking };
+    const opened = await openSession(pool.deps, agent, one.session, asked);
     if (opened.switched) one.switches++;
     // Another process may have this session in memory from earlier; it must read it again before it is used for it.
     for (const other of pool.workers.values()) {
@@ -142,17 +137,28 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
     const made = openLease(pool.deps, agent, {
       request: waiter.request,
       session: opened.session,
+      lost: opened.lost,
       silenceMs: Math.min(config.timeoutMs, MAX_SILENCE_MS),
       giveBack: (session) => giveBack(pool, one, session),
     });
     if (!waiter.take(made)) await made[Symbol.asyncDispose](); // nobody waits any more
   } catch (error) {
+    if (isGatewayError(error) && error.code === "model_missing" && agent) return notServed(pool, one, waiter, error);
     retire(pool, one);
     const died = isGatewayError(error) && error.code === "agent_exited";
     if (died && waiter.reopens < MAX_REOPENS && !pool.stopping.signal.aborted) pool.waiting.rejoin(waiter);
     else waiter.fail(error);
     refill(pool);
   }
+}
+
+/** The process is as good as before: it only does not have what this session asks for. */
+function notServed(pool: Pool, one: Worker, waiter: Waiter, error: GatewayError): void {
+  one.session = null;
+  one.state = released(one.state, pool.deps.clock.elapsed());
+  waiter.fail(error);
+  rest(pool, one);
+  refill(pool);
 }
 
 async function giveBack(pool: Pool, one: Worker, session: OpenSession | null): Promise<void> {
@@ -178,16 +184,7 @@ function fateOf(pool: Pool, one: Worker, trusted: boolean): Recycling {
 
 async function spawn(pool: Pool, kind: Kind): Promise<void> {
   const { clock, log } = pool.deps;
-  const one: Worker = {
-    id: pool.nextId++,
-    kind,
-    state: starting(clock.elapsed()),
-    agent: null,
-    session: null,
-    switches: 0,
-    readyAt: 0,
-    idle: null,
-  };
+  const one = newWorker(pool, kind);
   pool.workers.set(one.id, one);
   const began = clock.elapsed();
   try {
@@ -195,7 +192,7 @@ async function spawn(pool: Pool, kind: Kind): Promise<void> {
     one.agent = agent;
     one.readyAt = clock.elapsed();
     one.state = ready(one.state, one.readyAt);
-    if (kind === pool.standard) pool.model = agent.model;
+    if (kind === pool.kinds.standard) pool.model = agent.model;
     if (kind.starts.succeeded()) pool.deps.events.emit("status", { what: "agents" });
     log.info("agent ready", { pid: agent.process.pid, model: agent.model, ms: Math.round(one.readyAt - began) });
     void agent.process.ended.then((ended) => gone(pool, one, ended.because === "stopped", ended.detail));
@@ -206,7 +203,7 @@ async function spawn(pool: Pool, kind: Kind): Promise<void> {
     if (pool.stopping.signal.aborted) return;
     reportTrouble(pool, kind, error);
     const hopeless = kind.starts.hopeless();
-    const same = ({ request }: Waiter) => kindOf(pool, request) === kind;
+    const same = ({ request }: Waiter) => pool.kinds.of(request) === kind;
     if (hopeless && alive(pool, kind) === 0) pool.waiting.failAll(hopeless, same);
   }
   refill(pool);
@@ -250,7 +247,7 @@ function rest(pool: Pool, one: Worker): void {
   pool.deps.clock.sleep(idleMs, AbortSignal.any([idle.signal, pool.stopping.signal])).then(
     () => {
       if (idle.signal.aborted) return; // taken at the very moment its rest was over
-      const needed = one.kind === pool.standard && isSpare(one.state, isShared(pool)) && spares(pool) <= min;
+      const needed = one.kind === pool.kinds.standard && isSpare(one.state, isShared(pool)) && spares(pool) <= min;
       if (needed && fateOf(pool, one, true).because !== "too_old") return rest(pool, one);
       void retire(pool, one);
       refill(pool);
@@ -269,41 +266,13 @@ function fill(pool: Pool): void {
   const { min, max } = pool.settings.config.pool;
   if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
   while (missingSpares({ spares: spares(pool), alive: alive(pool), min, max }) > 0) {
-    if (!situation(pool, pool.standard, 0).mayStart) return retryLater(pool, pool.standard);
-    track(pool, spawn(pool, pool.standard));
+    if (!situation(pool, pool.kinds.standard, 0).mayStart) return retryLater(pool, pool.kinds.standard);
+    track(pool, spawn(pool, pool.kinds.standard));
   }
-}
-
-function spares(pool: Pool): number {
-  const states = [...pool.workers.values()].filter(({ kind }) => kind === pool.standard).map(({ state }) => state);
-  return countSpares(states, isShared(pool));
-}
-
-function isShared(pool: Pool): boolean {
-  return pool.settings.config.pool.reuse === "profile";
 }
 
 function retryLater(pool: Pool, kind: Kind): void {
   kind.starts.whenAllowed(() => refill(pool), pool.stopping.signal);
-}
-
-function stats(pool: Pool): PoolStats {
-  const at = (state: WorkerState["at"]) => [...pool.workers.values()].filter((one) => one.state.at === state).length;
-  return {
-    starting: at("starting"),
-    idle: at("idle"),
-    busy: at("busy"),
-    waiting: pool.waiting.size(),
-    max: pool.settings.config.pool.max,
-    model: pool.model,
-    trouble: troubleOf(pool),
-  };
-}
-
-function troubleOf(pool: Pool): string | null {
-  const troubled = [...pool.kinds.values()].find(({ starts }) => starts.trouble() !== null);
-  const trouble = troubled?.starts.trouble() ?? null;
-  return trouble === null || troubled === pool.standard ? trouble : `Agent ${troubled?.agentId}: ${trouble}`;
 }
 
 async function close(pool: Pool): Promise<void> {
@@ -317,23 +286,4 @@ function track(pool: Pool, work: Promise<void>): Promise<void> {
   pool.underWay.add(work);
   void work.finally(() => pool.underWay.delete(work)).catch(() => undefined); // whoever asked for the work sees its failure
   return work;
-}
-
-function alive(pool: Pool, kind: Kind | null = null): number {
-  return [...pool.workers.values()].filter((one) => one.state.at !== "dead" && (!kind || one.kind === kind)).length;
-}
-
-function kindOf(pool: Pool, { caller }: LeaseRequest): Kind {
-  return kindFor(pool.kinds, caller);
-}
-
-function worker(pool: Pool, id: number): Worker {
-  const found = pool.workers.get(id);
-  if (!found) throw new GatewayError("internal", "the chosen process is not in the pool", { fields: { id } });
-  return found;
-}
-
-function wanted({ request }: Waiter, kind: Kind) {
-  const { sessionFile, caller } = request;
-  return { principal: caller.principal, role: caller.role, sessionFile, profile: kind.signature };
 }

@@ -54,6 +54,7 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
   return {
     lease,
     stats: () => current.pool.stats(),
+    models: async (asked, signal) => (await current.pool.models?.(asked, signal)) ?? [],
     replace(next) {
       const before = current;
       current = generationOf(next);
@@ -74,6 +75,8 @@ function counted(lease: AgentLease, ended: () => void): AgentLease {
     prompt: (input, signal) => lease.prompt(input, signal),
     settledBytes: () => lease.settledBytes(),
     ...(lease.stats ? { stats: lease.stats } : {}),
+    ...(lease.lost ? { lost: lease.lost } : {}),
+    ...(lease.compact ? { compact: lease.compact } : {}),
     async [Symbol.asyncDispose]() {
       try {
         await lease[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@ import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
+import type { SessionsFlags } from "./sessions.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
 
 type Commander = typeof import("commander");
@@ -12,6 +13,7 @@ type Finish = (code: number) => void;
 
 const MAX_PORT = 65_535;
 const MAX_LOG_LINES = 100_000;
+const MAX_SESSIONS = 200;
 const LEVELS = ["debug", "info", "warn", "error"] satisfies readonly LogLevel[];
 
 /** `finish` is told the exit code of the command that ran. */
@@ -29,6 +31,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
     });
   addRunning(program, commander, world, finish);
   addLooking(program, commander, world, finish);
+  addSessions(program, commander, world, finish);
   addRoute(program, commander, world, finish);
   addConfig(program, world, finish);
   return program;
@@ -81,6 +84,36 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     .action(async (flags: CommonFlags & { follow?: boolean; lines: number; level?: LogLevel }) => {
       const { logs } = await import("./logs.ts");
       finish(await logs(world, flags));
+    });
+}
+
+function addSessions(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  const sessions = program.command("sessions").description("look at conversations, stop one, begin one anew");
+  const limited = (command: Command, what: string): Command =>
+    common(command).option("-n, --limit <number>", what, wholeNumber(commander, MAX_SESSIONS), 20);
+  limited(sessions.command("list").description("list conversations, the latest first"), "how many to list")
+    .argument("[words...]", "only those whose title or key has these words")
+    .action(async (words: string[], flags: SessionsFlags) => {
+      const { listSessions } = await import("./sessions.ts");
+      finish(await listSessions(world, words, flags));
+    });
+  limited(sessions.command("show").description("show a conversation"), "how many messages to show")
+    .argument("<session>", "a short name or a full session key")
+    .action(async (session: string, flags: SessionsFlags) => {
+      const { showSession } = await import("./sessions.ts");
+      finish(await showSession(world, session, flags));
+    });
+  common(sessions.command("reset").description("begin a conversation anew; what was said is kept"))
+    .argument("<session>", "a short name or a full session key")
+    .action(async (session: string, flags: CommonFlags) => {
+      const { resetSession } = await import("./sessions.ts");
+      finish(await resetSession(world, session, flags));
+    });
+  common(sessions.command("abort").description("stop the answer that is being written"))
+    .argument("<session>", "a short name or a full session key")
+    .action(async (session: string, flags: CommonFlags) => {
+      const { abortSession } = await import("./sessions.ts");
+      finish(await abortSession(world, session, flags));
     });
 }
 

@@ -1,23 +1,19 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
-import type { Command, LastStats } from "../contracts/command.ts";
-import type { Events } from "../contracts/events.ts";
-import type { AgentId, Role } from "../contracts/ids.ts";
+import type { Command } from "../contracts/command.ts";
+import type { Role } from "../contracts/ids.ts";
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
-import type { Clock } from "../kit/clock.ts";
+import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
+import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
+import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
 import { contextWords, queueWords, sessionLines, statusWords, usageWords } from "./words.ts";
 
-export interface BuiltinCommandDeps {
-  readonly clock: Clock;
-  readonly events: Events;
-  readonly store: Pick<Store, "sessions" | "turns">;
-  readonly stats: LastStats;
+export interface BuiltinCommandDeps extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps {
+  readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
   status(): GatewayStatus;
   queued: Queue["session"];
-  /** What the configuration says; null where it leaves the choice to pi. */
-  configured(agentId: AgentId): { readonly model: string | null; readonly thinking: string | null };
 }
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
@@ -37,7 +33,9 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     },
     ...conversation(deps),
     ...looking(deps),
-    ...model(deps),
+    ...modelCommands(deps),
+    ...conversationCommands(deps),
+    roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];
   return list;
 }
@@ -48,10 +46,10 @@ function helpWords(commands: readonly Command[]): string {
 }
 
 function conversation({ clock, events, store }: BuiltinCommandDeps): readonly Command[] {
-  const startAfresh: Command["run"] = async (_args, { sessionKey }) => {
-    await store.sessions.reset(sessionKey, clock.now());
+  const startAfresh: Command["run"] = async (_args, { sessionKey, turnId }) => {
+    await store.sessions.reset(sessionKey, clock.now(), turnId);
     events.emit("status", { what: "sessions" });
-    return "A new conversation begins here. The assistant has forgotten what was said above; you can still read it.";
+    return "A new conversation begins here. The assistant has forgotten what was said above; you can still read it, and `/resume` goes back to it.";
   };
   return [
     { name: "new", help: "Begin a new conversation here, with an empty memory", roles: EVERYONE, run: startAfresh },
@@ -112,29 +110,6 @@ function looking({ clock, store, stats, status, queued }: BuiltinCommandDeps): r
         const [here, all] = await Promise.all([store.sessions.get(sessionKey), store.sessions.total()]);
         return usageWords(here, all);
       },
-    },
-  ];
-}
-
-/** They show and do not change: a conversation has the model of its agent. */
-function model({ stats, configured }: BuiltinCommandDeps): readonly Command[] {
-  const unknown = "whatever pi chooses; it is known after the next answer";
-  const only = (setting: string) =>
-    `It cannot be changed from a chat yet. Change \`${setting}\` in the configuration; it holds from the next message on.`;
-  return [
-    {
-      name: "model",
-      help: "Which model answers here",
-      roles: OWNER,
-      run: async (_args, { sessionFile, agentId }) =>
-        `Model: ${stats.of(sessionFile)?.model ?? configured(agentId).model ?? unknown}. ${only("agent.model")}`,
-    },
-    {
-      name: "think",
-      help: "How much the model thinks before it answers",
-      roles: OWNER,
-      run: async (_args, { sessionFile, agentId }) =>
-        `Thinking: ${stats.of(sessionFile)?.thinking ?? configured(agentId).thinking ?? unknown}. ${only("agent.thinking")}`,
     },
   ];
 }

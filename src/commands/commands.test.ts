@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { AgentSessionStats } from "../contracts/agent.ts";
 import type { CommandContext } from "../contracts/command.ts";
-import type { AgentId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { systemClock } from "../kit/clock.ts";
 import { createEvents } from "../observe/index.ts";
-import { inbound } from "../testing/messages.ts";
+import { testModels, testRoles } from "../testing/command-desk.ts";
+import { entry, inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
@@ -29,10 +30,16 @@ const STATS: AgentSessionStats = {
 async function world() {
   const real = await realStore(systemClock);
   const stats = createLastStats();
+  const log = recordingLog();
+  const roles = testRoles();
+  await real.store.inbox.accept({ ...entry("1", "hello"), id: "in1" as InboxId });
   const commands = createCommandRegistry(
     builtinCommands({
       clock: systemClock,
-      events: createEvents({ log: recordingLog() }),
+      log,
+      events: createEvents({ log }),
+      models: testModels(systemClock),
+      roles,
       store: real.store,
       stats,
       status: () => STATUS,
@@ -49,7 +56,15 @@ async function world() {
     };
     return found ? commands.answer(found, context, never) : null;
   };
-  return { commands, ask, stats, store: real.store, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+  return {
+    commands,
+    ask,
+    stats,
+    roles,
+    log,
+    store: real.store,
+    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+  };
 }
 
 describe("a message", () => {
@@ -94,10 +109,12 @@ describe("a message", () => {
 });
 
 describe("a command", () => {
+  const FOR_ALL = ["help", "new", "reset", "stop", "resume", "role"];
+  const FOR_MEMBERS = ["status", "queue", "context", "usage", "model", "think", "compact", "name"];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
-    guest: ["help", "new", "reset", "stop"],
-    member: ["help", "new", "reset", "stop", "status", "queue", "context", "usage"],
-    owner: ["help", "new", "reset", "stop", "status", "queue", "sessions", "context", "usage", "model", "think"],
+    guest: [...FOR_ALL],
+    member: [...FOR_ALL, ...FOR_MEMBERS],
+    owner: [...FOR_ALL, ...FOR_MEMBERS, "sessions"],
   };
 
   test.each(["guest", "member", "owner"] as const)(
@@ -146,7 +163,7 @@ describe("the answers", () => {
     expect(await fx.ask("/status", "member")).toBe(
       [
         "- Model: fake/one",
-        "- This conversation: 0 messages, 0 tokens in, 0 out, $0.0000",
+        "- This conversation: 1 message, 0 tokens in, 0 out, $0.0000",
         "- Queue: 3 waiting, 1 running",
         "- Agents: 1 busy, 1 idle, 0 starting, 4 at most",
         "- Up for 2 hours",
@@ -155,22 +172,21 @@ describe("the answers", () => {
     expect(await fx.ask("/status", "owner")).toEndWith("- Note: The disk is nearly full.");
   });
 
-  test("of /context, /model and /think are known from the last answer of the agent, and say so before it", async () => {
+  test("of /context and /think are known from the last answer of the agent, and say so before it", async () => {
     await using fx = await world();
     expect(await fx.ask("/context")).toBe("How much context is in use is known after the next answer.");
-    expect(await fx.ask("/model")).toStartWith("Model: fake/one. It cannot be changed from a chat yet.");
     expect(await fx.ask("/think")).toStartWith("Thinking: whatever pi chooses");
     fx.stats.note("file", STATS, 0);
     expect(await fx.ask("/context")).toBe("Context: 12.3% of 200.0k tokens, 4 messages. Model: fake/two.");
-    expect(await fx.ask("/model other/model")).toStartWith("Model: fake/two. It cannot be changed");
-    expect(await fx.ask("/think")).toStartWith("Thinking: high.");
+    expect(await fx.ask("/think")).toBe("Thinking: high.");
   });
 
   test("of /queue, /usage and /sessions say how much there is", async () => {
     await using fx = await world();
     expect(await fx.ask("/queue")).toStartWith("2 messages waiting here. Mode: collect");
-    expect(await fx.ask("/usage")).toContain("All 0 conversations: 0 tokens in");
-    expect(await fx.ask("/sessions")).toBe("No conversation matches.");
+    expect(await fx.ask("/usage")).toContain("All 1 conversation: 0 tokens in");
+    expect(await fx.ask("/sessions nothing like it")).toBe("No conversation matches.");
+    expect(await fx.ask("/sessions")).toStartWith(`1. hello: \`${SESSION}\``);
   });
 });
 

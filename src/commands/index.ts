@@ -4,4 +4,7 @@
  */
 export { builtinCommands, type BuiltinCommandDeps } from "./builtin.ts";
 export { createLastStats } from "./last-stats.ts";
+export { levelWords, notFoundWords } from "./model-words.ts";
 export { createCommandRegistry } from "./registry.ts";
+export type { RoleChange, RoleDesk } from "./role-command.ts";
+export { createSessionModels, type ProviderFacts, type SessionModelsDeps } from "./session-models.ts";

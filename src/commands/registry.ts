@@ -29,7 +29,9 @@ export function createCommandRegistry(list: readonly Command[]): Commands {
     workKind({ message, role }) {
       const found = find(message);
       if (!found) return "talk";
-      return found.command.stopsTurn && mayUse(found.command, role) ? "stop" : "command";
+      if (!mayUse(found.command, role)) return "command";
+      if (found.command.needsAgent) return "errand";
+      return found.command.stopsTurn ? "stop" : "command";
     },
     async answer({ command, args }, context, signal) {
       if (!mayUse(command, context.role))

@@ -19,7 +19,9 @@ export function statusWords(
   show: { readonly notices: boolean },
 ): string {
   const lines = [
-    `Model: ${model.name ?? "not known yet"}${model.demo ? " (demo)" : ""}`,
+    session?.model
+      ? `Model: ${session.model}, chosen for this conversation`
+      : `Model: ${model.name ?? "not known yet"}${model.demo ? " (demo)" : ""}`,
     `This conversation: ${counted(session?.messages ?? 0, "message")}, ${usage(session?.usage)}`,
     `Queue: ${queue.waiting} waiting, ${queue.running} running`,
     `Agents: ${pool.busy} busy, ${pool.idle} idle, ${pool.starting} starting, ${pool.max} at most`,
@@ -39,9 +41,10 @@ export function sessionLines(
 ): string {
   if (items.length === 0) return "No conversation matches.";
   const lines = items.map(
-    ({ key, title, lastActivityAt }) => `${oneLine(title)}: \`${key}\`, ${duration(now - lastActivityAt)} ago`,
+    ({ key, title, lastActivityAt }, at) =>
+      `${at + 1}. ${oneLine(title)}: \`${key}\`, ${duration(now - lastActivityAt)} ago`,
   );
-  return `${bullets(lines)}${more ? "\n\nThere are more. `/sessions words` finds them." : ""}`;
+  return `${lines.join("\n")}${more ? "\n\nThere are more. `/sessions words` finds them." : ""}`;
 }
 
 export function contextWords(stats: AgentSessionStats | null): string {
@@ -62,11 +65,11 @@ function usage({ inputTokens, outputTokens, costUsd }: Usage = { inputTokens: 0,
   return `${thousands(inputTokens)} tokens in, ${thousands(outputTokens)} out, $${costUsd.toFixed(4)}`;
 }
 
-function bullets(lines: readonly string[]): string {
+export function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join("\n");
 }
 
-function counted(count: number, what: string): string {
+export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
@@ -74,12 +77,12 @@ function thousands(count: number): string {
   return count < 1_000 ? String(count) : `${(count / 1_000).toFixed(1)}k`;
 }
 
-function oneLine(title: string): string {
+export function oneLine(title: string): string {
   const line = title.replaceAll(/\s+/g, " ").trim() || "(no title)";
   return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS - 1).toWellFormed()}…`;
 }
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / MINUTE_MS));
   if (minutes < 1) return "less than a minute";
   if (minutes < 60) return counted(minutes, "minute");

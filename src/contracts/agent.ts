@@ -7,6 +7,13 @@ export interface AgentPool extends AsyncDisposable {
   /** Waits for a fitting process. Throws GatewayError (`agent_unavailable`, `pool_exhausted`); rejects with `signal.reason` when aborted. */
   lease(request: LeaseRequest, signal: AbortSignal): Promise<AgentLease>;
   stats(): PoolStats;
+  /** What can be chosen for this agent from one provider; without a name, from the agent's own. Absent: it cannot say. */
+  models?(asked: ModelQuery, signal: AbortSignal): Promise<readonly AgentModel[]>;
+}
+
+export interface ModelQuery {
+  readonly caller: Caller;
+  readonly provider?: string;
 }
 
 export interface PoolStats {
@@ -29,6 +36,19 @@ export interface LeaseRequest {
   readonly settledBytes: number;
   /** While all processes are busy, higher goes first. As in the queue; default 0. */
   readonly priority?: number;
+  /** `provider/model` instead of the agent's own. Of another provider: served by a process that has that one's key and no other. */
+  readonly model?: string;
+  readonly thinking?: ThinkingLevel;
+}
+
+export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ThinkingLevel = (typeof THINKING_LEVELS)[number];
+
+/** A model that can be chosen, as pi describes it. */
+export interface AgentModel {
+  readonly name: string; // `provider/model`
+  /** How much it can be told to think; `off` alone for one that does not. */
+  readonly thinking: readonly ThinkingLevel[];
 }
 
 /** For whom an agent works right now. Tool calls from its pipe act for exactly this and nobody else. */
@@ -50,7 +70,24 @@ export interface AgentLease extends AsyncDisposable {
   settledBytes(): Promise<number>;
   /** What the agent knows about the conversation now; for after the stream has ended. Absent: it cannot say. */
   stats?(signal: AbortSignal): Promise<AgentSessionStats>;
+  /** What an interrupted attempt had cost, found in the part of the session file that was cut off. Absent: nothing. */
+  readonly lost?: Usage;
+  /** Has the conversation so far summarised. Does not throw for model or process failures. Absent: it cannot. */
+  compact?(instructions: string, signal: AbortSignal): Promise<Compaction>;
 }
+
+export type Compaction =
+  | {
+      readonly kind: "done";
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly usage: Usage;
+      readonly model: string;
+    }
+  /** There is too little to summarise, or it was done a moment ago. */
+  | { readonly kind: "nothing" }
+  | { readonly kind: "stopped" }
+  | { readonly kind: "failed"; readonly code: ErrorCode; readonly detail: string };
 
 export interface PromptInput {
   /** What people said. Never read as a command, unless its first word names one of the agent's prompt templates. */

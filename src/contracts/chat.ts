@@ -1,4 +1,5 @@
 /** What people say and what we say back, free of any platform. */
+import type { ThinkingLevel } from "./agent.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
 
 /** Where a message came from and where an answer goes. */
@@ -79,4 +80,14 @@ export interface SessionSummary {
   readonly lastActivityAt: number;
   readonly messages: number;
   readonly usage: Usage;
+  /** `provider/model`, when one was chosen for this session. */
+  readonly model?: string;
+  /** How much the model thinks, when that was chosen for this session. */
+  readonly thinking?: ThinkingLevel;
+}
+
+/** What was chosen for one session; null where its agent's settings hold. */
+export interface SessionSettings {
+  readonly model: string | null;
+  readonly thinking: ThinkingLevel | null;
 }

@@ -1,5 +1,5 @@
 /** Commands: what a person may tell the gateway itself, the same in every channel. The model never sees one. */
-import type { AgentSessionStats } from "./agent.ts";
+import type { AgentSessionStats, Compaction } from "./agent.ts";
 import type { InboundMessage } from "./chat.ts";
 import type { AgentId, Role, SessionKey, TurnId } from "./ids.ts";
 import type { WorkKind } from "./queue.ts";
@@ -11,6 +11,8 @@ export interface Command {
   readonly roles: readonly Role[];
   /** It ends the running turn of its session the moment it is accepted, and is next in its lane. */
   readonly stopsTurn?: boolean;
+  /** It is run with the session open in an agent (`context.agent`), and waits for one like a message. */
+  readonly needsAgent?: boolean;
   /** Returns what the chat shows. After a crash it runs again: twice has to be the same as once. */
   run(args: string, context: CommandContext, signal: AbortSignal): Promise<string>;
 }
@@ -24,6 +26,12 @@ export interface CommandContext {
   readonly turnId: TurnId;
   readonly role: Role;
   readonly message: InboundMessage;
+  /** Only for a command that needs one. What it asks of a model is counted. */
+  readonly agent?: CommandAgent;
+}
+
+export interface CommandAgent {
+  compact(instructions: string): Promise<Compaction>;
 }
 
 export interface Commands {

@@ -1,5 +1,5 @@
 /** Durable lanes: one per session, one turn per lane at a time, highest priority first, oldest first among equals. What was accepted is never dropped. */
-import type { InboundMessage, TurnOutcome, Usage } from "./chat.ts";
+import type { InboundMessage, SessionSettings, TurnOutcome, Usage } from "./chat.ts";
 import type { ReplyPart } from "./delivery.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "./ids.ts";
 
@@ -19,8 +19,11 @@ export interface Queue {
   session(sessionKey: SessionKey, channel: string): { readonly waiting: number; readonly mode: QueueMode };
 }
 
-/** `talk` is for an agent. A `command` is never joined with anything; `stop` also ends the running turn, and is next. */
-export type WorkKind = "talk" | "command" | "stop";
+/**
+ * `talk` is for an agent. A `command` is never joined with anything; `stop` also ends the running turn, and is next. An `errand` is a command
+ * that needs an agent: it is alone like one, and taken and stopped like talk.
+ */
+export type WorkKind = "talk" | "command" | "stop" | "errand";
 
 export interface QueueEntry {
   readonly sessionKey: SessionKey;
@@ -49,6 +52,8 @@ export interface Batch {
   readonly unsafeToRetry: boolean;
   /** Where the agent keeps this conversation, and how much of that file belongs to finished turns. */
   readonly sessionFile: { readonly name: string; readonly settledBytes: number };
+  /** What was chosen for this session. */
+  readonly settings?: SessionSettings;
   /** Aborts with a `StopCause` as its reason. */
   readonly cancelled: AbortSignal;
   readonly acceptedAt: number;

@@ -8,6 +8,7 @@ import type {
   ChatAddress,
   InboundMessage,
   MediaRef,
+  SessionSettings,
   SessionSummary,
   ToolStatus,
   TranscriptItem,
@@ -18,6 +19,8 @@ import type { JobStore } from "./automation/job.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
+import type { ConversationStore } from "./store-conversations.ts";
+import type { RoleGrantStore } from "./store-role-grants.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
@@ -28,6 +31,8 @@ export interface Store extends AsyncDisposable {
   readonly media: MediaStore;
   readonly signIns: SignInStore;
   readonly jobs: JobStore;
+  readonly conversations: ConversationStore;
+  readonly roleGrants: RoleGrantStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }
@@ -105,6 +110,7 @@ export interface BegunTurn {
   readonly attempt: number;
   readonly unsafeToRetry: boolean;
   readonly sessionFile: { readonly name: string; readonly settledBytes: number };
+  readonly settings: SessionSettings;
 }
 
 export interface TurnFinish {
@@ -193,8 +199,15 @@ export interface SessionStore {
   list(filter: { readonly search?: string; readonly channel?: string }, page: Page): Promise<Listed<SessionSummary>>;
   /** Newest page first; inside a page oldest first. `next` leads to older items. */
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
-  /** The next turn starts with an empty memory in a new session file; what was said stays readable. False: no such session. */
-  reset(key: SessionKey, at: number): Promise<boolean>;
+  /**
+   * The next turn starts with an empty memory in a new session file; what was said stays readable, and the conversation that ended can be
+   * resumed. `byTurn`: the command that asks; asked again by the same one, it has nothing left to do. False: no such session.
+   */
+  reset(key: SessionKey, at: number, byTurn?: TurnId): Promise<boolean>;
+  /** Holds from the next turn on. What is left out stays as it is. False: no such session. */
+  configure(key: SessionKey, settings: Partial<SessionSettings>): Promise<boolean>;
+  /** Gives it a title that stays; null takes it back, and the first words said in it are its title again. False: no such session. */
+  rename(key: SessionKey, name: string | null): Promise<boolean>;
   /** Added up over all sessions: for people who ask, not for every message. */
   total(): Promise<SessionTotal>;
 }

@@ -12,6 +12,7 @@ import { systemIds } from "../kit/ids.ts";
 import { createEvents } from "../observe/index.ts";
 import { createQueue } from "../queue/index.ts";
 import { createRouter } from "../routing/index.ts";
+import { testModels, testRoles } from "../testing/command-desk.ts";
 import { createFakePool, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
@@ -31,7 +32,7 @@ async function life(store: Store, agent: FakeAgent, options: { mode?: QueueMode;
   const stats = createLastStats();
   const commands = createCommandRegistry(
     builtinCommands({
-      ...{ clock, events, store, stats },
+      ...{ clock, events, store, stats, log, models: testModels(clock), roles: testRoles() },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
       queued: (...lane) => queue.session(...lane),
       configured: () => ({ model: null, thinking: null }),

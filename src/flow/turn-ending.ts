@@ -1,5 +1,6 @@
 /** How a turn ends: pure decisions, from what the agent did to what the chat shows. Every ending shows something. */
 import type { AgentEvent } from "../contracts/agent.ts";
+import type { Usage } from "../contracts/chat.ts";
 import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
 import type { StopCause, TurnEnd } from "../contracts/queue.ts";
@@ -11,7 +12,7 @@ export type EndWithoutSize = Omit<TurnEnd, "settledBytes">;
 export const MAX_ATTEMPTS = 3;
 /** A turn that was begun this often, over restarts of the gateway too, takes the gateway down with it: it ends with a notice instead. */
 export const MAX_BEGINNINGS = 8;
-const NOTHING_USED = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+export const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
 /** Another attempt is right only when the process failed, not the model, and there are attempts left. */
 export function shouldRetry(ending: AgentEnding, attempt: number): boolean {
@@ -31,9 +32,22 @@ export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline"): E
   return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", STOPPED[stoppedBy]]), usage, model };
 }
 
-/** A command was answered by the gateway itself: nothing was asked of a model. */
-export function commandEnd(text: string): EndWithoutSize {
-  return { outcome: "done", reply: parts(["reply", text]), usage: NOTHING_USED, model: "" };
+/** A command was answered by the gateway itself; most ask nothing of a model. */
+export function commandEnd(text: string, usage = NOTHING_USED, model = ""): EndWithoutSize {
+  return { outcome: "done", reply: parts(["reply", text]), usage, model };
+}
+
+/** The same end, with what earlier attempts at the turn had cost. */
+export function withLost(end: EndWithoutSize, lost: Usage): EndWithoutSize {
+  return { ...end, usage: addUsage(end.usage, lost) };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    costUsd: a.costUsd + b.costUsd,
+  };
 }
 
 /** The end of a turn that never reached an agent, or that fell apart around it. */

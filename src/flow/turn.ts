@@ -3,12 +3,13 @@
  * Every turn ends visibly: with a reply, or with a notice that says what happened. A turn whose process died is tried again from a clean
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
-import type { AgentEvent, AgentLease, AgentPool } from "../contracts/agent.ts";
+import type { AgentEvent, AgentLease, AgentPool, Compaction } from "../contracts/agent.ts";
 import type { CommandContext, Commands, FoundCommand, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
-import type { AgentId } from "../contracts/ids.ts";
+import type { Usage } from "../contracts/chat.ts";
+import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import { createDeltaStream } from "../delivery/index.ts";
@@ -21,12 +22,15 @@ import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
   type EndWithoutSize,
+  addUsage,
   commandEnd,
   endOf,
   failure,
   MAX_BEGINNINGS,
+  NOTHING_USED,
   shouldRetry,
   stoppedBeforeStart,
+  withLost,
 } from "./turn-ending.ts";
 
 export interface TurnsDeps {
@@ -64,6 +68,8 @@ class TurnDeadline extends Error {}
 interface TurnWorld extends TurnsDeps {
   /** Aborted when the gateway will not wait any longer. */
   readonly leaving: AbortSignal;
+  /** What earlier attempts at a turn had cost, as far as their traces are gone. */
+  readonly lost: Map<TurnId, Usage>;
 }
 
 /** The world as one attempt sees it. */
@@ -76,7 +82,7 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
   const closing = new AbortController();
   const leaving = new AbortController();
   const running = new Set<Promise<void>>();
-  const world: TurnWorld = { ...deps, leaving: leaving.signal };
+  const world: TurnWorld = { ...deps, leaving: leaving.signal, lost: new Map() };
 
   const dispatch = async (take: Queue["take"], max: () => number): Promise<void> => {
     const mine = new Set<Promise<void>>();
@@ -126,6 +132,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     const result = await attempt({ ...world, spans }, batch, options, writer);
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
+    world.lost.delete(batch.turnId);
     const end = { ...result.end, spans: spans.close() };
     if (!(await finishStubbornly(world, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     const inboxIds = batch.entries.map((entry) => entry.id);
@@ -168,9 +175,15 @@ async function attempt(
   writer: LiveTurnWriter,
 ): Promise<AttemptResult> {
   const unchanged = batch.sessionFile.settledBytes;
-  if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
+  let lost = world.lost.get(batch.turnId) ?? NOTHING_USED;
+  if (batch.cancelled.aborted)
+    return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
   if (batch.unsafeToRetry)
-    return { kind: "end", end: failure("agent_unsafe_retry", "a tool had started"), settledBytes: unchanged };
+    return {
+      kind: "end",
+      end: withLost(failure("agent_unsafe_retry", "a tool had started"), lost),
+      settledBytes: unchanged,
+    };
 
   if (batch.attempt > MAX_BEGINNINGS) {
     return { kind: "end", end: failure("agent_exited", `begun ${batch.attempt} times`), settledBytes: unchanged };
@@ -183,23 +196,33 @@ async function attempt(
   const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);
   try {
     const asked = commandIn(world, batch);
-    if (asked) {
+    if (asked && !asked.errand) {
       const text = await asked.commands.answer(asked.found, asked.context, signal);
       return { kind: "end", end: commandEnd(text), settledBytes: unchanged };
     }
     world.spans.enter("lease");
     await using lease = await world.pool.lease(leaseRequest(batch), signal);
+    lost = addUsage(lost, lease.lost ?? NOTHING_USED);
+    if (asked) {
+      const errand = await runErrand(asked, lease, signal);
+      if (world.leaving.aborted && !errand.done) return { kind: "leave" };
+      const size = errand.done ? await lease.settledBytes().catch(() => unchanged) : unchanged; // as below
+      return { kind: "end", end: withLost(errand.end, lost), settledBytes: size };
+    }
     const ending = await converse(world, { lease, batch, writer, signal });
     if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
-    if (shouldRetry(ending, batch.attempt))
+    if (shouldRetry(ending, batch.attempt)) {
+      world.lost.set(batch.turnId, lost); // what this attempt has cost is found in the file when it is cut back
       return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
+    }
     if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
-    return { kind: "end", end: endOf(ending, stopCauseOf(signal)), settledBytes };
+    return { kind: "end", end: withLost(endOf(ending, stopCauseOf(signal)), lost), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
-    if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
-    return { kind: "end", end: failureFrom(error), settledBytes: unchanged };
+    if (batch.cancelled.aborted)
+      return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
+    return { kind: "end", end: withLost(failureFrom(error), lost), settledBytes: unchanged };
   }
 }
 
@@ -207,6 +230,8 @@ interface AskedCommand {
   readonly commands: Commands;
   readonly found: FoundCommand;
   readonly context: CommandContext;
+  /** It needs the agent, and may be used by who asks. */
+  readonly errand: boolean;
 }
 
 /** A command is always alone in its turn. */
@@ -216,7 +241,22 @@ function commandIn({ commands }: TurnWorld, batch: Batch): AskedCommand | null {
   if (!commands || !first || !found) return null;
   const { sessionKey, agentId, turnId, role, sessionFile } = batch;
   const context = { sessionKey, agentId, turnId, role, sessionFile: sessionFile.name, message: first.message };
-  return { commands, found, context };
+  const errand = commands.workKind({ message: first.message, role }) === "errand";
+  return { commands, found, context, errand };
+}
+
+/** What it asks of a model counts as what its turn has cost. */
+async function runErrand({ commands, found, context }: AskedCommand, lease: AgentLease, signal: AbortSignal) {
+  let usage = NOTHING_USED;
+  let model = "";
+  const compact = async (instructions: string): Promise<Compaction> => {
+    const result = await lease.compact?.(instructions, signal);
+    if (!result) return { kind: "failed", code: "agent_unavailable", detail: "this agent cannot" };
+    if (result.kind === "done") ({ usage, model } = { usage: addUsage(usage, result.usage), model: result.model });
+    return result;
+  };
+  const text = await commands.answer(found, { ...context, agent: { compact } }, signal);
+  return { end: commandEnd(text, usage, model), done: model !== "" };
 }
 
 async function noteStats({ clock, lastStats, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {
@@ -241,7 +281,9 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
     principal: first.message.sender.principal,
     origin: first.message.address,
   };
-  return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority };
+  const { model, thinking } = batch.settings ?? { model: null, thinking: null };
+  const own = { ...(model === null ? {} : { model }), ...(thinking === null ? {} : { thinking }) };
+  return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority, ...own };
 }
 
 interface Conversation {

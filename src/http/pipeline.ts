@@ -104,7 +104,7 @@ async function readBody(clock: Clock, request: Request, route: Route): Promise<P
   if (route.body.kind === "json") return { ...none, json: await readJson(clock, request, route.body.maxBytes) };
   if (route.body.kind === "bytes") return { ...none, bytes: await readBytes(clock, request, route.body.maxBytes) };
   // Read and dropped, so that a malformed body is noticed before anything is done.
-  if (route.method === "POST") await readBytes(clock, request, MAX_IGNORED_BYTES);
+  if (route.method !== "GET") await readBytes(clock, request, MAX_IGNORED_BYTES);
   return none;
 }
 

@@ -6,6 +6,7 @@ import { mediaRoutes } from "./routes/media.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
 import { turnRoutes } from "./routes/turns.ts";
@@ -28,6 +29,7 @@ export function routeTable(
     ...operateRoutes(deps),
     ...chatRoutes(deps, limits),
     ...sessionRoutes(deps),
+    ...sessionSettingRoutes(deps),
     ...turnRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),

@@ -5,6 +5,7 @@ import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
+import type { SessionModels } from "../contracts/session-models.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -29,6 +30,7 @@ export interface HttpDeps {
   readonly sessions: SessionNames;
   status(): GatewayStatus;
   readonly metrics: Metrics;
+  readonly models: SessionModels;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

@@ -16,6 +16,8 @@ export interface Work {
   readonly turnId: TurnId | null;
   /** A command: never joined with anything, taken by whoever takes commands. */
   readonly alone?: boolean;
+  /** A command that needs an agent: never joined, but taken by whoever takes talk. */
+  readonly errand?: boolean;
   /** It was stopped before it could begin again. */
   readonly stopped?: boolean;
 }
@@ -80,7 +82,7 @@ export function createLanes(): Lanes {
     const head = lane.waiting[0];
     if (!head || lane.running || lane.inLine || lane.collecting) return;
     lane.inLine = true;
-    if (head.alone) return void commandLine.push(lane);
+    if (head.alone && !head.errand) return void commandLine.push(lane);
     const line = lines.get(head.priority) ?? [];
     line.push(lane);
     lines.set(head.priority, line);

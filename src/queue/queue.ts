@@ -9,7 +9,7 @@ import type { Log } from "../kit/log.ts";
 import { createAdmission } from "./admission.ts";
 import { createLanes, type Lanes, type NextWork, type Pace, type RunningTurn, type Work } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
-import { recovered, type WorkKindOf } from "./recovered.ts";
+import { recovered, standing, type WorkKindOf } from "./recovered.ts";
 
 export interface QueueDeps {
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
     const running = lanes.running(entry.sessionKey) !== null;
     const next = kind === "stop" && running; // an idle lane is in line for the work it has
     const position = (next ? 0 : lanes.waitingIn(entry.sessionKey)) + (running ? 1 : 0);
-    const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null, alone: kind !== "talk" };
+    const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null, ...standing(kind) };
     admission.remember(work);
     lanes.add(work, next ? "head" : "end", deps.clock.elapsed());
     if (kind === "stop") stop(entry.sessionKey, "stopped");
@@ -89,9 +89,10 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
   };
 }
 
-function newTurn(ids: Ids, { turnId, alone = false, stopped }: Work): RunningTurn {
+function newTurn(ids: Ids, { turnId, alone: command = false, errand = false, stopped }: Work): RunningTurn {
   const stop = new AbortController();
   if (stopped) stop.abort("stopped" satisfies StopCause);
+  const alone = command && !errand; // an errand takes its time, and can be stopped
   return { turnId: turnId ?? (ids.next("turn") as TurnId), stop, alone };
 }
 
@@ -145,6 +146,7 @@ function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun:
     attempt: begun.attempt,
     unsafeToRetry: begun.unsafeToRetry,
     sessionFile: begun.sessionFile,
+    settings: begun.settings,
     cancelled: running.stop.signal,
     acceptedAt: first.message.receivedAt,
     async finish(end: TurnEnd) {

@@ -20,10 +20,17 @@ export function recovered(rows: readonly UnfinishedRow[], kindOf: WorkKindOf): W
   };
   const all = onePerTurn(rows).map((work) => {
     const [first] = work.entries;
-    const alone = work.entries.length === 1 && first !== undefined && kindOf({ ...first, role: work.role }) !== "talk";
-    return { ...work, alone, stopped: work.turnId !== null && !alone && stopping.has(work.sessionKey) };
+    const kind = work.entries.length === 1 && first ? kindOf({ ...first, role: work.role }) : "talk";
+    const { alone, errand } = standing(kind);
+    const stoppable = work.turnId !== null && (!alone || errand);
+    return { ...work, alone, errand, stopped: stoppable && stopping.has(work.sessionKey) };
   });
   return all.toSorted((one, other) => rank(one) - rank(other)); // stable
+}
+
+/** How work of a kind stands in its lane. */
+export function standing(kind: WorkKind): { readonly alone: boolean; readonly errand: boolean } {
+  return { alone: kind !== "talk", errand: kind === "errand" };
 }
 
 function onePerTurn(rows: readonly UnfinishedRow[]): Work[] {

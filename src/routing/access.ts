@@ -15,6 +15,8 @@ export interface AccessFacts {
 export interface AccessRules {
   readonly roles: { readonly owners: readonly string[]; readonly members: readonly string[] };
   readonly policy: AccessPolicy;
+  /** Roles that owners gave from a chat, by id. `roles` has the last word about whom it names. */
+  readonly grants?: ReadonlyMap<Principal, Role>;
 }
 
 /** What one account of a channel lets in. */
@@ -64,9 +66,10 @@ export function decideAccess(facts: AccessFacts, rules: AccessRules): Access {
   return facts.scope === "dm" ? decideDirect(facts, rules) : decideGroup(facts, rules);
 }
 
-function decideDirect({ principal, paired }: AccessFacts, { roles, policy }: AccessRules): Access {
+function decideDirect({ principal, paired }: AccessFacts, rules: AccessRules): Access {
+  const { policy } = rules;
   if (policy.dm === "disabled") return deny("closed", "nothing");
-  const known = listedRole(roles, principal);
+  const known = knownRole(rules, principal);
   if (known) return known;
   if (policy.allowFrom.includes(principal)) return allow("member", "the channel's allowFrom lists this id");
   if (policy.dm === "pairing" && paired) return allow("member", "this id was paired for direct messages");
@@ -75,11 +78,12 @@ function decideDirect({ principal, paired }: AccessFacts, { roles, policy }: Acc
 }
 
 /** Being let into direct messages opens no group: `paired` and the channel's own `allowFrom` are not looked at. */
-function decideGroup({ principal, chat, mentioned }: AccessFacts, { roles, policy }: AccessRules): Access {
+function decideGroup({ principal, chat, mentioned }: AccessFacts, rules: AccessRules): Access {
+  const { policy } = rules;
   if (policy.group === "disabled") return deny("closed", "nothing");
   const group = Object.hasOwn(policy.groups, chat) ? policy.groups[chat] : undefined;
   if (policy.group === "allowlist" && !group) return deny("group_not_listed", "nothing");
-  const sender = listedRole(roles, principal) ?? admitted(principal, policy, group);
+  const sender = knownRole(rules, principal) ?? admitted(principal, policy, group);
   if (!sender) return deny("unknown_sender", "nothing");
   const mustMention = group?.requireMention ?? policy.requireMention;
   return mustMention && !mentioned ? deny("not_mentioned", "nothing") : sender;
@@ -90,6 +94,12 @@ function admitted(principal: Principal, policy: AccessPolicy, group: GroupPolicy
   if (allowFrom?.includes(principal)) return allow(group?.role ?? "member", "the group's allowFrom lists this id");
   const open = allowFrom === undefined ? policy.group === "open" : allowFrom.includes(EVERYBODY);
   return open ? allow(group?.role ?? "guest", "the group is open to all") : null;
+}
+
+function knownRole({ roles, grants }: AccessRules, principal: Principal): Access | null {
+  const listed = listedRole(roles, principal);
+  const granted = grants?.get(principal);
+  return listed ?? (granted ? allow(granted, "an owner gave this role from a chat") : null);
 }
 
 function listedRole({ owners, members }: AccessRules["roles"], principal: Principal): Access | null {

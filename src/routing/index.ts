@@ -10,6 +10,7 @@ export {
   decideAccess,
   type GroupPolicy,
 } from "./access.ts";
+export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
 export { OPERATOR } from "./identity.ts";
 export { type ChosenSession, chooseSession } from "./named-session.ts";
 export {

@@ -5,6 +5,7 @@ import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import type { Router, Verdict } from "../contracts/routing.ts";
 import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
 import { type BindingFacts, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
+import { type GrantedRoles, NO_GRANTS } from "./grants.ts";
 import { linkedName } from "./identity.ts";
 import { buildSessionKey, type Peer, type SessionName } from "./session-key.ts";
 
@@ -48,13 +49,22 @@ const DENIED: Readonly<Record<DeniedBecause, string>> = {
 };
 
 /** The configuration is asked for each message, so that a change holds from the next one on. */
-export function createRouter(config: () => RoutingConfig, doors: AccessDoors = CLOSED_DOORS): Router {
-  return { decide: (message) => decide(config(), message, accessOf(config(), message, doors)) };
+export function createRouter(
+  config: () => RoutingConfig,
+  doors: AccessDoors = CLOSED_DOORS,
+  grants: () => GrantedRoles = () => NO_GRANTS,
+): Router {
+  return { decide: (message) => decide(config(), message, accessOf(config(), message, doors, grants())) };
 }
 
 /** The same decision, with everything that was considered on the way. */
-export function explainRoute(config: RoutingConfig, facts: RouteFacts, doors: AccessDoors = CLOSED_DOORS): Explanation {
-  const access = accessOf(config, facts, doors);
+export function explainRoute(
+  config: RoutingConfig,
+  facts: RouteFacts,
+  doors: AccessDoors = CLOSED_DOORS,
+  grants: GrantedRoles = NO_GRANTS,
+): Explanation {
+  const access = accessOf(config, facts, doors, grants);
   const undecided = access.allow && facts.agentId === undefined;
   const considered = undecided ? considerBindings(config.bindings, bindingFacts(facts, access.role)) : [];
   return { verdict: decide(config, facts, access), access, considered };
@@ -65,13 +75,14 @@ export function boundAgent(config: Pick<RoutingConfig, "bindings">, facts: Bindi
   return (pickBinding(config.bindings, facts)?.binding.agent ?? DEFAULT_AGENT) as AgentId;
 }
 
-function accessOf({ roles }: RoutingConfig, { address, scope, sender, mentioned }: RouteFacts, doors: AccessDoors) {
+function accessOf({ roles }: RoutingConfig, facts: RouteFacts, doors: AccessDoors, grants: GrantedRoles) {
+  const { address, scope, sender, mentioned } = facts;
   const { principal } = sender;
   const { channel, account, chat } = address;
   const paired = doors.isPaired(principal, channel, account);
   return decideAccess(
     { principal, scope, chat, mentioned, paired },
-    { roles, policy: doors.policyOf(channel, account) },
+    { roles, policy: doors.policyOf(channel, account), grants },
   );
 }
 

@@ -4,6 +4,31 @@ import { expect, test } from "bun:test";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { firstMessage } from "./migrations/001-first-message.ts";
 
+test("sessions of a database from before earlier conversations know who alone speaks in them, and begin without any", () => {
+  using db = new Database(":memory:");
+  db.exec(firstMessage.sql);
+  const said = (key: string, sender: string, scope: string, event: string) =>
+    db.exec(`insert into inbox (id, session_key, agent_id, role, priority, channel, account, chat, event_id, fingerprint, scope, sender,
+      sender_name, text, attachments, mentioned, received_at)
+      values ('${event}', '${key}', 'default', 'owner', 1, 'c', 'a', 'x', '${event}', 'f', '${scope}', '${sender}', 'n', 't', '[]', 0, 1)`);
+  for (const key of ["mine", "shared", "group", "silent"])
+    db.exec(`insert into sessions (key, channel, agent_id, title, search_text, created_at, last_activity_at, messages, file)
+      values ('${key}', 'webchat', 'default', 't', 't', 1, 1, 1, 'file-${key}')`);
+  said("mine", "operator", "dm", "e1");
+  said("mine", "operator", "dm", "e2");
+  said("shared", "operator", "dm", "e3");
+  said("shared", "telegram:user:1", "dm", "e4");
+  said("group", "operator", "group", "e5");
+  expect(migrate(db, 1)).toContain("session-settings");
+  expect(db.query("select key, person, model, named from sessions order by key").all()).toEqual([
+    { key: "group", person: null, model: null, named: 0 },
+    { key: "mine", person: "operator", model: null, named: 0 },
+    { key: "shared", person: null, model: null, named: 0 },
+    { key: "silent", person: null, model: null, named: 0 },
+  ]);
+  expect(db.query("select count(*) as count from conversations").get()).toEqual({ count: 0 });
+});
+
 test("turns of a database from before waterfalls are kept, each without one", () => {
   using db = new Database(":memory:");
   db.exec(firstMessage.sql);

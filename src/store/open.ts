@@ -12,9 +12,11 @@ import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts"
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
+import { createConversations } from "./rows/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createOutbox } from "./rows/outbox.ts";
+import { createRoleGrants } from "./rows/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
@@ -151,6 +153,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
     jobs: createJobs(rows),
+    conversations: createConversations(rows),
+    roleGrants: createRoleGrants(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

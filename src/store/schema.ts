@@ -1,4 +1,5 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
+import type { ThinkingLevel } from "../contracts/agent.ts";
 import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { Job, RunStatus } from "../contracts/automation/job.ts";
@@ -19,6 +20,8 @@ export interface Tables {
   sign_ins: SignInTable;
   jobs: JobTable;
   job_runs: JobRunTable;
+  conversations: ConversationTable;
+  role_grants: RoleGrantTable;
 }
 
 export interface MetaTable {
@@ -41,6 +44,37 @@ export interface SessionTable {
   cost_usd: number;
   file: string;
   settled_bytes: number;
+  /** Who alone speaks here; null for groups and where several people do. */
+  person: Principal | null;
+  /** Null: the agent's own. */
+  model: string | null;
+  thinking: ThinkingLevel | null;
+  /** 1: somebody gave it its title. */
+  named: Generated<Flag>;
+  switched_by: TurnId | null;
+}
+
+/** A conversation that is not the current one of any session. */
+export interface ConversationTable {
+  file: string;
+  session_key: SessionKey;
+  agent_id: AgentId;
+  person: Principal | null;
+  title: string;
+  started_at: number;
+  ended_at: number;
+  turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+  settled_bytes: number;
+}
+
+export interface RoleGrantTable {
+  principal: Principal;
+  role: Role;
+  granted_by: Principal;
+  at: number;
 }
 
 export interface InboxTable {

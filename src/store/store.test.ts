@@ -95,10 +95,35 @@ test("a page of ten thousand sessions comes without sorting them", async () => {
   }
   const filters = [{}, { search: "5.77" }, { search: "no such words" }, { channel: "webchat" }];
   for (const filter of filters) {
-    const startedAt = systemClock.elapsed();
-    await store.sessions.list(filter, { limit: 50 });
-    expect(systemClock.elapsed() - startedAt).toBeLessThan(250); // far above what it takes, far below what a full sort per page would cost users
+    const times: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const startedAt = systemClock.elapsed();
+      await store.sessions.list(filter, { limit: 50 });
+      times.push(systemClock.elapsed() - startedAt);
+    }
+    expect([filter, Math.min(...times) < 50]).toEqual([filter, true]); // the best of a few: a busy machine is no slow query
   }
+});
+
+test("a page of ten thousand sessions costs about as much as one of a hundred", async () => {
+  const timed = async (count: number) => {
+    await using home = await tempHome();
+    await using store = await openStore(deps(), { home: home.path });
+    for (let from = 0; from < count; from += 1_000) {
+      const rows = Array.from({ length: Math.min(1_000, count) }, (_, n) =>
+        row(`in${from}.${n}`, `${from}.${n}`, { receivedAt: from + n }),
+      );
+      await Promise.all(rows.map((one) => store.inbox.accept(one)));
+    }
+    const times: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      const startedAt = systemClock.elapsed();
+      await store.sessions.list({}, { limit: 50 });
+      times.push(systemClock.elapsed() - startedAt);
+    }
+    return Math.min(...times);
+  };
+  expect((await timed(10_000)) / (await timed(100))).toBeLessThan(5);
 });
 
 test("a message from a session key with quotes and patterns is stored under exactly that key", async () => {

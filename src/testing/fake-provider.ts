@@ -7,6 +7,8 @@ export interface FakeProvider extends AsyncDisposable {
   readonly baseUrl: string;
   /** Everything asked so far, oldest first. */
   readonly requests: readonly ProviderRequest[];
+  /** What it has told its callers that they used; an answer that broke off is not among it. */
+  charged(): { readonly inputTokens: number; readonly outputTokens: number };
   /** Resolves when `count` requests have arrived. */
   arrived(count: number): Promise<void>;
 }
@@ -20,10 +22,11 @@ export interface ProviderRequest {
 
 export type FakeReply =
   /** A promise among the pieces holds the stream until it resolves. */
-  | { readonly kind: "text"; readonly pieces: readonly (string | Promise<unknown>)[] }
+  | { readonly kind: "text"; readonly pieces: readonly (string | Promise<unknown>)[]; readonly usage?: FakeUsage }
   | {
       readonly kind: "tools";
       readonly calls: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
+      readonly usage?: FakeUsage;
     }
   | { readonly kind: "status"; readonly status: number; readonly message: string }
   /** Takes the request and never answers. */
@@ -35,7 +38,12 @@ export type FakeScript = (request: ProviderRequest, index: number) => FakeReply;
 
 type Write = (data: unknown) => void;
 
-const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+export interface FakeUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+const USAGE: FakeUsage = { inputTokens: 10, outputTokens: 5 };
 
 export function says(...pieces: readonly (string | Promise<unknown>)[]): FakeReply {
   return { kind: "text", pieces };
@@ -50,12 +58,16 @@ export function inOrder(...replies: readonly FakeReply[]): FakeScript {
 export async function startFakeProvider(script: FakeScript = () => says("ok")): Promise<FakeProvider> {
   const requests: ProviderRequest[] = [];
   const watchers = new Set<() => void>();
+  let charged: FakeUsage = { inputTokens: 0, outputTokens: 0 };
   const server = createServer(async (http, response) => {
     const request = toRequest(http.headers.authorization ?? "", JSON.parse(await readBody(http)));
     const reply = script(request, requests.length);
     requests.push(request);
     for (const watcher of watchers) watcher();
-    await respond(reply, response);
+    if (await respond(reply, response)) {
+      const { inputTokens, outputTokens } = usageOf(reply);
+      charged = { inputTokens: charged.inputTokens + inputTokens, outputTokens: charged.outputTokens + outputTokens };
+    }
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -64,6 +76,7 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
+    charged: () => charged,
     arrived(count) {
       return new Promise((resolve) => {
         const look = () => {
@@ -82,22 +95,27 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
   };
 }
 
-async function respond(reply: FakeReply, response: ServerResponse): Promise<void> {
+function usageOf(reply: FakeReply): FakeUsage {
+  return ("usage" in reply ? reply.usage : undefined) ?? USAGE;
+}
+
+/** True when it said what was used. */
+async function respond(reply: FakeReply, response: ServerResponse): Promise<boolean> {
   const write: Write = (data) => {
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   };
-  if (reply.kind === "hang") return;
+  if (reply.kind === "hang") return false;
   if (reply.kind === "status") {
     response.writeHead(reply.status, { "content-type": "application/json" });
     response.end(JSON.stringify({ error: { message: reply.message, code: reply.status } }));
-    return;
+    return false;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   if (reply.kind === "tools") {
     write(delta({ role: "assistant", tool_calls: reply.calls.map(toToolCall) }));
-    finish(write, "tool_calls");
+    finish(write, "tool_calls", usageOf(reply));
     response.end();
-    return;
+    return true;
   }
   for (const piece of reply.pieces) {
     if (typeof piece === "string") write(delta({ role: "assistant", content: piece }));
@@ -105,10 +123,11 @@ async function respond(reply: FakeReply, response: ServerResponse): Promise<void
   }
   if (reply.kind === "cut") {
     response.destroy();
-    return;
+    return false;
   }
-  finish(write, "stop");
+  finish(write, "stop", usageOf(reply));
   response.end();
+  return true;
 }
 
 async function readBody(http: IncomingMessage): Promise<string> {
@@ -117,9 +136,10 @@ async function readBody(http: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function finish(write: Write, reason: string): void {
+function finish(write: Write, reason: string, { inputTokens, outputTokens }: FakeUsage): void {
+  const total_tokens = inputTokens + outputTokens;
   write(chunk([{ index: 0, delta: {}, finish_reason: reason }]));
-  write({ ...chunk([]), usage: USAGE });
+  write({ ...chunk([]), usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens } });
   write("[DONE]");
 }
 

@@ -31,6 +31,8 @@ export type PiEvent =
       readonly output: string;
     }
   | { readonly type: "retrying"; readonly because: string }
+  /** A model was asked without anything being said: a summary, the work of a tool, a cache kept warm. */
+  | { readonly type: "spent"; readonly usage: Usage }
   | { readonly type: "settled" };
 
 /** An answer of the model, as far as it came. */
@@ -58,11 +60,9 @@ const SIGNS_OF_LIFE = new Set([
   "turn_end",
   "tool_execution_update",
   "queue_update",
-  "entry_appended",
   "session_info_changed",
   "thinking_level_changed",
   "compaction_start",
-  "compaction_end",
   "auto_retry_end",
   "bash_execution_update",
   "summarization_retry_start",
@@ -127,9 +127,12 @@ function toEvent(type: string, record: Fields): PiEvent | null {
     case "message_update":
       return toDelta(record.assistantMessageEvent);
     case "message_end":
-      return isAssistant(record.message)
-        ? { type: "message_ended", message: toMessage(record.message) }
-        : { type: "alive" };
+      if (isAssistant(record.message)) return { type: "message_ended", message: toMessage(record.message) };
+      return spent(isFields(record.message) ? record.message.usage : null);
+    case "compaction_end":
+      return spent(isFields(record.result) ? record.result.usage : null);
+    case "entry_appended":
+      return spent(isFields(record.entry) && record.entry.type === "usage" ? record.entry.usage : null);
     case "tool_execution_start":
       return { type: "tool_started", callId: text(record.toolCallId), tool: text(record.toolName), input: record.args };
     case "tool_execution_end":
@@ -147,6 +150,10 @@ function toEvent(type: string, record: Fields): PiEvent | null {
     default:
       return null;
   }
+}
+
+function spent(usage: unknown): PiEvent {
+  return isFields(usage) ? { type: "spent", usage: toUsage(usage) } : { type: "alive" };
 }
 
 function toDelta(event: unknown): PiEvent {
@@ -181,7 +188,7 @@ function toStop(reason: unknown): PiMessage["stop"] {
   }
 }
 
-function toUsage(usage: unknown): Usage {
+export function toUsage(usage: unknown): Usage {
   if (!isFields(usage)) return { inputTokens: 0, outputTokens: 0, costUsd: 0 };
   return {
     inputTokens: count(usage.input) + count(usage.cacheRead) + count(usage.cacheWrite),

@@ -2,6 +2,7 @@
 import type { AgentEvent } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import type { ErrorCode } from "../../contracts/errors.ts";
+import { addUsage, NO_USAGE } from "./entry-usage.ts";
 import { classifyFailure } from "./failure.ts";
 import type { PiEvent, PiMessage } from "./protocol.ts";
 
@@ -18,21 +19,19 @@ export interface Run {
   toolsRunning(): number;
 }
 
-const NOTHING: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-
 export function createRun(model: string): Run {
   const finished: PiMessage[] = [];
   const tools = new Set<string>();
   let streamed = ""; // of the message that is being written
   let said = false; // anything was shown before the current message
   let toolsUsed = 0;
-  let usage = NOTHING;
+  let usage = NO_USAGE;
   let lastModel = model;
 
   const totals = () => ({ text: textOf(finished, streamed), usage, model: lastModel });
 
   const closeMessage = (message: PiMessage): void => {
-    usage = add(usage, message.usage);
+    usage = addUsage(usage, message.usage);
     if (message.model !== "/") lastModel = message.model;
     finished.push(message.text === "" ? { ...message, text: streamed } : message);
     said ||= streamed !== "";
@@ -50,6 +49,9 @@ export function createRun(model: string): Run {
         }
         case "message_ended":
           closeMessage(event.message);
+          return [];
+        case "spent":
+          usage = addUsage(usage, event.usage);
           return [];
         case "tool_started":
           tools.add(event.callId);
@@ -117,12 +119,4 @@ function textOf(finished: readonly PiMessage[], streamed: string): string {
 
 function without(ending: Extract<Ending, { because: "failed" }>) {
   return { code: ending.code, detail: ending.detail, again: ending.again };
-}
-
-function add(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    costUsd: a.costUsd + b.costUsd,
-  };
 }

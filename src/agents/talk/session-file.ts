@@ -2,13 +2,16 @@
 import { constants, statSync } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
+import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
+import { usageOfLines } from "./entry-usage.ts";
 import { isFields } from "./protocol.ts";
 
 const NAME = /^[a-z0-9-]{8,80}\.jsonl$/;
 const SESSION_VERSION = 3;
 const MAX_HEADER_BYTES = 8_192;
+const MAX_REST_BYTES = 32 * 1024 * 1024;
 /** Room in the first line, so that it can be corrected in place: sizes of finished turns are remembered and must not shift. */
 const HEADER_ROOM_BYTES = 1_024;
 
@@ -31,19 +34,21 @@ export async function ensureSessionFile(path: string, header: SessionHeader): Pr
   await writeAndClose(made, header);
 }
 
-/** Cuts the file back to what belonged to finished turns. Never grows it; what would not even hold the header begins anew. */
-export async function rewindSessionFile(path: string, settledBytes: number, header: SessionHeader): Promise<void> {
+/** Cuts the file back to what belonged to finished turns, and says what the rest had cost. Never grows it; what would not even hold the header begins anew. */
+export async function rewindSessionFile(path: string, settledBytes: number, header: SessionHeader): Promise<Usage> {
   await ensureSessionFile(path, header);
   const file = await open(path, "r+");
   try {
     const first = await firstLine(file);
+    const lost = usageOfLines(await rest(file, settledBytes));
     if (first !== null && Buffer.byteLength(first) < settledBytes) {
       const { size } = await file.stat();
       if (settledBytes < size) await file.truncate(settledBytes);
-      return;
+      return lost;
     }
     await file.truncate(0);
     await file.write(headerLine(header), 0);
+    return lost;
   } finally {
     await file.close();
   }
@@ -68,6 +73,14 @@ export async function moveSession(path: string, cwd: string): Promise<void> {
 /** 0 when there is no such file. Asked three times in every turn, so it is one system call and not a trip through the thread pool. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** What stands after `from`; of a very long rest only the beginning. */
+async function rest(file: FileHandle, from: number): Promise<string> {
+  const { size } = await file.stat();
+  const buffer = Buffer.alloc(Math.min(Math.max(0, size - from), MAX_REST_BYTES));
+  const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, from);
+  return buffer.toString("utf8", 0, bytesRead);
 }
 
 /** Without its line feed; null when there is no complete line. */

@@ -1,19 +1,28 @@
-/** Opens a session in a process: file made or cut back, switched to, and the switch verified. Nothing is sent behind a switch before its answer. */
-import type { LeaseRequest } from "../../contracts/agent.ts";
+/** Opens a session in a process: file made or cut back, switched to, the switch verified, its own model and thinking level set. Nothing is sent behind a switch before its answer. */
+import type { LeaseRequest, ThinkingLevel } from "../../contracts/agent.ts";
+import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
+import { NO_USAGE } from "./entry-usage.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
 import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, sizeOf } from "./session-file.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
 const SWITCH_MS = 10_000;
+/** What pi lets a model think when nothing was said about it. It lowers that for a model that cannot. */
+const USUAL_THINKING = "medium";
 
 /** The session a process has in memory, and how long its file was when that was last true. */
-export interface OpenSession {
+export interface OpenSession extends Wish {
   readonly path: string;
   readonly bytes: number;
+}
+
+/** The model and the thinking level a session is to have. */
+interface Wish {
   readonly model: string;
+  readonly thinking: string;
 }
 
 interface SessionDeps {
@@ -29,47 +38,82 @@ interface SessionPlace {
 export interface Opened {
   readonly session: OpenSession;
   readonly switched: boolean;
+  /** What an attempt had cost whose traces were cut off. */
+  readonly lost: Usage;
 }
+
+type SessionRequest = LeaseRequest & {
+  readonly place: SessionPlace;
+  /** Of the agent, when it is configured. */
+  readonly defaultThinking: ThinkingLevel | undefined;
+};
 
 export async function openSession(
   deps: SessionDeps,
   agent: ReadyAgent,
   now: OpenSession | null,
-  request: LeaseRequest & { readonly place: SessionPlace },
+  request: SessionRequest,
 ): Promise<Opened> {
   const path = sessionPath(request.place.sessions, request.sessionFile);
   const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.place.workspace };
   const before = sizeOf(path);
+  const wish = wishOf(agent, request);
+  const opened = () => ({ path, bytes: sizeOf(path), ...wish });
   // What the process has in memory is the truth only while nobody else has touched the file.
-  if (before > 0 && now?.path === path && now.bytes === before) return { session: now, switched: false };
-  if (before > request.settledBytes) await rewindSessionFile(path, request.settledBytes, header);
+  if (before > 0 && now?.path === path && now.bytes === before) {
+    if (now.model !== wish.model || now.thinking !== wish.thinking) await settle(deps.clock, agent, path, wish);
+    return { session: opened(), switched: false, lost: NO_USAGE };
+  }
+  let lost = NO_USAGE;
+  if (before > request.settledBytes) lost = await rewindSessionFile(path, request.settledBytes, header);
   else await ensureSessionFile(path, header);
   await moveSession(path, request.place.workspace);
   await switchTo(deps.clock, agent, path);
-  return { session: { path, bytes: sizeOf(path), model: agent.model }, switched: true };
+  await settle(deps.clock, agent, path, wish);
+  return { session: opened(), switched: true, lost };
 }
 
-async function switchTo(clock: Clock, agent: ReadyAgent, path: string): Promise<void> {
-  const { process } = agent;
+/** A name that ends with its slash is no model: whoever asks for that only wants to look. */
+export function wishOf(
+  agent: Pick<ReadyAgent, "model" | "thinking">,
+  request: Pick<SessionRequest, "model" | "thinking" | "defaultThinking">,
+): Wish {
+  const model = request.model === undefined || request.model.endsWith("/") ? agent.model : request.model;
+  const usual = model === agent.model ? agent.thinking : (request.defaultThinking ?? USUAL_THINKING);
+  return { model, thinking: request.thinking ?? (usual || "off") };
+}
+
+async function switchTo(clock: Clock, { process }: ReadyAgent, path: string): Promise<void> {
   const late = () => new GatewayError("agent_unavailable", "pi did not switch sessions in time");
   using limit = clock.deadline(SWITCH_MS, late);
   const answer = await process.request({ type: "switch_session", sessionPath: path }, limit.signal);
   if (!answer.ok) throw new GatewayError("agent_unavailable", `pi refused the session: ${answer.error}`);
+}
+
+/** A session remembers the model it was last used with. What was chosen for it decides, else the configuration. */
+async function settle(clock: Clock, { process }: ReadyAgent, path: string, wish: Wish): Promise<void> {
+  const late = () => new GatewayError("agent_unavailable", "pi did not change the model in time");
+  using limit = clock.deadline(SWITCH_MS, late);
   const state = await process.request({ type: "get_state" }, limit.signal);
   if (!state.ok || text(state.data.sessionFile) !== path) {
     throw new GatewayError("agent_unavailable", "pi has another session open than it was told to");
   }
-  for (const command of corrections(agent, state.data)) {
+  for (const command of corrections(wish, state.data)) {
     const done = await process.request(command, limit.signal);
-    if (!done.ok) throw new GatewayError("model_missing", `pi did not change the model of the session: ${done.error}`);
+    if (!done.ok) throw notOffered(wish.model, done.error);
   }
 }
 
-/** A session remembers the model it was begun with. The configuration decides: after a change of it, old conversations change too. */
-function corrections(agent: ReadyAgent, state: Fields): readonly Fields[] {
-  const slash = agent.model.indexOf("/");
-  const [provider, modelId] = [agent.model.slice(0, slash), agent.model.slice(slash + 1)];
-  const model = modelName(state.model) === agent.model ? [] : [{ type: "set_model", provider, modelId }];
-  const sameThinking = model.length === 0 && text(state.thinkingLevel) === agent.thinking;
-  return sameThinking ? model : [...model, { type: "set_thinking_level", level: agent.thinking || "off" }];
+function corrections(wish: Wish, state: Fields): readonly Fields[] {
+  const slash = wish.model.indexOf("/");
+  const [provider, modelId] = [wish.model.slice(0, slash), wish.model.slice(slash + 1)];
+  const model = modelName(state.model) === wish.model ? [] : [{ type: "set_model", provider, modelId }];
+  const sameThinking = model.length === 0 && text(state.thinkingLevel) === wish.thinking;
+  return sameThinking ? model : [...model, { type: "set_thinking_level", level: wish.thinking }];
+}
+
+function notOffered(model: string, error: string): GatewayError {
+  return new GatewayError("model_missing", `pi did not change the model of the session: ${error}`, {
+    say: `pi does not offer the model ${model} of this conversation, or has no key for it. /model shows what there is; /model default goes back to the agent's own.`,
+  });
 }

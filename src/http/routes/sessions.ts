@@ -52,7 +52,8 @@ export function sessionRoutes(deps: HttpDeps): readonly Route[] {
       path: "/api/sessions/:key",
       async handle(call) {
         const session = await existing(call);
-        return json({ session, live: deps.live.snapshot(session.key) });
+        const settings = { model: session.model ?? null, thinking: session.thinking ?? null };
+        return json({ session: { ...session, ...settings }, live: deps.live.snapshot(session.key) });
       },
     },
     {

@@ -16,8 +16,10 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
 
   const touchSession = (row: NewInboxRow): void => {
     const { message } = row;
-    if (queries.touch.run({ key: row.sessionKey, at: message.receivedAt }) > 0) return;
     const title = titleOf(message);
+    const { principal } = message.sender;
+    const known = { key: row.sessionKey, at: message.receivedAt, principal };
+    if (queries.touch.run({ ...known, ...betterTitle(title, row.sessionKey) }) > 0) return;
     queries.addSession.run({
       key: row.sessionKey,
       channel: message.address.channel,
@@ -28,6 +30,7 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
       last_activity_at: message.receivedAt,
       messages: 1,
       file: newSessionFile(ids),
+      person: message.scope === "dm" ? principal : null,
     });
   };
 
@@ -46,6 +49,35 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
       }),
     unfinished: () => read(() => queries.unfinished.all({}).map((row) => toUnfinished(row, log))),
   };
+}
+
+type NewSession = Pick<
+  SessionTable,
+  | "key"
+  | "channel"
+  | "agent_id"
+  | "title"
+  | "search_text"
+  | "created_at"
+  | "last_activity_at"
+  | "messages"
+  | "file"
+  | "person"
+>;
+
+interface Touch {
+  readonly key: SessionTable["key"];
+  readonly at: number;
+  readonly principal: InboxTable["sender"];
+  readonly title: string;
+  readonly searchText: string;
+}
+
+/** A conversation that began with a command is about what was said after it, unless somebody gave it a name. */
+const GIVES_WAY = raw<boolean>`(named = 0 and substr(title, 1, 1) = '/')`;
+
+function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "title" | "searchText"> {
+  return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };
 }
 
 type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done">;
@@ -67,22 +99,24 @@ function createQueries(sql: Sql) {
         .where("account", "=", p("account"))
         .where("event_id", "=", p("event_id")),
     ),
-    touch: sql.prepare((db, p: Params<{ key: SessionTable["key"]; at: number }>) =>
+    touch: sql.prepare((db, p: Params<Touch>) =>
       db
         .updateTable("sessions")
         .set((eb) => ({
           messages: eb("messages", "+", 1),
           last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+          person: raw<InboxTable["sender"] | null>`iif(person = ${p("principal")}, person, null)`,
+          title: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("title")}, title)`,
+          search_text: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("searchText")}, search_text)`,
         }))
         .where("key", "=", p("key")),
     ),
-    addSession: sql.prepare(
-      (db, p: Params<Omit<SessionTable, "input_tokens" | "output_tokens" | "cost_usd" | "settled_bytes">>) =>
-        db.insertInto("sessions").values({
-          ...p.row("key", "channel", "agent_id", "title", "search_text"),
-          ...p.row("created_at", "last_activity_at", "messages", "file"),
-          ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
-        }),
+    addSession: sql.prepare((db, p: Params<NewSession>) =>
+      db.insertInto("sessions").values({
+        ...p.row("key", "channel", "agent_id", "title", "search_text"),
+        ...p.row("created_at", "last_activity_at", "messages", "file", "person"),
+        ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
+      }),
     ),
     add: sql.prepare((db, p: Params<InboxColumns>) =>
       db

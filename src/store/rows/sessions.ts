@@ -7,7 +7,8 @@ import type { Builder, Params } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, pageSize } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
-import { newSessionFile } from "./session-file-name.ts";
+import { createFreshStart } from "./conversations.ts";
+import { createSessionChanges } from "./session-changes.ts";
 import { createTranscript } from "./transcript.ts";
 import { containing } from "./words.ts";
 
@@ -22,6 +23,8 @@ const SUMMARY = [
   "input_tokens",
   "output_tokens",
   "cost_usd",
+  "model",
+  "thinking",
 ] as const satisfies readonly (keyof SessionTable)[];
 
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
@@ -31,16 +34,7 @@ export function createSessions(deps: RowDeps): SessionStore {
   const byKey = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
     db.selectFrom("sessions").select(SUMMARY).where("key", "=", p("key")),
   );
-  const swapFile = sql.prepare((db, p: Params<{ key: SessionKey; file: string; at: number }>) =>
-    db
-      .updateTable("sessions")
-      .set((eb) => ({
-        file: p("file"),
-        settled_bytes: 0,
-        last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-      }))
-      .where("key", "=", p("key")),
-  );
+  const startAfresh = createFreshStart(sql, ids);
 
   const addedUp = sql.prepare((db, _p: Params<object>) =>
     db
@@ -75,7 +69,8 @@ export function createSessions(deps: RowDeps): SessionStore {
         if (!row) return { sessions: 0, usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } };
         return { sessions: row.sessions, usage: toUsage(row) };
       }),
-    reset: (key, at) => write(() => swapFile.run({ key, file: newSessionFile(ids), at }) > 0),
+    reset: (key, at, byTurn) => write(() => startAfresh(key, { turnId: byTurn ?? null, at })),
+    ...createSessionChanges(deps),
   };
 }
 
@@ -99,6 +94,8 @@ function toSummary(row: SummaryRow): SessionSummary {
     lastActivityAt: row.last_activity_at,
     messages: row.messages,
     usage: toUsage(row),
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.thinking === null ? {} : { thinking: row.thinking }),
   };
 }
 

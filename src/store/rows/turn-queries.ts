@@ -30,7 +30,7 @@ function reading(sql: Sql) {
       db.selectFrom("turns").select("id").where("session_key", "=", p("key")).where("state", "=", raw.lit("running")),
     ),
     session: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
-      db.selectFrom("sessions").select(["file", "settled_bytes"]).where("key", "=", p("key")),
+      db.selectFrom("sessions").select(["file", "settled_bytes", "model", "thinking"]).where("key", "=", p("key")),
     ),
     replies: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db.selectFrom("outbox").select("text").where("turn_id", "=", p("turnId")).orderBy("part"),
@@ -111,12 +111,25 @@ function ending(sql: Sql) {
         }))
         .where("key", "=", p("key")),
     ),
-    /** After a reset the session has another file, and the size of the old one is nobody's business any more. */
+    /** After a reset the session has another file; the old one is kept among its earlier conversations. */
     settle: sql.prepare((db, p: Params<{ key: SessionKey; file: string; settledBytes: number }>) =>
       db
         .updateTable("sessions")
         .set({ settled_bytes: p("settledBytes") })
         .where("key", "=", p("key"))
+        .where("file", "=", p("file")),
+    ),
+    settleKept: sql.prepare((db, p: Params<UsageColumns & { file: string; settledBytes: number; at: number }>) =>
+      db
+        .updateTable("conversations")
+        .set((eb) => ({
+          settled_bytes: p("settledBytes"),
+          turns: eb("turns", "+", 1),
+          ended_at: eb.fn<number>("max", ["ended_at", eb.val(p("at"))]),
+          input_tokens: eb("input_tokens", "+", p("input_tokens")),
+          output_tokens: eb("output_tokens", "+", p("output_tokens")),
+          cost_usd: eb("cost_usd", "+", p("cost_usd")),
+        }))
         .where("file", "=", p("file")),
     ),
   };

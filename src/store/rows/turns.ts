@@ -9,7 +9,7 @@ import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
 
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
-type Session = Pick<SessionTable, "file" | "settled_bytes">;
+type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
 
 export function createTurns({ sql, read, write }: RowDeps): TurnStore {
   const queries = createTurnQueries(sql);
@@ -24,6 +24,7 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
           attempt,
           unsafeToRetry: unsafe === 1,
           sessionFile: { name: session.file, settledBytes: session.settled_bytes },
+          settings: { model: session.model, thinking: session.thinking },
         };
       }, "with the next"), // lost in a power cut, the message is simply begun again
     finish: (end) =>
@@ -96,7 +97,9 @@ function endTurn(queries: TurnQueries, turn: TurnTableRow, end: TurnFinish): voi
   queries.endMessages.run({ turnId: turn.id });
   for (const row of replyRows(turn, end)) queries.addReply.run(row);
   queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
-  queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
+  const { settledBytes, at } = end;
+  if (queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes }) > 0) return;
+  if (end.model !== "") queries.settleKept.run({ file: turn.file, settledBytes, at, ...usage });
 }
 
 /** Counts come from a model provider in the end; an odd one must not keep a turn from ending. */

@@ -1,5 +1,6 @@
 /** What every store promises, whatever database is under it. Takes a way to open one (again) and knows nothing else about it. */
 import { describe } from "bun:test";
+import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
@@ -15,5 +16,7 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
     sessionPromises(open);
     transcriptPromises(open);
     smallTablePromises(open);
+    conversationPromises(open);
+    sessionChangePromises(open);
   });
 }

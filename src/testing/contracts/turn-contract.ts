@@ -11,6 +11,7 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
       attempt: 1,
       unsafeToRetry: false,
       sessionFile: { name: expect.stringMatching(SESSION_FILE), settledBytes: 0 },
+      settings: { model: null, thinking: null },
     });
     const again = await world.reopen();
     expect((await again.inbox.unfinished())[0]?.turn).toEqual({

@@ -1,6 +1,6 @@
 /** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
 import type { Receipt } from "../../contracts/channel.ts";
-import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/chat.ts";
+import type { InboundMessage, MediaRef, SessionSettings, TranscriptItem } from "../../contracts/chat.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
@@ -18,6 +18,7 @@ import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { testModels } from "../command-desk.ts";
 import { createSeqIds } from "../seq-ids.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
@@ -75,6 +76,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     sessions: { parse: parseSession },
     status: () => STATUS,
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
+    models: testModels(clock),
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
   };
@@ -186,10 +188,17 @@ function createMemory() {
   const transcript: TranscriptItem[] = [];
   const troubled: TroubledPart[] = [];
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const chosen = new Map<SessionKey, SessionSettings>();
+  const names = new Map<SessionKey, string>();
+  const settingsOf = (key: SessionKey) => {
+    const { model = null, thinking = null } = chosen.get(key) ?? {};
+    return { ...(model === null ? {} : { model }), ...(thinking === null ? {} : { thinking }) };
+  };
   const summary = (key: SessionKey) => ({
+    ...settingsOf(key),
     key,
     channel: "api",
-    title: "A title",
+    title: names.get(key) ?? "A title",
     createdAt: 1,
     lastActivityAt: 2,
     messages: transcript.length,
@@ -210,6 +219,14 @@ function createMemory() {
       transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
       reset: async (key) => !key.includes("missing"),
       total: never,
+      async configure(key, changes) {
+        chosen.set(key, { ...(chosen.get(key) ?? { model: null, thinking: null }), ...changes });
+        return true;
+      },
+      async rename(key, name) {
+        names.set(key, name ?? "A title");
+        return true;
+      },
     },
     media: {
       async put({ data, at: _at, ...file }) {

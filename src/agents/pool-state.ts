@@ -1,0 +1,88 @@
+/** What a pool knows about its processes, and the questions that only look. */
+import type { PoolStats } from "../contracts/agent.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { Kind, Kinds } from "./kinds.ts";
+import { countSpares } from "./spares.ts";
+import type { ReadyAgent, StartDeps, StartSettings } from "./setup/start.ts";
+import type { OpenSession } from "./talk/session.ts";
+import type { WaitingList, Waiter } from "./waiting-list.ts";
+import { type WorkerState, starting } from "./worker-state.ts";
+
+export interface Worker {
+  readonly id: number;
+  readonly kind: Kind;
+  state: WorkerState;
+  agent: ReadyAgent | null;
+  session: OpenSession | null;
+  switches: number;
+  readyAt: number;
+  /** Ends the wait for eviction when the process is used again. */
+  idle: AbortController | null;
+}
+
+/** Everything the functions of a pool share; one per pool. */
+export interface Pool {
+  readonly deps: StartDeps;
+  /** Of the default agent: what all have in common is read from here. */
+  readonly settings: StartSettings;
+  readonly kinds: Kinds;
+  readonly startsAtOnce: number;
+  readonly workers: Map<number, Worker>;
+  readonly waiting: WaitingList;
+  readonly stopping: AbortController;
+  /** Starts and stops that are under way; closing waits for them. */
+  readonly underWay: Set<Promise<void>>;
+  model: string | null;
+  nextId: number;
+}
+
+export function newWorker(pool: Pool, kind: Kind): Worker {
+  const state = starting(pool.deps.clock.elapsed());
+  return { id: pool.nextId++, kind, state, agent: null, session: null, switches: 0, readyAt: 0, idle: null };
+}
+
+export function alive(pool: Pool, kind: Kind | null = null): number {
+  return [...pool.workers.values()].filter((one) => one.state.at !== "dead" && (!kind || one.kind === kind)).length;
+}
+
+export function workerOf(pool: Pool, id: number): Worker {
+  const found = pool.workers.get(id);
+  if (!found) throw new GatewayError("internal", "the chosen process is not in the pool", { fields: { id } });
+  return found;
+}
+
+export function wanted({ request }: Waiter, kind: Kind) {
+  const { sessionFile, caller } = request;
+  return { principal: caller.principal, role: caller.role, sessionFile, profile: kind.signature };
+}
+
+export function spares(pool: Pool): number {
+  const states = [...pool.workers.values()]
+    .filter(({ kind }) => kind === pool.kinds.standard)
+    .map(({ state }) => state);
+  return countSpares(states, isShared(pool));
+}
+
+export function isShared({ settings }: Pool): boolean {
+  return settings.config.pool.reuse === "profile";
+}
+
+export function statsOf(pool: Pool): PoolStats {
+  const at = (state: WorkerState["at"]) => [...pool.workers.values()].filter((one) => one.state.at === state).length;
+  return {
+    starting: at("starting"),
+    idle: at("idle"),
+    busy: at("busy"),
+    waiting: pool.waiting.size(),
+    max: pool.settings.config.pool.max,
+    model: pool.model,
+    trouble: troubleOf(pool),
+  };
+}
+
+/** Of agents only: a model that somebody chose for one conversation and that does not start is told there. */
+function troubleOf({ kinds }: Pool): string | null {
+  const troubled = kinds.own.find(({ starts }) => starts.trouble() !== null);
+  const trouble = troubled?.starts.trouble() ?? null;
+  return trouble === null || troubled === kinds.standard ? trouble : `Agent ${troubled?.agentId}: ${trouble}`;
+}

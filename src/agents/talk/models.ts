@@ -1,0 +1,30 @@
+/** The models a process can be told to use. Asks pi; which levels of thinking a model has is read from how pi describes it. */
+import { type AgentModel, THINKING_LEVELS, type ThinkingLevel } from "../../contracts/agent.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { AgentProcess } from "../process/process.ts";
+import { type Fields, isFields, modelName } from "./protocol.ts";
+
+/** Only models that say so have these. */
+const ON_REQUEST: ReadonlySet<ThinkingLevel> = new Set(["xhigh", "max"]);
+
+export async function availableModels(
+  process: Pick<AgentProcess, "request">,
+  signal: AbortSignal,
+): Promise<readonly AgentModel[]> {
+  const answer = await process.request({ type: "get_available_models" }, signal);
+  if (!answer.ok) throw new GatewayError("agent_unavailable", `pi did not list its models: ${answer.error}`);
+  const models = Array.isArray(answer.data.models) ? answer.data.models.filter(isFields) : [];
+  return models.flatMap((model) => {
+    const name = modelName(model);
+    return name === null ? [] : [{ name, thinking: levelsOf(model) }];
+  });
+}
+
+function levelsOf(model: Fields): readonly ThinkingLevel[] {
+  if (model.reasoning !== true) return ["off"];
+  const map = isFields(model.thinkingLevelMap) ? model.thinkingLevelMap : {};
+  return THINKING_LEVELS.filter((level) => {
+    if (map[level] === null) return false;
+    return !ON_REQUEST.has(level) || map[level] !== undefined;
+  });
+}

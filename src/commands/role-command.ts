@@ -1,0 +1,92 @@
+/** `/role`: who you are here and why; for owners also what others are, and giving them another role. */
+import type { Command, CommandContext } from "../contracts/command.ts";
+import type { Principal, Role } from "../contracts/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { bullets } from "./words.ts";
+
+export interface RoleCommandDeps {
+  readonly log: Log;
+  readonly roles: RoleDesk;
+}
+
+/** What the command needs of routing; the gateway brings them together. */
+export interface RoleDesk {
+  /** Why this person has their role here: one sentence each for role, agent and session. */
+  why(context: CommandContext): readonly string[];
+  /** What the role means for an agent, besides its commands; lines for people. */
+  allows(context: CommandContext): readonly string[];
+  granted(): readonly { readonly principal: string; readonly role: Role }[];
+  /** `role` null takes back what was given. */
+  change(asked: {
+    readonly principal: string;
+    readonly role: Role | null;
+    readonly by: Principal;
+  }): Promise<RoleChange>;
+}
+
+export type RoleChange =
+  | { readonly kind: "changed" }
+  | { readonly kind: "refused"; readonly because: "not_a_person" | "operator" | "named_in_config" | "last_owner" };
+
+const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
+const ASKED = /^(\S+)\s+(owner|member|guest|none)$/i;
+const MAX_LISTED = 50;
+const REFUSED: Readonly<Record<Extract<RoleChange, { kind: "refused" }>["because"], string>> = {
+  not_a_person: "That is not a person's id. Ids look like `telegram:user:123456`; names are never matched.",
+  operator: "Whoever signs in to the page or holds the token is always an owner. That cannot be changed here.",
+  named_in_config: "The configuration names this person, and it has the last word. Change `roles` there.",
+  last_owner: "This is the only owner besides the operator. Make somebody else an owner first.",
+};
+
+export function roleCommand(deps: RoleCommandDeps, usableBy: (role: Role) => readonly string[]): Command {
+  return {
+    name: "role",
+    usage: "[id owner|member|guest|none]",
+    help: "What you may do here, and why; owners give roles to others",
+    roles: EVERYONE,
+    async run(args, context) {
+      if (args === "") return show(deps, context, usableBy(context.role));
+      if (context.role !== "owner") return "Only an owner of this gateway gives roles. `/role` alone shows your own.";
+      return change(deps, args, context);
+    },
+  };
+}
+
+function show({ roles }: RoleCommandDeps, context: CommandContext, commands: readonly string[]): string {
+  const { role } = context;
+  const article = role === "owner" ? "an" : "a";
+  const granted = role === "owner" ? roles.granted() : [];
+  const people = granted.slice(0, MAX_LISTED).map((one) => `${one.principal}: ${one.role}`);
+  const more = granted.length > MAX_LISTED ? [`and ${granted.length - MAX_LISTED} more`] : [];
+  const given = granted.length > 0 ? ["", "Given from a chat:", bullets([...people, ...more])] : [];
+  return [
+    `You are ${article} ${role} here (\`${context.message.sender.principal}\`).`,
+    bullets([
+      ...roles.why(context).map((why) => `Why: ${why}`),
+      ...roles.allows(context),
+      `Commands: ${commands.map((name) => `/${name}`).join(" ")}`,
+    ]),
+    ...given,
+    ...(role === "owner" ? ["", "`/role telegram:user:123456 member` gives a role, `none` takes it back."] : []),
+  ].join("\n");
+}
+
+async function change({ roles, log }: RoleCommandDeps, args: string, context: CommandContext): Promise<string> {
+  const [, principal = "", word = ""] = ASKED.exec(args) ?? [];
+  if (principal === "")
+    return "Write an id and a role: `/role telegram:user:123456 member`. Roles are owner, member, guest, none.";
+  const wanted = word.toLowerCase();
+  const role = wanted === "none" ? null : (wanted as Role);
+  const by = context.message.sender.principal;
+  const result = await roles.change({ principal, role, by });
+  log.info("role change asked for", {
+    principal,
+    role: wanted,
+    by,
+    result: result.kind === "refused" ? result.because : result.kind,
+  });
+  if (result.kind === "refused") return REFUSED[result.because];
+  if (role === null)
+    return `${principal} has no role from here any more. What the configuration says about them holds.`;
+  return `${principal} is ${role === "owner" ? "an" : "a"} ${role} from the next message on.`;
+}

@@ -1,0 +1,107 @@
+/** What programs and the page change about a session: its name, its model, how much the model thinks. Checked like the same wish in a chat. */
+import { Type } from "typebox";
+import { levelWords, notFoundWords } from "../../commands/index.ts";
+import type { Caller, ThinkingLevel } from "../../contracts/agent.ts";
+import type { SessionSettings } from "../../contracts/chat.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Principal, TurnId } from "../../contracts/ids.ts";
+import { sessionOf } from "../chat/accept-message.ts";
+import { checked } from "../checked.ts";
+import { type Call, json, type Route, SMALL_JSON } from "../route.ts";
+import type { HttpDeps, SessionPlace } from "../types.ts";
+
+const OPERATOR = "operator" as Principal;
+/** Asking which models there are belongs to no turn. */
+const NO_TURN = "none" as TurnId;
+const CLEAR = "default";
+
+export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
+  const words = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));
+  const Model = checked(Type.Object({ model: words, thinking: words }, { additionalProperties: false }));
+  const Name = checked(
+    Type.Object({ name: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) }, { additionalProperties: false }),
+  );
+  const act = { auth: "operator", body: SMALL_JSON } as const;
+  return [
+    {
+      ...act,
+      method: "POST",
+      path: "/api/sessions/:key/model",
+      async handle(call) {
+        const place = sessionOf(deps, call.params["key"] ?? "");
+        const before = await existing(deps, place);
+        const wish = await Model.parse(call.json);
+        const model = await modelOf(deps, place, wish.model, call);
+        const thinking = await levelOf(
+          deps,
+          place,
+          { words: wish.thinking, model: model ?? before.model ?? null },
+          call,
+        );
+        const changes: Partial<SessionSettings> = {
+          ...(model === undefined ? {} : { model }),
+          ...(thinking === undefined ? {} : { thinking }),
+        };
+        await deps.store.sessions.configure(place.sessionKey, changes);
+        deps.events.emit("status", { what: "sessions" });
+        const after = await existing(deps, place);
+        return json({ model: after.model ?? null, thinking: after.thinking ?? null });
+      },
+    },
+    {
+      ...act,
+      method: "PATCH",
+      path: "/api/sessions/:key",
+      async handle(call) {
+        const place = sessionOf(deps, call.params["key"] ?? "");
+        await existing(deps, place);
+        const { name } = await Name.parse(call.json);
+        await deps.store.sessions.rename(place.sessionKey, name);
+        deps.events.emit("status", { what: "sessions" });
+        return json({ session: await existing(deps, place) });
+      },
+    },
+  ];
+}
+
+async function existing(deps: HttpDeps, { sessionKey }: SessionPlace) {
+  const session = await deps.store.sessions.get(sessionKey);
+  if (session) return session;
+  throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
+}
+
+/** Undefined: not asked for. Null: back to the agent's own. */
+async function modelOf(
+  deps: HttpDeps,
+  place: SessionPlace,
+  words: string | null | undefined,
+  { signal }: Call,
+): Promise<string | null | undefined> {
+  if (words === undefined || words === null) return words;
+  if (words === CLEAR) return null;
+  const found = await deps.models.find(callerOf(place), words, signal);
+  if (found.kind === "found") return found.model.name;
+  throw refused(notFoundWords(words, found));
+}
+
+async function levelOf(
+  deps: HttpDeps,
+  place: SessionPlace,
+  { words, model }: { readonly words: string | null | undefined; readonly model: string | null },
+  { signal }: Call,
+): Promise<ThinkingLevel | null | undefined> {
+  if (words === undefined || words === null) return words;
+  if (words === CLEAR) return null;
+  const found = await deps.models.findLevel(callerOf(place), { words, model }, signal);
+  if (found.kind === "found") return found.level;
+  throw refused(levelWords(words, found));
+}
+
+function refused(say: string): GatewayError {
+  return new GatewayError("invalid_params", say, { say });
+}
+
+function callerOf({ sessionKey, agentId, channel, chat }: SessionPlace): Caller {
+  const origin = { channel, account: "default", chat };
+  return { sessionKey, agentId, origin, principal: OPERATOR, role: "owner", turnId: NO_TURN };
+}

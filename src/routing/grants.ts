@@ -1,0 +1,52 @@
+/** Roles that owners gave from a chat, held in memory for routing and written through to the store. Who may be given what is decided purely. */
+import type { Principal, Role } from "../contracts/ids.ts";
+import type { RoleGrant, RoleGrantStore } from "../contracts/store-role-grants.ts";
+import type { AccessRules } from "./access.ts";
+import { isPerson, OPERATOR } from "./identity.ts";
+
+export type GrantedRoles = ReadonlyMap<Principal, Role>;
+
+export const NO_GRANTS: GrantedRoles = new Map();
+
+export interface RoleGrants {
+  /** As data, for decisions. */
+  current(): GrantedRoles;
+  give(grant: RoleGrant): Promise<void>;
+  takeBack(principal: Principal): Promise<void>;
+}
+
+export async function openRoleGrants(store: RoleGrantStore): Promise<RoleGrants> {
+  let current: GrantedRoles = new Map((await store.list()).map(({ principal, role }) => [principal, role]));
+  return {
+    current: () => current,
+    async give(grant) {
+      await store.put(grant);
+      current = new Map([...current, [grant.principal, grant.role]]);
+    },
+    async takeBack(principal) {
+      await store.remove(principal);
+      current = new Map([...current].filter(([who]) => who !== principal));
+    },
+  };
+}
+
+export type GrantDecision =
+  | { readonly allow: true; readonly principal: Principal }
+  | { readonly allow: false; readonly because: "not_a_person" | "operator" | "named_in_config" | "last_owner" };
+
+/** `role` null takes back what was given. There is always an owner who is a person, once there was one. */
+export function decideGrant(
+  asked: { readonly principal: string; readonly role: Role | null },
+  rules: { readonly roles: AccessRules["roles"]; readonly grants: GrantedRoles },
+): GrantDecision {
+  const principal = asked.principal as Principal;
+  if (principal === OPERATOR) return { allow: false, because: "operator" };
+  if (!isPerson(principal)) return { allow: false, because: "not_a_person" };
+  const { owners, members } = rules.roles;
+  if (owners.includes(principal) || members.includes(principal)) return { allow: false, because: "named_in_config" };
+  const granted = [...rules.grants].filter(([, role]) => role === "owner").map(([who]) => who);
+  const isOwner = granted.includes(principal);
+  if (isOwner && asked.role !== "owner" && granted.length + owners.length === 1)
+    return { allow: false, because: "last_owner" };
+  return { allow: true, principal };
+}

@@ -1,0 +1,158 @@
+/** Conversations of a chat, one after the other: nothing that was said to an agent is lost by beginning a new one. */
+import type { SessionKey, TurnId } from "../../contracts/ids.ts";
+import type {
+  Conversation,
+  ConversationAsker,
+  ConversationStore,
+  Resumed,
+} from "../../contracts/store-conversations.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { ConversationTable } from "../schema.ts";
+import type { Sql } from "../sql.ts";
+import { decodeAttachments } from "./codec.ts";
+import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { newSessionFile } from "./session-file-name.ts";
+import { titleOf } from "./words.ts";
+
+const MAX_LISTED = 50;
+
+/** The turn that asks, and when. Null: nobody's turn, such as a request over HTTP. */
+interface By {
+  readonly turnId: TurnId | null;
+  readonly at: number;
+}
+
+export function createConversations({ sql, read, write, ids }: RowDeps): ConversationStore {
+  const queries = createConversationQueries(sql);
+  return {
+    list: (asker, limit) => read(() => listed(queries, asker, Math.min(MAX_LISTED, Math.max(1, limit)))),
+    resume: (asker, file, by) => write(() => resume({ queries, ids }, asker, file, by)),
+    resumedBy: (sessionKey, turnId) =>
+      read(() => {
+        const session = queries.session.first({ key: sessionKey });
+        return session?.switched_by === turnId ? currentOf(queries, session) : null;
+      }),
+  };
+}
+
+/** Within the write of its caller. False: no such session. */
+export function createFreshStart(sql: Sql, ids: Ids): (key: SessionKey, by: By) => boolean {
+  const queries = createConversationQueries(sql);
+  return (key, by) => {
+    const session = queries.session.first({ key });
+    if (!session) return false;
+    if (by.turnId !== null && session.switched_by === by.turnId) return true;
+    keepCurrent(queries, session, by);
+    const empty = { file: newSessionFile(ids), settled_bytes: 0, switched_by: by.turnId };
+    queries.putFile.run({ key, ...empty, at: by.at });
+    return true;
+  };
+}
+
+function listed(queries: ConversationQueries, asker: ConversationAsker, limit: number): readonly Conversation[] {
+  const here = queries.ofSession.all({ key: asker.sessionKey, limit }).map(toConversation);
+  const elsewhere = asker.principal === null ? [] : ofPerson(queries, { ...asker, principal: asker.principal }, limit);
+  const byFile = new Map([...here, ...elsewhere].map((one) => [one.file, one]));
+  return [...byFile.values()].toSorted((one, other) => other.lastAt - one.lastAt).slice(0, limit);
+}
+
+function ofPerson(
+  queries: ConversationQueries,
+  {
+    principal,
+    agentId,
+    sessionKey,
+  }: ConversationAsker & { readonly principal: NonNullable<ConversationAsker["principal"]> },
+  limit: number,
+): readonly Conversation[] {
+  const asked = { person: principal, agent: agentId, limit };
+  const kept = queries.ofPerson.all(asked).map(toConversation);
+  const current = queries.othersOfPerson.all({ ...asked, key: sessionKey }).map((row) => currentOf(queries, row));
+  return [...kept, ...current];
+}
+
+function resume(
+  { queries, ids }: { readonly queries: ConversationQueries; readonly ids: Ids },
+  asker: ConversationAsker,
+  file: string,
+  by: { readonly turnId: TurnId; readonly at: number },
+): Resumed {
+  const session = queries.session.first({ key: asker.sessionKey });
+  if (!session) return { kind: "gone" };
+  if (session.switched_by === by.turnId) return { kind: "resumed", conversation: currentOf(queries, session) };
+  const kept = queries.kept.first({ file });
+  const other = kept ? null : queries.sessionWith.first({ file });
+  const found = kept ?? (other && other.key !== session.key ? other : null);
+  if (!found || found.settled_bytes === 0 || !mayTake(asker, found)) return { kind: "gone" };
+  if (queries.inUse.first({ file, except: by.turnId })) return { kind: "busy" };
+  const conversation = kept ? toConversation(kept) : currentOf(queries, other ?? session);
+  if (other) queries.putFile.run({ key: other.key, ...emptyFile(ids), at: other.last_activity_at });
+  keepCurrent(queries, session, by);
+  queries.release.run({ file });
+  const { settled_bytes } = found;
+  queries.putFile.run({ key: session.key, file, settled_bytes, switched_by: by.turnId, at: by.at });
+  return { kind: "resumed", conversation };
+}
+
+function emptyFile(ids: Ids) {
+  return { file: newSessionFile(ids), settled_bytes: 0, switched_by: null };
+}
+
+/** A conversation stays with its chat, or with the one person who held it. */
+function mayTake(asker: ConversationAsker, found: ConversationTable | CurrentRow): boolean {
+  if ("session_key" in found && found.session_key === asker.sessionKey) return true;
+  return asker.principal !== null && found.person === asker.principal && found.agent_id === asker.agentId;
+}
+
+/** One that never reached an agent leaves nothing to come back to; one that is being answered will. */
+function keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By): void {
+  const answering = queries.inUse.first({ file: session.file, except: by.turnId ?? ("" as TurnId) });
+  if (session.settled_bytes === 0 && !answering) return;
+  const { file, startedAt, lastAt, title, turns, usage } = currentOf(queries, session);
+  queries.keep.run({
+    file,
+    session_key: session.key,
+    agent_id: session.agent_id,
+    person: session.person,
+    title,
+    started_at: startedAt,
+    ended_at: lastAt,
+    turns,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cost_usd: usage.costUsd,
+    settled_bytes: session.settled_bytes,
+  });
+}
+
+function currentOf(queries: ConversationQueries, session: CurrentRow): Conversation {
+  const spent = queries.spent.first({ file: session.file });
+  const opening = queries.opening.first({ file: session.file });
+  const said = opening ? titleOf({ ...opening, attachments: decodeAttachments(opening.attachments) ?? [] }) : "";
+  return {
+    file: session.file,
+    sessionKey: session.key,
+    title: said || session.title,
+    startedAt: spent?.started_at ?? session.created_at,
+    lastAt: spent?.ended_at ?? session.last_activity_at,
+    turns: spent?.turns ?? 0,
+    usage: {
+      inputTokens: spent?.input_tokens ?? 0,
+      outputTokens: spent?.output_tokens ?? 0,
+      costUsd: spent?.cost_usd ?? 0,
+    },
+  };
+}
+
+function toConversation(row: ConversationTable): Conversation {
+  return {
+    file: row.file,
+    sessionKey: row.session_key,
+    title: row.title,
+    startedAt: row.started_at,
+    lastAt: row.ended_at,
+    turns: row.turns,
+    usage: { inputTokens: row.input_tokens, outputTokens: row.output_tokens, costUsd: row.cost_usd },
+  };
+}

@@ -1,0 +1,31 @@
+/** Roles given from a chat: a small table, read whole at the start. */
+import type { Principal } from "../../contracts/ids.ts";
+import type { RoleGrantStore } from "../../contracts/store-role-grants.ts";
+import type { RoleGrantTable } from "../schema.ts";
+import type { Params } from "../sql.ts";
+import type { RowDeps } from "./row-deps.ts";
+
+export function createRoleGrants({ sql, read, write }: RowDeps): RoleGrantStore {
+  const all = sql.prepare((db, _p: Params<object>) =>
+    db
+      .selectFrom("role_grants")
+      .selectAll()
+      .where("principal", ">", "" as Principal)
+      .orderBy("principal"),
+  );
+  const put = sql.prepare((db, p: Params<RoleGrantTable>) =>
+    db.replaceInto("role_grants").values(p.row("principal", "role", "granted_by", "at")),
+  );
+  const remove = sql.prepare((db, p: Params<{ principal: Principal }>) =>
+    db.deleteFrom("role_grants").where("principal", "=", p("principal")),
+  );
+  return {
+    list: () =>
+      read(() =>
+        all.all({}).map(({ principal, role, granted_by, at }) => ({ principal, role, grantedBy: granted_by, at })),
+      ),
+    put: ({ principal, role, grantedBy, at }) =>
+      write(() => void put.run({ principal, role, granted_by: grantedBy, at })),
+    remove: (principal) => write(() => remove.run({ principal }) > 0),
+  };
+}

@@ -1,0 +1,60 @@
+/** What people change about a session: its model, how much the model thinks, and its name. */
+import { sql as raw } from "kysely";
+import type { SessionKey } from "../../contracts/ids.ts";
+import type { SessionStore } from "../../contracts/store.ts";
+import type { SessionTable } from "../schema.ts";
+import type { Params } from "../sql.ts";
+import { decodeAttachments } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
+import { searchTextOf, titleOf } from "./words.ts";
+
+type Titled = Pick<SessionTable, "title" | "search_text"> & { readonly key: SessionKey; readonly named: 0 | 1 };
+
+export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore, "configure" | "rename"> {
+  const settings = sql.prepare((db, p: Params<{ key: SessionKey }>) =>
+    db.selectFrom("sessions").select(["model", "thinking", "title"]).where("key", "=", p("key")),
+  );
+  const configure = sql.prepare((db, p: Params<Pick<SessionTable, "key" | "model" | "thinking">>) =>
+    db.updateTable("sessions").set(p.row("model", "thinking")).where("key", "=", p("key")),
+  );
+  const entitle = sql.prepare((db, p: Params<Titled>) =>
+    db
+      .updateTable("sessions")
+      .set(p.row("title", "search_text", "named"))
+      .where("key", "=", p("key")),
+  );
+  /** Real words before commands; in the order in which they were said. */
+  const opening = sql.prepare((db, p: Params<{ key: SessionKey; commands: 0 | 1 }>) =>
+    db
+      .selectFrom("turns")
+      .innerJoin("inbox", "inbox.turn_id", "turns.id")
+      .select(["inbox.text", "inbox.attachments"])
+      .where("turns.session_key", "=", p("key"))
+      .where(raw<number>`substr(inbox.text, 1, 1) = '/'`, "=", p("commands"))
+      .orderBy("turns.seq")
+      .limit(1),
+  );
+
+  const ownTitle = (key: SessionKey): string | null => {
+    const said = opening.first({ key, commands: 0 }) ?? opening.first({ key, commands: 1 });
+    return said && titleOf({ ...said, attachments: decodeAttachments(said.attachments) ?? [] });
+  };
+
+  return {
+    configure: (key, changes) =>
+      write(() => {
+        const before = settings.first({ key });
+        if (!before) return false;
+        const { model, thinking } = { ...before, ...changes };
+        return configure.run({ key, model, thinking }) > 0;
+      }),
+    rename: (key, name) =>
+      write(() => {
+        const before = settings.first({ key });
+        if (!before) return false;
+        const given = titleOf({ text: name ?? "", attachments: [] });
+        const title = given || (ownTitle(key) ?? before.title);
+        return entitle.run({ key, title, search_text: searchTextOf(title, key), named: given ? 1 : 0 }) > 0;
+      }),
+  };
+}

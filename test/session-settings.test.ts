@@ -1,0 +1,286 @@
+/** Conversations with a model, a memory and a name of their own, in a whole gateway with real pi. What the provider receives is the proof. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { SessionSummary } from "../src/contracts/chat.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import {
+  agentPids,
+  agentReady,
+  asked,
+  endpoint,
+  eventually,
+  keyOf,
+  runs,
+  textOf,
+  WHOLE_TEST_MS,
+} from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const OTHER_KEY = "the-other-key-7781";
+/** Longer than what pi leaves as it is when it summarises. */
+const LONG = "a long story about words ".repeat(4_000);
+
+let provider: FakeProvider;
+let other: FakeProvider;
+let gateway: GatewayProcess;
+let reply: (request: ProviderRequest, index: number) => FakeReply = () => says("noted");
+
+const isSummary = (request: ProviderRequest): boolean => JSON.stringify(request.messages).includes("<conversation>");
+
+function config() {
+  const base = endpoint(provider);
+  const models = ["fake-1", "fake-2"].map((id) => ({ id, reasoning: true, contextWindow: 64_000 }));
+  return {
+    agent: { ...base.agent, pool: { min: 1, max: 2 } },
+    models: {
+      providers: {
+        fake: { ...base.models.providers.fake, models },
+        other: { baseUrl: other.baseUrl, apiKey: OTHER_KEY, models: [{ id: "far-1" }] },
+      },
+    },
+  };
+}
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request, index) => reply(request, index));
+  other = await startFakeProvider(() => says("from afar"));
+  gateway = await startGatewayProcess({ config: config() });
+  await agentReady(gateway);
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await other?.[Symbol.asyncDispose]();
+});
+
+const say = async (text: string, session: string, to = gateway): Promise<string> => {
+  const { body } = await to.chat(text, { session });
+  return body.content ?? JSON.stringify(body);
+};
+const summary = async (session: string, of = gateway): Promise<SessionSummary> =>
+  (
+    (await (await of.fetch(`/api/sessions/${encodeURIComponent(keyOf(session))}`)).json()) as {
+      session: SessionSummary;
+    }
+  ).session;
+const shownWith = (words: string): string =>
+  (provider.requests.findLast((request) => asked(request).includes(words))?.messages ?? [])
+    .filter(({ role }) => role === "user" || role === "assistant")
+    .map(({ content }) => textOf(content))
+    .join("\n");
+const modelAndLevel = (words: string) => {
+  const body = provider.requests.findLast((request) => asked(request).includes(words))?.body;
+  return [body?.["model"], body?.["reasoning_effort"]];
+};
+
+describe("a conversation's own model and thinking level", () => {
+  test("hold for it alone, over a death of its process and of the gateway", async () => {
+    await using home = await startGatewayProcess({ config: config() });
+    await agentReady(home);
+    await say("hello", "plain", home);
+    await say("hello", "clever", home);
+    expect(await say("/model fake-2", "clever", home)).toStartWith("Model: fake/fake-2, for this conversation");
+    expect(await say("/think low", "clever", home)).toStartWith("Thinking: low");
+    const takeTurns = async (round: string, to: GatewayProcess) => {
+      for (const session of ["clever", "plain", "clever"]) {
+        await say(`${round} in ${session}`, session, to);
+        expect([round, ...modelAndLevel(`${round} in ${session}`)]).toEqual(
+          session === "clever" ? [round, "fake-2", "low"] : [round, "fake-1", "medium"],
+        );
+      }
+    };
+    await takeTurns("first", home);
+    const [pid] = agentPids(home.home);
+    if (pid) process.kill(pid, "SIGKILL");
+    await eventually(
+      () => agentPids(home.home).some((one) => one === pid && runs(one)),
+      (still) => !still,
+    );
+    await takeTurns("after its process died", home);
+    await home.kill();
+    await using again = await startGatewayProcess({ home: home.home });
+    await takeTurns("after the gateway died", again);
+    await say("/new", "clever", again);
+    await say("fresh start", "clever", again);
+    expect(modelAndLevel("fresh start")).toEqual(["fake-2", "low"]);
+    await say("/model default", "clever", again);
+    await say("/think default", "clever", again);
+    await say("back to normal", "clever", again);
+    expect(modelAndLevel("back to normal")).toEqual(["fake-1", "medium"]);
+  });
+
+  test("of another provider get that provider's key and no other's", async () => {
+    await say("hello", "far");
+    expect(await say("/model far-1", "far")).toStartWith("Model: other/far-1");
+    expect(await say("who are you?", "far")).toBe("from afar");
+    expect(other.requests.map(({ authorization }) => authorization)).toEqual([`Bearer ${OTHER_KEY}`]);
+    expect(provider.requests.some(({ authorization }) => authorization.includes(OTHER_KEY))).toBe(false);
+    expect(await say("/think high", "far")).toBe(
+      "other/far-1 does not think before it answers, so nothing was changed.",
+    );
+  });
+
+  test("are chosen among what pi offers; what it does not offer is refused with the nearest name", async () => {
+    await say("hello", "choosy");
+    const list = await say("/model", "choosy");
+    for (const name of ["fake/fake-1 (now)", "fake/fake-2", "other/far-1"]) expect(list).toContain(`- ${name}`);
+    expect(await say("/model fake/fake-3", "choosy")).toContain("Did you mean fake/fake-1?");
+    expect(await say("/model openai/gpt-5", "choosy")).toContain("Set OPENAI_API_KEY");
+    const post = (body: object) =>
+      gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf("choosy"))}/model`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    expect((await post({ model: "fake/fake-3" })).status).toBe(422);
+    expect(await (await post({ model: "fake/fake-2", thinking: "high" })).json()).toEqual({
+      ...{ model: "fake/fake-2", thinking: "high" },
+    });
+    await say("after the program", "choosy");
+    expect(modelAndLevel("after the program")).toEqual(["fake-2", "high"]);
+  });
+});
+
+describe("/resume", () => {
+  test("gives the model back what was said before /new, and nothing of what came after", async () => {
+    await say("my cat is called Mog", "pets");
+    await say("/new", "pets");
+    await say("my dog is called Rex", "pets");
+    expect(await say("/resume", "pets")).toMatch(/^1\. my cat is called Mog: 1 answer/m);
+    expect(await say("/resume mog", "pets")).toStartWith("Back in: my cat is called Mog");
+    await say("what do I have?", "pets");
+    expect(shownWith("what do I have?")).toContain("Mog");
+    expect(shownWith("what do I have?")).not.toContain("Rex");
+    await say("/resume rex", "pets");
+    await say("and now?", "pets");
+    expect(shownWith("and now?")).toContain("Rex");
+    expect(shownWith("and now?")).not.toContain("Mog");
+  });
+
+  test("takes up in one chat what was begun in another", async () => {
+    await say("the password is swordfish", "first-chat");
+    await say("hello", "second-chat");
+    expect(await say("/resume swordfish", "second-chat")).toStartWith("Back in: the password is swordfish");
+    await say("which password?", "second-chat");
+    expect(shownWith("which password?")).toContain("swordfish");
+    await say("do you still know here?", "first-chat");
+    expect(shownWith("do you still know here?")).not.toContain("swordfish");
+  });
+});
+
+describe("what a conversation has cost", () => {
+  test("is what the provider charged: tools, retries, a summary that was asked for and one that was not", async () => {
+    const before = provider.charged();
+    let failures = 0;
+    reply = (request) => {
+      if (isSummary(request)) return says("They told stories.");
+      const words = asked(request);
+      if (words.includes("status") && request.messages.at(-1)?.role !== "tool")
+        return { kind: "tools", calls: [{ name: "session_status", input: {} }] };
+      if (words.includes("shaky") && failures++ < 2) return { kind: "status", status: 529, message: "overloaded" };
+      if (words.includes("nearly full"))
+        return { kind: "text", pieces: ["long"], usage: { inputTokens: 60_000, outputTokens: 7 } };
+      return says("noted");
+    };
+    await say("what is your status?", "costly");
+    await say(`one ${LONG}`, "costly");
+    await say(`two ${LONG}`, "costly");
+    expect(await say("/compact", "costly")).toMatch(/^Summarised: about \d+(\.\d)?k? tokens before, /);
+    expect(provider.requests.filter(isSummary)).toHaveLength(1);
+    await say("shaky?", "costly");
+    await say(`three ${LONG}`, "costly");
+    await say("nearly full", "costly");
+    expect(provider.requests.filter(isSummary).length).toBeGreaterThan(1); // pi did it by itself
+    reply = () => says("noted");
+    const charged = provider.charged();
+    const { usage } = await summary("costly");
+    expect([usage.inputTokens, usage.outputTokens]).toEqual([
+      charged.inputTokens - before.inputTokens,
+      charged.outputTokens - before.outputTokens,
+    ]);
+  });
+
+  test("counts an attempt that a crash interrupted", async () => {
+    await using home = await startGatewayProcess({ config: config() });
+    await agentReady(home);
+    const before = provider.charged();
+    let hang = true;
+    reply = (request) => {
+      if (request.messages.at(-1)?.role === "tool") return hang ? { kind: "hang" } : says("done at last");
+      return { kind: "tools", calls: [{ name: "session_status", input: {} }] };
+    };
+    const waiting = provider.requests.length;
+    void home.chat("look it up", { session: "crashed" }).catch(() => undefined); // its connection breaks with the gateway
+    await provider.arrived(waiting + 2);
+    await home.kill();
+    hang = false;
+    await using again = await startGatewayProcess({ home: home.home });
+    await eventually(
+      () => summary("crashed", again),
+      ({ messages }) => messages === 2,
+    );
+    reply = () => says("noted");
+    const { usage } = await summary("crashed", again);
+    expect(usage.inputTokens).toBe(provider.charged().inputTokens - before.inputTokens);
+  });
+});
+
+describe("/compact", () => {
+  test("that a crash interrupts is done once after it, and the conversation goes on", async () => {
+    await using home = await startGatewayProcess({ config: config() });
+    await agentReady(home);
+    let hang = true;
+    reply = (request) => {
+      if (!isSummary(request)) return says("noted");
+      return hang ? { kind: "hang" } : says("They told stories.");
+    };
+    for (const text of [`one ${LONG}`, `two ${LONG}`, "three"]) await say(text, "long", home);
+    const summaries = provider.requests.filter(isSummary).length;
+    void home.chat("/compact mind the names", { session: "long" }).catch(() => undefined); // as above
+    await eventually(
+      () => provider.requests.filter(isSummary).length,
+      (count) => count === summaries + 1,
+    );
+    await home.kill();
+    hang = false;
+    await using again = await startGatewayProcess({ home: home.home });
+    await eventually(
+      () => summary("long", again),
+      ({ messages }) => messages === 8,
+    );
+    await say("what was it about?", "long", again);
+    reply = () => says("noted");
+    const shown = shownWith("what was it about?");
+    expect([shown.includes("They told stories."), shown.includes(`one ${LONG}`)]).toEqual([true, false]);
+    const focus = provider.requests.filter(isSummary).at(-1);
+    expect(JSON.stringify(focus?.messages)).toContain("mind the names");
+    expect(await say("/compact", "empty", again)).toStartWith("There is nothing to summarise yet");
+  });
+});
+
+describe("names and roles", () => {
+  test("are kept over a restart", async () => {
+    await using home = await startGatewayProcess({ config: config() });
+    await say("/status", "named", home);
+    await say("plans for Friday", "named", home);
+    expect((await summary("named", home)).title).toBe("plans for Friday");
+    await say("/name The big plan", "named", home);
+    expect(await say("/role telegram:user:42 member", "named", home)).toBe(
+      "telegram:user:42 is a member from the next message on.",
+    );
+    await home.kill();
+    await using again = await startGatewayProcess({ home: home.home });
+    expect((await summary("named", again)).title).toBe("The big plan");
+    const shown = await say("/role", "named", again);
+    expect(shown).toStartWith("You are an owner here (`operator`).\n- Why: owner: the operator is always an owner");
+    expect(shown).toContain("- telegram:user:42: member");
+    expect(await say("/sessions big", "named", again)).toStartWith("1. The big plan: ");
+  });
+});

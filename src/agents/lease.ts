@@ -53,6 +53,7 @@ export function openLease(
       });
       return current.events;
     },
+    steer: async (input, signal) => (signal.aborted || !turn ? "too_late" : turn.steer(input)),
     settledBytes: async () => sizeOf(session.path),
     stats: context.stats,
     [Symbol.asyncDispose]() {

@@ -72,6 +72,7 @@ function counted(lease: AgentLease, ended: () => void): AgentLease {
   return {
     pid: lease.pid,
     prompt: (input, signal) => lease.prompt(input, signal),
+    ...(lease.steer ? { steer: lease.steer } : {}),
     settledBytes: () => lease.settledBytes(),
     ...(lease.stats ? { stats: lease.stats } : {}),
     async [Symbol.asyncDispose]() {

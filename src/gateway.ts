@@ -13,7 +13,7 @@ import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Queue } from "./contracts/queue.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
+import { createLiveTurns, createReceiver, createTakeBack, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
@@ -101,7 +101,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, router: createRouter(config) };
+  const receiving = { log, events, queue, channels, router: createRouter(config) };
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
@@ -115,6 +115,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       store,
       receiver,
       live,
+      takeBack: createTakeBack({ events, queue, outbox }),
       events,
       stream,
       page: options.page,
@@ -164,7 +165,11 @@ function createCommands(config: () => Config, { pool, queue, ...deps }: CommandP
     const model = own?.model ?? agent.model ?? pool.stats().model; // without a setting pi, or the environment, has chosen
     return { model, thinking: own?.thinking ?? agent.thinking ?? null };
   };
-  return createCommandRegistry(builtinCommands({ ...deps, configured, queued: (...lane) => queue().session(...lane) }));
+  const queued: BuiltinCommandDeps["queued"] = {
+    session: (...lane) => queue().session(...lane),
+    choose: (...chosen) => queue().choose(...chosen),
+  };
+  return createCommandRegistry(builtinCommands({ ...deps, configured, queued }));
 }
 
 function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {

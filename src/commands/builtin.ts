@@ -2,12 +2,12 @@
 import type { Command, LastStats } from "../contracts/command.ts";
 import type { Events } from "../contracts/events.ts";
 import type { AgentId, Role } from "../contracts/ids.ts";
-import type { Queue } from "../contracts/queue.ts";
+import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
 import { mayUse } from "./registry.ts";
-import { contextWords, queueWords, sessionLines, statusWords, usageWords } from "./words.ts";
+import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
 export interface BuiltinCommandDeps {
   readonly clock: Clock;
@@ -15,7 +15,7 @@ export interface BuiltinCommandDeps {
   readonly store: Pick<Store, "sessions" | "turns">;
   readonly stats: LastStats;
   status(): GatewayStatus;
-  queued: Queue["session"];
+  readonly queued: Pick<Queue, "session" | "choose">;
   /** What the configuration says; null where it leaves the choice to pi. */
   configured(agentId: AgentId): { readonly model: string | null; readonly thinking: string | null };
 }
@@ -82,9 +82,16 @@ function looking({ clock, store, stats, status, queued }: BuiltinCommandDeps): r
     },
     {
       name: "queue",
-      help: "What waits in this conversation",
+      usage: `[${QUEUE_MODES.join("|")}|default]`,
+      help: "What waits in this conversation, and what happens to messages that arrive during an answer",
       roles: MEMBERS,
-      run: async (_args, { sessionKey, message }) => queueWords(queued(sessionKey, message.address.channel)),
+      async run(args, { sessionKey, message }) {
+        const wanted = args.toLowerCase();
+        const mode = QUEUE_MODES.find((one) => one === wanted) ?? null;
+        if (wanted !== "" && wanted !== "default" && mode === null) return unknownModeWords(args);
+        if (wanted !== "") await queued.choose(sessionKey, mode);
+        return queueWords(queued.session(sessionKey, message.address.channel));
+      },
     },
     {
       name: "sessions",

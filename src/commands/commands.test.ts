@@ -29,6 +29,7 @@ const STATS: AgentSessionStats = {
 async function world() {
   const real = await realStore(systemClock);
   const stats = createLastStats();
+  const chosen: (string | null)[] = [];
   const commands = createCommandRegistry(
     builtinCommands({
       clock: systemClock,
@@ -36,7 +37,10 @@ async function world() {
       store: real.store,
       stats,
       status: () => STATUS,
-      queued: () => ({ waiting: 2, mode: "collect" }),
+      queued: {
+        session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
+        choose: async (_key, mode) => void chosen.push(mode),
+      },
       configured: () => ({ model: "fake/one", thinking: null }),
     }),
   );
@@ -49,7 +53,7 @@ async function world() {
     };
     return found ? commands.answer(found, context, never) : null;
   };
-  return { commands, ask, stats, store: real.store, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+  return { commands, ask, chosen, stats, store: real.store, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
 }
 
 describe("a message", () => {
@@ -164,6 +168,18 @@ describe("the answers", () => {
     expect(await fx.ask("/context")).toBe("Context: 12.3% of 200.0k tokens, 4 messages. Model: fake/two.");
     expect(await fx.ask("/model other/model")).toStartWith("Model: fake/two. It cannot be changed");
     expect(await fx.ask("/think")).toStartWith("Thinking: high.");
+  });
+
+  test("of /queue with a mode is that it is chosen, for this conversation; anything else chooses nothing", async () => {
+    await using fx = await world();
+    expect(await fx.ask("/queue faster")).toStartWith(
+      '"faster" is no queue mode. There are:\n- `collect`: what arrives',
+    );
+    expect(fx.chosen).toEqual([]);
+    expect(await fx.ask("/queue Steer", "member")).toEndWith("into the next one), chosen for this conversation.");
+    await fx.ask("/queue default");
+    expect(fx.chosen).toEqual(["steer", null]);
+    expect(await fx.ask("/queue steer", "guest")).toStartWith("/queue is for members");
   });
 
   test("of /queue, /usage and /sessions say how much there is", async () => {

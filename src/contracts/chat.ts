@@ -1,5 +1,6 @@
 /** What people say and what we say back, free of any platform. */
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { QueueMode } from "./queue.ts";
 
 /** Where a message came from and where an answer goes. */
 export interface ChatAddress {
@@ -23,6 +24,8 @@ export interface InboundMessage {
   readonly mentioned: boolean;
   /** The agent its sender asked for by name, where a channel lets people choose. Routing decides when it is absent. */
   readonly agentId?: AgentId;
+  /** Its sender wants it said into the running answer, whatever the mode. Holds while it arrives; it is not stored. */
+  readonly steer?: boolean;
   readonly receivedAt: number;
 }
 
@@ -79,4 +82,6 @@ export interface SessionSummary {
   readonly lastActivityAt: number;
   readonly messages: number;
   readonly usage: Usage;
+  /** Chosen for this session; absent: as its channel, and the gateway, say. */
+  readonly queueMode?: QueueMode;
 }

@@ -2,6 +2,7 @@
 import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { QueueMode } from "../contracts/queue.ts";
 import type { Generated } from "kysely";
 
 /** SQLite has no boolean. */
@@ -38,6 +39,8 @@ export interface SessionTable {
   cost_usd: number;
   file: string;
   settled_bytes: number;
+  /** Null: as its channel, and the gateway, say. */
+  queue_mode: QueueMode | null;
 }
 
 export interface InboxTable {
@@ -62,6 +65,8 @@ export interface InboxTable {
   received_at: number;
   turn_id: TurnId | null;
   done: Flag;
+  /** 1: came when its session was full, and is shown shortened. 2: is only counted. */
+  overflow: Generated<0 | 1 | 2>;
 }
 
 export interface TurnTable {

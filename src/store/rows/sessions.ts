@@ -22,6 +22,7 @@ const SUMMARY = [
   "input_tokens",
   "output_tokens",
   "cost_usd",
+  "queue_mode",
 ] as const satisfies readonly (keyof SessionTable)[];
 
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
@@ -99,6 +100,7 @@ function toSummary(row: SummaryRow): SessionSummary {
     lastActivityAt: row.last_activity_at,
     messages: row.messages,
     usage: toUsage(row),
+    ...(row.queue_mode === null ? {} : { queueMode: row.queue_mode }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What every store promises, whatever database is under it. Takes a way to open one (again) and knows nothing else about it. */
 import { describe } from "bun:test";
 import { inboxPromises } from "./inbox-contract.ts";
+import { queuePromises } from "./queue-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
 import { turnPromises, toolCallPromises, outboxPromises } from "./turn-contract.ts";
@@ -10,6 +11,7 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
   describe(name, () => {
     inboxPromises(open);
     turnPromises(open);
+    queuePromises(open);
     toolCallPromises(open);
     outboxPromises(open);
     sessionPromises(open);

@@ -28,6 +28,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   message:
     "A message was added to a conversation: from a person, from the assistant, or a notice. Carries the whole item.",
   "turn.started": "The assistant began to work on one or more messages. `attempt` is above 1 after a crash.",
+  "turn.joined": "Messages became part of a turn that had begun without them.",
   "turn.delta": "More text of the answer, to be appended to what came before.",
   "turn.tool": "A tool call began or ended; the same `callId` links both.",
   "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",

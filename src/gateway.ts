@@ -17,7 +17,7 @@ import type { Queue } from "./contracts/queue.ts";
 import type { ToolGate } from "./contracts/tools/tool.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createModelDesk, createRoleDesk } from "./desk.ts";
-import { createBriefing, createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
+import { createBriefing, createLiveTurns, createReceiver, createTakeBack, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
@@ -111,7 +111,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, router: createRouter(config, undefined, grants.current) };
+  const receiving = { log, events, queue, channels, router: createRouter(config, undefined, grants.current) };
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
@@ -125,6 +125,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       store,
       receiver,
       live,
+      takeBack: createTakeBack({ events, queue, outbox }),
       events,
       stream,
       page: options.page,
@@ -169,7 +170,11 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
 }
 
 function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config, tools: ToolGate): PoolOptions {
-  const features = { heartbeat: false, cron: false, media: tools.specs(null).some(({ name }) => name === "send_media") };
+  const features = {
+    heartbeat: false,
+    cron: false,
+    media: tools.specs(null).some(({ name }) => name === "send_media"),
+  };
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
 }
 
@@ -185,7 +190,11 @@ function createCommands(config: () => Config, { pool, queue, ...deps }: CommandP
     const model = own?.model ?? agent.model ?? pool.stats().model; // without a setting pi, or the environment, has chosen
     return { model, thinking: own?.thinking ?? agent.thinking ?? null };
   };
-  return createCommandRegistry(builtinCommands({ ...deps, configured, queued: (...lane) => queue().session(...lane) }));
+  const queued: BuiltinCommandDeps["queued"] = {
+    session: (...lane) => queue().session(...lane),
+    choose: (...chosen) => queue().choose(...chosen),
+  };
+  return createCommandRegistry(builtinCommands({ ...deps, configured, queued }));
 }
 
 function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {

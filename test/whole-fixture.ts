@@ -166,7 +166,7 @@ export interface RawSocket {
   close(): void;
 }
 
-const ALL_EVENTS = ["message", "turn.started", "turn.delta", "turn.tool", "turn.ended"];
+const ALL_EVENTS = ["message", "turn.started", "turn.joined", "turn.delta", "turn.tool", "turn.ended"];
 
 /** A socket that keeps every event as it came; nothing is done about gaps. `sinceSeq` as in `subscribe`; null subscribes to nothing. */
 export async function openSocket(

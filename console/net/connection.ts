@@ -6,6 +6,7 @@ import { parseFrame } from "./frames.ts";
 const EVENTS: readonly ClientEventName[] = [
   "message",
   "turn.started",
+  "turn.joined",
   "turn.delta",
   "turn.tool",
   "turn.ended",

@@ -113,6 +113,8 @@ export function applyEvent(chat: Chat, event: WireEvent): Chat {
       return onMessage(now, event.data.item);
     case "turn.started":
       return onStarted(now, event.data);
+    case "turn.joined":
+      return { ...now, items: claimed(now.items, event.data) };
     case "turn.delta":
       return onDelta(now, event.data);
     case "turn.tool":
@@ -134,10 +136,18 @@ function onMessage(chat: Chat, item: TranscriptItem): Chat {
 
 function onStarted(chat: Chat, data: GatewayEvents["turn.started"]): Chat {
   const before = chat.live && chat.live.turnId !== data.turnId ? settle(chat, { keepText: true, at: null }) : chat;
-  const items = before.items.map((item) =>
+  return {
+    ...before,
+    items: claimed(before.items, data),
+    live: { turnId: data.turnId, text: "", tools: [], ended: false },
+  };
+}
+
+/** The items with those of the turn marked as its own. */
+function claimed(items: readonly TranscriptItem[], data: GatewayEvents["turn.joined"]): readonly TranscriptItem[] {
+  return items.map((item) =>
     item.inboxId && data.inboxIds.includes(item.inboxId) ? { ...item, turnId: data.turnId } : item,
   );
-  return { ...before, items, live: { turnId: data.turnId, text: "", tools: [], ended: false } };
 }
 
 function onDelta(chat: Chat, data: GatewayEvents["turn.delta"]): Chat {

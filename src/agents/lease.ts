@@ -59,6 +59,7 @@ export function openLease(
       });
       return current.events;
     },
+    steer: async (input, signal) => (signal.aborted || !turn ? "too_late" : turn.steer(input)),
     settledBytes: async () => sizeOf(session.path),
     stats: context.stats,
     lost: options.lost,

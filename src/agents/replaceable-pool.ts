@@ -73,6 +73,7 @@ function counted(lease: AgentLease, ended: () => void): AgentLease {
   return {
     pid: lease.pid,
     prompt: (input, signal) => lease.prompt(input, signal),
+    ...(lease.steer ? { steer: lease.steer } : {}),
     settledBytes: () => lease.settledBytes(),
     ...(lease.stats ? { stats: lease.stats } : {}),
     ...(lease.lost ? { lost: lease.lost } : {}),

@@ -1,19 +1,19 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
 import type { Command } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
-import type { Queue } from "../contracts/queue.ts";
+import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
-import { contextWords, queueWords, sessionLines, statusWords, usageWords } from "./words.ts";
+import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
 export interface BuiltinCommandDeps extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps {
   readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
   status(): GatewayStatus;
-  queued: Queue["session"];
+  readonly queued: Pick<Queue, "session" | "choose">;
 }
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
@@ -80,9 +80,16 @@ function looking({ clock, store, stats, status, queued }: BuiltinCommandDeps): r
     },
     {
       name: "queue",
-      help: "What waits in this conversation",
+      usage: `[${QUEUE_MODES.join("|")}|default]`,
+      help: "What waits in this conversation, and what happens to messages that arrive during an answer",
       roles: MEMBERS,
-      run: async (_args, { sessionKey, message }) => queueWords(queued(sessionKey, message.address.channel)),
+      async run(args, { sessionKey, message }) {
+        const wanted = args.toLowerCase();
+        const mode = QUEUE_MODES.find((one) => one === wanted) ?? null;
+        if (wanted !== "" && wanted !== "default" && mode === null) return unknownModeWords(args);
+        if (wanted !== "") await queued.choose(sessionKey, mode);
+        return queueWords(queued.session(sessionKey, message.address.channel));
+      },
     },
     {
       name: "sessions",

@@ -33,6 +33,7 @@ async function world() {
   const log = recordingLog();
   const roles = testRoles();
   await real.store.inbox.accept({ ...entry("1", "hello"), id: "in1" as InboxId });
+  const chosen: (string | null)[] = [];
   const commands = createCommandRegistry(
     builtinCommands({
       clock: systemClock,
@@ -43,7 +44,10 @@ async function world() {
       store: real.store,
       stats,
       status: () => STATUS,
-      queued: () => ({ waiting: 2, mode: "collect" }),
+      queued: {
+        session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
+        choose: async (_key, mode) => void chosen.push(mode),
+      },
       configured: () => ({ model: "fake/one", thinking: null }),
     }),
   );
@@ -61,6 +65,7 @@ async function world() {
     ask,
     stats,
     roles,
+    chosen,
     log,
     store: real.store,
     [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
@@ -179,6 +184,18 @@ describe("the answers", () => {
     fx.stats.note("file", STATS, 0);
     expect(await fx.ask("/context")).toBe("Context: 12.3% of 200.0k tokens, 4 messages. Model: fake/two.");
     expect(await fx.ask("/think")).toBe("Thinking: high.");
+  });
+
+  test("of /queue with a mode is that it is chosen, for this conversation; anything else chooses nothing", async () => {
+    await using fx = await world();
+    expect(await fx.ask("/queue faster")).toStartWith(
+      '"faster" is no queue mode. There are:\n- `collect`: what arrives',
+    );
+    expect(fx.chosen).toEqual([]);
+    expect(await fx.ask("/queue Steer", "member")).toEndWith("into the next one), chosen for this conversation.");
+    await fx.ask("/queue default");
+    expect(fx.chosen).toEqual(["steer", null]);
+    expect(await fx.ask("/queue steer", "guest")).toStartWith("/queue is for members");
   });
 
   test("of /queue, /usage and /sessions say how much there is", async () => {

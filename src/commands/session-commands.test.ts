@@ -27,7 +27,10 @@ async function world(models = testModels(systemClock)) {
     builtinCommands({
       ...{ clock: systemClock, events: createEvents({ log }), store, stats: createLastStats(), log, models, roles },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as never,
-      queued: () => ({ waiting: 0, mode: "collect" }),
+      queued: {
+        session: () => ({ waiting: 0, mode: "collect", chosen: false }),
+        choose: async () => undefined,
+      },
       configured: () => ({ model: "fake/one", thinking: null }),
     }),
   );

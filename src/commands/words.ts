@@ -1,7 +1,7 @@
 /** What the commands say, from facts to sentences. Pure. */
 import type { AgentSessionStats } from "../contracts/agent.ts";
 import type { SessionSummary, Usage } from "../contracts/chat.ts";
-import type { QueueMode } from "../contracts/queue.ts";
+import type { QueuedSession, QueueMode } from "../contracts/queue.ts";
 import type { SessionTotal } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 
@@ -9,6 +9,7 @@ const MAX_TITLE_CHARS = 60;
 const MINUTE_MS = 60_000;
 const MODE_WORDS: Readonly<Record<QueueMode, string>> = {
   collect: "what arrives during an answer is collected into the next one",
+  steer: "what arrives during an answer is said into it",
   followup: "each message gets an answer of its own",
   interrupt: "a new message interrupts the answer before it",
 };
@@ -30,9 +31,14 @@ export function statusWords(
   return bullets(show.notices ? [...lines, ...notices.map((notice) => `Note: ${notice}`)] : lines);
 }
 
-export function queueWords({ waiting, mode }: { readonly waiting: number; readonly mode: QueueMode }): string {
+export function queueWords({ waiting, mode, chosen }: QueuedSession): string {
   const now = waiting === 0 ? "Nothing waits here." : `${counted(waiting, "message")} waiting here.`;
-  return `${now} Mode: ${mode} (${MODE_WORDS[mode]}).`;
+  return `${now} Mode: ${mode} (${MODE_WORDS[mode]})${chosen ? ", chosen for this conversation" : ""}.`;
+}
+
+export function unknownModeWords(asked: string): string {
+  const lines = Object.entries(MODE_WORDS).map(([mode, words]) => `\`${mode}\`: ${words}`);
+  return `"${oneLine(asked)}" is no queue mode. There are:\n${bullets([...lines, "`default`: as configured"])}`;
 }
 
 export function sessionLines(

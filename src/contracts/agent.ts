@@ -66,6 +66,12 @@ export interface AgentLease extends AsyncDisposable {
   readonly pid: number;
   /** Does not throw for model, tool or process failures: the stream ends with exactly one `done`, `failed` or `aborted`. */
   prompt(input: PromptInput, signal: AbortSignal): AsyncIterable<AgentEvent>;
+  /**
+   * Says more into the running prompt. Resolves with `taken` when it has become part of the conversation: the model hears it with its next
+   * call, before this prompt ends. `too_late`: it has not and will not. Settles before the stream's reader is done with the last event, never
+   * rejects. One at a time; absent: the agent cannot.
+   */
+  steer?(input: PromptInput, signal: AbortSignal): Promise<"taken" | "too_late">;
   /** Size of the session file now. Meaningful after the stream has ended. */
   settledBytes(): Promise<number>;
   /** What the agent knows about the conversation now; for after the stream has ended. Absent: it cannot say. */

@@ -6,6 +6,8 @@ import type { InboxId, SessionKey } from "./ids.ts";
 /** A connected account. Optional methods (from later channels) are abilities: absent means the platform cannot. */
 export interface Channel {
   readonly id: string;
+  /** Its senders can be told "not now" before anything is acknowledged. Where they cannot, what is too much is kept as overflow. */
+  readonly canRefuse: boolean;
   /**
    * What it means when a part is sent a second time under its id. `safe`: nothing; its clients drop an id they have, and read the stored
    * parts anyway. `deduplicated`: the platform drops it, within `dedupeMs` of the first try if there is such a limit. `risky`: people may

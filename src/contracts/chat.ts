@@ -1,6 +1,7 @@
 /** What people say and what we say back, free of any platform. */
 import type { ThinkingLevel } from "./agent.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { QueueMode } from "./queue.ts";
 
 /** Where a message came from and where an answer goes. */
 export interface ChatAddress {
@@ -24,6 +25,8 @@ export interface InboundMessage {
   readonly mentioned: boolean;
   /** The agent its sender asked for by name, where a channel lets people choose. Routing decides when it is absent. */
   readonly agentId?: AgentId;
+  /** Its sender wants it said into the running answer, whatever the mode. Holds while it arrives; it is not stored. */
+  readonly steer?: boolean;
   readonly receivedAt: number;
 }
 
@@ -84,6 +87,8 @@ export interface SessionSummary {
   readonly model?: string;
   /** How much the model thinks, when that was chosen for this session. */
   readonly thinking?: ThinkingLevel;
+  /** Chosen for this session; absent: as its channel, and the gateway, say. */
+  readonly queueMode?: QueueMode;
 }
 
 /** What was chosen for one session; null where its agent's settings hold. */

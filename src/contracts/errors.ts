@@ -26,6 +26,11 @@ export const ERRORS = {
   key_reused: { status: 422, retry: "never", say: "This Idempotency-Key was used before for a different request." },
   locked_out: { status: 429, retry: "later", say: "Too many failed attempts. Wait a little before trying again." },
   queue_full: { status: 429, retry: "later", say: "Too many messages are waiting. Try again in a moment." },
+  message_expired: {
+    status: 504,
+    retry: "later",
+    say: "The message waited too long and was not answered. Send it again if it still matters.",
+  },
   too_many_connections: { status: 503, retry: "later", say: "The gateway has as many connections as it can serve." },
   // what went wrong on our side
   internal: {

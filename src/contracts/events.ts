@@ -12,6 +12,8 @@ export interface GatewayEvents {
     readonly attempt: number;
     readonly waitedMs: number;
   };
+  /** Messages that belong to this turn from now on, although it had begun, or ended, without them. */
+  "turn.joined": { readonly sessionKey: SessionKey; readonly turnId: TurnId; readonly inboxIds: readonly InboxId[] };
   "turn.delta": { readonly sessionKey: SessionKey; readonly turnId: TurnId; readonly text: string };
   "turn.tool": {
     readonly sessionKey: SessionKey;
@@ -69,6 +71,7 @@ export type EventName = keyof GatewayEvents;
 export const CLIENT_EVENTS = [
   "message",
   "turn.started",
+  "turn.joined",
   "turn.delta",
   "turn.tool",
   "turn.ended",

@@ -1,12 +1,19 @@
 /** What the rest of the house may ask about turns in progress. */
 import type { ToolStatus } from "./chat.ts";
-import type { InboxId, SessionKey, TurnId } from "./ids.ts";
+import type { InboxId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { Cancelled } from "./queue.ts";
 
 export interface LiveTurns {
   /** What a client that arrives in the middle of a turn has to be shown; null when the session is quiet. */
   snapshot(sessionKey: SessionKey): LiveTurn | null;
   /** Stops the running turn; false when none runs. */
   abort(sessionKey: SessionKey): boolean;
+}
+
+/** The way back for a message that still waits. */
+export interface TakeBack {
+  /** Only for the one who sent it. Rejects when its end could not be stored; then it waits as before. */
+  cancel(id: InboxId, by: Principal): Promise<Cancelled>;
 }
 
 export interface LiveTurn {

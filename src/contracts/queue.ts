@@ -1,7 +1,7 @@
 /** Durable lanes: one per session, one turn per lane at a time, highest priority first, oldest first among equals. What was accepted is never dropped. */
 import type { InboundMessage, SessionSettings, TurnOutcome, Usage } from "./chat.ts";
 import type { ReplyPart } from "./delivery.ts";
-import type { AgentId, InboxId, Role, SessionKey, TurnId } from "./ids.ts";
+import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 
 export interface Queue {
   /** Reads what earlier lives left behind. Call once, before anything else. */
@@ -10,14 +10,40 @@ export interface Queue {
   accept(entry: QueueEntry): Promise<Accepted>;
   /** Waits for the next lane that has work for an agent and no running turn. Rejects with `signal.reason`. */
   take(signal: AbortSignal): Promise<Batch>;
-  /** The same for lanes whose next work is a command, so that none waits for an agent it does not need. */
+  /** The same for lanes whose next work needs no agent, so that it waits for none: a command, or what waited too long. */
   takeCommand(signal: AbortSignal): Promise<Batch>;
+  /**
+   * Takes a waiting message back for the one who sent it, and ends it visibly with `end`. Rejects when that could not be stored: then it
+   * waits as before.
+   */
+  cancel(id: InboxId, by: Principal, end: UnbegunReply): Promise<Cancelled>;
+  /** Chooses how this session goes on, from now on and over restarts; null: as its channel, and the gateway, say. */
+  choose(sessionKey: SessionKey, mode: QueueMode | null): Promise<void>;
   /** Stops the running turn of a lane; false when none runs, or a command that will be done at once. */
   abort(sessionKey: SessionKey): boolean;
   stats(): { readonly waiting: number; readonly running: number };
   /** What waits in one lane, and how it goes on for messages of this channel. */
-  session(sessionKey: SessionKey, channel: string): { readonly waiting: number; readonly mode: QueueMode };
+  session(sessionKey: SessionKey, channel: string): QueuedSession;
 }
+
+export interface QueuedSession {
+  readonly waiting: number;
+  readonly mode: QueueMode;
+  /** The mode was chosen for this session. Known only while something waits or runs in it. */
+  readonly chosen: boolean;
+}
+
+/** What a chat is told about a message that no turn will answer. */
+export interface UnbegunReply {
+  readonly outcome: "failed" | "aborted";
+  readonly reply: readonly ReplyPart[];
+  readonly error?: { readonly code: string; readonly detail: string };
+}
+
+/** `not_waiting`: its turn has begun, or is over. `unknown`: there is no such message of this sender. */
+export type Cancelled =
+  | { readonly kind: "cancelled"; readonly turnId: TurnId; readonly sessionKey: SessionKey }
+  | { readonly kind: "not_waiting" | "unknown" };
 
 /**
  * `talk` is for an agent. A `command` is never joined with anything; `stop` also ends the running turn, and is next. An `errand` is a command
@@ -31,6 +57,8 @@ export interface QueueEntry {
   readonly role: Role;
   readonly priority: number; // dm 10, group 5, webhook 3
   readonly message: InboundMessage;
+  /** When there is no room: `refuse` it, or, for a channel that cannot, `keep` it and show it shortened in a later turn. Default: refuse. */
+  readonly whenFull?: "refuse" | "keep";
 }
 
 export type Accepted =
@@ -45,7 +73,12 @@ export interface Batch {
   readonly agentId: AgentId;
   readonly role: Role;
   readonly priority: number;
-  readonly entries: readonly BatchEntry[]; // never empty
+  /** Never empty. Grows when something joins. */
+  readonly entries: readonly BatchEntry[];
+  /** Overflow that belongs to the turn and is only counted. */
+  readonly hidden: number;
+  /** It waited too long: end the turn with a notice that says so. */
+  readonly expired: boolean;
   /** 1 for the first try. A higher number means an earlier try left something behind in the session file. */
   readonly attempt: number;
   /** A tool that must not run twice had started in an earlier try: end the turn visibly instead of trying again. */
@@ -57,6 +90,15 @@ export interface Batch {
   /** Aborts with a `StopCause` as its reason. */
   readonly cancelled: AbortSignal;
   readonly acceptedAt: number;
+  /**
+   * What is to be said into the turn while it runs, oldest first. Waits for it; nothing when the signal aborts. It keeps waiting in its lane
+   * until it is joined, so that it is the next turn's when this one does not take it.
+   */
+  offered(signal: AbortSignal): Promise<readonly BatchEntry[]>;
+  /** The agent has taken these in: they are retried, ended and answered with this turn. What could not be stored now is stored with its end. */
+  join(entries: readonly BatchEntry[]): Promise<void>;
+  /** The agent takes nothing more in: what was offered is the next turn's. */
+  decline(): void;
   /** Ends the turn and stores its reply parts in one transaction. False: the turn was taken over; drop the reply. */
   finish(end: TurnEnd): Promise<boolean>;
   /** Puts the turn back at the head of its lane for another attempt. */
@@ -68,6 +110,8 @@ export interface Batch {
 export interface BatchEntry {
   readonly id: InboxId;
   readonly message: InboundMessage;
+  /** It came when there was no room: its text is shortened by so much, its attachments are left out, a command is not carried out. */
+  readonly overflow?: { readonly cutChars: number; readonly attachments: number; readonly isCommand: boolean };
 }
 
 export interface TurnEnd {
@@ -92,9 +136,10 @@ export interface Span {
 
 /**
  * What happens to a message that arrives while its session is being answered. `collect`: it waits, and all that waits becomes one turn.
- * `followup`: each gets a turn of its own. `interrupt`: the running turn is stopped, and the newest message is next. An idle session starts at once.
+ * `steer`: it is said into the running turn and answered with it. `followup`: each gets a turn of its own. `interrupt`: the running turn is stopped, and the newest message is next. An idle session starts at once.
  */
-export type QueueMode = "collect" | "followup" | "interrupt";
+export type QueueMode = "collect" | "steer" | "followup" | "interrupt";
+export const QUEUE_MODES = ["collect", "steer", "followup", "interrupt"] as const satisfies readonly QueueMode[];
 
 /** Who wanted the turn to end: a person who pressed stop, or a newer message in a session that interrupts. */
 export type StopCause = "stopped" | "interrupted";

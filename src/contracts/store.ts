@@ -18,15 +18,17 @@ import type {
 import type { JobStore } from "./automation/job.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
-import type { Span } from "./queue.ts";
+import type { QueueMode, Span } from "./queue.ts";
 import type { ConversationStore } from "./store-conversations.ts";
 import type { RoleGrantStore } from "./store-role-grants.ts";
+import type { QueueModeStore } from "./store-queue-modes.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
   readonly turns: TurnStore;
   readonly outbox: OutboxStore;
   readonly sessions: SessionStore;
+  readonly queueModes: QueueModeStore;
   readonly toolCalls: ToolCallStore;
   readonly media: MediaStore;
   readonly signIns: SignInStore;
@@ -54,11 +56,19 @@ export interface InboxStore {
   /** Creates the session row on its first message and touches it otherwise, in the same transaction. */
   accept(
     row: NewInboxRow,
-  ): Promise<
-    { readonly kind: "stored" } | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }
-  >;
+  ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
   /** Everything accepted whose turn has not ended, oldest first; `turn` is set when an earlier life had begun it. */
   unfinished(): Promise<readonly UnfinishedRow[]>;
+  /** Null: there is no such message. */
+  senderOf(id: InboxId): Promise<Principal | null>;
+}
+
+export interface StoredRow {
+  readonly kind: "stored";
+  /** Of the session; null: none was chosen. */
+  readonly mode: QueueMode | null;
+  /** The overflow that is only counted from now on, because this row is one too many. */
+  readonly hidden: InboxId | null;
 }
 
 export interface NewInboxRow {
@@ -68,6 +78,8 @@ export interface NewInboxRow {
   readonly role: Role;
   readonly priority: number;
   readonly message: InboundMessage;
+  /** Its session was full. `maxShown`: of one chat, that many are to be shown; the oldest above it is only counted. */
+  readonly overflow?: { readonly maxShown: number };
 }
 
 export interface UnfinishedRow {
@@ -78,6 +90,9 @@ export interface UnfinishedRow {
   readonly priority: number;
   readonly message: InboundMessage;
   readonly turn: { readonly turnId: TurnId; readonly attempt: number; readonly unsafeToRetry: boolean } | null;
+  readonly mode: QueueMode | null;
+  /** Of overflow only what is shown is listed; the first of a chat (and turn) says how many more there are. */
+  readonly overflow: { readonly hidden: number } | null;
 }
 
 // ── turns ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -89,8 +104,21 @@ export interface TurnStore {
     readonly sessionKey: SessionKey;
     readonly agentId: AgentId;
     readonly inboxIds: readonly InboxId[];
+    /** Claims the overflow of this chat as well, counted ones included, up to and including this one. */
+    readonly overflow?: { readonly through: InboxId; readonly chat: ChatAddress };
     readonly at: number;
   }): Promise<BegunTurn>;
+  /** Claims messages for a turn that runs. False when `attempt` is not the current one, or the turn has ended: nothing was written. */
+  join(more: {
+    readonly turnId: TurnId;
+    readonly attempt: number;
+    readonly inboxIds: readonly InboxId[];
+  }): Promise<boolean>;
+  /**
+   * Ends waiting messages without a turn of their own having run: one is made that is over already, beside whatever runs in the session.
+   * False when one of them is not free: nothing was written.
+   */
+  endUnbegun(end: UnbegunEnd): Promise<boolean>;
   /**
    * Ends the turn, finishes its messages, writes its reply parts to the outbox and adds up the session, all in one transaction.
    * False when `attempt` is not the current one or the turn has ended already: another worker was faster, nothing was written.
@@ -119,11 +147,27 @@ export interface TurnFinish {
   readonly outcome: TurnOutcome;
   readonly reply: readonly ReplyPart[];
   readonly to: ChatAddress;
+  /** Messages that joined the turn while it ran; those not claimed yet are claimed here. */
+  readonly joined?: readonly InboxId[];
   readonly usage: Usage;
   readonly model: string;
   readonly settledBytes: number;
   readonly error?: { readonly code: string; readonly detail: string };
   readonly spans?: readonly Span[];
+  readonly at: number;
+}
+
+export interface UnbegunEnd {
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly inboxIds: readonly InboxId[];
+  /** As in `begin`. */
+  readonly overflow?: { readonly through: InboxId; readonly chat: ChatAddress };
+  readonly outcome: Exclude<TurnOutcome, "done">;
+  readonly reply: readonly ReplyPart[];
+  readonly to: ChatAddress;
+  readonly error?: { readonly code: string; readonly detail: string };
   readonly at: number;
 }
 

@@ -33,6 +33,13 @@ export interface WireMethods {
     params: { session: string; text: string; clientId: string; attachments?: readonly { mediaId: string }[] };
     result: { accepted: string; sessionKey: string; duplicate: boolean };
   };
+  /** As chat.send, for a message that is to be said into the running answer, whatever the queue mode. */
+  "chat.steer": {
+    params: { session: string; text: string; clientId: string };
+    result: { accepted: string; sessionKey: string; duplicate: boolean };
+  };
+  /** `id` as it was accepted; only as long as it waits, and for the one who sent it. */
+  "chat.cancel": { params: { id: string }; result: { cancelled: boolean; turnId: string } };
   "chat.abort": { params: { session: string }; result: { aborted: boolean } };
   "sessions.list": {
     params: { search?: string; limit?: number; cursor?: string };

@@ -34,11 +34,19 @@ async function life(store: Store, agent: FakeAgent, options: { mode?: QueueMode;
     builtinCommands({
       ...{ clock, events, store, stats, log, models: testModels(clock), roles: testRoles() },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
-      queued: (...lane) => queue.session(...lane),
+      queued: { session: (...lane) => queue.session(...lane), choose: (...mode) => queue.choose(...mode) },
       configured: () => ({ model: null, thinking: null }),
     }),
   );
-  const settings = { maxPerSession: 50, maxTotal: 50, collectMs: 1, channels: {}, mode: options.mode ?? "collect" };
+  const settings = {
+    maxPerSession: 50,
+    maxTotal: 50,
+    maxOverflow: 10,
+    ttlMs: Infinity,
+    collectMs: 1,
+    channels: {},
+    mode: options.mode ?? "collect",
+  };
   const queue: Queue = createQueue({ clock, ids: systemIds, log, store, workKind: commands.workKind }, () => settings);
   const router = createRouter(() => routingConfig());
   const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), never);

@@ -16,8 +16,12 @@ function batch(
   { role = "owner", settledBytes = 0, file = "a.jsonl", ...message }: BatchChanges = {},
 ): Batch {
   const rest = { finish: async () => true, retry: async () => undefined, abandon: () => undefined };
+  const steering = { offered: async () => [], join: async () => undefined, decline: () => undefined };
   return {
     ...rest,
+    ...steering,
+    hidden: 0,
+    expired: false,
     turnId: "turn_1" as TurnId,
     sessionKey: "agent:default:webchat:dm:1" as SessionKey,
     agentId: "default" as AgentId,

@@ -2,5 +2,6 @@
 export { type Briefing, createBriefing } from "./prompt.ts";
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
 export { createLiveTurns } from "./live-turns.ts";
+export { createTakeBack } from "./take-back.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";
 export { type UntrustedText, wrapUntrusted } from "./untrusted.ts";

@@ -1,7 +1,7 @@
 /** What is being said right now, so that a page that opens in the middle of a turn sees the same as one that watched from the start. */
 import type { Events } from "../contracts/events.ts";
 import type { LiveTool, LiveTurn, LiveTurns } from "../contracts/flow.ts";
-import type { SessionKey } from "../contracts/ids.ts";
+import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
 
@@ -12,6 +12,8 @@ export interface LiveTurnsBoard extends LiveTurns {
 
 export interface LiveTurnWriter {
   text(delta: string): void;
+  /** These have become part of the turn while it ran. */
+  joined(ids: readonly InboxId[]): void;
   toolStarted(call: { readonly callId: string; readonly tool: string; readonly input: unknown }): void;
   toolEnded(call: { readonly callId: string; readonly isError: boolean; readonly output: string }): void;
   close(): void;
@@ -19,7 +21,7 @@ export interface LiveTurnWriter {
 
 interface Shown {
   readonly turnId: LiveTurn["turnId"];
-  readonly inboxIds: LiveTurn["inboxIds"];
+  inboxIds: LiveTurn["inboxIds"];
   readonly startedAt: number;
   text: string;
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
@@ -53,6 +55,10 @@ export function createLiveTurns(deps: {
         text(delta) {
           turn.text += delta;
           events.emit("turn.delta", { sessionKey, turnId, text: delta });
+        },
+        joined(ids) {
+          turn.inboxIds = [...turn.inboxIds, ...ids];
+          events.emit("turn.joined", { sessionKey, turnId, inboxIds: ids });
         },
         toolStarted({ callId, tool, input }) {
           turn.tools.set(callId, { callId, tool, input, status: "running", begunAt: clock.elapsed() });

@@ -1,7 +1,7 @@
-/** What the agent is told: the words of the waiting messages and their pictures, and before them what it should know about this turn. */
+/** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
 import type { PromptInput } from "../contracts/agent.ts";
 import type { Commands } from "../contracts/command.ts";
-import type { Batch } from "../contracts/queue.ts";
+import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -25,10 +25,26 @@ export function createBriefing(deps: { readonly clock: Clock; readonly ids: Ids 
   return { ids: deps.ids, facts: createFactsTeller(deps) };
 }
 
+type Said = Pick<Batch, "entries" | "hidden">;
+
 export async function promptFor(deps: PromptDeps, batch: Batch): Promise<PromptInput> {
-  const said = batch.entries.map(({ message }) => deps.commands?.plain(message) ?? message.text);
-  const text = withoutRepeats(said).join("\n\n");
-  const attachments = batch.entries.flatMap((entry) => entry.message.attachments);
+  const input = await wordsFor(deps, batch);
+  if (!deps.briefing) return input;
+  const preface = deps.briefing.facts.tell(batch);
+  return { ...input, text: inGoodHands(deps.briefing, batch, input.text), ...(preface === null ? {} : { preface }) };
+}
+
+/** What is said into a running turn: the words alone, for the rest is known there. */
+export async function steeringFor(deps: PromptDeps, { role }: Batch, entries: Said["entries"]): Promise<PromptInput> {
+  const input = await wordsFor(deps, { entries, hidden: 0 });
+  return deps.briefing ? { ...input, text: inGoodHands(deps.briefing, { entries, role }, input.text) } : input;
+}
+
+async function wordsFor(deps: PromptDeps, { entries, hidden }: Said): Promise<PromptInput> {
+  const whole = entries.filter((entry) => !entry.overflow);
+  const said = whole.map(({ message }) => deps.commands?.plain(message) ?? message.text);
+  const text = [...withoutRepeats(said), ...overflowBlock(entries, hidden)].join("\n\n");
+  const attachments = whole.flatMap((entry) => entry.message.attachments);
   const images: { mimeType: string; base64: string }[] = [];
   const missing: string[] = [];
   for (const { mediaId, mimeType, name } of attachments) {
@@ -39,14 +55,15 @@ export async function promptFor(deps: PromptDeps, batch: Batch): Promise<PromptI
   }
   const note =
     missing.length > 0 ? `\n\n(${missing.length} attached file(s) could not be read: ${missing.join(", ")})` : "";
-  const words = text.trim() === "" && note === "" ? "(picture)" : `${text}${note}`;
-  if (!deps.briefing) return { text: words, images };
-  const preface = deps.briefing.facts.tell(batch);
-  return { text: inGoodHands(deps.briefing, batch, words), images, ...(preface === null ? {} : { preface }) };
+  return { text: text.trim() === "" && note === "" ? "(picture)" : `${text}${note}`, images };
 }
 
 /** A guest in a group speaks to people; to the agent it is something it overhears. */
-function inGoodHands({ ids }: Briefing, { entries: [first], role }: Batch, words: string): string {
+function inGoodHands(
+  { ids }: Briefing,
+  { entries: [first], role }: Pick<Batch, "entries" | "role">,
+  words: string,
+): string {
   if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(words);
   return wrapUntrusted(ids, { source: `group member ${first.message.sender.name} (guest)`, text: words });
 }
@@ -54,4 +71,26 @@ function inGoodHands({ ids }: Briefing, { entries: [first], role }: Batch, words
 /** The same words sent again while the session was busy are one message to the model; each still counts as answered. */
 function withoutRepeats(texts: readonly string[]): readonly string[] {
   return texts.filter((text, at) => at === 0 || text === "" || text !== texts[at - 1]);
+}
+
+/** Messages that came when too many waited: who said what, oldest first, each on a line of its own. */
+function overflowBlock(entries: readonly BatchEntry[], hidden: number): readonly string[] {
+  const shown = entries.filter((entry) => entry.overflow);
+  if (shown.length === 0) return [];
+  const many = shown.length + hidden;
+  const head = `(${many} more ${many === 1 ? "message" : "messages"} came while too many were waiting, shown shortened, oldest first:`;
+  const earlier = hidden > 0 ? [`- ${hidden} earlier ${hidden === 1 ? "one is" : "ones are"} not shown`] : [];
+  return [[head, ...earlier, ...shown.map(overflowLine)].join("\n").concat(")")];
+}
+
+function overflowLine({ message, overflow }: BatchEntry): string {
+  const words = message.text.replaceAll(/\s+/g, " ").trim();
+  const notes = [
+    ...(overflow && overflow.cutChars > 0 && !overflow.isCommand ? [`${overflow.cutChars} more characters`] : []),
+    ...(overflow && overflow.attachments > 0 ? [`${overflow.attachments} attached, not shown`] : []),
+    ...(overflow?.isCommand ? ["a command, not carried out"] : []),
+  ];
+  const rest = notes.length > 0 ? `[${notes.join("; ")}]` : "";
+  const name = message.sender.name.replaceAll(/\s+/g, " ").trim() || "Somebody";
+  return `- ${name}: ${[words, rest].filter((part) => part !== "").join(" ")}`;
 }

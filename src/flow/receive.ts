@@ -1,5 +1,5 @@
 /** Message in: check → route → store → tell everyone who watches. Only then is the sender told "accepted". */
-import type { Receipt, Receiver, RefusedBecause } from "../contracts/channel.ts";
+import type { Channel, Receipt, Receiver, RefusedBecause } from "../contracts/channel.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
 import type { Events } from "../contracts/events.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
@@ -13,6 +13,8 @@ export interface ReceiverDeps {
   readonly queue: Queue;
   readonly events: Events;
   readonly log: Log;
+  /** Without them every channel can refuse. */
+  readonly channels?: ReadonlyMap<string, Pick<Channel, "canRefuse">>;
 }
 
 export interface ReceiverLimits {
@@ -34,7 +36,8 @@ export function createReceiver(deps: ReceiverDeps, limits: () => ReceiverLimits,
       }
 
       const { sessionKey, agentId, role, priority } = verdict;
-      const accepted = await deps.queue.accept({ sessionKey, agentId, role, priority, message });
+      const whenFull = deps.channels?.get(message.address.channel)?.canRefuse === false ? "keep" : "refuse";
+      const accepted = await deps.queue.accept({ sessionKey, agentId, role, priority, message, whenFull });
       if (accepted.kind === "full") {
         const because = accepted.because === "session" ? "session_full" : "gateway_full";
         return { kind: "refused", because, say: ERRORS.queue_full.say, retryAfterMs: accepted.retryAfterMs };

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
-import type { StopCause, TurnEnd } from "../contracts/queue.ts";
+import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
 export type EndWithoutSize = Omit<TurnEnd, "settledBytes">;
@@ -75,6 +75,27 @@ const STOPPED: Readonly<Record<StopCause, string>> = {
   stopped: "Stopped.",
   interrupted: "Stopped, to answer your next message.",
 };
+
+/** Nobody wants yesterday's question answered without having asked again. */
+export function expiredEnd({ entries, hidden }: Pick<Batch, "entries" | "hidden">, waitedMs: number): EndWithoutSize {
+  const many = entries.length + hidden;
+  const what = many === 1 ? "This message" : `These ${many} messages`;
+  const [was, it, matters] = many === 1 ? ["was", "it", "matters"] : ["were", "them", "matter"];
+  const say = `${what} waited ${longTime(waitedMs)} and ${was} not answered. Send ${it} again if ${many === 1 ? "it" : "they"} still ${matters}.`;
+  return failure("message_expired", `waited ${Math.round(waitedMs)} ms`, { say });
+}
+
+/** A waiting message that its sender took back. */
+export function takenBack(): UnbegunReply {
+  return { outcome: "aborted", reply: parts(["notice", "Taken back before it was answered."]) };
+}
+
+function longTime(ms: number): string {
+  const minutes = Math.max(1, Math.floor(ms / 60_000));
+  if (minutes < 120) return `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+}
 
 export function stoppedBeforeStart(): EndWithoutSize {
   return {

@@ -3,7 +3,7 @@
  * Every turn ends visibly: with a reply, or with a notice that says what happened. A turn whose process died is tried again from a clean
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
-import type { AgentEvent, AgentLease, AgentPool, Compaction } from "../contracts/agent.ts";
+import type { AgentLease, AgentPool, Compaction } from "../contracts/agent.ts";
 import type { CommandContext, Commands, FoundCommand, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
@@ -12,19 +12,19 @@ import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
-import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
+import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
-import { type Briefing, promptFor } from "./prompt.ts";
+import type { Briefing } from "./prompt.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
-  type AgentEnding,
   type EndWithoutSize,
   addUsage,
   commandEnd,
   endOf,
+  expiredEnd,
   failure,
   MAX_BEGINNINGS,
   NOTHING_USED,
@@ -56,7 +56,6 @@ export interface TurnsOptions {
   readonly graceMs: number;
 }
 
-const DELTA_GAP_MS = 30;
 const FINISH_RETRY_MS = 1_000;
 /** Commands look things up; a few at a time keep any crowd of them short. */
 const MAX_COMMANDS_AT_ONCE = 4;
@@ -178,6 +177,8 @@ async function attempt(
   let lost = world.lost.get(batch.turnId) ?? NOTHING_USED;
   if (batch.cancelled.aborted)
     return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
+  if (batch.expired)
+    return { kind: "end", end: expiredEnd(batch, world.clock.now() - batch.acceptedAt), settledBytes: unchanged };
   if (batch.unsafeToRetry)
     return {
       kind: "end",
@@ -237,7 +238,7 @@ interface AskedCommand {
 /** A command is always alone in its turn. */
 function commandIn({ commands }: TurnWorld, batch: Batch): AskedCommand | null {
   const [first, second] = batch.entries;
-  const found = first && !second ? commands?.find(first.message) : null;
+  const found = first && !second && !first.overflow ? commands?.find(first.message) : null;
   if (!commands || !first || !found) return null;
   const { sessionKey, agentId, turnId, role, sessionFile } = batch;
   const context = { sessionKey, agentId, turnId, role, sessionFile: sessionFile.name, message: first.message };
@@ -286,59 +287,9 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
   return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority, ...own };
 }
 
-interface Conversation {
-  readonly lease: AgentLease;
-  readonly batch: Batch;
-  readonly writer: LiveTurnWriter;
-  readonly signal: AbortSignal;
-}
-
-async function converse(world: AttemptWorld, { lease, batch, writer, signal }: Conversation): Promise<AgentEnding> {
-  const { spans } = world;
-  spans.enter("first_token");
-  let shown = writer;
-  const over = new AbortController();
-  const deltas = createDeltaStream(world, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
-  try {
-    const input = await promptFor(world, batch);
-    for await (const event of lease.prompt(input, signal)) {
-      if (event.type === "text") {
-        spans.spoke();
-        deltas.push(event.delta);
-        continue;
-      }
-      deltas.flush();
-      noteTool(spans, event);
-      if (event.type === "tool_start") shown.toolStarted(event);
-      else if (event.type === "tool_end") shown.toolEnded(event);
-      else if (event.type === "retrying") shown = world.live.open(batch);
-      else return event;
-    }
-    return {
-      type: "failed",
-      code: "agent_exited",
-      detail: "the stream ended without an ending",
-      again: true,
-      text: "",
-      usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
-      model: "",
-    };
-  } finally {
-    over.abort(new Error("turn over"));
-    if (shown !== writer) shown.close();
-  }
-}
-
 function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {
   if (signal.reason instanceof TurnDeadline) return "deadline";
   return signal.reason === ("interrupted" satisfies StopCause) ? "interrupted" : "stopped";
-}
-
-function noteTool(spans: SpanRecorder, event: AgentEvent): void {
-  if (event.type === "tool_end") return spans.toolEnded(event.callId);
-  if (event.type !== "tool_start") return;
-  spans.spoke();
-  spans.toolStarted(event.callId, event.tool);
 }
 
 function failureFrom(error: unknown): EndWithoutSize {

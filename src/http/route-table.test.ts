@@ -59,6 +59,7 @@ describe("the route table", () => {
       "operator POST /api/chat",
       "operator POST /api/config/reload",
       "operator POST /api/media",
+      "operator POST /api/messages/:id/cancel",
       "operator POST /api/sessions/:key/abort",
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",

@@ -3,6 +3,7 @@ import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
+import { messageRoutes } from "./routes/messages.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { publicRoutes } from "./routes/public.ts";
@@ -28,6 +29,7 @@ export function routeTable(
     ...signInRoutes(deps.signIn),
     ...operateRoutes(deps),
     ...chatRoutes(deps, limits),
+    ...messageRoutes(deps),
     ...sessionRoutes(deps),
     ...sessionSettingRoutes(deps),
     ...turnRoutes(deps),

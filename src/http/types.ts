@@ -2,7 +2,7 @@
 import type { Receiver } from "../contracts/channel.ts";
 import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
-import type { LiveTurns } from "../contracts/flow.ts";
+import type { LiveTurns, TakeBack } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
@@ -22,6 +22,7 @@ export interface HttpDeps {
   };
   readonly receiver: Receiver;
   readonly live: LiveTurns;
+  readonly takeBack: TakeBack;
   readonly events: Events;
   readonly stream: ClientStream;
   readonly page: PageAssets;
@@ -66,6 +67,8 @@ export interface InboundInput {
   readonly principal: Principal;
   readonly agentId: AgentId;
   readonly fingerprint: string;
+  /** To be said into the running answer. */
+  readonly steer?: boolean;
   readonly receivedAt: number;
 }
 

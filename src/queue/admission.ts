@@ -1,7 +1,8 @@
 /** Who may still come in: counts what waits and what is just being stored, so that a burst cannot slip past a limit. */
-import type { Accepted, QueueEntry } from "../contracts/queue.ts";
 import type { SessionKey } from "../contracts/ids.ts";
-import type { Lanes, Work } from "./lanes.ts";
+import type { Accepted, QueueEntry, WorkKind } from "../contracts/queue.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Work } from "./work.ts";
 
 export interface QueueLimits {
   readonly maxPerSession: number;
@@ -9,28 +10,32 @@ export interface QueueLimits {
 }
 
 export interface Admission {
-  /** Stores the entry when there is room for it, and refuses it otherwise. */
-  admit(entry: QueueEntry, store: () => Promise<Accepted>): Promise<Accepted>;
+  /** Stores the entry when there is room for it, as overflow when it cannot be refused, and refuses it otherwise. */
+  admit(entry: QueueEntry, kind: WorkKind, store: (as: "work" | "overflow") => Promise<Accepted>): Promise<Accepted>;
   /** This work is unfinished: a repeat of its events is a duplicate, even when its lane is full. */
   remember(work: Pick<Work, "entries">): void;
   forget(work: Pick<Work, "entries">): void;
 }
 
 const FULL_RETRY_AFTER_MS = 2_000;
+/** Who wants to stop something is let in above the limits, up to this many in a session and in all. */
+const STOPS_PER_SESSION = 5;
+const STOPS_IN_ALL = 100;
 
 export function createAdmission(lanes: Lanes, limits: () => QueueLimits): Admission {
   const arriving = new Map<SessionKey, number>();
   const known = new Set<string>();
   let arrivingTotal = 0;
 
-  const refusal = (entry: QueueEntry): Accepted | null => {
+  const refusal = (entry: QueueEntry, kind: WorkKind): Accepted | null => {
     if (known.has(eventKey(entry))) return null;
     const { maxPerSession, maxTotal } = limits();
-    const inLane = lanes.waitingIn(entry.sessionKey) + (arriving.get(entry.sessionKey) ?? 0);
+    const [forOne, forAll] = kind === "stop" ? [STOPS_PER_SESSION, STOPS_IN_ALL] : [0, 0];
+    const inLane = lanes.waitingIn(entry.sessionKey).messages + (arriving.get(entry.sessionKey) ?? 0);
     const inAll = lanes.stats().waiting + arrivingTotal;
-    if (inLane >= maxPerSession) return { kind: "full", because: "session", retryAfterMs: FULL_RETRY_AFTER_MS };
-    if (inAll >= maxTotal) return { kind: "full", because: "gateway", retryAfterMs: FULL_RETRY_AFTER_MS };
-    return null;
+    const full = { kind: "full", retryAfterMs: FULL_RETRY_AFTER_MS } as const;
+    if (inLane >= maxPerSession + forOne) return { ...full, because: "session" };
+    return inAll >= maxTotal + forAll ? { ...full, because: "gateway" } : null;
   };
 
   const count = (key: SessionKey, change: 1 | -1): void => {
@@ -41,12 +46,12 @@ export function createAdmission(lanes: Lanes, limits: () => QueueLimits): Admiss
   };
 
   return {
-    async admit(entry, store) {
-      const refused = refusal(entry);
-      if (refused) return refused;
+    async admit(entry, kind, store) {
+      const refused = refusal(entry, kind);
+      if (refused) return entry.whenFull === "keep" ? store("overflow") : refused;
       count(entry.sessionKey, 1);
       try {
-        return await store();
+        return await store("work");
       } finally {
         count(entry.sessionKey, -1);
       }

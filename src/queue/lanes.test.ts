@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { AgentId, InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
 import { inbound } from "../testing/messages.ts";
-import { createLanes, type Lanes, type Pace, type Work } from "./lanes.ts";
+import { createLanes, type Lanes, type Pace } from "./lanes.ts";
+import type { Work } from "./work.ts";
 
 const ONE_BY_ONE: Pace = { collect: false, collectMs: 0 };
 const COLLECT: Pace = { collect: true, collectMs: 100 };
@@ -96,7 +97,7 @@ describe("lanes", () => {
     lanes.add(work("a"), "end", 0);
     take(lanes);
     lanes.release("a" as SessionKey, 0, COLLECT);
-    expect(lanes.stats()).toEqual({ waiting: 0, running: 0, lanes: 0 });
+    expect(lanes.stats()).toEqual({ waiting: 0, overflow: 0, running: 0, lanes: 0 });
   });
 });
 

@@ -1,32 +1,15 @@
 /**
  * The order of work, in memory. A lane is one session:
  *   empty ──add──▶ ready ──take──▶ running ──release──▶ collecting (more may come) ──▶ ready, or empty
- * Ready lanes wait in line behind others of their priority, so a busy session cannot starve a quiet one. The store is the truth; this is its index.
+ * While it runs, what waits may be offered to the running turn, and joins it or stays. Ready lanes wait in line behind others of their
+ * priority, so a busy session cannot starve a quiet one. An empty lane is forgotten. The store is the truth; this is its index.
  */
-import type { BatchEntry } from "../contracts/queue.ts";
-import type { AgentId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
-
-export interface Work {
-  readonly sessionKey: SessionKey;
-  readonly agentId: AgentId;
-  readonly role: Role;
-  readonly priority: number;
-  readonly entries: readonly BatchEntry[];
-  /** Set when an earlier attempt exists: the turn goes on under its old id. */
-  readonly turnId: TurnId | null;
-  /** A command: never joined with anything, taken by whoever takes commands. */
-  readonly alone?: boolean;
-  /** A command that needs an agent: never joined, but taken by whoever takes talk. */
-  readonly errand?: boolean;
-  /** It was stopped before it could begin again. */
-  readonly stopped?: boolean;
-}
-
-export interface RunningTurn {
-  readonly turnId: TurnId;
-  readonly alone?: boolean;
-  readonly stop: AbortController;
-}
+import type { InboxId, SessionKey } from "../contracts/ids.ts";
+import type { BatchEntry, QueueMode } from "../contracts/queue.ts";
+import * as moves from "./lane-table.ts";
+import type { Lane, LaneTable, RunningTurn } from "./lane-table.ts";
+import { steerable, takeFrom } from "./take-from.ts";
+import { mergeOverflow, placeOf, sizeOf, type Work } from "./work.ts";
 
 /** How a lane that has been busy goes on. `collectMs` 0: message by message. */
 export interface Pace {
@@ -34,19 +17,12 @@ export interface Pace {
   readonly collectMs: number;
 }
 
-interface Lane {
-  readonly key: SessionKey;
-  readonly waiting: Work[];
-  running: RunningTurn | null;
-  inLine: boolean;
-  /** While it collects: when it goes on at the latest, and when it goes on if nothing more comes. */
-  collecting: { readonly latestAt: number; dueAt: number; readonly collectMs: number } | null;
-}
-
 export interface Lanes {
   /** Puts work at the end of its lane, or at its head when it is a turn that has to be tried again. */
   add(work: Work, where: "end" | "head", now: number): void;
-  /** Takes the next work of its sort and closes its lane, or says how long until a collecting lane is ready (null: none is). */
+  /** Puts overflow behind everything, together with other overflow of its chat. `hidden` is only counted from now on. */
+  addOverflow(work: Work, hidden: InboxId | null, now: number): void;
+  /** Takes the next work of its sort and closes its lane, or says how long until there may be some. */
   next(
     now: number,
     pace: (work: Work) => Pace,
@@ -56,8 +32,19 @@ export interface Lanes {
   /** Opens the lane again. With more waiting, it first collects what may still come. */
   release(key: SessionKey, now: number, pace: Pace): void;
   running(key: SessionKey): RunningTurn | null;
-  waitingIn(key: SessionKey): number;
-  stats(): { readonly waiting: number; readonly running: number; readonly lanes: number };
+  /** What the running turn may be told that it was not offered before. */
+  offer(key: SessionKey, wanted: (work: Work) => boolean): readonly BatchEntry[];
+  /** Offered messages are part of the running turn now; the work as it has grown, or null when none runs. */
+  join(key: SessionKey, ids: readonly InboxId[]): Work | null;
+  /** What was offered waits for the next turn, and nothing more is offered to this one. */
+  decline(key: SessionKey): void;
+  /** Takes a waiting message out; null when there is none that could still be taken back. */
+  remove(id: InboxId, now: number): Removed | null;
+  mode(key: SessionKey): QueueMode | null;
+  /** A lane that does not exist costs nothing and remembers nothing; the next message brings its mode along. */
+  setMode(key: SessionKey, mode: QueueMode | null): void;
+  waitingIn(key: SessionKey): { readonly messages: number; readonly overflow: number };
+  stats(): { readonly waiting: number; readonly overflow: number; readonly running: number; readonly lanes: number };
 }
 
 export type NextWork =
@@ -65,117 +52,197 @@ export type NextWork =
   | { readonly kind: "later"; readonly inMs: number }
   | { readonly kind: "none" };
 
+export interface Removed {
+  readonly work: Work;
+  /** Back to its place. */
+  restore(now: number): void;
+}
+
 /** However much keeps coming, a session is not kept waiting longer than this many quiet times. */
 const MAX_COLLECTS = 5;
-/** One turn takes at most this many messages; the rest is the next turn's. */
-const MAX_BATCH_MESSAGES = 50;
+/** One turn is told at most this much while it runs; the rest is the next turn's. */
+const MAX_JOINED = 200;
 
 export function createLanes(): Lanes {
-  const lanes = new Map<SessionKey, Lane>();
-  const lines = new Map<number, Lane[]>(); // priority → lanes in the order they became ready
-  const commandLine: Lane[] = []; // lanes whose head is a command
-  const collecting = new Set<Lane>();
-  let waiting = 0;
-  let running = 0;
-
-  const queueUp = (lane: Lane): void => {
-    const head = lane.waiting[0];
-    if (!head || lane.running || lane.inLine || lane.collecting) return;
-    lane.inLine = true;
-    if (head.alone && !head.errand) return void commandLine.push(lane);
-    const line = lines.get(head.priority) ?? [];
-    line.push(lane);
-    lines.set(head.priority, line);
-  };
-
-  const endCollecting = (lane: Lane): void => {
-    lane.collecting = null;
-    collecting.delete(lane);
-    queueUp(lane);
-  };
-
+  const table = moves.createLaneTable();
+  const lane = (key: SessionKey): Lane | undefined => table.lanes.get(key);
   return {
     add(work, where, now) {
-      const lane = lanes.get(work.sessionKey) ?? newLane(work.sessionKey);
-      lanes.set(work.sessionKey, lane);
-      if (where === "head") lane.waiting.unshift(work);
-      else lane.waiting.push(work);
-      waiting += work.entries.length;
-      if (lane.collecting) lane.collecting.dueAt = Math.min(now + lane.collecting.collectMs, lane.collecting.latestAt);
-      queueUp(lane);
+      const into = moves.openLane(table, work.sessionKey);
+      if (where === "head") into.waiting.unshift(work);
+      else into.waiting.push(work);
+      moves.countWork(table, work, 1);
+      moves.noteArrival(table, into, now);
     },
+    addOverflow: (work, hidden, now) => addOverflow(table, work, hidden, now),
     next(now, pace, turn, sort = "talk") {
-      for (const lane of collecting) if ((lane.collecting?.dueAt ?? 0) <= now) endCollecting(lane);
-      const lane = sort === "commands" ? (commandLine.shift() ?? null) : firstInLine(lines);
-      if (!lane) return soonest(collecting, now);
-      lane.inLine = false;
-      const work = takeFrom(lane.waiting, pace);
-      waiting -= work.entries.length;
-      running++;
-      lane.running = turn(work);
-      return { kind: "work", work, running: lane.running };
+      moves.endCollecting(table, now);
+      moves.sweepExpired(table, now);
+      const found = sort === "commands" ? (table.commands.shift() ?? null) : table.talk.shift(now);
+      if (!found) return later(moves.soonest(table, sort), now);
+      found.inLine = null;
+      const work = takeFrom(found.waiting, now, pace);
+      moves.countWork(table, work, -1);
+      table.counts.running++;
+      const running = turn(work);
+      found.running = {
+        turn: running,
+        work,
+        offered: new Set(),
+        closed: work.alone === true || work.expired === true,
+      };
+      return { kind: "work", work, running };
     },
-    release(key, now, { collect, collectMs }) {
-      const lane = lanes.get(key);
-      if (!lane?.running) return;
-      lane.running = null;
-      running--;
-      const [head] = lane.waiting;
-      if (collect && collectMs > 0 && head?.turnId === null && !head.alone) {
-        lane.collecting = { dueAt: now + collectMs, latestAt: now + MAX_COLLECTS * collectMs, collectMs };
-        collecting.add(lane);
-      }
-      queueUp(lane);
-      if (lane.waiting.length === 0) lanes.delete(key);
+    release(key, now, pace) {
+      const freed = lane(key);
+      if (!freed?.running) return;
+      freed.running = null;
+      table.counts.running--;
+      collectFirst(table, freed, now, pace);
+      moves.queueUp(table, freed, now);
+      moves.forgetIfEmpty(table, freed);
     },
-    running: (key) => lanes.get(key)?.running ?? null,
-    waitingIn: (key) => (lanes.get(key)?.waiting ?? []).reduce((sum, work) => sum + work.entries.length, 0),
-    stats: () => ({ waiting, running, lanes: lanes.size }),
+    running: (key) => lane(key)?.running?.turn ?? null,
+    offer: (key, wanted) => offer(lane(key), wanted),
+    join: (key, ids) => join(table, lane(key), ids),
+    decline(key) {
+      const running = lane(key)?.running;
+      if (!running) return;
+      running.closed = true;
+      running.offered.clear();
+    },
+    remove: (id, now) => remove(table, id, now),
+    mode: (key) => lane(key)?.mode ?? null,
+    setMode(key, mode) {
+      const chosen = lane(key);
+      if (chosen) chosen.mode = mode;
+    },
+    waitingIn: (key) => added((lane(key)?.waiting ?? []).map(sizeOf)),
+    stats: () => ({ ...table.counts, lanes: table.lanes.size }),
   };
 }
 
-/** The lane that has waited longest among those of the highest priority; it leaves the line. */
-function firstInLine(lines: Map<number, Lane[]>): Lane | null {
-  for (const priority of [...lines.keys()].toSorted((one, other) => other - one)) {
-    const line = lines.get(priority) ?? [];
-    const lane = line.shift();
-    if (line.length === 0) lines.delete(priority);
-    if (lane) return lane;
+function later(dueAt: number, now: number): NextWork {
+  return dueAt === Infinity ? { kind: "none" } : { kind: "later", inMs: Math.max(0, dueAt - now) };
+}
+
+function added(sizes: readonly { readonly messages: number; readonly overflow: number }[]) {
+  const sum = { messages: 0, overflow: 0 };
+  for (const { messages, overflow } of sizes) {
+    sum.messages += messages;
+    sum.overflow += overflow;
+  }
+  return sum;
+}
+
+function collectFirst(table: LaneTable, lane: Lane, now: number, { collect, collectMs }: Pace): void {
+  const [head] = lane.waiting;
+  if (!collect || collectMs <= 0 || head?.turnId !== null || head.alone) return;
+  lane.collecting = { dueAt: now + collectMs, latestAt: now + MAX_COLLECTS * collectMs, collectMs };
+  table.collecting.add(lane);
+}
+
+/** Only overflow at the very end is added to: what was accepted after some overflow is not overtaken by more of it. */
+function addOverflow(table: LaneTable, work: Work, hidden: InboxId | null, now: number): void {
+  const lane = moves.openLane(table, work.sessionKey);
+  const { waiting } = lane;
+  const tail = waiting.findLastIndex((one) => !one.overflow || one.turnId !== null) + 1;
+  const at = waiting.findIndex((one, index) => index >= tail && mergeOverflow(one, work) !== null);
+  const known = waiting[at];
+  if (known) waiting[at] = mergeOverflow(known, work) ?? known;
+  else waiting.push(work);
+  moves.countWork(table, work, 1);
+  if (hidden) hide(waiting, hidden);
+  moves.noteArrival(table, lane, now);
+}
+
+/** It stays counted. When it was the last one shown of its work, the count moves on to the next overflow of the same chat. */
+function hide(waiting: Work[], id: InboxId): void {
+  const at = waiting.findIndex((one) => one.overflow && one.entries.some((entry) => entry.id === id));
+  const work = waiting[at];
+  if (!work?.overflow) return; // its turn is just beginning
+  const entries = work.entries.filter((entry) => entry.id !== id);
+  const hidden = work.overflow.hidden + 1;
+  if (entries.length > 0) {
+    waiting[at] = { ...work, entries, overflow: { ...work.overflow, hidden } };
+    return;
+  }
+  const heir = waiting.findIndex((one, index) => index > at && one.overflow && placeOf(one) === placeOf(work));
+  const next = waiting[heir];
+  if (!next?.overflow) return;
+  waiting[heir] = { ...next, overflow: { ...next.overflow, hidden: next.overflow.hidden + hidden } };
+  waiting.splice(at, 1);
+}
+
+function offer(lane: Lane | undefined, wanted: (work: Work) => boolean): readonly BatchEntry[] {
+  const running = lane?.running;
+  if (!lane || !running || running.closed || running.turn.stop.signal.aborted) return [];
+  const room = MAX_JOINED - running.work.entries.length - running.offered.size;
+  const count = steerable(lane.waiting, running.work, wanted);
+  const entries = lane.waiting.slice(0, count).flatMap((work) => work.entries);
+  const fresh = entries.filter(({ id }) => !running.offered.has(id)).slice(0, Math.max(0, room));
+  for (const { id } of fresh) running.offered.add(id);
+  return fresh;
+}
+
+function join(table: LaneTable, lane: Lane | undefined, ids: readonly InboxId[]): Work | null {
+  if (!lane?.running) return null;
+  const { running } = lane;
+  for (const id of ids) {
+    const at = lane.waiting.findIndex((work) => work.entries.some((entry) => entry.id === id));
+    const found = at < 0 ? null : takeEntry(lane.waiting, at, id);
+    if (!found) continue;
+    moves.countWork(table, found, -1);
+    running.offered.delete(id);
+    running.work = { ...running.work, entries: [...running.work.entries, ...found.entries] };
+  }
+  return running.work;
+}
+
+/** The entry as a work of its own; what was joined with it stays. */
+function takeEntry(waiting: Work[], at: number, id: InboxId): Work | null {
+  const work = waiting[at];
+  if (!work) return null;
+  const entries = work.entries.filter((entry) => entry.id !== id);
+  if (entries.length > 0) waiting[at] = { ...work, entries };
+  else waiting.splice(at, 1);
+  return { ...work, entries: work.entries.filter((entry) => entry.id === id) };
+}
+
+function remove(table: LaneTable, id: InboxId, now: number): Removed | null {
+  for (const lane of table.lanes.values()) {
+    const at = lane.waiting.findIndex(({ turnId, overflow, entries }) => {
+      return turnId === null && !overflow && entries.some((entry) => entry.id === id);
+    });
+    if (at < 0 || lane.running?.offered.has(id)) continue;
+    const ahead = new Set(lane.waiting.slice(0, at));
+    const { mode } = lane;
+    const work = takeEntry(lane.waiting, at, id);
+    if (!work) return null;
+    moves.countWork(table, work, -1);
+    if (at === 0) standAgain(table, lane, now);
+    return { work, restore: (later) => putBack(table, work, { ahead, mode }, later) };
   }
   return null;
 }
 
-function newLane(key: SessionKey): Lane {
-  return { key, waiting: [], running: null, inLine: false, collecting: null };
+function putBack(
+  table: LaneTable,
+  work: Work,
+  { ahead, mode }: { readonly ahead: ReadonlySet<Work>; readonly mode: QueueMode | null },
+  now: number,
+): void {
+  const lane = moves.openLane(table, work.sessionKey);
+  lane.mode ??= mode;
+  const place = lane.waiting.findLastIndex((one) => one.turnId !== null || ahead.has(one)) + 1;
+  lane.waiting.splice(place, 0, work);
+  moves.countWork(table, work, 1);
+  if (place === 0) standAgain(table, lane, now);
 }
 
-/** The head of a lane, joined with what waits behind it when the session collects and the same person speaks. A retry stays as it was. */
-function takeFrom(waiting: Work[], pace: (work: Work) => Pace): Work {
-  const head = waiting.shift();
-  if (!head) throw new Error("an empty lane was in line");
-  if (head.turnId !== null || head.alone || !pace(head).collect) return head;
-  const entries = [...head.entries];
-  for (let next = waiting[0]; next && joins(head, next) && entries.length < MAX_BATCH_MESSAGES; next = waiting[0]) {
-    entries.push(...next.entries);
-    waiting.shift();
-  }
-  return { ...head, entries };
-}
-
-/** One answer goes to one chat: only what the same person said in the same place is joined. */
-function joins(head: Work, next: Work): boolean {
-  if (next.turnId !== null || next.alone) return false;
-  return next.agentId === head.agentId && next.role === head.role && place(next) === place(head);
-}
-
-function place({ entries: [first] }: Work): string {
-  if (!first) return "";
-  const { address, sender } = first.message;
-  return JSON.stringify([sender.principal, address.channel, address.account, address.chat, address.thread ?? null]);
-}
-
-function soonest(collecting: ReadonlySet<Lane>, now: number): NextWork {
-  let inMs = Infinity;
-  for (const lane of collecting) inMs = Math.min(inMs, (lane.collecting?.dueAt ?? now) - now);
-  return inMs === Infinity ? { kind: "none" } : { kind: "later", inMs };
+/** Its head may be another one now: it stands where that belongs. */
+function standAgain(table: LaneTable, lane: Lane, now: number): void {
+  moves.leaveLine(table, lane);
+  moves.queueUp(table, lane, now);
+  moves.forgetIfEmpty(table, lane);
 }

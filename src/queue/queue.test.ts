@@ -17,7 +17,10 @@ const DONE: TurnEnd = {
   settledBytes: 10,
 };
 const never = new AbortController().signal;
-const roomy: QueueSettings = { maxPerSession: 100, maxTotal: 1_000, mode: "followup", collectMs: 0, channels: {} };
+const roomy: QueueSettings = {
+  ...{ maxPerSession: 100, maxTotal: 1_000, maxOverflow: 10, ttlMs: Infinity },
+  ...{ mode: "followup", collectMs: 0, channels: {} },
+};
 const queueOn = (store: Store, changes: Partial<QueueSettings> = {}): Queue =>
   createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store }, () => ({ ...roomy, ...changes }));
 const words = (batch: Batch): string[] => batch.entries.map(({ message }) => message.text);
@@ -39,7 +42,7 @@ describe("the queue", () => {
     await again.finish(DONE);
     const stop = await queue.takeCommand(never);
     expect([words(stop), queue.abort(stop.sessionKey)]).toEqual([["/stop"], false]);
-    expect(queue.session(stop.sessionKey, "webchat")).toEqual({ waiting: 1, mode: "followup" });
+    expect(queue.session(stop.sessionKey, "webchat")).toEqual({ waiting: 1, mode: "followup", chosen: false });
     await stop.finish(DONE);
     expect(words(await queue.take(never))).toEqual(["later"]);
   });

@@ -1,180 +1,237 @@
 /** Joins the durable inbox with the order of work in memory. Every acknowledged message is in the store first. */
-import type { Accepted, Batch, Queue, QueueEntry, StopCause, TurnEnd } from "../contracts/queue.ts";
-import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { BegunTurn, Store } from "../contracts/store.ts";
+import type {
+  Accepted,
+  Batch,
+  BatchEntry,
+  Cancelled,
+  Queue,
+  QueueEntry,
+  StopCause,
+  UnbegunReply,
+  WorkKind,
+} from "../contracts/queue.ts";
+import type { InboxId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { createAdmission } from "./admission.ts";
-import { createLanes, type Lanes, type NextWork, type Pace, type RunningTurn, type Work } from "./lanes.ts";
+import { type Admission, createAdmission } from "./admission.ts";
+import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
+import { createLanes, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { recovered, standing, type WorkKindOf } from "./recovered.ts";
+import { overflowWork, shortened, type Work } from "./work.ts";
 
 export interface QueueDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly store: Pick<Store, "inbox" | "turns">;
+  readonly store: Pick<Store, "inbox" | "turns" | "queueModes">;
   /** Without it everything is for an agent. */
   readonly workKind?: WorkKindOf;
 }
 
 const STORE_RETRY_MS = 500;
-const AT_ONCE: Pace = { collect: false, collectMs: 0 };
+/** Timers hold about 24 days; whoever waits for longer looks again. */
+const MAX_LOOK_MS = 3_600_000;
 
 /** `settings` is asked each time, so that a changed configuration holds from the next message on. */
 export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Queue {
+  const world = createWorld(deps, settings);
+  const { lanes, admission, modes, ring } = world;
+  return {
+    recover: () => recover(world),
+    accept(entry) {
+      const kind = deps.workKind?.(entry) ?? "talk";
+      return admission.admit(entry, kind, (as) => store(world, entry, kind, as));
+    },
+    take: (signal) => takeNext(world, "talk", signal),
+    takeCommand: (signal) => takeNext(world, "commands", signal),
+    cancel: (id, by, end) => cancel(world, { id, by }, end),
+    async choose(sessionKey, mode) {
+      await deps.store.queueModes.set(sessionKey, mode);
+      lanes.setMode(sessionKey, mode);
+      ring(); // what waits may now be wanted in the running turn
+    },
+    abort: (sessionKey) => stop(world, sessionKey, "stopped"),
+    stats() {
+      const { waiting, overflow, running } = lanes.stats();
+      return { waiting: waiting + overflow, running };
+    },
+    session(sessionKey, channel) {
+      const { messages, overflow } = lanes.waitingIn(sessionKey);
+      const chosen = lanes.mode(sessionKey) !== null;
+      return { waiting: messages + overflow, mode: modes.modeIn(sessionKey, channel), chosen };
+    },
+  };
+}
+
+interface QueueWorld extends BatchWorld, QueueDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: QueueDeps["store"];
+  readonly settings: () => QueueSettings;
+  readonly admission: Admission;
+  readonly modes: ReturnType<typeof createModes>;
+}
+
+function createWorld(deps: QueueDeps, settings: () => QueueSettings): QueueWorld {
   const lanes = createLanes();
   const admission = createAdmission(lanes, settings);
-  const { modeIn, modeOf, paceOf } = createModes(settings);
+  const modes = createModes(settings, lanes);
   let bell: Deferred<void> = deferred();
-
   const ring = (): void => {
     bell.resolve();
     bell = deferred();
   };
-
-  const stop = (key: SessionKey, cause: StopCause): boolean => {
-    const running = lanes.running(key);
-    if (!running || running.alone) return false;
-    running.stop.abort(cause);
-    return true;
-  };
-
-  const store = async (entry: QueueEntry): Promise<Accepted> => {
-    const id = deps.ids.next("msg") as InboxId;
-    const stored = await deps.store.inbox.accept({ ...entry, id });
-    if (stored.kind === "duplicate") return stored;
-    const kind = deps.workKind?.(entry) ?? "talk";
-    const running = lanes.running(entry.sessionKey) !== null;
-    const next = kind === "stop" && running; // an idle lane is in line for the work it has
-    const position = (next ? 0 : lanes.waitingIn(entry.sessionKey)) + (running ? 1 : 0);
-    const work = { ...entry, entries: [{ id, message: entry.message }], turnId: null, ...standing(kind) };
-    admission.remember(work);
-    lanes.add(work, next ? "head" : "end", deps.clock.elapsed());
-    if (kind === "stop") stop(entry.sessionKey, "stopped");
-    if (kind === "talk" && modeOf(entry.message) === "interrupt") stop(entry.sessionKey, "interrupted");
-    ring();
-    return { kind: "queued", id, position };
-  };
-
-  const world: BatchWorld = { deps, lanes, ring, paceOf, forget: admission.forget, rung: () => bell.promise };
-
+  const { paceOf, steers } = modes;
   return {
-    async recover() {
-      const unfinished = recovered(await deps.store.inbox.unfinished(), deps.workKind ?? (() => "talk"));
-      for (const work of unfinished) {
-        admission.remember(work);
-        lanes.add(work, "end", deps.clock.elapsed());
-      }
-      ring();
-      return { waiting: unfinished.length, interrupted: unfinished.filter((work) => work.turnId).length };
-    },
-
-    accept: (entry) => admission.admit(entry, () => store(entry)),
-
-    take: (signal) => takeNext(world, "talk", signal),
-
-    takeCommand: (signal) => takeNext(world, "commands", signal),
-
-    abort: (sessionKey) => stop(sessionKey, "stopped"),
-
-    stats() {
-      const { waiting, running } = lanes.stats();
-      return { waiting, running };
-    },
-
-    session: (sessionKey, channel) => ({ waiting: lanes.waitingIn(sessionKey), mode: modeIn(channel) }),
+    ...deps,
+    settings,
+    lanes,
+    admission,
+    modes,
+    paceOf,
+    steers,
+    forget: admission.forget,
+    ring,
+    rung: () => bell.promise,
   };
 }
 
-function newTurn(ids: Ids, { turnId, alone: command = false, errand = false, stopped }: Work): RunningTurn {
-  const stop = new AbortController();
-  if (stopped) stop.abort("stopped" satisfies StopCause);
-  const alone = command && !errand; // an errand takes its time, and can be stopped
-  return { turnId: turnId ?? (ids.next("turn") as TurnId), stop, alone };
+async function recover(world: QueueWorld): Promise<{ readonly waiting: number; readonly interrupted: number }> {
+  const { lanes, admission, clock } = world;
+  const rows = await world.store.inbox.unfinished();
+  const kindOf = world.workKind ?? (() => "talk" as const);
+  const unfinished = recovered(rows, kindOf, ({ message }) => expiryOf(world, message.receivedAt));
+  for (const work of unfinished) {
+    if (work.overflow && work.turnId === null) {
+      lanes.addOverflow(work, null, clock.elapsed());
+      continue;
+    }
+    admission.remember(work);
+    lanes.add(work, "end", clock.elapsed());
+  }
+  for (const { sessionKey, mode } of rows) lanes.setMode(sessionKey, mode);
+  world.ring();
+  return { waiting: unfinished.length, interrupted: unfinished.filter((work) => work.turnId).length };
 }
 
-interface BatchWorld {
-  readonly deps: QueueDeps;
-  readonly lanes: Lanes;
-  ring(): void;
-  paceOf(work: Work): Pace;
-  forget(work: Work): void;
-  /** Resolves at the next ring. */
-  rung(): Promise<void>;
+/** On the monotonic clock, so that a change of the wall clock while it waits changes nothing. */
+function expiryOf({ clock, settings }: QueueWorld, receivedAt: number): number {
+  return clock.elapsed() + (receivedAt + settings().ttlMs - clock.now());
 }
 
-async function takeNext(world: BatchWorld, sort: "talk" | "commands", signal: AbortSignal): Promise<Batch> {
-  const { deps, lanes } = world;
+function stop({ lanes }: QueueWorld, key: SessionKey, cause: StopCause): boolean {
+  const running = lanes.running(key);
+  if (!running || running.alone) return false;
+  running.stop.abort(cause);
+  return true;
+}
+
+async function store(world: QueueWorld, entry: QueueEntry, kind: WorkKind, as: "work" | "overflow"): Promise<Accepted> {
+  const { lanes, modes, settings } = world;
+  const id = world.ids.next("msg") as InboxId;
+  const { whenFull: _whenFull, ...row } = entry;
+  const overflow = as === "overflow" ? { overflow: { maxShown: settings().maxOverflow } } : {};
+  const stored = await world.store.inbox.accept({ ...row, id, ...overflow });
+  if (stored.kind === "duplicate") return stored;
+  const { sessionKey } = entry;
+  const position =
+    as === "work" ? addWork(world, row, { id, kind }) : addOverflow(world, row, { id, kind, hidden: stored.hidden });
+  lanes.setMode(sessionKey, stored.mode);
+  if (kind === "stop") stop(world, sessionKey, "stopped");
+  const interrupts = kind === "talk" && !entry.message.steer;
+  if (interrupts && modes.modeIn(sessionKey, entry.message.address.channel) === "interrupt")
+    stop(world, sessionKey, "interrupted");
+  world.ring();
+  return { kind: "queued", id, position };
+}
+
+type Row = Omit<QueueEntry, "whenFull">;
+
+/** How many are answered before it. */
+function addWork(world: QueueWorld, row: Row, { id, kind }: { readonly id: InboxId; readonly kind: WorkKind }): number {
+  const { lanes, admission, clock } = world;
+  const { message, ...about } = row;
+  const running = lanes.running(row.sessionKey) !== null;
+  const next = kind === "stop" && running; // an idle lane is in line for the work it has
+  const position = (next ? 0 : lanes.waitingIn(row.sessionKey).messages) + (running ? 1 : 0);
+  const work: Work = {
+    ...about,
+    entries: [{ id, message }],
+    turnId: null,
+    ...standing(kind),
+    steer: message.steer ?? false,
+    expiresAt: expiryOf(world, message.receivedAt),
+  };
+  admission.remember(work);
+  lanes.add(work, next ? "head" : "end", clock.elapsed());
+  return position;
+}
+
+function addOverflow(
+  world: QueueWorld,
+  row: Row,
+  { id, kind, hidden }: { readonly id: InboxId; readonly kind: WorkKind; readonly hidden: InboxId | null },
+): number {
+  const { lanes, clock } = world;
+  const { message, ...about } = row;
+  const entry: BatchEntry = { id, ...shortened(message, kind !== "talk") };
+  const position = lanes.waitingIn(row.sessionKey).messages + (lanes.running(row.sessionKey) ? 1 : 0);
+  const work = overflowWork({ ...about, expiresAt: expiryOf(world, message.receivedAt) }, entry);
+  lanes.addOverflow(work, hidden, clock.elapsed());
+  return position;
+}
+
+async function cancel(
+  world: QueueWorld,
+  { id, by }: { readonly id: InboxId; readonly by: Principal },
+  end: UnbegunReply,
+): Promise<Cancelled> {
+  const { lanes, clock } = world;
+  if ((await world.store.inbox.senderOf(id)) !== by) return { kind: "unknown" };
+  const removed = lanes.remove(id, clock.elapsed());
+  const first = removed?.work.entries[0];
+  if (!removed || !first) return { kind: "not_waiting" };
+  const { sessionKey, agentId } = removed.work;
+  const turnId = world.ids.next("turn") as TurnId;
+  const { address: to } = first.message;
+  try {
+    const about = { turnId, sessionKey, agentId, inboxIds: [id], to, at: clock.now() };
+    if (!(await world.store.turns.endUnbegun({ ...about, ...end }))) return { kind: "not_waiting" };
+  } catch (error) {
+    removed.restore(clock.elapsed());
+    throw error;
+  } finally {
+    world.ring();
+  }
+  world.forget(removed.work);
+  return { kind: "cancelled", turnId, sessionKey };
+}
+
+async function takeNext(world: QueueWorld, sort: "talk" | "commands", signal: AbortSignal): Promise<Batch> {
+  const { lanes, clock, ids } = world;
   for (;;) {
     signal.throwIfAborted();
     const rung = world.rung();
-    const next = lanes.next(deps.clock.elapsed(), world.paceOf, (work) => newTurn(deps.ids, work), sort);
+    const next = lanes.next(clock.elapsed(), world.paceOf, (work) => newTurn(ids, work), sort);
     if (next.kind !== "work") {
-      await rungOrDue(deps.clock, rung, next, signal);
+      await rungOrDue(clock, rung, next, signal);
       continue;
     }
     const { work, running } = next;
-    const begun = await begin(deps, work, running);
+    const begun = work.expired ? NOT_BEGUN : await beginTurn(world, work, running);
     if (begun) return createBatch(world, work, running, begun);
     const stopped = running.stop.signal.aborted;
-    lanes.add({ ...work, stopped }, "head", deps.clock.elapsed()); // nothing was written: it waits for the store to recover
-    lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
-    await deps.clock.sleep(STORE_RETRY_MS, signal);
+    lanes.add({ ...work, stopped }, "head", clock.elapsed()); // nothing was written: it waits for the store to recover
+    lanes.release(work.sessionKey, clock.elapsed(), AT_ONCE);
+    await clock.sleep(STORE_RETRY_MS, signal);
   }
 }
 
-function createBatch(world: BatchWorld, work: Work, running: RunningTurn, begun: BegunTurn): Batch {
-  const { deps, lanes } = world;
-  const first = work.entries[0];
-  if (!first) throw new Error("a turn without messages was begun");
-
-  const reopen = (): void => {
-    lanes.release(work.sessionKey, deps.clock.elapsed(), world.paceOf(work));
-    world.ring();
-  };
-
-  return {
-    turnId: running.turnId,
-    sessionKey: work.sessionKey,
-    agentId: work.agentId,
-    role: work.role,
-    priority: work.priority,
-    entries: work.entries,
-    attempt: begun.attempt,
-    unsafeToRetry: begun.unsafeToRetry,
-    sessionFile: begun.sessionFile,
-    settings: begun.settings,
-    cancelled: running.stop.signal,
-    acceptedAt: first.message.receivedAt,
-    async finish(end: TurnEnd) {
-      const written = await deps.store.turns.finish({
-        ...end,
-        turnId: running.turnId,
-        attempt: begun.attempt,
-        to: first.message.address,
-        at: deps.clock.now(),
-      });
-      world.forget(work);
-      reopen();
-      return written;
-    },
-    async retry(because) {
-      deps.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey: work.sessionKey, because });
-      // Asked to stop while it was failing: the next attempt ends before it begins.
-      const stopped = running.stop.signal.aborted;
-      lanes.add({ ...work, turnId: running.turnId, stopped }, "head", deps.clock.elapsed());
-      reopen();
-    },
-    abandon() {
-      lanes.release(work.sessionKey, deps.clock.elapsed(), AT_ONCE);
-    },
-  };
-}
-
-/** Until something new arrives, or a lane has collected long enough. */
+/** Until something new arrives, or a lane has collected long enough, or has waited too long. */
 async function rungOrDue(
   clock: Clock,
   rung: Promise<void>,
@@ -183,26 +240,11 @@ async function rungOrDue(
 ): Promise<void> {
   if (next.kind === "none") return orAborted(rung, signal);
   const either = new AbortController();
-  const due = clock.sleep(next.inMs, AbortSignal.any([signal, either.signal]));
+  const due = clock.sleep(Math.min(next.inMs, MAX_LOOK_MS), AbortSignal.any([signal, either.signal]));
   try {
     await Promise.race([due, orAborted(rung, signal)]);
   } finally {
     either.abort(new Error("no longer waiting"));
     due.catch(() => undefined); // ended by us
-  }
-}
-
-async function begin(deps: QueueDeps, work: Work, running: RunningTurn): Promise<BegunTurn | null> {
-  try {
-    return await deps.store.turns.begin({
-      turnId: running.turnId,
-      sessionKey: work.sessionKey,
-      agentId: work.agentId,
-      inboxIds: work.entries.map((entry) => entry.id),
-      at: deps.clock.now(),
-    });
-  } catch (error) {
-    deps.log.error("turn could not be begun", { sessionKey: work.sessionKey, error });
-    return null;
   }
 }

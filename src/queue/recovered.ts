@@ -2,25 +2,29 @@
 import type { TurnId } from "../contracts/ids.ts";
 import type { QueueEntry, WorkKind } from "../contracts/queue.ts";
 import type { UnfinishedRow } from "../contracts/store.ts";
-import type { Work } from "./lanes.ts";
+import { overflowWork, shortened, type Work } from "./work.ts";
 
 export type WorkKindOf = (entry: Pick<QueueEntry, "message" | "role">) => WorkKind;
 
 /**
  * Rows of one interrupted turn become one piece of work again and come first; all else keeps the order in which it was accepted. A turn
- * that somebody had asked to stop does not begin again, and the one who asked is answered next.
+ * that somebody had asked to stop does not begin again, and the one who asked is answered next. Overflow is merged by the lanes.
  */
-export function recovered(rows: readonly UnfinishedRow[], kindOf: WorkKindOf): Work[] {
-  const stops = rows.filter((row) => !row.turn && kindOf(row) === "stop");
+export function recovered(
+  rows: readonly UnfinishedRow[],
+  kindOf: WorkKindOf,
+  expiresAt: (row: UnfinishedRow) => number,
+): Work[] {
+  const stops = rows.filter((row) => !row.turn && !row.overflow && kindOf(row) === "stop");
   const stopping = new Set(stops.map((row) => row.sessionKey));
   const asked = new Set(stops.map((row) => row.id));
   const rank = ({ turnId, entries: [first] }: Work): number => {
     if (turnId !== null) return 0;
     return first && asked.has(first.id) ? 1 : 2;
   };
-  const all = onePerTurn(rows).map((work) => {
+  const all = onePerTurn(rows, kindOf, expiresAt).map((work) => {
     const [first] = work.entries;
-    const kind = work.entries.length === 1 && first ? kindOf({ ...first, role: work.role }) : "talk";
+    const kind = work.entries.length === 1 && first && !first.overflow ? kindOf({ ...first, role: work.role }) : "talk";
     const { alone, errand } = standing(kind);
     const stoppable = work.turnId !== null && (!alone || errand);
     return { ...work, alone, errand, stopped: stoppable && stopping.has(work.sessionKey) };
@@ -33,26 +37,39 @@ export function standing(kind: WorkKind): { readonly alone: boolean; readonly er
   return { alone: kind !== "talk", errand: kind === "errand" };
 }
 
-function onePerTurn(rows: readonly UnfinishedRow[]): Work[] {
+function onePerTurn(
+  rows: readonly UnfinishedRow[],
+  kindOf: WorkKindOf,
+  expiresAt: (row: UnfinishedRow) => number,
+): Work[] {
   const work: Work[] = [];
-  const byTurn = new Map<TurnId, { entries: Work["entries"][number][] }>();
+  const places = new Map<TurnId, number>();
   for (const row of rows) {
-    const entry = { id: row.id, message: row.message };
-    const known = row.turn ? byTurn.get(row.turn.turnId) : undefined;
-    if (known) {
-      known.entries.push(entry);
+    const one = workOf(row, kindOf, expiresAt(row));
+    const at = row.turn ? places.get(row.turn.turnId) : undefined;
+    const known = at === undefined ? undefined : work[at];
+    if (known && at !== undefined) {
+      work[at] = withMore(known, one);
       continue;
     }
-    const item = {
-      sessionKey: row.sessionKey,
-      agentId: row.agentId,
-      role: row.role,
-      priority: row.priority,
-      entries: [entry],
-      turnId: row.turn?.turnId ?? null,
-    };
-    if (row.turn) byTurn.set(row.turn.turnId, item);
-    work.push(item);
+    if (row.turn) places.set(row.turn.turnId, work.length);
+    work.push(one);
   }
   return work;
+}
+
+function workOf(row: UnfinishedRow, kindOf: WorkKindOf, expiresAt: number): Work {
+  const { sessionKey, agentId, role, priority, id, message, overflow } = row;
+  const about = { sessionKey, agentId, role, priority, expiresAt };
+  const turnId = row.turn?.turnId ?? null;
+  if (!overflow) return { ...about, entries: [{ id, message }], turnId };
+  const made = overflowWork(about, { id, ...shortened(message, kindOf(row) !== "talk") });
+  return { ...made, turnId, overflow: { through: id, hidden: overflow.hidden } };
+}
+
+/** One more row of the same turn. */
+function withMore(known: Work, { entries, overflow }: Work): Work {
+  const grown = { ...known, entries: [...known.entries, ...entries] };
+  if (!overflow) return grown;
+  return { ...grown, overflow: { through: overflow.through, hidden: overflow.hidden + (known.overflow?.hidden ?? 0) } };
 }

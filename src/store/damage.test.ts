@@ -142,5 +142,5 @@ test("a check says what it finds, leaves nothing behind, and works beside a runn
   await using store = await openStore(deps(), { home: home.path });
   await store.inbox.accept(row("late", "a"));
   expect((await checkStore(home.path)).kind).toBe("ok");
-  expect(await store.inbox.accept(row("later", "a"))).toEqual({ kind: "stored" });
+  expect(await store.inbox.accept(row("later", "a"))).toMatchObject({ kind: "stored" });
 });

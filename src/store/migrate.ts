@@ -3,11 +3,12 @@ import type { Database } from "bun:sqlite";
 import { firstMessage } from "./migrations/001-first-message.ts";
 import { turnSpans } from "./migrations/002-turn-spans.ts";
 import { outboxStates } from "./migrations/003-outbox-states.ts";
+import { queueModes } from "./migrations/004-queue-modes.ts";
 import { sessionSettings } from "./migrations/005-session-settings.ts";
 import { jobs } from "./migrations/011-jobs.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates, sessionSettings, jobs];
+const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates, queueModes, sessionSettings, jobs];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */
 export const NEWEST_VERSION = STEPS.length;

@@ -16,6 +16,7 @@ import { createConversations } from "./rows/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createOutbox } from "./rows/outbox.ts";
+import { createQueueModes } from "./rows/queue-modes.ts";
 import { createRoleGrants } from "./rows/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
@@ -149,6 +150,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     turns: createTurns(rows),
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
+    queueModes: createQueueModes(rows),
     toolCalls: createToolCalls(rows),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),

@@ -4,6 +4,7 @@ import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { QueueMode } from "../contracts/queue.ts";
 import type { Generated } from "kysely";
 
 /** SQLite has no boolean. */
@@ -52,6 +53,8 @@ export interface SessionTable {
   /** 1: somebody gave it its title. */
   named: Generated<Flag>;
   switched_by: TurnId | null;
+  /** Null: as its channel, and the gateway, say. */
+  queue_mode: QueueMode | null;
 }
 
 /** A conversation that is not the current one of any session. */
@@ -99,6 +102,8 @@ export interface InboxTable {
   received_at: number;
   turn_id: TurnId | null;
   done: Flag;
+  /** 1: came when its session was full, and is shown shortened. 2: is only counted. */
+  overflow: Generated<0 | 1 | 2>;
 }
 
 export interface TurnTable {

@@ -1,9 +1,12 @@
 /** A pool whose agents do what a test says, without a process. For the misbehaviour and timing that a real pi cannot be made to show. */
+import { type Deferred, deferred } from "../kit/deferred.ts";
 import type { AgentEvent, AgentLease, AgentPool, LeaseRequest, PromptInput } from "../contracts/agent.ts";
 
 export interface Prompted {
   readonly request: LeaseRequest;
   readonly input: PromptInput;
+  /** Waits for something that is said into the prompt, and takes it. */
+  hear(): Promise<PromptInput>;
 }
 
 /** Called for each prompt; yields events and must end with done, failed or aborted, as the contract says. */
@@ -27,12 +30,15 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
     async lease(request, signal): Promise<AgentLease> {
       signal.throwIfAborted();
       open++;
+      const ear = createEar();
       return {
         pid: 1,
         prompt(input, until) {
-          prompted.push({ request, input });
-          return agent({ request, input }, until);
+          const asked = { request, input, hear: ear.hear };
+          prompted.push(asked);
+          return ear.until(agent(asked, until));
         },
+        steer: (input) => ear.steer(input),
         settledBytes: async () => SETTLED_BYTES,
         async [Symbol.asyncDispose]() {
           open--;
@@ -41,6 +47,41 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
     },
     stats: () => ({ starting: 0, idle: max - open, busy: open, waiting: 0, max, model: "fake/one", trouble: null }),
     async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** What is said into a prompt waits here until the script hears it, or the prompt ends. */
+function createEar() {
+  let said: { readonly input: PromptInput; readonly how: Deferred<"taken" | "too_late"> } | null = null;
+  let listening: Deferred<PromptInput> | null = null;
+  let over = false;
+  const meet = (): void => {
+    if (!said || !listening) return;
+    said.how.resolve("taken");
+    listening.resolve(said.input);
+    said = listening = null;
+  };
+  return {
+    hear(): Promise<PromptInput> {
+      const waiting = deferred<PromptInput>();
+      listening = waiting;
+      meet();
+      return waiting.promise;
+    },
+    async steer(input: PromptInput): Promise<"taken" | "too_late"> {
+      if (over) return "too_late";
+      const how = deferred<"taken" | "too_late">();
+      said = { input, how };
+      meet();
+      return how.promise;
+    },
+    async *until(stream: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
+      for await (const event of stream) {
+        over = ["done", "failed", "aborted"].includes(event.type);
+        if (over) said?.how.resolve("too_late");
+        yield event;
+      }
+    },
   };
 }
 

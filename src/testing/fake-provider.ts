@@ -27,6 +27,8 @@ export type FakeReply =
       readonly kind: "tools";
       readonly calls: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
       readonly usage?: FakeUsage;
+      /** Holds them back until it resolves. */
+      readonly after?: Promise<unknown>;
     }
   | { readonly kind: "status"; readonly status: number; readonly message: string }
   /** Takes the request and never answers. */
@@ -112,6 +114,7 @@ async function respond(reply: FakeReply, response: ServerResponse): Promise<bool
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   if (reply.kind === "tools") {
+    await reply.after;
     write(delta({ role: "assistant", tool_calls: reply.calls.map(toToolCall) }));
     finish(write, "tool_calls", usageOf(reply));
     response.end();

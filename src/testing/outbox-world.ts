@@ -72,6 +72,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     const life = { clock, frozen: false };
     const channel: Channel = {
       id: "fake",
+      canRefuse: true,
       repeat: "safe",
       ready: () => world.ready,
       health: () => ({ ok: true, detail: "" }),

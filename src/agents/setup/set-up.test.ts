@@ -13,7 +13,7 @@ import { findPi } from "./find-pi.ts";
 import { type ModelChoice, chooseModel } from "./model-choice.ts";
 import { redact } from "../process/redact.ts";
 import { createStartRecord } from "../start-record.ts";
-import { asPlainText } from "../talk/turn.ts";
+import { asPlainText } from "../talk/prompt-fields.ts";
 
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const local = (apiKey?: string): Config["models"] => ({

@@ -20,6 +20,8 @@ export type PiEvent =
   /** Known, and of interest only as a sign of life. */
   | { readonly type: "alive" }
   | { readonly type: "message_started" }
+  /** A message of the user has become part of the conversation: the prompt, or one that was said into it. */
+  | { readonly type: "user_said" }
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "message_ended"; readonly message: PiMessage }
   | { readonly type: "tool_started"; readonly callId: string; readonly tool: string; readonly input: unknown }
@@ -123,11 +125,12 @@ function toEvent(type: string, record: Fields): PiEvent | null {
   if (SIGNS_OF_LIFE.has(type)) return { type: "alive" };
   switch (type) {
     case "message_start":
-      return isAssistant(record.message) ? { type: "message_started" } : { type: "alive" };
+      if (isFrom("user", record.message)) return { type: "user_said" };
+      return isFrom("assistant", record.message) ? { type: "message_started" } : { type: "alive" };
     case "message_update":
       return toDelta(record.assistantMessageEvent);
     case "message_end":
-      if (isAssistant(record.message)) return { type: "message_ended", message: toMessage(record.message) };
+      if (isFrom("assistant", record.message)) return { type: "message_ended", message: toMessage(record.message) };
       return spent(isFields(record.message) ? record.message.usage : null);
     case "compaction_end":
       return spent(isFields(record.result) ? record.result.usage : null);
@@ -161,8 +164,8 @@ function toDelta(event: unknown): PiEvent {
   return { type: "text", delta: text(event.delta) };
 }
 
-function isAssistant(message: unknown): message is Fields {
-  return isFields(message) && message.role === "assistant";
+function isFrom(role: "user" | "assistant", message: unknown): message is Fields {
+  return isFields(message) && message.role === role;
 }
 
 function toMessage(message: Fields): PiMessage {

@@ -21,6 +21,7 @@ export interface Run {
 
 export function createRun(model: string): Run {
   const finished: PiMessage[] = [];
+  const answered: string[] = []; // before more was said into the prompt
   const tools = new Set<string>();
   let streamed = ""; // of the message that is being written
   let said = false; // anything was shown before the current message
@@ -28,7 +29,7 @@ export function createRun(model: string): Run {
   let usage = NO_USAGE;
   let lastModel = model;
 
-  const totals = () => ({ text: textOf(finished, streamed), usage, model: lastModel });
+  const totals = () => ({ text: joined([...answered, textOf(finished, streamed)]), usage, model: lastModel });
 
   const closeMessage = (message: PiMessage): void => {
     usage = addUsage(usage, message.usage);
@@ -47,6 +48,9 @@ export function createRun(model: string): Run {
           streamed += event.delta;
           return [{ type: "text", delta: gap + event.delta }];
         }
+        case "user_said":
+          answered.push(...answersIn(finished.splice(0)));
+          return [];
         case "message_ended":
           closeMessage(event.message);
           return [];
@@ -63,7 +67,7 @@ export function createRun(model: string): Run {
         case "retrying":
           finished.pop(); // the failed attempt; pi takes it out of the conversation too
           streamed = "";
-          said = finished.some((message) => message.text !== "");
+          said = answered.length > 0 || finished.some((message) => message.text !== "");
           return [{ type: "retrying", because: event.because }];
         default:
           return [];
@@ -72,7 +76,7 @@ export function createRun(model: string): Run {
     end(ending) {
       if (ending.because === "stopped") return { type: "aborted", ...totals() };
       if (ending.because === "failed") return { type: "failed", ...without(ending), ...totals() };
-      return settle(finished.at(-1), toolsUsed, totals());
+      return settle(finished.at(-1), toolsUsed + answered.length, totals());
     },
   };
 }
@@ -110,11 +114,18 @@ function settle(
 /** The last message is the answer. Earlier ones ("let me look that up") stand in only when it is empty. */
 function textOf(finished: readonly PiMessage[], streamed: string): string {
   const last = streamed || (finished.at(-1)?.text ?? "");
-  if (last.trim() !== "") return last;
-  return finished
-    .map((message) => message.text)
-    .filter((part) => part.trim() !== "")
-    .join("\n\n");
+  return last.trim() !== "" ? last : joined(finished.map((message) => message.text));
+}
+
+/** The model had come to an end before it heard more: that is an answer, and stays one. "Let me look" before a tool is none. */
+function answersIn(finished: readonly PiMessage[]): readonly string[] {
+  const last = finished.at(-1);
+  if (last?.stop !== "stop" && last?.stop !== "length") return [];
+  return last.text.trim() === "" ? [] : [last.text];
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part.trim() !== "").join("\n\n");
 }
 
 function without(ending: Extract<Ending, { because: "failed" }>) {

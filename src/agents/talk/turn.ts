@@ -6,19 +6,21 @@ import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { classifyFailure } from "./failure.ts";
 import type { Ended } from "../process/process.ts";
+import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
 import { type Ending, createRun } from "./run.ts";
+import { createSteering, type Steered, type Steering } from "./steering.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
 const ABORT_MS = 5_000;
 const MIN_WATCH_MS = 100;
-/** No file can take the name of what the gateway itself says to the process. */
-const BRIDGE_COMMANDS = "gw-";
 
 export interface Turn {
   readonly events: AsyncGenerator<AgentEvent, void, void>;
   /** Resolves when nothing more will happen; false when the process can no longer be trusted. */
   readonly over: Promise<boolean>;
+  /** Says something into the running prompt. */
+  steer(input: PromptInput): Promise<Steered>;
   /** Asks pi to stop; kills it when it does not. */
   halt(): void;
 }
@@ -34,38 +36,41 @@ export function startTurn(
   options: { readonly input: PromptInput; readonly model: string; readonly silenceMs: number },
   signal: AbortSignal,
 ): Turn {
-  const { clock, log } = deps;
+  const { clock } = deps;
   const { process, pipe } = agent;
   const run = createRun(options.model);
   const queue = createEventQueue();
   const over = deferred<boolean>();
   const accepted = deferred<void>();
   const finished = new AbortController();
+  const steering = createSteering(deps, process, accepted.promise);
   let stopCause: Ending | null = null;
   let lastSign = clock.elapsed();
 
   const finish = (ending: Ending, trusted: boolean): void => {
     if (finished.signal.aborted) return;
     finished.abort(new Error("the turn is over"));
+    steering.close();
     const last = run.end(stopCause ?? ending);
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
-    over.resolve(trusted && wroteWhatItKnows(last));
+    void Promise.resolve(trusted && wroteWhatItKnows(last) && steering.emptied()).then(over.resolve);
   };
 
   const halt = (cause: Ending): void => {
     if (stopCause || finished.signal.aborted) return;
     stopCause = cause;
-    void stopPolitely(deps, agent, accepted.promise, finished.signal).then((stopped) => {
+    void stopPolitely({ ...deps, steering }, agent, accepted.promise, finished.signal).then((stopped) => {
       if (stopped) return;
-      log.warn("agent did not stop when asked; ending the process", { pid: process.pid });
-      void process.stop(true);
+      endBadly(deps, agent);
       finish(cause, false);
     });
   };
 
   const take = (event: PiEvent): void => {
+    if (finished.signal.aborted) return;
     lastSign = clock.elapsed();
+    if (event.type === "user_said" && !steering.userSaid()) return; // the prompt itself
     if (event.type === "tool_ended") pipe.ended(event.callId);
     for (const one of run.apply(event)) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);
@@ -74,10 +79,11 @@ export function startTurn(
   const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const begin = async (): Promise<void> => {
-    const answer = await process.request(promptCommand(options.input, agent.templates), finished.signal);
+    const fields = inputFields(options.input, agent.templates);
+    const answer = await process.request({ type: "prompt", ...fields }, finished.signal);
     lastSign = clock.elapsed();
-    accepted.resolve();
     if (!answer.ok) finish(refused(answer.error), true);
+    accepted.resolve();
   };
 
   const listening = process.onEvent(take);
@@ -96,7 +102,12 @@ export function startTurn(
     listening[Symbol.dispose]();
     signal.removeEventListener("abort", stopped);
   });
-  return { events: queue.events(), over: over.promise, halt: stopped };
+  return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
+}
+
+function endBadly({ log }: TurnDeps, { process }: ReadyAgent): void {
+  log.warn("agent did not stop when asked; ending the process", { pid: process.pid });
+  void process.stop(true);
 }
 
 /** What a process could not write down it still remembers, and would build on it; then the next turn must begin from the file. */
@@ -117,7 +128,7 @@ async function waitForSilence(
 
 /** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. */
 async function stopPolitely(
-  { clock }: TurnDeps,
+  { clock, steering }: TurnDeps & { readonly steering: Steering },
   { process }: ReadyAgent,
   accepted: Promise<void>,
   finished: AbortSignal,
@@ -125,6 +136,7 @@ async function stopPolitely(
   using limit = clock.deadline(ABORT_MS, () => new Error("the abort was not answered"));
   try {
     await orAborted(accepted, limit.signal);
+    await orAborted(steering.answered(), limit.signal); // or it would arrive behind the clearing
     await process.request({ type: "clear_queue" }, limit.signal);
     await process.request({ type: "abort" }, limit.signal);
     if (finished.aborted) return true;
@@ -136,29 +148,6 @@ async function stopPolitely(
   } catch {
     return finished.aborted; // too late, or the process ended; whether the turn has ended says which
   }
-}
-
-/** A text that begins with a slash would be a command to pi. One space in front makes it text again. */
-export function asPlainText(text: string): string {
-  return text.trimStart().startsWith("/") ? ` ${text}` : text;
-}
-
-/** `/name …` where the owner has listed a prompt template of that name: pi puts the template in its place. */
-export function callsTemplate(text: string, templates: ReadonlySet<string>): boolean {
-  const [, name] = /^\/([\w.-]+)(?:\s|$)/.exec(text) ?? [];
-  return name !== undefined && !name.startsWith(BRIDGE_COMMANDS) && templates.has(name);
-}
-
-/** Half a character is stored as U+FFFD. pi would drop it; the model reads what the transcript shows. */
-function promptCommand(input: PromptInput, templates: ReadonlySet<string>): Record<string, unknown> {
-  const images = input.images.map(({ mimeType, base64 }) => ({ type: "image", data: base64, mimeType }));
-  const message = messageOf(input.text.toWellFormed(), input.preface, templates);
-  return { type: "prompt", message, ...(images.length > 0 ? { images } : {}) };
-}
-
-function messageOf(text: string, preface: string | undefined, templates: ReadonlySet<string>): string {
-  if (callsTemplate(text, templates)) return text;
-  return preface === undefined ? asPlainText(text) : `${preface}\n\n${text}`;
 }
 
 function refused(error: string): Ending {

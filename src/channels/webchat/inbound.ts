@@ -11,6 +11,7 @@ export interface WebChatInput {
   readonly attachments: readonly MediaRef[];
   readonly principal: Principal;
   readonly agentId: AgentId;
+  readonly steer?: boolean;
   readonly receivedAt: number;
 }
 
@@ -25,6 +26,7 @@ export function toInbound(channel: string, input: WebChatInput): InboundMessage 
     attachments: input.attachments,
     mentioned: true,
     agentId: input.agentId,
+    ...(input.steer ? { steer: true } : {}),
     receivedAt: input.receivedAt,
   };
 }

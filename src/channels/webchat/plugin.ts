@@ -12,6 +12,7 @@ export interface WebChat extends Channel {
 export function createWebChat(deps: { readonly events: Events }, id: "webchat" | "api"): WebChat {
   return {
     id,
+    canRefuse: true,
     toInbound: (input) => toInbound(id, input),
     repeat: "safe",
     async send(part) {

@@ -1,9 +1,10 @@
 /** What may wait, and how a busy session goes on. */
 import { Type } from "typebox";
-import type { QueueMode } from "../../contracts/queue.ts";
+import { QUEUE_MODES, type QueueMode } from "../../contracts/queue.ts";
 import { closed, duration } from "./kinds.ts";
 
-const queueModes = (["collect", "followup", "interrupt"] as const).map((mode) => Type.Literal(mode));
+const queueModes = QUEUE_MODES.map((mode) => Type.Literal(mode));
+const DAY_MS = 86_400_000;
 
 export const QueueSection = Type.Object(
   {
@@ -11,7 +12,7 @@ export const QueueSection = Type.Object(
       anyOf: queueModes,
       default: "collect",
       description:
-        "Messages that arrive while their session is being answered: collect makes one turn of all that wait, followup gives each its own turn, interrupt stops the running turn. An idle session starts at once.",
+        "Messages that arrive while their session is being answered: collect makes one turn of all that wait, steer says them into the running turn, followup gives each its own turn, interrupt stops the running turn. An idle session starts at once.",
     }),
     collectMs: duration(
       800,
@@ -21,14 +22,16 @@ export const QueueSection = Type.Object(
     channels: Type.Unsafe<Record<string, QueueMode>>(
       Type.Record(Type.String({ pattern: "^[a-z0-9-]{1,64}$" }), Type.Union(queueModes), {
         default: {},
-        description: "Another mode for a channel, by its name.",
+        description:
+          "Another mode for a channel, by its name. What /queue chooses for a conversation goes before both.",
       }),
     ),
     maxPerSession: Type.Integer({
       default: 20,
       minimum: 1,
       maximum: 10_000,
-      description: "Messages one session may have waiting. More are refused before they are accepted.",
+      description:
+        "Messages one session may have waiting. More are refused before they are accepted; a channel that cannot refuse keeps them as overflow.",
     }),
     maxTotal: Type.Integer({
       default: 500,
@@ -36,6 +39,17 @@ export const QueueSection = Type.Object(
       maximum: 100_000,
       description: "Messages waiting in the whole gateway.",
     }),
+    maxOverflow: Type.Integer({
+      default: 50,
+      minimum: 1,
+      maximum: 1_000,
+      description: "Overflow of one chat that its next turn is shown, shortened. Older overflow is only counted.",
+    }),
+    ttlMs: duration(
+      DAY_MS,
+      60_000,
+      "A message that has waited longer than this is not answered any more; its chat is told so.",
+    ),
     maxMessageChars: Type.Integer({
       default: 200_000,
       minimum: 1_000,

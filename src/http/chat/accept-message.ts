@@ -22,6 +22,8 @@ export interface Draft {
   readonly text: string;
   readonly attachments: readonly AttachmentInput[];
   readonly principal: Principal;
+  /** To be said into the running answer, whatever the mode. */
+  readonly steer?: boolean;
 }
 
 export interface Taken {
@@ -77,6 +79,7 @@ export async function acceptMessage(
     principal: draft.principal,
     agentId,
     fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, files.map((file) => file.identity)])),
+    ...(draft.steer ? { steer: true } : {}),
     receivedAt: deps.clock.now(),
   });
   const receipt = await deps.receiver.receive(message, signal);

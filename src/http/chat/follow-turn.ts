@@ -20,7 +20,7 @@ export type TurnProgress =
     };
 
 type Seen =
-  | { readonly event: "turn.started"; readonly data: GatewayEvents["turn.started"] }
+  | { readonly event: "turn.started"; readonly data: GatewayEvents["turn.started" | "turn.joined"] }
   | { readonly event: "turn.delta"; readonly data: GatewayEvents["turn.delta"] }
   | { readonly event: "turn.tool"; readonly data: GatewayEvents["turn.tool"] };
 
@@ -51,6 +51,7 @@ export function followTurn(
 
   const subscriptions = [
     deps.events.on("turn.started", (data) => see({ event: "turn.started", data })),
+    deps.events.on("turn.joined", (data) => see({ event: "turn.started", data })), // from here on it is the same
     deps.events.on("turn.delta", (data) => see({ event: "turn.delta", data })),
     deps.events.on("turn.tool", (data) => see({ event: "turn.tool", data })),
     deps.events.on("turn.ended", (data) => {

@@ -4,6 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
+import { cancelMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
@@ -21,10 +22,12 @@ export interface MethodDeps extends HttpDeps {
   readonly stopping: AbortSignal;
 }
 
+type Said = Params<"chat.send"> & { readonly steer?: boolean };
 type Method = (params: unknown, socket: Socket) => Promise<unknown>;
 
 const MAX_EVENT_NAMES = 32;
 const session = Type.String({ minLength: 1, maxLength: 512 });
+const clientId = Type.String({ pattern: "^[\\w-]{1,128}$" });
 const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
   cursor: Type.Optional(Type.String({ maxLength: 512 })),
@@ -36,13 +39,15 @@ const PARAMS = () => ({
   send: strict({
     session,
     text: Type.String(),
-    clientId: Type.String({ pattern: "^[\\w-]{1,128}$" }),
+    clientId,
     attachments: Type.Optional(
       Type.Array(Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, { additionalProperties: false }), {
         maxItems: MAX_ATTACHMENTS,
       }),
     ),
   }),
+  steer: strict({ session, text: Type.String(), clientId }),
+  cancel: strict({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
   session: strict({ session }),
   list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
   view: strict({ session, ...paging }),
@@ -59,16 +64,21 @@ export function createMethods(
 ): MethodTable {
   const params = PARAMS();
   const keyOf = (name: string) => sessionOf(deps, name).sessionKey;
+  const send = async ({ clientId: given, ...said }: Said, socket: Socket): Promise<Result<"chat.send">> => {
+    const { principal } = socket.data.identity;
+    const draft = { attachments: [], ...said, eventId: `web:${given}`, principal } as const;
+    // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
+    const sending = socket.data.sending.then(() => acceptMessage(deps, limits, draft, deps.stopping));
+    socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
+    const taken = await sending;
+    return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
+  };
   const methods: Record<keyof WireMethods, Method> = {
-    "chat.send": method<"chat.send">(params.send, async ({ clientId, ...said }, socket) => {
-      const { principal } = socket.data.identity;
-      const draft = { attachments: [], ...said, eventId: `web:${clientId}`, principal } as const;
-      // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
-      const sending = socket.data.sending.then(() => acceptMessage(deps, limits, draft, deps.stopping));
-      socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
-      const taken = await sending;
-      return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
-    }),
+    "chat.send": method<"chat.send">(params.send, send),
+    "chat.steer": method<"chat.steer">(params.steer, (said, socket) => send({ ...said, steer: true }, socket)),
+    "chat.cancel": method<"chat.cancel">(params.cancel, ({ id }, socket) =>
+      cancelMessage(deps, id, socket.data.identity.principal),
+    ),
     "chat.abort": method<"chat.abort">(params.session, (asked) => ({ aborted: deps.live.abort(keyOf(asked.session)) })),
     "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>
       deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),

@@ -8,11 +8,13 @@ import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
+import { createOverflow, type HiddenCounts } from "./overflow.ts";
 import { newSessionFile } from "./session-file-name.ts";
 import { searchTextOf, titleOf } from "./words.ts";
 
 export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);
+  const overflow = createOverflow(sql);
 
   const touchSession = (row: NewInboxRow): void => {
     const { message } = row;
@@ -45,9 +47,15 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
       write(() => {
         if (queries.add.run(toColumns(row)) === 0) return knownAs(row.message);
         touchSession(row);
-        return { kind: "stored" };
+        const hidden = row.overflow ? overflow.hideOldest(row, row.overflow.maxShown) : null;
+        return { kind: "stored", mode: queries.mode.first({ key: row.sessionKey })?.queue_mode ?? null, hidden };
       }),
-    unfinished: () => read(() => queries.unfinished.all({}).map((row) => toUnfinished(row, log))),
+    unfinished: () =>
+      read(() => {
+        const hidden = overflow.countHidden();
+        return queries.unfinished.all({}).map((row) => toUnfinished(row, hidden, log));
+      }),
+    senderOf: (id) => read(() => queries.sender.first({ id })?.sender ?? null),
   };
 }
 
@@ -80,13 +88,15 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
   return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };
 }
 
-type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done">;
+type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done" | "overflow"> & { readonly overflow: 0 | 1 };
 
-/** What an unfinished row is read with: its own columns and those of the turn that had begun, if any. */
-type UnfinishedColumns = InboxColumns & {
+/** What an unfinished row is read with: its own columns, and those of its session and of the turn that had begun, if any. */
+type UnfinishedColumns = Omit<InboxColumns, "overflow"> & {
+  readonly overflow: 0 | 1 | 2;
   readonly turn_id: TurnTable["id"] | null;
   readonly attempt: number | null;
   readonly unsafe: TurnTable["unsafe"] | null;
+  readonly queue_mode: SessionTable["queue_mode"];
 };
 
 function createQueries(sql: Sql) {
@@ -98,6 +108,12 @@ function createQueries(sql: Sql) {
         .where("channel", "=", p("channel"))
         .where("account", "=", p("account"))
         .where("event_id", "=", p("event_id")),
+    ),
+    sender: sql.prepare((db, p: Params<Pick<InboxTable, "id">>) =>
+      db.selectFrom("inbox").select("sender").where("id", "=", p("id")),
+    ),
+    mode: sql.prepare((db, p: Params<Pick<SessionTable, "key">>) =>
+      db.selectFrom("sessions").select("queue_mode").where("key", "=", p("key")),
     ),
     touch: sql.prepare((db, p: Params<Touch>) =>
       db
@@ -124,7 +140,7 @@ function createQueries(sql: Sql) {
         .values({
           ...p.row("id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread"),
           ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "attachments"),
-          ...p.row("mentioned", "received_at"),
+          ...p.row("mentioned", "received_at", "overflow"),
           ...{ turn_id: null, done: 0 },
         })
         .onConflict((conflict) => conflict.columns(["channel", "account", "event_id"]).doNothing()),
@@ -134,9 +150,11 @@ function createQueries(sql: Sql) {
       db
         .selectFrom("inbox")
         .leftJoin("turns", "turns.id", "inbox.turn_id")
+        .innerJoin("sessions", "sessions.key", "inbox.session_key")
         .selectAll("inbox")
-        .select(["turns.attempt", "turns.unsafe"])
+        .select(["turns.attempt", "turns.unsafe", "sessions.queue_mode"])
         .where("inbox.done", "=", raw.lit(0))
+        .where("inbox.overflow", "<", raw.lit(2))
         .orderBy(raw`+inbox.seq`),
     ),
   };
@@ -160,10 +178,11 @@ function toColumns(row: NewInboxRow): InboxColumns {
     attachments: encodeAttachments(message.attachments),
     mentioned: message.mentioned ? 1 : 0,
     received_at: message.receivedAt,
+    overflow: row.overflow ? 1 : 0,
   };
 }
 
-function toUnfinished(row: UnfinishedColumns, log: Log): UnfinishedRow {
+function toUnfinished(row: UnfinishedColumns, hidden: HiddenCounts, log: Log): UnfinishedRow {
   const turn =
     row.turn_id === null ? null : { turnId: row.turn_id, attempt: row.attempt ?? 1, unsafeToRetry: row.unsafe === 1 };
   return {
@@ -174,6 +193,8 @@ function toUnfinished(row: UnfinishedColumns, log: Log): UnfinishedRow {
     priority: row.priority,
     message: toMessage(row, log),
     turn,
+    mode: row.queue_mode,
+    overflow: row.overflow === 0 ? null : { hidden: hidden.take(row) },
   };
 }
 

@@ -25,6 +25,7 @@ const SUMMARY = [
   "cost_usd",
   "model",
   "thinking",
+  "queue_mode",
 ] as const satisfies readonly (keyof SessionTable)[];
 
 type SummaryRow = Pick<SessionTable, (typeof SUMMARY)[number]>;
@@ -96,6 +97,7 @@ function toSummary(row: SummaryRow): SessionSummary {
     usage: toUsage(row),
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.thinking === null ? {} : { thinking: row.thinking }),
+    ...(row.queue_mode === null ? {} : { queueMode: row.queue_mode }),
   };
 }
 

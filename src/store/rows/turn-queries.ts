@@ -53,6 +53,21 @@ function beginning(sql: Sql) {
         ...{ attempt: 1, state: "running", unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 },
       }),
     ),
+    addOver: sql.prepare(
+      (db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state">>) =>
+        db.insertInto("turns").values({
+          ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state"),
+          ...{ attempt: 1, unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+        }),
+    ),
+    free: sql.prepare((db, p: Params<{ inboxId: InboxId; key: SessionKey }>) =>
+      db
+        .selectFrom("inbox")
+        .select("id")
+        .where("id", "=", p("inboxId"))
+        .where("session_key", "=", p("key"))
+        .where("turn_id", "is", null),
+    ),
     again: sql.prepare((db, p: Params<{ id: TurnId; attempt: number; file: string }>) =>
       db.updateTable("turns").set(p.row("attempt", "file")).where("id", "=", p("id")),
     ),

@@ -1,10 +1,11 @@
 /** Turns: begun at most once at a time per session, ended exactly once, and by the attempt that is current. */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnId } from "../../contracts/ids.ts";
-import type { TurnFinish, TurnResult, TurnStore } from "../../contracts/store.ts";
+import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
 import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { decodeJson, encodeJson, toAddressColumns } from "./codec.ts";
+import { createOverflow } from "./overflow.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
 
@@ -13,6 +14,7 @@ type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking
 
 export function createTurns({ sql, read, write }: RowDeps): TurnStore {
   const queries = createTurnQueries(sql);
+  const overflow = createOverflow(sql);
   return {
     begin: (turn) =>
       write(() => {
@@ -20,6 +22,7 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
         if (!session) throw new GatewayError("internal", "a turn was begun in a session that does not exist");
         const known = queries.turn.first({ id: turn.turnId });
         const { attempt, unsafe } = known ? beginAgain(queries, known, session) : beginFirst(queries, turn, session);
+        if (!known && turn.overflow) overflow.claim({ ...turn, ...turn.overflow });
         return {
           attempt,
           unsafeToRetry: unsafe === 1,
@@ -27,10 +30,27 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
           settings: { model: session.model, thinking: session.thinking },
         };
       }, "with the next"), // lost in a power cut, the message is simply begun again
+    join: ({ turnId, attempt, inboxIds }) =>
+      write(() => {
+        const turn = queries.turn.first({ id: turnId });
+        if (!turn || turn.state !== "running" || turn.attempt !== attempt) return false;
+        for (const inboxId of inboxIds) queries.claim.run({ inboxId, turnId, key: turn.session_key });
+        return true;
+      }, "with the next"), // lost in a power cut, the message simply waits
+    endUnbegun: (end) =>
+      write(() => {
+        const row = beginOver(queries, end);
+        if (!row) return false;
+        if (end.overflow) overflow.claim({ ...end, ...end.overflow });
+        const nothing = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+        endTurn(queries, row, { ...end, ...row, attempt: 1, usage: nothing, model: "" });
+        return true;
+      }),
     finish: (end) =>
       write(() => {
         const turn = queries.turn.first({ id: end.turnId });
         if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return false;
+        for (const inboxId of end.joined ?? []) queries.claim.run({ inboxId, turnId: turn.id, key: turn.session_key });
         endTurn(queries, turn, end);
         return true;
       }),
@@ -75,10 +95,22 @@ function beginAgain(
   return { attempt, unsafe: known.unsafe };
 }
 
+/** The session may have a running turn; a turn that is over from the start does not get in its way. */
+function beginOver(queries: TurnQueries, end: UnbegunEnd): (EndedTurn & { readonly settledBytes: number }) | null {
+  const { turnId, sessionKey: key, at } = end;
+  const session = queries.session.first({ key });
+  if (!session || end.inboxIds.some((inboxId) => !queries.free.first({ inboxId, key }))) return null;
+  const row = { id: turnId, session_key: key, agent_id: end.agentId, file: session.file, begun_at: at };
+  queries.addOver.run({ ...row, state: end.outcome });
+  for (const inboxId of end.inboxIds) queries.claim.run({ inboxId, turnId, key });
+  return { ...row, settledBytes: session.settled_bytes };
+}
+
 type TurnTableRow = Omit<TurnTable, "seq" | "spans">;
+type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
 /** All of it, in the one transaction of this write. */
-function endTurn(queries: TurnQueries, turn: TurnTableRow, end: TurnFinish): void {
+function endTurn(queries: TurnQueries, turn: EndedTurn, end: TurnFinish): void {
   const usage = {
     input_tokens: whole(end.usage.inputTokens),
     output_tokens: whole(end.usage.outputTokens),
@@ -107,7 +139,7 @@ function whole(count: number): number {
   return Number.isFinite(count) ? Math.round(count) : 0;
 }
 
-function replyRows(turn: TurnTableRow, end: TurnFinish): readonly NewReply[] {
+function replyRows(turn: EndedTurn, end: TurnFinish): readonly NewReply[] {
   return end.reply
     .toSorted((a, b) => a.part - b.part)
     .map(({ part, message }) => ({

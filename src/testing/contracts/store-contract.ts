@@ -2,6 +2,7 @@
 import { describe } from "bun:test";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
+import { queuePromises } from "./queue-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
 import { turnPromises, toolCallPromises, outboxPromises } from "./turn-contract.ts";
@@ -11,6 +12,7 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
   describe(name, () => {
     inboxPromises(open);
     turnPromises(open);
+    queuePromises(open);
     toolCallPromises(open);
     outboxPromises(open);
     sessionPromises(open);

@@ -4,6 +4,7 @@ import type { InboundMessage, MediaRef, SessionSettings, TranscriptItem } from "
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { Cancelled } from "../../contracts/queue.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
 import type { GatewayStatus } from "../../contracts/wire.ts";
 import {
@@ -43,6 +44,8 @@ export interface HttpWorld extends AsyncDisposable {
   refuse: Extract<Receipt, { kind: "refused" }> | null;
   /** Called when a message was taken, before the caller hears of it. */
   onTaken: ((id: InboxId, sessionKey: SessionKey) => void) | null;
+  /** What becomes of a message that is taken back; without it there is none. */
+  cancel: ((id: InboxId, by: Principal) => Cancelled) | null;
   url(path: string): string;
   /** A request with the operator's token. */
   call(path: string, init?: RequestInit): Promise<Response>;
@@ -60,7 +63,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
   const log = recordingLog();
   const events = createEvents({ log });
   const memory = createMemory();
-  const intake: Intake = { received: [], inbox: new Map(), refuse: null, onTaken: null };
+  const intake: Intake = { received: [], inbox: new Map(), refuse: null, onTaken: null, cancel: null };
   const deps: HttpDeps = {
     clock,
     ids: createSeqIds(),
@@ -70,6 +73,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     store: memory.store,
     receiver: { receive: async (message) => take(intake, message) },
     live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
+    takeBack: { cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" } },
     page: testPage(),
     webchat: { toInbound: (input) => inbound("webchat", input) },
     api: { toInbound: (input) => inbound("api", input) },
@@ -106,6 +110,7 @@ interface Intake {
   readonly inbox: Map<string, { readonly id: InboxId; readonly fingerprint: string }>;
   refuse: HttpWorld["refuse"];
   onTaken: HttpWorld["onTaken"];
+  cancel: HttpWorld["cancel"];
 }
 
 function take(intake: Intake, message: InboundMessage): Receipt {
@@ -208,6 +213,8 @@ function createMemory() {
   const store: HttpDeps["store"] = {
     turns: {
       begin: never,
+      join: never,
+      endUnbegun: never,
       finish: never,
       resultOf: async (id) => results.get(id) ?? null,
       list: async () => ({ items: [] }),
@@ -267,6 +274,7 @@ function inbound(channel: string, input: InboundInput): InboundMessage {
     sender: { principal: input.principal, name: "Owner" },
     mentioned: true,
     agentId: input.agentId,
+    ...(input.steer ? { steer: true } : {}),
   };
 }
 

@@ -12,6 +12,8 @@ export interface SimOptions {
   readonly collectMs: number;
   readonly maxPerSession: number;
   readonly maxTotal: number;
+  readonly maxOverflow: number;
+  readonly ttlMs: number;
   readonly agents: number;
   readonly turnMs: number;
   readonly graceMs: number;
@@ -37,7 +39,7 @@ export interface SimOptions {
   readonly stops: number;
 }
 
-export interface SimChannel extends Pick<Channel, "id" | "repeat" | "dedupeMs" | "whenLost"> {
+export interface SimChannel extends Pick<Channel, "id" | "repeat" | "dedupeMs" | "whenLost" | "canRefuse"> {
   readonly retry: number;
   readonly limited: number;
   readonly lost: number;
@@ -56,6 +58,8 @@ export function optionsOf(chance: Chance): SimOptions {
     messages,
     talkMs: chance.pick([500, 5_000, 60_000]),
     mode: chance.pick(MODES),
+    maxOverflow: chance.pick([1, 3, 50]),
+    ttlMs: 3_600_000_000,
     collectMs: chance.pick([0, 200, 2_000]),
     maxPerSession: chance.pick([2, 5, 20]),
     maxTotal: chance.pick([6, 30, 100]),
@@ -91,9 +95,9 @@ export function optionsOf(chance: Chance): SimOptions {
 }
 
 const CHANNELS = [
-  { id: "safe", repeat: "safe" },
-  { id: "deduplicated", repeat: "deduplicated" },
-  { id: "forgetful", repeat: "deduplicated", dedupeMs: 3_000 },
-  { id: "risky", repeat: "risky" },
-  { id: "held", repeat: "risky", whenLost: "hold" },
-] as const satisfies readonly Pick<SimChannel, "id" | "repeat" | "dedupeMs" | "whenLost">[];
+  { id: "safe", repeat: "safe", canRefuse: true },
+  { id: "deduplicated", repeat: "deduplicated", canRefuse: false },
+  { id: "forgetful", repeat: "deduplicated", dedupeMs: 3_000, canRefuse: true },
+  { id: "risky", repeat: "risky", canRefuse: false },
+  { id: "held", repeat: "risky", whenLost: "hold", canRefuse: true },
+] as const satisfies readonly Pick<SimChannel, "id" | "repeat" | "dedupeMs" | "whenLost" | "canRefuse">[];

@@ -30,6 +30,7 @@ export function createSimChannels(deps: PlatformDeps): SimChannels {
 
   const channelOf = (about: SimChannel): Channel => ({
     id: about.id,
+    canRefuse: about.canRefuse,
     repeat: about.repeat,
     ...(about.dedupeMs === undefined ? {} : { dedupeMs: about.dedupeMs }),
     ...(about.whenLost === undefined ? {} : { whenLost: about.whenLost }),

@@ -1,0 +1,74 @@
+/** One prompt from the question to the agent's last word: shows what it says, measures it, and says into it what arrives meanwhile. */
+import type { AgentEvent, AgentLease } from "../contracts/agent.ts";
+import type { Batch } from "../contracts/queue.ts";
+import { createDeltaStream } from "../delivery/index.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
+import { promptFor } from "./prompt.ts";
+import type { SpanRecorder } from "./spans.ts";
+import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
+import type { AgentEnding } from "./turn-ending.ts";
+
+export interface ConverseDeps extends SteeringDeps {
+  readonly clock: Clock;
+  readonly live: LiveTurnsBoard;
+  readonly spans: SpanRecorder;
+}
+
+export interface Conversation {
+  readonly lease: AgentLease;
+  readonly batch: Batch;
+  readonly writer: LiveTurnWriter;
+  readonly signal: AbortSignal;
+}
+
+const DELTA_GAP_MS = 30;
+
+export async function converse(
+  deps: ConverseDeps,
+  { lease, batch, writer, signal }: Conversation,
+): Promise<AgentEnding> {
+  const { spans } = deps;
+  spans.enter("first_token");
+  let shown = writer;
+  const over = new AbortController();
+  const deltas = createDeltaStream(deps, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
+  let steering: Steering | null = null;
+  try {
+    const events = lease.prompt(await promptFor(deps, batch), signal);
+    steering = startSteering(deps, { lease, batch, joined: (ids) => shown.joined(ids) }, signal);
+    for await (const event of events) {
+      if (event.type === "text") {
+        spans.spoke();
+        deltas.push(event.delta);
+        continue;
+      }
+      deltas.flush();
+      noteTool(spans, event);
+      if (event.type === "tool_start") shown.toolStarted(event);
+      else if (event.type === "tool_end") shown.toolEnded(event);
+      else if (event.type === "retrying") shown = deps.live.open(batch);
+      else return event;
+    }
+    return {
+      type: "failed",
+      code: "agent_exited",
+      detail: "the stream ended without an ending",
+      again: true,
+      text: "",
+      usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+      model: "",
+    };
+  } finally {
+    await steering?.over();
+    over.abort(new Error("turn over"));
+    if (shown !== writer) shown.close();
+  }
+}
+
+function noteTool(spans: SpanRecorder, event: AgentEvent): void {
+  if (event.type === "tool_end") return spans.toolEnded(event.callId);
+  if (event.type !== "tool_start") return;
+  spans.spoke();
+  spans.toolStarted(event.callId, event.tool);
+}

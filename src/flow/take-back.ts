@@ -1,0 +1,25 @@
+/** A waiting message that its sender takes back: ended in the store, then told to everyone who watches, then delivered like any other end. */
+import type { Outbox } from "../contracts/delivery.ts";
+import type { Events } from "../contracts/events.ts";
+import type { TakeBack } from "../contracts/flow.ts";
+import type { Queue } from "../contracts/queue.ts";
+import { NOTHING_USED, takenBack } from "./turn-ending.ts";
+
+export function createTakeBack(deps: {
+  readonly events: Events;
+  readonly queue: Queue;
+  readonly outbox: Outbox;
+}): TakeBack {
+  const { events, queue, outbox } = deps;
+  return {
+    async cancel(id, by) {
+      const done = await queue.cancel(id, by, takenBack());
+      if (done.kind !== "cancelled") return done;
+      const about = { sessionKey: done.sessionKey, turnId: done.turnId, inboxIds: [id] };
+      events.emit("turn.joined", about);
+      events.emit("turn.ended", { ...about, outcome: "aborted", ms: 0, usage: NOTHING_USED });
+      outbox.wake();
+      return done;
+    },
+  };
+}

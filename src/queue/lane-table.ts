@@ -1,0 +1,133 @@
+/** The lanes and the lines they stand in, as one state and the few moves that change it. Used by lanes.ts alone. */
+import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { QueueMode } from "../contracts/queue.ts";
+import { createReadyLine, type ReadyLine } from "./ready-line.ts";
+import { isExpired } from "./take-from.ts";
+import { sizeOf, type Work } from "./work.ts";
+
+export interface RunningTurn {
+  readonly turnId: TurnId;
+  readonly alone?: boolean;
+  readonly stop: AbortController;
+}
+
+export interface Lane {
+  readonly key: SessionKey;
+  readonly waiting: Work[];
+  running: Running | null;
+  inLine: "talk" | "commands" | null;
+  /** While it collects: when it goes on at the latest, and when it goes on if nothing more comes. */
+  collecting: { readonly latestAt: number; dueAt: number; readonly collectMs: number } | null;
+  /** Chosen for this session. */
+  mode: QueueMode | null;
+}
+
+interface Running {
+  readonly turn: RunningTurn;
+  /** Grows when something joins. */
+  work: Work;
+  /** Offered to the turn: nobody takes these back any more. */
+  readonly offered: Set<InboxId>;
+  /** Nothing more is offered. */
+  closed: boolean;
+}
+
+export interface LaneTable {
+  readonly lanes: Map<SessionKey, Lane>;
+  readonly talk: ReadyLine<Lane>;
+  /** Lanes whose head needs no agent: a command, or something that waited too long. */
+  readonly commands: Lane[];
+  readonly collecting: Set<Lane>;
+  readonly counts: { waiting: number; overflow: number; running: number };
+  /** Nothing in the talk line expires before this. */
+  nextExpiryAt: number;
+}
+
+export function createLaneTable(): LaneTable {
+  return {
+    lanes: new Map(),
+    talk: createReadyLine(),
+    commands: [],
+    collecting: new Set(),
+    counts: { waiting: 0, overflow: 0, running: 0 },
+    nextExpiryAt: Infinity,
+  };
+}
+
+export function openLane({ lanes }: LaneTable, key: SessionKey): Lane {
+  const known = lanes.get(key);
+  if (known) return known;
+  const lane: Lane = { key, waiting: [], running: null, inLine: null, collecting: null, mode: null };
+  lanes.set(key, lane);
+  return lane;
+}
+
+export function forgetIfEmpty(table: LaneTable, lane: Lane): void {
+  if (lane.running || lane.waiting.length > 0) return;
+  leaveLine(table, lane);
+  table.collecting.delete(lane);
+  table.lanes.delete(lane.key);
+}
+
+export function countWork({ counts }: LaneTable, work: Work, sign: 1 | -1): void {
+  const { messages, overflow } = sizeOf(work);
+  counts.waiting += sign * messages;
+  counts.overflow += sign * overflow;
+}
+
+export function queueUp(table: LaneTable, lane: Lane, now: number): void {
+  const [head] = lane.waiting;
+  if (!head || lane.running || lane.inLine || lane.collecting) return;
+  lane.inLine = (head.alone && !head.errand) || isExpired(head, now) ? "commands" : "talk";
+  if (lane.inLine === "commands") return void table.commands.push(lane);
+  table.talk.push(lane, head.priority, now);
+  table.nextExpiryAt = Math.min(table.nextExpiryAt, expiryOf(head));
+}
+
+export function leaveLine({ talk, commands }: LaneTable, lane: Lane): void {
+  if (lane.inLine === "talk") talk.remove(lane);
+  if (lane.inLine === "commands") commands.splice(commands.indexOf(lane), 1);
+  lane.inLine = null;
+}
+
+/** More has come into the lane. */
+export function noteArrival(table: LaneTable, lane: Lane, now: number): void {
+  if (lane.collecting) lane.collecting.dueAt = Math.min(now + lane.collecting.collectMs, lane.collecting.latestAt);
+  queueUp(table, lane, now);
+}
+
+export function endCollecting(table: LaneTable, now: number): void {
+  for (const lane of table.collecting) {
+    if ((lane.collecting?.dueAt ?? 0) > now) continue;
+    lane.collecting = null;
+    table.collecting.delete(lane);
+    queueUp(table, lane, now);
+  }
+}
+
+/** What waited too long needs no agent, so it does not wait for one either. */
+export function sweepExpired(table: LaneTable, now: number): void {
+  if (now < table.nextExpiryAt) return;
+  table.nextExpiryAt = Infinity;
+  for (const lane of [...table.talk.all()]) {
+    const [head] = lane.waiting;
+    if (!head) continue;
+    if (!isExpired(head, now)) {
+      table.nextExpiryAt = Math.min(table.nextExpiryAt, expiryOf(head));
+      continue;
+    }
+    leaveLine(table, lane);
+    queueUp(table, lane, now);
+  }
+}
+
+/** When there may be work without anything new arriving; Infinity when only something new can make some. */
+export function soonest({ collecting, talk, nextExpiryAt }: LaneTable, sort: "talk" | "commands"): number {
+  let dueAt = sort === "commands" && talk.size > 0 ? nextExpiryAt : Infinity;
+  for (const lane of collecting) dueAt = Math.min(dueAt, lane.collecting?.dueAt ?? Infinity);
+  return dueAt;
+}
+
+function expiryOf({ turnId, expiresAt = Infinity }: Work): number {
+  return turnId === null ? expiresAt : Infinity;
+}

@@ -1,0 +1,224 @@
+/** What may become of a message while it waits: said into the running turn, taken back, or told that it waited too long. */
+import { describe, expect, test } from "bun:test";
+import type { InboxId, Principal } from "../contracts/ids.ts";
+import type { UnbegunReply } from "../contracts/queue.ts";
+import { DONE, idOf, keyOf, never, queueWorld, words } from "../testing/queue-world.ts";
+
+const HOUR_MS = 3_600_000;
+const BACK: UnbegunReply = {
+  outcome: "aborted",
+  reply: [{ part: 0, message: { kind: "notice", text: "taken back" } }],
+};
+const A = "A" as Principal;
+const soon = (): AbortSignal => {
+  const stop = new AbortController();
+  setImmediate(() => stop.abort(new Error("nothing came")));
+  return stop.signal;
+};
+
+describe("a running turn", () => {
+  test("is offered what the same person says in the same place, in order, and nothing else", async () => {
+    await using fx = await queueWorld({ mode: "steer" });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    await fx.say("a", "two");
+    await fx.say("b", "elsewhere");
+    expect((await batch.offered(never)).map(({ message }) => message.text)).toEqual(["two"]);
+    await fx.say("a", "by another", { by: "B" });
+    await fx.say("a", "three");
+    expect(await batch.offered(soon())).toEqual([]);
+  });
+
+  test.each([
+    ["another role", { role: "guest" as const }],
+    ["another agent", { agentId: "other" as never }],
+  ])("is not offered what comes with %s", async (_what, more) => {
+    await using fx = await queueWorld({ mode: "steer" });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    await fx.say("a", "two", more);
+    expect(await batch.offered(soon())).toEqual([]);
+  });
+
+  test("is not offered commands; one that runs is offered nothing", async () => {
+    await using fx = await queueWorld({ mode: "steer" });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    await fx.say("a", "/status");
+    await fx.say("a", "two");
+    expect(await batch.offered(soon())).toEqual([]);
+    await batch.finish(DONE);
+    const command = await fx.queue.takeCommand(never);
+    expect([words(command), await command.offered(soon())]).toEqual([["/status"], []]);
+  });
+
+  test("is not offered anything more when it has declined, or was stopped", async () => {
+    await using fx = await queueWorld({ mode: "steer" });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    await fx.say("a", "two");
+    await batch.offered(never);
+    batch.decline();
+    await fx.say("a", "three");
+    expect(await batch.offered(soon())).toEqual([]);
+    await batch.finish(DONE);
+    const next = await fx.take();
+    expect(words(next)).toEqual(["two", "three"]);
+    await fx.say("a", "/stop");
+    await fx.say("a", "four");
+    expect(await next.offered(soon())).toEqual([]);
+  });
+
+  test("is offered what waited for it before, when its session chooses to steer", async () => {
+    await using fx = await queueWorld({ mode: "collect" });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    await fx.say("a", "two");
+    const offered = batch.offered(never);
+    await fx.queue.choose(keyOf("a"), "steer");
+    expect((await offered).map(({ message }) => message.text)).toEqual(["two"]);
+  });
+});
+
+describe("the mode of a session", () => {
+  test("goes before that of its channel and of the gateway, and lasts over a restart and over rest", async () => {
+    await using fx = await queueWorld({ mode: "followup", channels: { webchat: "interrupt" } });
+    await fx.say("a", "one");
+    expect(fx.queue.session(keyOf("a"), "webchat")).toEqual({ waiting: 1, mode: "interrupt", chosen: false });
+    await fx.queue.choose(keyOf("a"), "collect");
+    expect(fx.queue.session(keyOf("a"), "webchat")).toEqual({ waiting: 1, mode: "collect", chosen: true });
+    await fx.answer();
+    await fx.restart();
+    await fx.say("a", "two");
+    const batch = await fx.take();
+    for (const text of ["three", "four"]) await fx.say("a", text);
+    await batch.finish(DONE);
+    expect(await fx.answer()).toEqual(["three", "four"]);
+    await fx.say("b", "other");
+    expect(fx.queue.session(keyOf("b"), "webchat")).toMatchObject({ mode: "interrupt", chosen: false });
+    await fx.say("a", "five");
+    await fx.queue.choose(keyOf("a"), null);
+    expect(fx.queue.session(keyOf("a"), "webchat")).toMatchObject({ mode: "interrupt", chosen: false });
+  });
+});
+
+describe("a message that is taken back", () => {
+  test("is not answered any more, ends visibly, and leaves the others in their order", async () => {
+    await using fx = await queueWorld();
+    await fx.say("a", "one");
+    const two = idOf(await fx.say("a", "two"));
+    await fx.say("a", "three");
+    expect(await fx.queue.cancel(two, A, BACK)).toMatchObject({ kind: "cancelled", sessionKey: keyOf("a") });
+    expect([await fx.answer(), await fx.answer()]).toEqual([["one"], ["three"]]);
+    expect(await fx.store.turns.resultOf(two)).toMatchObject({ outcome: "aborted", content: "taken back" });
+    await fx.restart();
+    expect(fx.queue.stats()).toEqual({ waiting: 0, running: 0 });
+    expect(await fx.queue.cancel(two, A, BACK)).toEqual({ kind: "not_waiting" });
+  });
+
+  test("can be the only one of its lane, and can come while a turn runs", async () => {
+    await using fx = await queueWorld();
+    const one = idOf(await fx.say("a", "one"));
+    expect((await fx.queue.cancel(one, A, BACK)).kind).toBe("cancelled");
+    await fx.say("b", "two");
+    const batch = await fx.take();
+    const three = idOf(await fx.say("b", "three"));
+    expect([words(batch), (await fx.queue.cancel(three, A, BACK)).kind]).toEqual([["two"], "cancelled"]);
+    await batch.finish(DONE);
+    expect(fx.queue.stats()).toEqual({ waiting: 0, running: 0 });
+  });
+
+  test("was sent by whoever takes it back, and does not run yet", async () => {
+    await using fx = await queueWorld({ mode: "steer" });
+    const one = idOf(await fx.say("a", "one"));
+    expect(await fx.queue.cancel(one, "B" as Principal, BACK)).toEqual({ kind: "unknown" });
+    expect(await fx.queue.cancel("nothing" as InboxId, A, BACK)).toEqual({ kind: "unknown" });
+    const batch = await fx.take();
+    expect(await fx.queue.cancel(one, A, BACK)).toEqual({ kind: "not_waiting" });
+    const two = idOf(await fx.say("a", "two"));
+    await batch.offered(never); // an agent is being told
+    expect(await fx.queue.cancel(two, A, BACK)).toEqual({ kind: "not_waiting" });
+  });
+
+  test("waits in its place when the disk does not take its end", async () => {
+    await using fx = await queueWorld();
+    const one = idOf(await fx.say("a", "one"));
+    await fx.say("a", "two");
+    const { endUnbegun } = fx.store.turns;
+    (fx.store.turns as { endUnbegun: unknown }).endUnbegun = () => Promise.reject(new Error("disk full"));
+    await expect(fx.queue.cancel(one, A, BACK)).rejects.toThrow("disk full");
+    (fx.store.turns as { endUnbegun: unknown }).endUnbegun = endUnbegun;
+    expect([await fx.answer(), await fx.answer()]).toEqual([["one"], ["two"]]);
+  });
+});
+
+describe("a message that waited too long", () => {
+  test("needs no agent: it ends with what is said about it while all agents are busy", async () => {
+    await using fx = await queueWorld({ ttlMs: HOUR_MS });
+    const one = idOf(await fx.say("a", "one"));
+    const expired = fx.queue.takeCommand(never);
+    await fx.clock.advance(HOUR_MS - 1);
+    const two = idOf(await fx.say("a", "two"));
+    await fx.clock.advance(1);
+    const batch = await expired;
+    expect([words(batch), batch.expired, batch.attempt]).toEqual([["one"], true, 1]);
+    await batch.finish({ ...DONE, outcome: "failed", error: { code: "message_expired", detail: "" } });
+    expect(await fx.store.turns.resultOf(one)).toMatchObject({ outcome: "failed", errorCode: "message_expired" });
+    expect([await fx.answer(), (await fx.store.turns.resultOf(two))?.outcome]).toEqual([["two"], "done"]);
+  });
+
+  test("is found by the start after a long time away, together with others, and never begun", async () => {
+    await using fx = await queueWorld({ ttlMs: HOUR_MS, mode: "followup" });
+    for (const text of ["one", "two", "/status"]) await fx.say("a", text);
+    await fx.restart(2 * HOUR_MS);
+    await fx.say("a", "three");
+    const batch = await fx.queue.takeCommand(never);
+    expect([words(batch), batch.expired]).toEqual([["one", "two"], true]);
+    await fx.restart(); // in the middle of it
+    const again = await fx.queue.takeCommand(never);
+    expect([words(again), again.expired]).toEqual([["one", "two"], true]);
+    await again.finish(DONE);
+    const command = await fx.queue.takeCommand(never);
+    expect([words(command), command.expired]).toEqual([["/status"], true]);
+    await command.finish(DONE);
+    expect(await fx.answer()).toEqual(["three"]);
+  });
+
+  test("is not one whose turn had begun", async () => {
+    await using fx = await queueWorld({ ttlMs: HOUR_MS });
+    await fx.say("a", "one");
+    await fx.take();
+    await fx.restart(2 * HOUR_MS);
+    const again = await fx.take();
+    expect([words(again), again.expired, again.attempt]).toEqual([["one"], false, 2]);
+  });
+
+  test("costs a timer only while something waits in line", async () => {
+    await using fx = await queueWorld({ ttlMs: HOUR_MS });
+    const stop = new AbortController();
+    const waiting = fx.queue.takeCommand(stop.signal);
+    await fx.say("a", "one");
+    await new Promise(setImmediate);
+    expect(fx.clock.pending()).toBe(1);
+    await fx.answer();
+    await new Promise(setImmediate);
+    expect(fx.clock.pending()).toBe(0);
+    stop.abort(new Error("over"));
+    await expect(waiting).rejects.toThrow("over");
+  });
+});
+
+describe("somebody who wants to stop something", () => {
+  test("is let in although the session and the gateway are full, a few times over", async () => {
+    await using fx = await queueWorld({ maxPerSession: 2, maxTotal: 2 });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    for (const text of ["two", "three"]) await fx.say("a", text);
+    expect(await fx.say("a", "four")).toMatchObject({ kind: "full", because: "session" });
+    expect(await fx.say("a", "/status")).toMatchObject({ kind: "full" });
+    const stops = [];
+    for (let n = 0; n < 7; n++) stops.push((await fx.say("a", "/stop")).kind);
+    expect(stops).toEqual([...Array.from({ length: 5 }, () => "queued"), "full", "full"]);
+    expect(batch.cancelled.reason).toBe("stopped");
+  });
+});

@@ -1,0 +1,90 @@
+/** A piece of work in a lane: one message, several that were joined, a turn that has to be tried again, or what came when there was no room. */
+import type { InboundMessage } from "../contracts/chat.ts";
+import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { BatchEntry } from "../contracts/queue.ts";
+
+export interface Work {
+  readonly sessionKey: SessionKey;
+  readonly agentId: AgentId;
+  readonly role: Role;
+  readonly priority: number;
+  readonly entries: readonly BatchEntry[];
+  /** Set when an earlier attempt exists: the turn goes on under its old id. */
+  readonly turnId: TurnId | null;
+  /** A command: never joined with anything, taken by whoever takes commands. */
+  readonly alone?: boolean;
+  /** A command that needs an agent: never joined, but taken by whoever takes talk. */
+  readonly errand?: boolean;
+  /** It was stopped before it could begin again. */
+  readonly stopped?: boolean;
+  /** Its sender wants it in the running turn, whatever the mode. */
+  readonly steer?: boolean;
+  /** On the lanes' clock. Left out: never. What has begun does not expire. */
+  readonly expiresAt?: number;
+  /** It waited too long, and is taken only to be told so. */
+  readonly expired?: boolean;
+  /** Some or all of it came when there was no room. `hidden`: how many more there are, only counted. `through`: the newest. */
+  readonly overflow?: { readonly hidden: number; readonly through: InboxId };
+}
+
+/** Of an overflowed message so much is kept in memory, and shown. */
+export const OVERFLOW_CHARS = 280;
+const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
+
+/** One answer goes to one chat: only what the same person said in the same place is joined. */
+export function joins(head: Work, next: Work): boolean {
+  if (next.turnId !== null || next.alone) return false;
+  return next.agentId === head.agentId && next.role === head.role && personAndPlace(next) === personAndPlace(head);
+}
+
+/**
+ * Overflow goes along with the turn before it, whoever speaks there, when the answer will be seen by those whose words it shows, and when
+ * that turn may do no more than any of them: nobody's words act with the rights of another.
+ */
+export function rides(head: Work, overflow: Work): boolean {
+  if (!overflow.overflow || overflow.turnId !== null || head.agentId !== overflow.agentId) return false;
+  return RANK[head.role] <= RANK[overflow.role] && placeOf(head) === placeOf(overflow);
+}
+
+/** The first of a chat's overflow. */
+export function overflowWork(work: Omit<Work, "entries" | "turnId">, entry: BatchEntry): Work {
+  return { ...work, entries: [entry], turnId: null, overflow: { hidden: 0, through: entry.id } };
+}
+
+/** Null when the two do not belong together. What several said may do what the least of them may. */
+export function mergeOverflow(one: Work, more: Work): Work | null {
+  if (!one.overflow || !more.overflow || one.turnId !== null) return null;
+  if (one.agentId !== more.agentId || placeOf(one) !== placeOf(more)) return null;
+  return {
+    ...one,
+    entries: [...one.entries, ...more.entries],
+    role: RANK[more.role] < RANK[one.role] ? more.role : one.role,
+    priority: Math.max(one.priority, more.priority),
+    expiresAt: Math.max(one.expiresAt ?? Infinity, more.expiresAt ?? Infinity),
+    overflow: { hidden: one.overflow.hidden + more.overflow.hidden, through: more.overflow.through },
+  };
+}
+
+/** What is kept of a message there was no room for. Its pictures are not shown, and a command among them is not carried out. */
+export function shortened(message: InboundMessage, isCommand: boolean): Pick<BatchEntry, "message" | "overflow"> {
+  const text = isCommand ? "" : [...message.text.slice(0, OVERFLOW_CHARS * 2)].slice(0, OVERFLOW_CHARS).join("");
+  return {
+    message: { ...message, text, attachments: [] },
+    overflow: { cutChars: message.text.length - text.length, attachments: message.attachments.length, isCommand },
+  };
+}
+
+export function sizeOf({ entries, overflow }: Work): { readonly messages: number; readonly overflow: number } {
+  const over = entries.filter((entry) => entry.overflow).length;
+  return { messages: entries.length - over, overflow: over + (overflow?.hidden ?? 0) };
+}
+
+export function placeOf({ entries: [first] }: Work): string {
+  if (!first) return "";
+  const { channel, account, chat, thread } = first.message.address;
+  return JSON.stringify([channel, account, chat, thread ?? null]);
+}
+
+function personAndPlace(work: Work): string {
+  return `${work.entries[0]?.message.sender.principal ?? ""} ${placeOf(work)}`;
+}

@@ -1,0 +1,100 @@
+/** The whole flow on a real store, from the receiver to the outbox, with agents that follow a script. */
+import { createChannelSet } from "../channels/index.ts";
+import { createWebChat } from "../channels/webchat/index.ts";
+import type { InboundMessage } from "../contracts/chat.ts";
+import type { EventName, GatewayEvents } from "../contracts/events.ts";
+import type { SessionKey } from "../contracts/ids.ts";
+import type { Store } from "../contracts/store.ts";
+import { startOutbox } from "../delivery/index.ts";
+import { createLiveTurns, createReceiver, createTakeBack, startTurns } from "../flow/index.ts";
+import { systemClock } from "../kit/clock.ts";
+import { systemIds } from "../kit/ids.ts";
+import { createEvents } from "../observe/index.ts";
+import { createQueue, type QueueDeps, type QueueSettings } from "../queue/index.ts";
+import { createRouter } from "../routing/index.ts";
+import { createFakeClock } from "./fake-clock.ts";
+import { createFakePool, type FakeAgent } from "./fake-pool.ts";
+import { inbound } from "./messages.ts";
+import { type RealStore, realStore } from "./real-store.ts";
+import { recordingLog } from "./recording-log.ts";
+import { routingConfig } from "./routing-config.ts";
+
+export const SESSION = "agent:default:webchat:dm:1" as SessionKey;
+const never = new AbortController().signal;
+
+export interface FlowOptions extends Partial<QueueSettings> {
+  readonly store?: (real: Store) => Store;
+  readonly timeoutMs?: number;
+  readonly graceMs?: number;
+  readonly workKind?: QueueDeps["workKind"];
+  readonly canRefuse?: boolean;
+  /** A store that an earlier flow left behind; it is not deleted with this one. */
+  readonly on?: RealStore;
+}
+
+export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
+  const clock = createFakeClock();
+  const world = options.on ?? (await realStore(systemClock));
+  const store = options.store?.(world.store) ?? world.store;
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const kinds = options.workKind ? { workKind: options.workKind } : {};
+  const queue = createQueue({ clock, ids: systemIds, log, store, ...kinds }, () => ({
+    ...{ maxPerSession: 50, maxTotal: 50, maxOverflow: 10, ttlMs: Infinity },
+    ...{ mode: "followup", collectMs: 100, channels: {} },
+    ...options,
+  }));
+  const channels = createChannelSet([
+    { ...createWebChat({ events }, "webchat"), canRefuse: options.canRefuse ?? true },
+  ]);
+  const receiver = createReceiver(
+    { log, events, queue, channels, router: createRouter(() => routingConfig()) },
+    () => ({ maxMessageChars: 1_000 }),
+    never,
+  );
+  const live = createLiveTurns({ clock, events, queue });
+  const pool = createFakePool(agent);
+  const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
+  await queue.recover();
+  const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media }, () => ({
+    timeoutMs: options.timeoutMs ?? 60_000,
+    graceMs: options.graceMs ?? 30_000,
+  }));
+  const seen: string[] = [];
+  const next = <E extends EventName>(event: E, fits: (data: GatewayEvents[E]) => boolean = () => true) =>
+    new Promise<GatewayEvents[E]>((resolve) => {
+      const listening = events.on(event, (data) => {
+        if (!fits(data)) return;
+        listening[Symbol.dispose]();
+        resolve(data);
+      });
+    });
+  events.on("turn.started", ({ attempt }) => seen.push(`started ${attempt}`));
+  events.on("turn.delta", ({ text }) => seen.push(`delta ${text}`));
+  events.on("turn.tool", ({ tool, status }) => seen.push(`tool ${tool} ${status}`));
+  events.on("turn.ended", ({ outcome }) => seen.push(`ended ${outcome}`));
+  events.on("message", ({ item }) => seen.push(`${item.role} ${item.text}`));
+  const ask = (text: string, about: Partial<InboundMessage> = {}) => receiver.receive(inbound(text, about), never);
+  const replied = () => next("message", ({ item }) => item.role === "assistant");
+  return {
+    clock,
+    store,
+    log,
+    events,
+    queue,
+    takeBack: createTakeBack({ events, queue, outbox }),
+    live,
+    pool,
+    turns,
+    seen,
+    next,
+    ask,
+    replied,
+    world,
+    async [Symbol.asyncDispose]() {
+      await turns[Symbol.asyncDispose]();
+      await outbox[Symbol.asyncDispose]();
+      if (!options.on) await world[Symbol.asyncDispose]();
+    },
+  };
+}

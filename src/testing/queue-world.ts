@@ -1,0 +1,86 @@
+/** A queue on a real store with a clock that tests move, and the words to say things into it. */
+import type { InboxId, Principal, SessionKey } from "../contracts/ids.ts";
+import type { Accepted, Batch, Queue, QueueEntry, TurnEnd } from "../contracts/queue.ts";
+import type { Store } from "../contracts/store.ts";
+import { systemIds } from "../kit/ids.ts";
+import { createQueue, type QueueDeps, type QueueSettings } from "../queue/index.ts";
+import { createFakeClock, type FakeClock } from "./fake-clock.ts";
+import { entry } from "./messages.ts";
+import { realStore } from "./real-store.ts";
+import { recordingLog } from "./recording-log.ts";
+
+export const never = new AbortController().signal;
+export const DONE: TurnEnd = {
+  outcome: "done",
+  reply: [{ part: 0, message: { kind: "reply", text: "ok" } }],
+  usage: { inputTokens: 1, outputTokens: 1, costUsd: 0 },
+  model: "m",
+  settledBytes: 10,
+};
+export const ROOMY: QueueSettings = {
+  ...{ maxPerSession: 100, maxTotal: 1_000, maxOverflow: 10, ttlMs: Infinity },
+  ...{ mode: "followup", collectMs: 0, channels: {} },
+};
+
+export interface QueueWorld extends AsyncDisposable {
+  readonly queue: Queue;
+  readonly store: Store;
+  readonly clock: FakeClock;
+  /** By "A", unless somebody else is named. */
+  say(session: string, text: string, more?: Partial<QueueEntry> & { readonly by?: string }): Promise<Accepted>;
+  take(): Promise<Batch>;
+  /** The words of the next turn, which ends at once. */
+  answer(): Promise<string[]>;
+  /** A new life on the same store, `afterMs` later. */
+  restart(afterMs?: number): Promise<void>;
+}
+
+export const words = (batch: Batch): string[] => batch.entries.map(({ message }) => message.text);
+export const keyOf = (session: string): SessionKey => entry(session, "").sessionKey;
+export const idOf = (accepted: Accepted): InboxId => (accepted.kind === "queued" ? accepted.id : ("" as InboxId));
+
+/** Commands begin with a slash, and `/stop` stops. */
+const kindOf: NonNullable<QueueDeps["workKind"]> = ({ message: { text } }) => {
+  if (text === "/stop") return "stop";
+  return text.startsWith("/") ? "command" : "talk";
+};
+
+export async function queueWorld(changes: Partial<QueueSettings> = {}): Promise<QueueWorld> {
+  let clock = createFakeClock();
+  const real = await realStore(clock);
+  const open = (store: Store): Queue =>
+    createQueue({ clock, ids: systemIds, log: recordingLog(), store, workKind: kindOf }, () => ({
+      ...ROOMY,
+      ...changes,
+    }));
+  let queue = open(real.store);
+  const world: QueueWorld = {
+    get queue() {
+      return queue;
+    },
+    get store() {
+      return real.store;
+    },
+    get clock() {
+      return clock;
+    },
+    say(session, text, { by = "A", ...more } = {}) {
+      const said = entry(session, text, more);
+      const message = { ...said.message, sender: { principal: by as Principal, name: by }, receivedAt: clock.now() };
+      return queue.accept({ ...said, message: { ...message, ...more.message } });
+    },
+    take: () => queue.take(never),
+    async answer() {
+      const batch = await queue.take(never);
+      await batch.finish(DONE);
+      return words(batch);
+    },
+    async restart(afterMs = 0) {
+      clock = createFakeClock(clock.now() + afterMs);
+      queue = open(await real.reopen());
+      await queue.recover();
+    },
+    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+  };
+  return world;
+}

@@ -1,10 +1,12 @@
 /** What the statements cost: each must find its rows by an index, however many rows there are. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import type { JobStore } from "../contracts/automation/job.ts";
 import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store-world.ts";
+import { job } from "../testing/schedule/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { migrate } from "./migrate.ts";
@@ -48,6 +50,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   const overflow = { through: "in9" as InboxId, chat: HERE };
   await store.turns.begin({ ...turn("t9", "a", ["in9"]), overflow });
   await store.turns.join({ turnId: "t9" as TurnId, attempt: 1, inboxIds: [] });
+  await store.turns.finish(end("t9"));
   await store.inbox.accept(row("in10", "a"));
   const unbegun = { inboxIds: ["in10" as InboxId], outcome: "aborted", reply: [], to: HERE, at: 1 } as const;
   await store.turns.endUnbegun({ ...turn("t10", "a", []), ...unbegun });
@@ -77,6 +80,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.roleGrants.put({ principal: OPERATOR, role: "owner", grantedBy: OPERATOR, at: 1 });
   await store.roleGrants.list();
   await store.roleGrants.remove(OPERATOR);
+  await jobStatements(store.jobs);
   await store.sessions.transcript(sessionKey("a"), { limit: 10 });
   const cursor = Buffer.from('[5,"k"]').toString("base64url");
   for (const filter of [{}, { channel: "webchat" }, { search: "x" }])
@@ -88,6 +92,50 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.signIns.remove("d");
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
+}
+
+async function jobStatements(jobs: JobStore): Promise<void> {
+  await jobs.add(job());
+  await jobs.change(job(), 1);
+  await jobs.get("water");
+  for (const filter of [{}, { source: "person" }, { createdBy: OPERATOR }] as const)
+    await jobs.list(filter, { limit: 5 });
+  await jobs.count({ createdBy: OPERATOR, source: "person" });
+  await jobs.nextDueAt();
+  await jobs.due(1, 10);
+  const rows = [{ id: "r1", slot: 600_000, status: "running", reason: null }] as const;
+  const fire = {
+    jobId: "water",
+    seenRevision: 2,
+    seenNextAt: 600_000,
+    rows,
+    nextAt: null,
+    state: "active",
+    at: 1,
+  } as const;
+  await jobs.fire([fire]);
+  await jobs.busy("water");
+  await jobs.freed();
+  await jobs.running();
+  await jobs.addManualRun({ id: "r2", jobId: "water", slot: 5 });
+  const after = { failures: 0, state: "active", because: null } as const;
+  const ended = {
+    status: "ran",
+    reason: null,
+    ms: 1,
+    turnId: null,
+    retryAt: null,
+    job: after,
+    remove: false,
+    at: 1,
+  } as const;
+  await jobs.end("r1", ended);
+  await jobs.end("r2", { ...ended, remove: true });
+  await jobs.begin("r1", "failed", 1);
+  await jobs.retries(1, 10);
+  await jobs.runs("water", { limit: 5 });
+  await jobs.prune(1, 5);
+  await jobs.remove("water");
 }
 
 function planOf(db: Database, text: string): readonly string[] {

@@ -117,7 +117,7 @@ export interface JobStore {
   begin(runId: string, from: "waiting" | "failed", at: number): Promise<boolean>;
   /** False: it has an end already. */
   end(runId: string, end: RunEnd): Promise<boolean>;
-  /** Runs that have begun and not ended, oldest first. */
+  /** Runs that have begun and not ended, in no particular order. */
   running(): Promise<readonly JobRun[]>;
   busy(jobId: string): Promise<{ readonly running: number; readonly waiting: number }>;
   /** Runs that waited for the one before them, which has ended. */

@@ -33,7 +33,7 @@ create table jobs (
   task text not null
 ) strict, without rowid;
 create index jobs_due on jobs (next_at, id) where state = 'active' and next_at is not null;
-create index jobs_by_maker on jobs (created_by, source);
+create index jobs_by_maker on jobs (created_by, id);
 
 create table job_runs (
   seq integer primary key,
@@ -51,7 +51,8 @@ create table job_runs (
   written_at integer not null
 ) strict;
 create unique index job_runs_once on job_runs (job_id, slot, manual);
-create index job_runs_open on job_runs (job_id, status) where status in ('running', 'waiting');
+create index job_runs_running on job_runs (job_id) where status = 'running';
+create index job_runs_waiting on job_runs (job_id) where status = 'waiting';
 create index job_runs_retry on job_runs (retry_at) where retry_at is not null;
 create index job_runs_old on job_runs (written_at);
 `,

@@ -1,6 +1,6 @@
 /** One row for each slot of a job, and for each time somebody ran it by hand. An end is written once. */
 import { sql as raw } from "kysely";
-import type { JobRun, JobStore, RunStatus } from "../../../contracts/automation/job.ts";
+import type { JobRun, JobStore } from "../../../contracts/automation/job.ts";
 import type { JobRunTable } from "../../schema.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
 import { decodeCursor, encodeCursor, pageSize } from "../codec.ts";
@@ -33,9 +33,8 @@ export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries
     running: () => read(() => queries.running.all({}).map(toRun)),
     busy: (jobId) =>
       read(() => {
-        const open = queries.open.all({ job_id: jobId });
-        const running = open.filter(({ status }) => status === "running").length;
-        return { running, waiting: open.length - running };
+        const running = queries.runningOf.first({ job_id: jobId })?.n ?? 0;
+        return { running, waiting: queries.waitingOf.first({ job_id: jobId })?.n ?? 0 };
       }),
     freed: () => read(() => queries.freed.all({}).map(toRun)),
     retries: (now, limit) => read(() => queries.retries.all({ now, limit }).map(toRun)),
@@ -133,16 +132,10 @@ function reading(sql: Sql) {
       db.selectFrom("job_runs").selectAll().where("id", "=", p("id")),
     ),
     running: sql.prepare((db) =>
-      db.selectFrom("job_runs").selectAll().where("status", "=", raw.lit("running")).orderBy("seq"),
+      db.selectFrom("job_runs").selectAll().where("status", "=", raw.lit("running")).orderBy("job_id"),
     ),
-    open: sql.prepare((db, p: Params<{ job_id: string }>) =>
-      db
-        .selectFrom("job_runs")
-        .selectAll()
-        .where("job_id", "=", p("job_id"))
-        .where("status", "in", [raw.lit<RunStatus>("running"), raw.lit<RunStatus>("waiting")])
-        .orderBy("seq"),
-    ),
+    runningOf: sql.prepare((db, p: Params<{ job_id: string }>) => countOf(db, p("job_id"), "running")),
+    waitingOf: sql.prepare((db, p: Params<{ job_id: string }>) => countOf(db, p("job_id"), "waiting")),
     freed: sql.prepare((db) =>
       db
         .selectFrom("job_runs")
@@ -158,7 +151,7 @@ function reading(sql: Sql) {
             ),
           ),
         )
-        .orderBy("seq"),
+        .orderBy("job_id"),
     ),
     firstRetry: sql.prepare((db) =>
       db
@@ -178,10 +171,19 @@ function reading(sql: Sql) {
         .where("job_id", "=", p("job_id"))
         .where("slot", "<", p("before"))
         .orderBy("slot", "desc")
-        .orderBy("manual")
+        .orderBy("manual", "desc")
         .limit(p("limit")),
     ),
   };
+}
+
+/** The state is part of the statement: each has an index of its own. */
+function countOf(db: Builder, jobId: string, status: "running" | "waiting") {
+  return db
+    .selectFrom("job_runs")
+    .select((eb) => eb.fn.countAll<number>().as("n"))
+    .where("job_id", "=", jobId)
+    .where("status", "=", raw.lit(status));
 }
 
 function toRun(row: Omit<JobRunTable, "seq">): JobRun {

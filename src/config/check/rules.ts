@@ -1,7 +1,7 @@
 /** What one key cannot say alone: rules between settings that decide whether a start is safe. Pure; answers with findings. */
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 import { agentRules, bindingRules, linkRules } from "./routing-rules.ts";
 

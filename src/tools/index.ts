@@ -4,4 +4,6 @@
  */
 export { createToolGate, type ToolGateDeps } from "./gate.ts";
 export { createToolRegistry, type ToolRegistry } from "./registry.ts";
+export { idForProvider, type ProviderSchema, schemaForProvider } from "./schema/providers/provider-profiles.ts";
+export { nameTools } from "./schema/tool-names.ts";
 export { sessionStatus } from "./builtin/session-status.ts";

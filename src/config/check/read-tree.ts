@@ -6,7 +6,7 @@
 import { secret } from "../../kit/secret.ts";
 import { parseDuration } from "../../kit/duration.ts";
 import { expectation } from "./expectation.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../../kit/nearest.ts";
 import { HIDDEN, joinPath, showText } from "./problem.ts";
 import { type allKeys, alternativeFor, choicesOf, holdsSecret, recordOf, type SchemaNode } from "../schema-node.ts";
 import { substitute } from "./substitute.ts";

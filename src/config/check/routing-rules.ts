@@ -1,5 +1,5 @@
 /** Rules between agents, bindings and people: every name leads somewhere, and to one place only. Pure; answers with findings. */
-import { nearest } from "./nearest.ts";
+import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 
 /** There without being listed; its settings are in `agent`. */

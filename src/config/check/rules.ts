@@ -2,7 +2,7 @@
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
 import { skillRules } from "./capability-rules.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 import { agentRules, bindingRules, linkRules } from "./routing-rules.ts";
 

@@ -1,0 +1,59 @@
+/**
+ * A tool's JSON Schema, made ready to check calls, or the reason why the tool cannot be offered. The whole schema counts; nothing in it is
+ * fetched, no pattern in it can hang the gateway, and a check does a limited amount of work whatever schema and value are.
+ */
+import { createBudget, MAX_CHECK_STEPS, TooMuchWork } from "./budget.ts";
+import { explain, type Problem } from "./explain.ts";
+import { type Inspected, inspect } from "./inspect.ts";
+import type { SchemaNode } from "./keywords.ts";
+import { createPatternCompiler } from "./pattern.ts";
+import { MAX_VALUE_DEPTH, plainCopy } from "./plain-value.ts";
+import { type Fits, typeboxForm } from "./typebox-form.ts";
+
+export type { Problem } from "./explain.ts";
+
+export type SchemaCheck = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
+
+export type CompiledSchema =
+  | { readonly kind: "ok"; readonly schema: SchemaNode; check(value: unknown): SchemaCheck }
+  | { readonly kind: "quarantined"; readonly because: string };
+
+/** For many schemas: what they have in common is made once. */
+export function createSchemaCompiler(): (schema: unknown) => CompiledSchema {
+  const compilePattern = createPatternCompiler();
+  return (schema) => {
+    const inspection = inspect(schema, compilePattern);
+    if (inspection.kind === "quarantined") return inspection;
+    return { kind: "ok", schema: inspection.inspected.given, check: checkerFor(inspection.inspected) };
+  };
+}
+
+export const compileSchema = (schema: unknown): CompiledSchema => createSchemaCompiler()(schema);
+
+function checkerFor(inspected: Inspected): (value: unknown) => SchemaCheck {
+  const budget = createBudget(MAX_CHECK_STEPS);
+  let fits: Fits | null = null; // made at the first call: hundreds of tools may be registered and few of them called
+  return (value) => {
+    const copy = plainCopy(value);
+    if (!copy.ok) return refused(`nested more than ${MAX_VALUE_DEPTH} levels deep. Send something flatter.`);
+    try {
+      budget.renew();
+      fits ??= compile(typeboxForm({ inspected, budget, compile }));
+      if (fits(copy.value)) return { ok: true };
+      budget.renew();
+      return { ok: false, problems: explain({ inspected, budget }, copy.value) };
+    } catch (error) {
+      if (error instanceof TooMuchWork) return refused("too much to check against the tool's schema. Send less.");
+      return refused("not checkable: the tool's schema is too complicated."); // nothing unchecked ever reaches a tool
+    }
+  };
+}
+
+const refused = (message: string): SchemaCheck => ({ ok: false, problems: [{ path: "", message }] });
+
+function compile(form: object): Fits {
+  // loaded at the first call, because it would lengthen every start
+  const { Compile } = require("typebox/schema") as typeof import("typebox/schema");
+  const validator = Compile(form as Parameters<typeof Compile>[0]);
+  return (value) => validator.Check(value);
+}

@@ -1,0 +1,113 @@
+/**
+ * Google's function declarations in their older field `parameters`, a part of OpenAPI 3.0: one type per place and `nullable`, no references,
+ * no `const`, no rules about unnamed properties, `enum` for strings alone, and few formats. (Its newer field takes JSON Schema as it is.)
+ */
+import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
+import { resolveRef } from "../refs.ts";
+import { type Draft, keepOnly, listOf, merged, nodesOf, typesOf, withNotes } from "./profile.ts";
+
+const KEPT = [
+  ...["title", "description", "default", "nullable", "minimum", "maximum", "minLength", "maxLength", "pattern"],
+  ...["minItems", "maxItems", "minProperties", "maxProperties"],
+];
+/** Written anew below, or without meaning where nothing else is. */
+const HANDLED = [
+  ...["type", "properties", "required", "items", "enum", "const", "anyOf", "oneOf", "allOf", "format"],
+  ...["$ref", "$defs", "definitions", "additionalProperties", "propertyNames", "exclusiveMinimum", "exclusiveMaximum"],
+];
+const FORMATS = ["date-time", "enum", "float", "double", "int32", "int64"];
+const MAX_INLINED = 8;
+
+export function forGoogle(root: SchemaNode): SchemaNode {
+  return write(root, root, MAX_INLINED);
+}
+
+function write(root: SchemaNode, schema: Schema, inlined: number): Draft {
+  if (typeof schema === "boolean") return { type: "string" };
+  if (typeof schema.$ref === "string") return inline(root, schema, schema.$ref, inlined);
+  const node = merged(schema);
+  const draft = { ...keepOnly(node, KEPT, HANDLED), ...limits(node) };
+  return withNotes({ ...draft, ...kind(root, node, inlined) }, notes(node));
+}
+
+/** A reference is replaced by what it leads to; one that never ends becomes an object that is only described. */
+function inline(root: SchemaNode, node: SchemaNode, ref: string, inlined: number): Draft {
+  const resolved = resolveRef(root, ref, new Map());
+  const said = typeof node.description === "string" ? { description: node.description } : {};
+  if (inlined === 0 || resolved.kind === "refused") return { type: "object", ...said };
+  return { ...write(root, resolved.target, inlined - 1), ...said };
+}
+
+/** Whole numbers have a next one, so an open limit can be said as a closed one. */
+function limits(node: SchemaNode): Draft {
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = node;
+  if (!typesOf(node).includes("integer")) return {};
+  return {
+    ...(typeof above === "number" ? { minimum: Math.floor(above) + 1 } : {}),
+    ...(typeof below === "number" ? { maximum: Math.ceil(below) - 1 } : {}),
+  };
+}
+
+function notes(node: SchemaNode): string[] {
+  const open = typesOf(node).includes("integer") ? [] : (["exclusiveMinimum", "exclusiveMaximum"] as const);
+  const values = Object.hasOwn(node, "const") ? [node.const] : listOf(node.enum);
+  return [
+    ...open
+      .filter((keyword) => Object.hasOwn(node, keyword))
+      .map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`),
+    ...(typeof node.format === "string" && !FORMATS.includes(node.format) ? [`format: ${node.format}`] : []),
+    ...(values.some((value) => typeof value !== "string" && value !== null)
+      ? [`one of: ${JSON.stringify(values)}`]
+      : []),
+  ];
+}
+
+function kind(root: SchemaNode, node: SchemaNode, inlined: number): Draft {
+  const values = Object.hasOwn(node, "const") ? [node.const] : listOf(node.enum);
+  if (values.length > 0) return listed(values);
+  const forms = [...nodesOf(node.anyOf), ...nodesOf(node.oneOf)];
+  const things = forms.filter((form) => form.type !== "null");
+  const orNull = things.length < forms.length ? { nullable: true } : {};
+  if (things.length > 0) return { ...choice(things.map((form) => write(root, form, inlined))), ...orNull };
+  const types = typesOf(node);
+  const real = types.filter((type) => type !== "null");
+  const nullable = real.length < types.length ? { nullable: true } : {};
+  if (real.length > 1)
+    return {
+      ...choice(real.map((type) => write(root, { ...node, type, description: undefined }, inlined))),
+      ...nullable,
+    };
+  return { ...ofType(root, node, real[0] ?? guess(node), inlined), ...nullable };
+}
+
+const guess = (node: SchemaNode): string => (isNode(node.properties) ? "object" : "string");
+
+function listed(values: readonly unknown[]): Draft {
+  const nullable = values.includes(null) ? { nullable: true } : {};
+  const real = values.filter((value) => value !== null);
+  if (real.every((value) => typeof value === "string")) return { type: "string", enum: real, ...nullable };
+  const type = real.every(Number.isInteger) ? "integer" : typeof real[0];
+  return { type: type === "object" ? "object" : type, ...nullable };
+}
+
+/** One form stands for itself, and strings among lists of strings are one list. */
+function choice(forms: readonly Draft[]): Draft {
+  const nullable = forms.some((form) => form.nullable === true) ? { nullable: true } : {};
+  const [first, ...others] = forms;
+  if (first && others.length === 0) return first;
+  if (forms.every((form) => Array.isArray(form.enum)))
+    return { type: "string", enum: [...new Set(forms.flatMap((form) => listOf(form.enum)))], ...nullable };
+  return { anyOf: forms, ...nullable };
+}
+
+function ofType(root: SchemaNode, node: SchemaNode, type: string, inlined: number): Draft {
+  const format = typeof node.format === "string" && FORMATS.includes(node.format) ? { format: node.format } : {};
+  if (type === "array") return { type, items: write(root, isNode(node.items) ? node.items : true, inlined) };
+  if (type !== "object") return { type, ...format };
+  if (!isNode(node.properties)) return { type };
+  const properties = Object.fromEntries(
+    Object.entries(node.properties).map(([name, part]) => [name, write(root, part as Schema, inlined)]),
+  );
+  const required = listOf(node.required).filter((name) => typeof name === "string" && Object.hasOwn(properties, name));
+  return { type, properties, ...(required.length > 0 ? { required } : {}) };
+}

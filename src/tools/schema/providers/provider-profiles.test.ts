@@ -1,0 +1,237 @@
+/** Schemas and ids as providers take them: a table for each family, and no real tool's schema that would break a request. */
+import { describe, expect, test } from "bun:test";
+import { serverOf, toolCorpus } from "../../../testing/schemas/tool-corpus.ts";
+import { type SchemaNode, subschemasOf } from "../keywords.ts";
+import { idForProvider, schemaForProvider } from "./provider-profiles.ts";
+
+const root = (properties: object, more: object = {}): SchemaNode => ({ type: "object", properties, ...more });
+const corpus = await toolCorpus();
+
+function everyNode(node: SchemaNode): SchemaNode[] {
+  return [
+    node,
+    ...subschemasOf(node).flatMap(({ schema }) => (typeof schema === "object" ? everyNode(schema as SchemaNode) : [])),
+  ];
+}
+
+describe("for Google's function declarations", () => {
+  const cases: readonly [name: string, given: object, made: object][] = [
+    ["a type or null is nullable", { type: ["string", "null"] }, { type: "string", nullable: true }],
+    [
+      "several types are several forms",
+      { type: ["string", "integer"] },
+      { anyOf: [{ type: "string" }, { type: "integer" }] },
+    ],
+    [
+      "null among forms is nullable",
+      { anyOf: [{ type: "integer" }, { type: "null" }] },
+      { type: "integer", nullable: true },
+    ],
+    [
+      "oneOf is anyOf",
+      { oneOf: [{ type: "integer" }, { type: "boolean" }] },
+      { anyOf: [{ type: "integer" }, { type: "boolean" }] },
+    ],
+    ["a constant is a list of one", { const: "a" }, { type: "string", enum: ["a"] }],
+    ["constants are one list", { anyOf: [{ const: "a" }, { const: "b" }] }, { type: "string", enum: ["a", "b"] }],
+    ["a list without a type is of strings", { enum: ["a", "b"] }, { type: "string", enum: ["a", "b"] }],
+    ["null in a list is nullable", { enum: ["a", null] }, { type: "string", enum: ["a"], nullable: true }],
+    [
+      "a list of numbers is described",
+      { type: "integer", enum: [1, 2] },
+      { type: "integer", description: "(one of: [1,2])" },
+    ],
+    [
+      "an unknown format is described",
+      { type: "string", format: "uri", description: "Where." },
+      { type: "string", description: "Where. (format: uri)" },
+    ],
+    ["a known format stays", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
+    [
+      "rules about names are left out",
+      { type: "object", additionalProperties: { type: "string" }, propertyNames: {} },
+      { type: "object" },
+    ],
+    [
+      "patterns of names are described",
+      { type: "object", patternProperties: { a: true } },
+      { type: "object", description: '(patternProperties: {"a":true})' },
+    ],
+    [
+      "an open limit of a whole number is closed",
+      { type: "integer", exclusiveMinimum: 0 },
+      { type: "integer", minimum: 1 },
+    ],
+    [
+      "an open limit of a number is described",
+      { type: "number", exclusiveMinimum: 0 },
+      { type: "number", description: "(exclusiveMinimum: 0)" },
+    ],
+    ["items without a schema are strings", { type: "array" }, { type: "array", items: { type: "string" } }],
+    [
+      "parts of a whole are one object",
+      { allOf: [root({ a: { type: "string" } }, { required: ["a"] }), root({ b: { type: "string" } })] },
+      { type: "object", properties: { b: { type: "string" }, a: { type: "string" } }, required: ["a"] },
+    ],
+    [
+      "what schemas say about themselves is left out",
+      { type: "string", $comment: "x", examples: ["a"] },
+      { type: "string" },
+    ],
+  ];
+  test.each(cases)("%s", (_name, given, made) => {
+    expect(schemaForProvider(root({ x: given }), "google")).toEqual({ kind: "ok", schema: root({ x: made }) });
+  });
+
+  test("references are written out, and one without an end is cut", () => {
+    const schema = root(
+      { a: { $ref: "#/$defs/n", description: "The tree." } },
+      { $defs: { n: root({ n: { $ref: "#/$defs/n" } }) } },
+    );
+    const made = JSON.stringify(schemaForProvider(schema, "google"));
+    expect(made).not.toContain("$ref");
+    expect(made).toContain("The tree.");
+  });
+
+  test("no schema of a real tool keeps a word that Google does not know", () => {
+    const known =
+      /^(?:anyOf|default|description|enum|format|items|max(?:Items|Length|Properties|imum)|min(?:Items|Length|Properties|imum)|nullable|pattern|properties|required|title|type)$/;
+    const wrong = corpus.flatMap((tool) => {
+      const made = schemaForProvider(tool.inputSchema, "google");
+      const nodes = made.kind === "ok" ? everyNode(made.schema) : [];
+      const words = nodes.flatMap((node) => Object.keys(node)).filter((word) => !known.test(word));
+      const lists = nodes.filter(
+        ({ type, enum: values }) =>
+          Array.isArray(type) ||
+          (Array.isArray(values) && (type !== "string" || values.some((value) => typeof value !== "string"))),
+      );
+      return [...words, ...lists].map((what) => `${serverOf(tool)} ${tool.name}: ${JSON.stringify(what)}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("for OpenAI's strict mode", () => {
+  const strict = (properties: object) => ({
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  });
+  const cases: readonly [name: string, given: object, made: object][] = [
+    ["an optional string may be null", { type: "string" }, { type: ["string", "null"] }],
+    [
+      "an optional list of values has null in it",
+      { type: "string", enum: ["a"] },
+      { type: ["string", "null"], enum: ["a", null] },
+    ],
+    [
+      "optional forms have null among them",
+      { anyOf: [{ type: "string" }, { type: "integer" }] },
+      { anyOf: [{ type: "string" }, { type: "integer" }, { type: "null" }] },
+    ],
+    ["what may be null already stays", { type: ["string", "null"] }, { type: ["string", "null"] }],
+    ["an optional constant is a form beside null", { const: "a" }, { anyOf: [{ const: "a" }, { type: "null" }] }],
+    [
+      "oneOf is anyOf",
+      { oneOf: [{ type: "string" }, { type: "null" }] },
+      { anyOf: [{ type: "string" }, { type: "null" }, { type: "null" }] },
+    ],
+    [
+      "lengths and defaults are described",
+      { type: "string", minLength: 1, default: "a", description: "Text." },
+      { type: ["string", "null"], description: 'Text. (minLength: 1; default: "a")' },
+    ],
+    [
+      "limits of numbers stay",
+      { type: "integer", minimum: 1, multipleOf: 2 },
+      { type: ["integer", "null"], minimum: 1, multipleOf: 2 },
+    ],
+    ["a known format stays", { type: "string", format: "email" }, { type: ["string", "null"], format: "email" }],
+    [
+      "another format is described",
+      { type: "string", format: "uri" },
+      { type: ["string", "null"], description: "(format: uri)" },
+    ],
+    [
+      "nothing stands beside a reference",
+      { $ref: "#/$defs/a", description: "x" },
+      { anyOf: [{ $ref: "#/$defs/a" }, { type: "null" }] },
+    ],
+    [
+      "inner objects are closed",
+      root({ a: { type: "string" } }, { required: ["a"] }),
+      { ...strict({ a: { type: "string" } }), type: ["object", "null"] },
+    ],
+    [
+      "lists keep their items",
+      { type: "array", items: { type: "string", maxLength: 3 }, maxItems: 2 },
+      { type: ["array", "null"], items: { type: "string", description: "(maxLength: 3)" }, maxItems: 2 },
+    ],
+  ];
+  test.each(cases)("%s", (_name, given, made) => {
+    expect(schemaForProvider(root({ x: given }), "openai-strict")).toEqual({ kind: "ok", schema: strict({ x: made }) });
+  });
+
+  test("a required property stays as it is, and definitions are closed too", () => {
+    const schema = root(
+      { x: { $ref: "#/$defs/a" } },
+      { required: ["x"], $defs: { a: root({ y: { type: "string" } }) } },
+    );
+    expect(schemaForProvider(schema, "openai-strict")).toEqual({
+      kind: "ok",
+      schema: { ...strict({ x: { $ref: "#/$defs/a" } }), $defs: { a: strict({ y: { type: ["string", "null"] } }) } },
+    });
+  });
+
+  test.each([
+    ["an object with free names", { type: "object", additionalProperties: { type: "string" } }],
+    ["an object with free names", { type: "object" }],
+    ["a place without a type", {}],
+    ["a place without a type", { type: "array" }],
+    ["patternProperties", { type: "object", patternProperties: {} }],
+    ["prefixItems", { type: "array", prefixItems: [{ type: "string" }] }],
+    ["more than 1000 listed values", { enum: Array.from({ length: 1_001 }, (_, index) => index) }],
+    [
+      "more than 10 levels of objects",
+      Array.from({ length: 10 }).reduce<object>((inner) => root({ x: inner }), { type: "string" }),
+    ],
+  ])("%s cannot be said", (because, given) => {
+    expect(schemaForProvider(root({ x: given }), "openai-strict")).toEqual({ kind: "unsupported", because });
+  });
+
+  test("every object of a real tool's schema is closed and complete, or the schema is said to be unsupported", () => {
+    const made = corpus.map((tool) => schemaForProvider(tool.inputSchema, "openai-strict"));
+    const objects = made
+      .flatMap((each) => (each.kind === "ok" ? everyNode(each.schema) : []))
+      .filter(({ properties }) => properties !== undefined);
+    const loose = objects.filter(
+      (node) =>
+        node.additionalProperties !== false || !Bun.deepEquals(node.required, Object.keys(node.properties ?? {})),
+    );
+    expect(loose).toEqual([]);
+    expect(made.filter(({ kind }) => kind === "ok").length).toBeGreaterThan(400);
+  });
+});
+
+describe("an id of a call", () => {
+  test.each([
+    ["mistral", /^[a-zA-Z0-9]{9}$/],
+    ["openai", /^[a-zA-Z0-9_-]{1,40}$/],
+    ["anthropic", /^[a-zA-Z0-9_-]{1,64}$/],
+  ] as const)("for %s has the form it wants, is always the same, and its own", (family, form) => {
+    const ids = Array.from(
+      { length: 5_000 },
+      (_, index) => `call_${index}|with something longer than any provider takes ${index}`,
+    );
+    const made = ids.map((id) => idForProvider(id, family));
+    expect(made.filter((id) => !form.test(id))).toEqual([]);
+    expect(new Set(made).size).toBe(ids.length);
+    expect(made).toEqual(ids.map((id) => idForProvider(id, family)));
+    expect(made.map((id) => idForProvider(id, family))).toEqual(made);
+  });
+
+  test("that is right already stays", () => {
+    expect([idForProvider("aB3xK9mP2", "mistral"), idForProvider("call_1", "openai")]).toEqual(["aB3xK9mP2", "call_1"]);
+  });
+});

@@ -17,6 +17,8 @@ import type {
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
+import type { NoteStore } from "./store/notes.ts";
+import type { TaskStore } from "./store/tasks.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
@@ -26,6 +28,8 @@ export interface Store extends AsyncDisposable {
   readonly toolCalls: ToolCallStore;
   readonly media: MediaStore;
   readonly signIns: SignInStore;
+  readonly notes: NoteStore;
+  readonly tasks: TaskStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }

@@ -13,10 +13,12 @@ import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
+import { createNotes } from "./rows/notes.ts";
 import { createOutbox } from "./rows/outbox.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
+import { createTasks } from "./rows/tasks.ts";
 import { createToolCalls } from "./rows/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { sql as raw } from "kysely";
@@ -149,6 +151,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     toolCalls: createToolCalls(rows),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
+    notes: createNotes(rows),
+    tasks: createTasks(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

@@ -2,6 +2,7 @@
 import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 
 /** SQLite has no boolean. */
@@ -16,6 +17,9 @@ export interface Tables {
   tool_calls: ToolCallTable;
   media: MediaTable;
   sign_ins: SignInTable;
+  notes: NoteTable;
+  notes_index: NoteIndexTable;
+  tasks: TaskTable;
 }
 
 export interface MetaTable {
@@ -147,4 +151,38 @@ export interface SignInTable {
   created_at: number;
   expires_at: number;
   auth_digest: string;
+}
+
+export interface NoteTable {
+  seq: Generated<number>;
+  id: string;
+  owner: Principal;
+  /** The owner as one word of the search index. */
+  owner_key: string;
+  /** Equal for the same note of the same work. */
+  once: string;
+  title: string;
+  content: string;
+  tags: string; // one per line
+  created_at: number;
+}
+
+/** Read by rowid, which is the note's seq. */
+export interface NoteIndexTable extends Pick<NoteTable, "owner_key" | "title" | "content" | "tags"> {
+  rowid: number;
+}
+
+export interface TaskTable {
+  seq: Generated<number>;
+  id: string;
+  owner: Principal;
+  once: string;
+  title: string;
+  due_date: string | null;
+  priority: TaskPriority;
+  status: TaskStatus;
+  /** Where it stands among those of its status. */
+  place: number;
+  created_at: number;
+  completed_at: number | null;
 }

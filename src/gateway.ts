@@ -3,7 +3,7 @@
  * delivered, the port closes, agents end, and the database closes last.
  */
 import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
-import { builtinChannels, builtinTools } from "./builtin.ts";
+import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
@@ -21,6 +21,7 @@ import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
+import { ownFiles, ownTools } from "./own-tools.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly loaded: LoadedConfig;
   readonly configSource: ConfigSource;
+  /** Asks for a stop that is followed by a start. False: whoever runs this cannot do that. */
+  askRestart(): boolean;
 }
 
 export interface Gateway {
@@ -89,12 +92,17 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
-  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
+  const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
+  const restart = (): boolean => config().gateway.commands.restart && options.askRestart();
+  const own = ownTools({ ...deps, ...late, store, config, reloadConfig: reloader.reload, restart });
+  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(own) });
   const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
+  const files = await ownFiles({ ...deps, store }, config(), options);
+
   // the way of a message
-  const named = builtinChannels({ events });
+  const named = builtinChannels({ events, record: { clock, store } });
   const channels = createChannelSet(Object.values(named));
   const lastStats = createLastStats();
   const knowing = { clock, events, store, pool, stats: lastStats, status: () => status(), queue: () => queue };
@@ -123,6 +131,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       metrics,
       publicConfig: () => publicConfig(config()),
       reloadConfig: reloader.reload,
+      restart,
     },
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
@@ -133,7 +142,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // work begins
   log.info("queue recovered", await queue.recover());
   const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
-  const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
+  const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, files, media: store.media };
   const turns = startTurns(answering, turnOptions);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));

@@ -18,6 +18,7 @@ import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, Troubled
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 import type { NoteStore } from "./store/notes.ts";
+import type { PostStore } from "./store/posts.ts";
 import type { TaskStore } from "./store/tasks.ts";
 
 export interface Store extends AsyncDisposable {
@@ -151,6 +152,7 @@ export interface TurnResult {
   readonly sessionKey: SessionKey;
   readonly outcome: TurnOutcome;
   readonly content: string; // all reply parts, joined by an empty line
+  readonly attachments?: readonly MediaRef[]; // absent: none
   readonly errorCode: string | null;
   readonly toolCalls: readonly {
     readonly tool: string;
@@ -163,7 +165,7 @@ export interface TurnResult {
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface OutboxStore {
+export interface OutboxStore extends PostStore {
   /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;

@@ -9,17 +9,20 @@ import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { AgentId } from "../contracts/ids.ts";
+import type { OutgoingFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
+import { attachMedia } from "./media-lines.ts";
 import { promptFor } from "./prompt.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
   type AgentEnding,
   type EndWithoutSize,
+  isPost,
   commandEnd,
   endOf,
   failure,
@@ -39,6 +42,8 @@ export interface TurnsDeps {
   readonly live: LiveTurnsBoard;
   /** Without them every message is for the model. */
   readonly commands?: Commands;
+  /** Without it a reply carries no files. */
+  readonly files?: OutgoingFiles;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -66,6 +71,8 @@ interface TurnWorld extends TurnsDeps {
 /** The world as one attempt sees it. */
 interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
+  /** What tools have sent to the chat so far. */
+  readonly said: { posts: number };
 }
 
 /** `options` is asked for each turn and its agent, so that a changed configuration holds from the next one on. */
@@ -120,7 +127,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   const writer = world.live.open(batch);
   try {
     const spans = createSpanRecorder(clock, batch.acceptedAt);
-    const result = await attempt({ ...world, spans }, batch, options, writer);
+    const result = await attempt({ ...world, spans, said: { posts: 0 } }, batch, options, writer);
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
     const end = { ...result.end, spans: spans.close() };
@@ -191,7 +198,8 @@ async function attempt(
       return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
     if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
-    return { kind: "end", end: endOf(ending, stopCauseOf(signal)), settledBytes };
+    const end = endOf(ending, stopCauseOf(signal), world.said.posts > 0);
+    return { kind: "end", end: await withFiles(world, batch, end), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
     if (batch.cancelled.aborted) return { kind: "end", end: stoppedBeforeStart(), settledBytes: unchanged };
@@ -240,6 +248,13 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
   return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority };
 }
 
+/** Files are looked at before the reply is stored. A turn that has to leave meanwhile says what it has. */
+async function withFiles({ files, leaving }: TurnWorld, batch: Batch, end: EndWithoutSize): Promise<EndWithoutSize> {
+  const owner = batch.entries[0]?.message.sender.principal;
+  if (owner === undefined || end.outcome !== "done") return end;
+  return { ...end, reply: await attachMedia(files, end.reply, { agentId: batch.agentId, owner }, leaving) };
+}
+
 interface Conversation {
   readonly lease: AgentLease;
   readonly batch: Batch;
@@ -263,6 +278,7 @@ async function converse(world: AttemptWorld, { lease, batch, writer, signal }: C
       }
       deltas.flush();
       noteTool(spans, event);
+      if (isPost(event)) world.said.posts++;
       if (event.type === "tool_start") shown.toolStarted(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = world.live.open(batch);

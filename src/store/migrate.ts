@@ -4,9 +4,10 @@ import { firstMessage } from "./migrations/001-first-message.ts";
 import { turnSpans } from "./migrations/002-turn-spans.ts";
 import { outboxStates } from "./migrations/003-outbox-states.ts";
 import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
+import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates, notesAndTasks];
+const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates, notesAndTasks, postsAndFiles];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */
 export const NEWEST_VERSION = STEPS.length;

@@ -35,6 +35,10 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.turns.begin(turn("t1", "a", ["in1"]));
   await store.toolCalls.intend(intent("c1", "t1", false));
   await store.toolCalls.settle("c1", { status: "success", output: "", ms: 1 });
+  const message = { text: "x", kind: "reply" } as const;
+  const posted = { turnId: "t1" as TurnId, sessionKey: sessionKey("a"), to: row("in1", "a").message.address, at: 1 };
+  await store.outbox.post({ ...posted, onceKey: "k", message });
+  await store.outbox.rewrite(sessionKey("a"), "t1:0", "y", 1);
   await store.turns.finish(end("t1", { attempt: 2 }));
   await store.turns.resultOf("in1" as InboxId);
   await store.turns.get("t1" as TurnId);

@@ -112,12 +112,21 @@ export interface OutboxTable {
   /** Null until nothing more will happen to it. */
   ended_at: number | null;
   text: string;
+  attachments: string; // JSON
+  /** A message of the same chat that this one answers. */
+  reply_to: string | null;
+  format: NonNullable<OutboundMessage["format"]> | null;
+  edited_at: number | null;
+  deleted_at: number | null;
 }
 
-export type NewReply = Omit<
-  OutboxTable,
-  "seq" | "state" | "attempts" | "lost" | "first_tried_at" | "next_try_at" | "provider_id" | "because" | "ended_at"
->;
+/** What is known about a reply when it is stored. */
+export type NewReply = Pick<OutboxTable, (typeof NEW_REPLY)[number]>;
+
+export const NEW_REPLY = [
+  ...["id", "turn_id", "session_key", "part", "channel", "account", "chat", "thread"],
+  ...["text", "kind", "created_at", "attachments", "reply_to", "format"],
+] as const satisfies readonly (keyof OutboxTable)[];
 
 export interface ToolCallTable {
   seq: Generated<number>;

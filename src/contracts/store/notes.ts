@@ -9,8 +9,7 @@ export interface NoteStore {
 }
 
 export type Kept =
-  | { readonly kind: "kept"; readonly id: string }
-  | { readonly kind: "full"; readonly max: number; readonly id?: never };
+  { readonly kind: "kept"; readonly id: string } | { readonly kind: "full"; readonly max: number; readonly id?: never };
 
 /** Which call asked for it. A turn that is tried again after a crash says the same once more, under another call id. */
 export interface AskedBy {

@@ -132,8 +132,12 @@ describe("tasks", () => {
   });
 
   test("an update of nothing, an empty title and an id that is none are answered with a sentence", async () => {
-    expect(await bench.call("update_task", { task_id: "x" })).toMatchObject({ message: expect.stringContaining("at least one") });
-    expect(await bench.call("add_task", { title: " \n " })).toMatchObject({ message: expect.stringContaining("empty") });
+    expect(await bench.call("update_task", { task_id: "x" })).toMatchObject({
+      message: expect.stringContaining("at least one"),
+    });
+    expect(await bench.call("add_task", { title: " \n " })).toMatchObject({
+      message: expect.stringContaining("empty"),
+    });
     expect(await bench.call("complete_task", { task_id: "1 or 1=1" })).toMatchObject({
       message: expect.stringContaining("no task with that id"),
     });

@@ -28,7 +28,11 @@ export function saveNote({ clock, ids, notes }: NoteToolDeps): Tool {
     description: "Saves a note for this person, to be found later with search_notes.",
     parameters: Type.Object(
       {
-        title: Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARS, description: "What it is about, in a few words" }),
+        title: Type.String({
+          minLength: 1,
+          maxLength: MAX_TITLE_CHARS,
+          description: "What it is about, in a few words",
+        }),
         content: Type.String({ minLength: 1, maxLength: MAX_CONTENT_CHARS, description: "What to remember" }),
         tags: Type.Optional(
           Type.Array(Type.String({ minLength: 1, maxLength: MAX_TAG_CHARS }), {

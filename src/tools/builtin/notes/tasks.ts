@@ -26,7 +26,9 @@ const due = () =>
     description: "When it is due: an ISO 8601 date or date and time, or null for no date",
   });
 const priority = () =>
-  Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], { description: "How much it matters" });
+  Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
+    description: "How much it matters",
+  });
 const limits = { timeoutMs: 10_000, flags: { idempotent: true } } as const;
 
 export function addTask({ clock, ids, tasks }: TaskToolDeps): Tool {

@@ -1,12 +1,12 @@
 /** Notes and their search. A query is taken apart into words and put together again as quoted ones, so no text from outside is syntax. */
-import type { Principal } from "../../contracts/ids.ts";
-import type { NewNote, NoteHit, NoteStore } from "../../contracts/store/notes.ts";
-import type { NoteTable } from "../schema.ts";
-import type { Params, Sql } from "../sql.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import type { NewNote, NoteHit, NoteStore } from "../../../contracts/store/notes.ts";
+import type { NoteTable } from "../../schema.ts";
+import type { Params, Sql } from "../../sql.ts";
 import { sql as raw } from "kysely";
 import { createOnce } from "./once.ts";
-import type { RowDeps } from "./row-deps.ts";
-import { containing } from "./words.ts";
+import type { RowDeps } from "../row-deps.ts";
+import { containing } from "../words.ts";
 
 export const MAX_NOTES_PER_PERSON = 10_000;
 const MAX_QUERY_CHARS = 1_000;
@@ -31,7 +31,8 @@ export function createNotes({ sql, read, write }: RowDeps): NoteStore {
     const key = { owner, once: once(note.askedBy, [title, content, tags]) };
     const before = known.first(key);
     if (before) return { kind: "kept", id: before.id };
-    if ((count.first({ owner })?.notes ?? 0) >= MAX_NOTES_PER_PERSON) return { kind: "full", max: MAX_NOTES_PER_PERSON };
+    if ((count.first({ owner })?.notes ?? 0) >= MAX_NOTES_PER_PERSON)
+      return { kind: "full", max: MAX_NOTES_PER_PERSON };
     const row = { ...key, id: note.id, owner_key: ownerKey(owner), title, content, tags, created_at: note.at };
     add.run(row);
     index.run({ id: note.id });
@@ -89,10 +90,7 @@ function saving(sql: Sql) {
         .insertInto("notes_index")
         .columns(["rowid", "owner_key", "title", "content", "tags"])
         .expression((eb) =>
-          eb
-            .selectFrom("notes")
-            .select(["seq", "owner_key", "title", "content", "tags"])
-            .where("id", "=", p("id")),
+          eb.selectFrom("notes").select(["seq", "owner_key", "title", "content", "tags"]).where("id", "=", p("id")),
         ),
     ),
   };
@@ -134,7 +132,9 @@ function byPlace(
   { owner, text, limit }: { readonly owner: Principal; readonly text: string; readonly limit: number },
 ): readonly Found[] {
   if (text === "") return [];
-  return byText.all({ owner, like: containing(text), limit }).map((row) => ({ ...row, snippet: around(row.snippet, text) }));
+  return byText
+    .all({ owner, like: containing(text), limit })
+    .map((row) => ({ ...row, snippet: around(row.snippet, text) }));
 }
 
 function around(content: string, text: string): string {

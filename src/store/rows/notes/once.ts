@@ -1,7 +1,7 @@
 /** Recognises work that is done a second time: a turn that a crash interrupted runs again under its old id and asks for the same things. */
-import type { AskedBy } from "../../contracts/store/notes.ts";
-import type { TurnId } from "../../contracts/ids.ts";
-import type { Params, Sql } from "../sql.ts";
+import type { AskedBy } from "../../../contracts/store/notes.ts";
+import type { TurnId } from "../../../contracts/ids.ts";
+import type { Params, Sql } from "../../sql.ts";
 import { sql as raw } from "kysely";
 
 /** Inside a running turn the same content is the same request; outside of one, only the same call is. */

@@ -1,12 +1,12 @@
 /** Tasks: added once, listed in the order in which they matter, changed only by the person they belong to. */
-import type { Principal } from "../../contracts/ids.ts";
-import type { Kept } from "../../contracts/store/notes.ts";
-import type { NewTask, Task, TaskChange, TaskStatus, TaskStore } from "../../contracts/store/tasks.ts";
-import type { TaskTable } from "../schema.ts";
-import type { Params, Sql } from "../sql.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import type { Kept } from "../../../contracts/store/notes.ts";
+import type { NewTask, Task, TaskChange, TaskStatus, TaskStore } from "../../../contracts/store/tasks.ts";
+import type { TaskTable } from "../../schema.ts";
+import type { Params, Sql } from "../../sql.ts";
 import type { Selectable } from "kysely";
 import { createOnce } from "./once.ts";
-import type { RowDeps } from "./row-deps.ts";
+import type { RowDeps } from "../row-deps.ts";
 
 export const MAX_TASKS_PER_PERSON = 10_000;
 const NO_DATE = Number.MAX_SAFE_INTEGER;
@@ -23,7 +23,8 @@ export function createTasks({ sql, read, write }: RowDeps): TaskStore {
     const key = { owner, once: once(task.askedBy, [title, dueDate, priority]) };
     const before = known.first(key);
     if (before) return { kind: "kept", id: before.id };
-    if ((count.first({ owner })?.tasks ?? 0) >= MAX_TASKS_PER_PERSON) return { kind: "full", max: MAX_TASKS_PER_PERSON };
+    if ((count.first({ owner })?.tasks ?? 0) >= MAX_TASKS_PER_PERSON)
+      return { kind: "full", max: MAX_TASKS_PER_PERSON };
     const row = { ...key, id, title, due_date: dueDate, priority, created_at: at, completed_at: null };
     add.run({ ...row, status: "pending", place: placeOf("pending", dueDate, null) });
     return { kind: "kept", id };

@@ -77,6 +77,8 @@ export async function guardedFetch(
 interface Place {
   readonly url: URL;
   readonly address: string;
+  /** The operator chose it. */
+  readonly trusted: boolean;
 }
 
 type Stopped = Exclude<Fetched, { kind: "answered" }>;
@@ -94,7 +96,7 @@ async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits
   if (address === undefined) return { kind: "failed", because: "unreachable" };
   // one private address among several is enough: which one a connection takes is chance
   if (!trusted && !addresses.every(isGlobalAddress)) return { kind: "refused", because: "it is on a private network" };
-  return { url, address };
+  return { url, address, trusted };
 }
 
 /** Same host, nothing less safe, and only what has no body. */
@@ -120,6 +122,8 @@ async function callOnce(
   const until = AbortSignal.any([signal, over.signal]);
   try {
     const response = await orAborted(withIdleLimit(deps, limits, send(request, until)), until);
+    const peer = response.socket.remoteAddress;
+    if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
     const text = await readBody(deps, response, limits, until);
     return { kind: "answered", status: response.statusCode ?? 0, text, location: response.headers.location ?? "" };
   } finally {

@@ -45,7 +45,9 @@ export const PROVIDERS: Readonly<Record<ProviderName, SearchProvider>> = {
       url: address(base, "/search.json", { engine: "google", q, api_key: key }),
       headers: json,
     }),
-    results: (answer) => at(answer, "organic_results"),
+    // a search that found nothing carries an `error` that is none
+    results: (answer) =>
+      at(answer, "organic_results") ?? (at(at(answer, "search_metadata"), "status") === "Success" ? [] : undefined),
     fields: ["title", "link", "snippet"],
   },
   tavily: {
@@ -82,7 +84,7 @@ function at(value: unknown, key: string): unknown {
 /** Null: this is not an answer of that provider. Results without a usable address are left out. */
 export function readResults(provider: SearchProvider, answer: unknown): readonly SearchResult[] | null {
   const raw = provider.results(answer);
-  if (raw === undefined && typeof answer === "object" && answer !== null && !("error" in answer)) return [];
+  if (raw === undefined && isObject(answer) && !("error" in answer)) return [];
   if (!Array.isArray(raw)) return null;
   const [title, url, snippet] = provider.fields;
   return raw
@@ -93,6 +95,10 @@ export function readResults(provider: SearchProvider, answer: unknown): readonly
       return [{ title: words(title, MAX_TITLE_CHARS), url: link, snippet: words(snippet, MAX_SNIPPET_CHARS) }];
     })
     .slice(0, MAX_RESULTS);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isWebAddress(text: string): boolean {

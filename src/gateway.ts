@@ -26,7 +26,7 @@ import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
-import { openSecretFiles, openStore } from "./store/index.ts";
+import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
 
 export interface GatewayDeps {
@@ -84,17 +84,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
-  const token = (from: Config): Secret => {
-    const chosen = secrets.token(from.gateway.auth.token);
-    deps.hide(chosen);
-    return chosen;
-  };
+  const token = (from: Config): Secret => tokenOf(deps, secrets, from);
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
   const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
-  const restart = (): boolean => config().gateway.commands.restart && options.askRestart();
-  const own = ownTools({ ...deps, ...late, store, config, reloadConfig: reloader.reload, restart });
+  const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
+  const own = ownTools({ ...deps, ...late, ...operate, store, config });
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(own) });
   const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
@@ -130,8 +126,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       status,
       metrics,
       publicConfig: () => publicConfig(config()),
-      reloadConfig: reloader.reload,
-      restart,
+      ...operate,
     },
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
@@ -141,14 +136,25 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
   const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, files, media: store.media };
-  const turns = startTurns(answering, turnOptions);
+  const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+/** Asks for a restart where the configuration allows that. */
+function restartOf(config: () => Config, { askRestart }: Pick<GatewayOptions, "askRestart">): () => boolean {
+  return () => config().gateway.commands.restart && askRestart();
+}
+
+/** Hidden before anybody can log it. */
+function tokenOf(deps: GatewayDeps, secrets: SecretFiles, { gateway }: Config): Secret {
+  const chosen = secrets.token(gateway.auth.token);
+  deps.hide(chosen);
+  return chosen;
 }
 
 /** Waits a little for replies that are on their way; what is left is sent by the next start. */

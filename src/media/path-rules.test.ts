@@ -2,18 +2,18 @@
 import { describe, expect, test } from "bun:test";
 import { judgePath } from "./path-rules.ts";
 
-const roots = { base: "/work/space", roots: ["/work/space", "/srv/share"] };
+const roots = { base: "/home/pi/space", roots: ["/home/pi/space", "/srv/share"] };
 
 describe("a path", () => {
   test.each([
-    ["chart.png", "/work/space", ["chart.png"]],
-    ["./out/chart.png", "/work/space", ["out", "chart.png"]],
-    ["out//chart 100%.png", "/work/space", ["out", "chart 100%.png"]],
+    ["chart.png", "/home/pi/space", ["chart.png"]],
+    ["./out/chart.png", "/home/pi/space", ["out", "chart.png"]],
+    ["out//chart 100%.png", "/home/pi/space", ["out", "chart 100%.png"]],
     ["/srv/share/a/b.pdf", "/srv/share", ["a", "b.pdf"]],
-    ["/work/space/x", "/work/space", ["x"]],
-    ["日本語.txt", "/work/space", ["日本語.txt"]],
-    ["...", "/work/space", ["..."]],
-    ["%2e%2e/secret", "/work/space", ["%2e%2e", "secret"]], // never decoded: a strange name, not a way up
+    ["/home/pi/space/x", "/home/pi/space", ["x"]],
+    ["日本語.txt", "/home/pi/space", ["日本語.txt"]],
+    ["...", "/home/pi/space", ["..."]],
+    ["%2e%2e/secret", "/home/pi/space", ["%2e%2e", "secret"]], // never decoded: a strange name, not a way up
   ])("of %j leads below %s", (path, root, parts) => {
     expect(judgePath(path, roots)).toEqual({ ok: true, root, parts });
   });
@@ -39,12 +39,12 @@ describe("a path", () => {
     ["~root/x", "~"],
     ["../secret", ".."],
     ["a/../../secret", ".."],
-    ["/work/space/../secret", ".."],
+    ["/home/pi/space/../secret", ".."],
     ["a/..", ".."],
     ["/etc/passwd", "Only files in"],
-    ["/work/spacecraft/x", "Only files in"],
-    ["/work/space", "Only files in"],
-    ["/work/space/", "Only files in"],
+    ["/home/pi/spacecraft/x", "Only files in"],
+    ["/home/pi/space", "Only files in"],
+    ["/home/pi/space/", "Only files in"],
     [".", "Only files in"],
     ["/proc/self/environ", "Only files in"],
   ])("of %j is refused: %s", (path, because) => {

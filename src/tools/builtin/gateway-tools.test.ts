@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { checkConfigText, publicConfig } from "../../config/index.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
-import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../testing/builtin-bench.ts";
+import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../testing/tools/builtin-bench.ts";
 import { gatewayTool, shownConfig } from "./gateway-tool.ts";
 import { sessionStatus } from "./session-status.ts";
 

@@ -61,8 +61,8 @@ export function matchQuery(owner: Principal, text: string): string | null {
     .filter((word) => /[\p{L}\p{N}]/u.test(word))
     .slice(0, MAX_QUERY_WORDS);
   if (words.length === 0) return null;
-  const any = words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(" OR ");
-  return `owner_key : "${ownerKey(owner)}" AND (${any})`;
+  const either = words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(" OR ");
+  return `owner_key : "${ownerKey(owner)}" AND (${either})`;
 }
 
 function ownerKey(owner: Principal): string {

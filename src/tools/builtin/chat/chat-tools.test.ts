@@ -8,7 +8,7 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../../../contracts/
 import { createPoster } from "../../../delivery/index.ts";
 import { openOutgoingFiles } from "../../../media/index.ts";
 import { createEvents } from "../../../observe/index.ts";
-import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/builtin-bench.ts";
+import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
 import { row, turn } from "../../../testing/contracts/store-world.ts";
 import { message } from "./message.ts";
 import { sendMedia } from "./send-media.ts";

@@ -1,7 +1,7 @@
 /** The tools for notes and tasks, called through the gate on a real store. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Principal } from "../../../contracts/ids.ts";
-import { builtinBench, type BuiltinBench } from "../../../testing/builtin-bench.ts";
+import { builtinBench, type BuiltinBench } from "../../../testing/tools/builtin-bench.ts";
 import { addTask, completeTask, listTasks, updateTask } from "./tasks.ts";
 import { saveNote, searchNotes } from "./notes.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { secret } from "../../../kit/secret.ts";
-import { type BuiltinBench, builtinBench } from "../../../testing/builtin-bench.ts";
+import { type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
 import type { ProviderName } from "./providers.ts";
 import { KEPT_MS, MAX_KEPT } from "./results-cache.ts";
 import { webSearch, type WebSearchSettings } from "./web-search.ts";

@@ -1,14 +1,14 @@
 /** The gateway's own tools on a real store, called through the real gate, for whoever a test says. */
-import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { Store } from "../contracts/store.ts";
-import type { Tool, ToolContext, ToolOutcome } from "../contracts/tools/tool.ts";
-import type { Ids } from "../kit/ids.ts";
-import { systemIds } from "../kit/ids.ts";
-import { createToolGate, createToolRegistry } from "../tools/index.ts";
-import { row, turn } from "./contracts/store-world.ts";
-import { createFakeClock, type FakeClock } from "./fake-clock.ts";
-import { realStore } from "./real-store.ts";
-import { recordingLog, type RecordingLog } from "./recording-log.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { Store } from "../../contracts/store.ts";
+import type { Tool, ToolContext, ToolOutcome } from "../../contracts/tools/tool.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { systemIds } from "../../kit/ids.ts";
+import { createToolGate, createToolRegistry } from "../../tools/index.ts";
+import { row, turn } from "../contracts/store-world.ts";
+import { createFakeClock, type FakeClock } from "../fake-clock.ts";
+import { realStore } from "../real-store.ts";
+import { recordingLog, type RecordingLog } from "../recording-log.ts";
 
 export interface BenchDeps {
   readonly clock: FakeClock;

@@ -10,6 +10,9 @@ import {
   getCurrentTools,
 } from "@earendil-works/pi-ai";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { writeFile } from "node:fs/promises";
+import { demoChart } from "./demo-chart.ts";
+import { CHART } from "./demo-requests.ts";
 import { type DemoReply, type DemoTurn, demoReply } from "./demo-script.ts";
 
 const PROVIDER = "gwdemo";
@@ -56,6 +59,8 @@ async function play(
   try {
     const reply = demoReply(readTurn(context));
     stream.push({ type: "start", partial: message });
+    // drawn just before it is sent, into the workspace that pi runs in
+    if (reply.kind === "call" && reply.input["path"] === CHART) await writeFile(CHART, demoChart());
     if (reply.kind === "call") pushCall(stream, message, reply);
     else await pushText(stream, message, reply, options?.signal);
   } catch (error) {

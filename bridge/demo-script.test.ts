@@ -1,5 +1,6 @@
 /** What the demo model says, and that it never pretends. */
 import { describe, expect, test } from "bun:test";
+import { demoChart } from "./demo-chart.ts";
 import { demoReply } from "./demo-script.ts";
 import { parseOrder } from "./orders.ts";
 
@@ -30,8 +31,63 @@ describe("the demo model", () => {
     ]);
   });
 
-  test.each(["status", "Status?", "session status", "how are you doing?"])("asks the status tool for %p", (text) => {
+  test.each([
+    "status",
+    "Status?",
+    "session status",
+    "how are you doing?",
+    "What is your status?",
+    "Please tell me the current status of this chat.",
+  ])("asks the status tool for %p", (text) => {
     expect(ask(text, ["session_status"])).toEqual({ kind: "call", tool: "session_status", input: {} });
+  });
+
+  test.each([
+    ["note: buy milk", "save_note", { title: "buy milk", content: "buy milk" }],
+    [
+      "Note: status of the roof\nis bad",
+      "save_note",
+      { title: "status of the roof", content: "status of the roof\nis bad" },
+    ],
+    ["take a note that the key is blue", "save_note", { title: "the key is blue", content: "the key is blue" }],
+    ["search my notes for milk", "search_notes", { query: "milk" }],
+    ["add task water the plants.", "add_task", { title: "water the plants" }],
+    ["Add a task: check the status", "add_task", { title: "check the status" }],
+    ["add bread to my tasks", "add_task", { title: "bread" }],
+    ["what are my tasks?", "list_tasks", {}],
+    ["search the web for herons", "web_search", { query: "herons" }],
+    ["send me a chart", "send_media", { path: "demo-chart.png", caption: "A chart, drawn by the demo model." }],
+  ])("understands %j", (text, tool, input) => {
+    expect(ask(text, [tool])).toEqual({ kind: "call", tool, input } as never);
+    expect(words(text)).toContain(`\`${tool}\`, and that tool is not installed here yet`);
+  });
+
+  test("takes a long text that mentions a status for what it is: a text", () => {
+    expect(words(`${"word ".repeat(60)} status. And more.`, ["session_status"])).toContain("You said:");
+  });
+
+  test("tells tasks as a list", () => {
+    const tasks = [
+      { id: "1", title: "water", due_date: "2026-03-01", status: "pending" },
+      { id: "2", title: "sweep", due_date: null, status: "completed" },
+    ];
+    const told = (text: string) => {
+      const reply = demoReply({ kind: "result", tool: "list_tasks", tools: [], text, isError: false });
+      return reply.kind === "say" ? reply.text : "";
+    };
+    expect(told(JSON.stringify({ tasks }))).toContain("- [ ] water (2026-03-01)\n- [x] sweep");
+    expect(told('{"tasks":[]}')).toContain("There are no tasks.");
+    expect(told("odd")).toContain("odd");
+  });
+
+  test("draws a chart that is a real picture", () => {
+    const png = Buffer.from(demoChart());
+    expect(png.subarray(0, 8).toString("hex")).toBe("89504e470d0a1a0a");
+    expect([png.readUInt32BE(16), png.readUInt32BE(20), png.toString("latin1").endsWith("IEND\xaeB`\x82")]).toEqual([
+      320,
+      180,
+      true,
+    ]);
   });
 
   test("says when a tool is not there", () => {

@@ -1,4 +1,6 @@
 /** What the demo model says: a pure function from the newest message to words or a tool call. It never pretends to be a real model. */
+import { demoRequest } from "./demo-requests.ts";
+
 export type DemoTurn =
   | {
       readonly kind: "user";
@@ -33,6 +35,8 @@ const INTRODUCTION = `Hello! I am the **demo model** of pi-gateway. Everything a
 Things to try:
 
 - **status**: I call a real tool and tell you what it says
+- **note: buy milk**, **add task water the plants**, **what are my tasks**: real tools too
+- **send me a chart**: a picture, drawn and sent
 - **tell me a long story**: to watch streaming, and to stop it
 - **code**: a code block
 - **help**: how to set up a real model
@@ -44,7 +48,7 @@ export ANTHROPIC_API_KEY=…
 npm start
 \`\`\``;
 
-const HELP = `I am the **demo model**. I understand a few words: **hello**, **status**, **code**, **tell me a long story**, and **echo:** followed by anything.
+const HELP = `I am the **demo model**. I understand a few words: **hello**, **status**, **note: …**, **search my notes for …**, **add task …**, **what are my tasks**, **send me a chart**, **code**, **tell me a long story**, and **echo:** followed by anything.
 
 ${SETUP}
 
@@ -68,31 +72,20 @@ export function greet(name: string): string {
 
 ${FOOTNOTE}`;
 
-/** Requests that later tools will serve. Until such a tool is there, the honest answer is that it is not. */
-const WISHES: readonly { readonly pattern: RegExp; readonly tool: string }[] = [
-  { pattern: /^remind me\b|^(set|create) a reminder\b/, tool: "create_reminder" },
-  { pattern: /^note\s*:|^(save|take) a note\b/, tool: "save_note" },
-  { pattern: /^(what are|show|list) my tasks\b/, tool: "list_tasks" },
-  { pattern: /^add (a )?task\b/, tool: "add_task" },
-  { pattern: /^send me (a|an|the) (chart|file|picture|image)\b/, tool: "send_media" },
-  { pattern: /^search the web\b|^web search\b/, tool: "web_search" },
-];
-
 export function demoReply(turn: DemoTurn): DemoReply {
   if (turn.kind === "result") return say(reportResult(turn));
   const text = turn.text.trim();
   const echo = /^echo:\s?([\s\S]*)$/i.exec(text);
   if (echo) return { kind: "say", text: echo[1] ?? "", atOnce: true };
   if (turn.images.length > 0) return say(aboutImages(turn.images));
+  const request = demoRequest(text);
+  if (request) return ask(request, turn.tools);
   const plain = text.toLowerCase().replace(/[\s.!?]+$/, "");
-  if (/^((session |your |my )?status|how are you( doing)?)$/.test(plain)) return askStatus(turn.tools);
   if (/^(hi|hello|hey|hallo|good (morning|afternoon|evening)|who are you|what are you)\b/.test(plain))
     return say(INTRODUCTION);
   if (/^(help|\?|what can you do)$/.test(plain)) return say(HELP);
   if (/^(long\b|tell me a (very )?long\b)/.test(plain)) return say(longStory());
   if (/\bcode\b/.test(plain)) return say(CODE);
-  const wish = WISHES.find(({ pattern }) => pattern.test(plain));
-  if (wish) return say(aboutWish(wish.tool, turn.tools.includes(wish.tool)));
   return say(aboutAnything(text));
 }
 
@@ -100,15 +93,18 @@ function say(text: string): DemoReply {
   return { kind: "say", text, atOnce: false };
 }
 
-function askStatus(tools: readonly string[]): DemoReply {
-  if (tools.includes("session_status")) return { kind: "call", tool: "session_status", input: {} };
-  return say(`I would ask the tool \`session_status\`, but that tool is not installed here yet.\n\n${FOOTNOTE}`);
+function ask(
+  { tool, input }: { tool: string; input: Readonly<Record<string, string>> },
+  tools: readonly string[],
+): DemoReply {
+  if (tools.includes(tool)) return { kind: "call", tool, input };
+  return say(`That would need the tool \`${tool}\`, and that tool is not installed here yet.\n\n${FOOTNOTE}`);
 }
 
 function reportResult(turn: Extract<DemoTurn, { kind: "result" }>): string {
   if (turn.isError)
     return `I called the tool \`${turn.tool}\`, but it could not answer: ${turn.text.trim()}\n\n${FOOTNOTE}`;
-  return `I called the tool \`${turn.tool}\`. This is what it says:\n\n${turn.text.trim()}\n\n${FOOTNOTE}`;
+  return `I called the tool \`${turn.tool}\`. This is what it says:\n\n${inWords(turn.tool, turn.text.trim())}\n\n${FOOTNOTE}`;
 }
 
 function aboutImages(types: readonly string[]): string {
@@ -119,10 +115,27 @@ function aboutImages(types: readonly string[]): string {
   return `I got ${what}. It came through safely, but a demo model cannot see what is in it.\n\n${FOOTNOTE}`;
 }
 
-function aboutWish(tool: string, installed: boolean): string {
-  if (installed)
-    return `The tool \`${tool}\` is here, but my script does not know how to use it. A real model does.\n\n${FOOTNOTE}`;
-  return `That would need the tool \`${tool}\`, and that tool is not installed here yet.\n\n${FOOTNOTE}`;
+/** Tasks as a list that people can read; everything else as the tool said it. */
+function inWords(tool: string, text: string): string {
+  if (tool !== "list_tasks") return text;
+  const tasks = tasksIn(text);
+  if (tasks === null) return text;
+  if (tasks.length === 0) return "There are no tasks.";
+  return tasks
+    .map(
+      ({ title, due_date: due, status }) =>
+        `- [${status === "completed" ? "x" : " "}] ${title}${due ? ` (${due})` : ""}`,
+    )
+    .join("\n");
+}
+
+function tasksIn(text: string): readonly { title: string; due_date: string | null; status: string }[] | null {
+  try {
+    const { tasks } = JSON.parse(text) as { tasks?: unknown };
+    return Array.isArray(tasks) ? tasks : null;
+  } catch {
+    return null; // shown as it is
+  }
 }
 
 function aboutAnything(text: string): string {

@@ -1,14 +1,16 @@
 /**
- * Writes docs/reference/ from the code it describes: settings, error codes, events and routes. With `--check` it writes nothing and fails
+ * Writes docs/reference/ from the code it describes: settings, error codes, events, routes and tools. With `--check` it writes nothing and fails
  * when a page is not what the code says.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type BuiltinToolDeps, builtinTools } from "../src/builtin.ts";
 import { checkConfigText, renderConfigReference } from "../src/config/index.ts";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
 import { listenOptions } from "../src/http/index.ts";
 import { routeTable, type TableDeps } from "../src/http/route-table.ts";
+import { renderTools } from "./docs-tools.ts";
 
 interface Page {
   readonly file: string;
@@ -97,12 +99,22 @@ function routes(): readonly RouteRow[] {
   return routeTable(nothingBehind, listenOptions(config));
 }
 
+const TOOLS_INTRO =
+  "The tools that come with the gateway, as the assistant is told about them. How to use and configure them is in [Tools](../tools.md).";
+
+/** All of them, also those that need a setting. Described, never called: there is nothing behind them. */
+function tools(): ReturnType<typeof builtinTools> {
+  const search = { settings: () => ({ provider: "searxng" }) };
+  return builtinTools({ search } as unknown as BuiltinToolDeps);
+}
+
 function pages(): Page[] {
   return [
     { file: "config.md", text: renderConfigReference() },
     { file: "errors.md", text: renderErrors() },
     { file: "events.md", text: renderEvents() },
     { file: "http.md", text: renderRoutes(routes()) },
+    { file: "tools.md", text: page("Tools", TOOLS_INTRO, renderTools(tools())) },
   ];
 }
 

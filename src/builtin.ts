@@ -1,18 +1,60 @@
 /** The one visible list of channels and tools that ship with the gateway. */
-import { createWebChat, type WebChat } from "./channels/webchat/index.ts";
-import type { Events } from "./contracts/events.ts";
+import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webchat/index.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
-import { sessionStatus } from "./tools/index.ts";
+import {
+  addTask,
+  completeTask,
+  gatewayTool,
+  type GatewayToolDeps,
+  listTasks,
+  message,
+  type MessageToolDeps,
+  type NoteToolDeps,
+  saveNote,
+  searchNotes,
+  sendMedia,
+  type SendMediaDeps,
+  sendMessage,
+  sessionStatus,
+  type SessionStatusDeps,
+  type TaskToolDeps,
+  updateTask,
+  webSearch,
+  type WebSearchDeps,
+} from "./tools/index.ts";
 
 export interface BuiltinChannels {
   readonly webchat: WebChat;
   readonly api: WebChat;
 }
 
-export function builtinChannels(deps: { readonly events: Events }): BuiltinChannels {
+export function builtinChannels(deps: WebChatDeps): BuiltinChannels {
   return { webchat: createWebChat(deps, "webchat"), api: createWebChat(deps, "api") };
 }
 
-export function builtinTools(): readonly Tool[] {
-  return [sessionStatus()];
+export type BuiltinToolDeps = NoteToolDeps &
+  TaskToolDeps &
+  SendMediaDeps &
+  MessageToolDeps &
+  SessionStatusDeps &
+  GatewayToolDeps & { readonly search: Omit<WebSearchDeps, "clock" | "ids"> };
+
+/** All there are; which of them an agent is offered is decided elsewhere. Making them has no effects. */
+export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
+  const { clock, ids } = deps;
+  return [
+    sendMessage(deps),
+    sendMedia(deps),
+    message(deps),
+    sessionStatus(deps),
+    saveNote(deps),
+    searchNotes(deps),
+    addTask(deps),
+    listTasks(deps),
+    completeTask(deps),
+    updateTask(deps),
+    // without a provider there is nothing to offer; a provider that is set later is offered after the next start
+    ...(deps.search.settings().provider ? [webSearch({ clock, ids, ...deps.search })] : []),
+    gatewayTool(deps),
+  ];
 }

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
-import { builtinChannels, builtinTools } from "./builtin.ts";
+import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
@@ -25,11 +25,12 @@ import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
+import { ownFiles, ownTools } from "./own-tools.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
-import { openSecretFiles, openStore } from "./store/index.ts";
+import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
 
 export interface GatewayDeps {
@@ -54,6 +55,8 @@ export interface GatewayOptions {
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly loaded: LoadedConfig;
   readonly configSource: ConfigSource;
+  /** Asks for a stop that is followed by a start. False: whoever runs this cannot do that. */
+  askRestart(): boolean;
 }
 
 export interface Gateway {
@@ -87,20 +90,21 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
-  const token = (from: Config): Secret => {
-    const chosen = secrets.token(from.gateway.auth.token);
-    deps.hide(chosen);
-    return chosen;
-  };
+  const token = (from: Config): Secret => tokenOf(deps, secrets, from);
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
-  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
+  const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
+  const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
+  const own = ownTools({ ...deps, ...late, ...operate, store, config });
+  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(own) });
   const openPool = (from: Config) => startPool({ ...deps, events, tools }, poolOptions(options, from, tools));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
+  const files = await ownFiles({ ...deps, store }, config(), options);
+
   // the way of a message
-  const named = builtinChannels({ events });
+  const named = builtinChannels({ events, record: { clock, store } });
   const channels = createChannelSet(Object.values(named));
   const lastStats = createLastStats();
   const grants = await openRoleGrants(store.roleGrants);
@@ -134,7 +138,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       metrics,
       models,
       publicConfig: () => publicConfig(config()),
-      reloadConfig: reloader.reload,
+      ...operate,
     },
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
@@ -145,13 +149,37 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // work begins
   log.info("queue recovered", await queue.recover());
   const briefing = createBriefing(deps);
-  const answering = { ...deps, events, queue, pool, outbox, live, commands, lastStats, media: store.media, briefing };
+  const answering = {
+    ...deps,
+    events,
+    queue,
+    pool,
+    outbox,
+    live,
+    commands,
+    lastStats,
+    media: store.media,
+    briefing,
+    files,
+  };
   const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+/** Asks for a restart where the configuration allows that. */
+function restartOf(config: () => Config, { askRestart }: Pick<GatewayOptions, "askRestart">): () => boolean {
+  return () => config().gateway.commands.restart && askRestart();
+}
+
+/** Hidden before anybody can log it. */
+function tokenOf(deps: GatewayDeps, secrets: SecretFiles, { gateway }: Config): Secret {
+  const chosen = secrets.token(gateway.auth.token);
+  deps.hide(chosen);
+  return chosen;
 }
 
 /** Waits a little for replies that are on their way; what is left is sent by the next start. */

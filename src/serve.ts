@@ -2,11 +2,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Environment, type LoadedConfig, loadConfig, resolveHome } from "./config/index.ts";
-import { startGateway } from "./gateway.ts";
+import { type Gateway, startGateway } from "./gateway.ts";
 import type { PageAssets } from "./http/index.ts";
 import { systemClock } from "./kit/clock.ts";
+import { deferred } from "./kit/deferred.ts";
 import { systemIds } from "./kit/ids.ts";
-import { silentLog } from "./kit/log.ts";
+import { type Log, silentLog } from "./kit/log.ts";
 import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
 import { openHome } from "./store/index.ts";
 
@@ -40,6 +41,7 @@ export interface ServeWorld {
 }
 
 const RUNNING_FILE = "gateway.json";
+const RESTART = "restart";
 
 /** Resolves when the gateway has stopped; rejects when it could not start. */
 export async function serve(world: ServeWorld, options: ServeOptions): Promise<void> {
@@ -66,36 +68,70 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   );
   const { log } = sink;
   const { assets, version, environment } = world;
-  const gateway = await startGateway(
-    { clock, ids, log, setLogLevel: sink.setLevel, hide: redactor.add, scrub: redactor.scrub },
-    {
-      home: home.path,
-      version,
-      environment,
-      page: await assets.page(),
-      bridgePath: await assets.bridgePath(home.path),
-      bun: assets.bun,
-      bunEnv: assets.bunEnv,
-      loaded,
-      configSource: { load, expectedPath: join(home.path, "pi-gateway.jsonc") },
-    },
-  );
-  const { url } = gateway.http;
-  const running = join(home.path, RUNNING_FILE);
-  writeFileSync(running, `${JSON.stringify({ pid: process.pid, url, startedAt: clock.now() })}\n`, { mode: 0o600 });
+  const about = {
+    home: home.path,
+    version,
+    environment,
+    page: await assets.page(),
+    bridgePath: await assets.bridgePath(home.path),
+    bun: assets.bun,
+    bunEnv: assets.bunEnv,
+  };
+  const start = (from: LoadedConfig, askRestart: () => boolean): Promise<Gateway> =>
+    startGateway(
+      { clock, ids, log, setLogLevel: sink.setLevel, hide: redactor.add, scrub: redactor.scrub },
+      { ...about, loaded: from, configSource: { load, expectedPath: join(home.path, "pi-gateway.jsonc") }, askRestart },
+    );
+  for (let from = loaded; ;) {
+    const { reason, port } = await runOnce({ world, options, home: home.path, log, from }, (ask) => start(from, ask));
+    if (reason !== RESTART) return;
+    from = onPort(await load(), port);
+    sink.setLevel(from.config.logging.level);
+  }
+}
+
+interface Run {
+  readonly world: ServeWorld;
+  readonly options: ServeOptions;
+  readonly home: string;
+  readonly log: Log;
+  readonly from: LoadedConfig;
+}
+
+/** From start to stop. A restart is a stop that somebody asked for from inside; the state directory and the log stay open over it. */
+async function runOnce(
+  { world, options, home, log, from }: Run,
+  start: (askRestart: () => boolean) => Promise<Gateway>,
+): Promise<{ readonly reason: string; readonly port: number }> {
+  const restart = deferred<string>();
+  const gateway = await start(() => {
+    restart.resolve(RESTART);
+    return true;
+  });
+  const { url, port } = gateway.http;
+  const running = join(home, RUNNING_FILE);
+  const startedAt = systemClock.now();
+  writeFileSync(running, `${JSON.stringify({ pid: process.pid, url, startedAt })}\n`, { mode: 0o600 });
   const signIn = `${url}/#code=${gateway.http.signInCode()}`;
-  log.info("gateway ready", { url, version, config: loaded.path, source: loaded.source });
+  log.info("gateway ready", { url, version: world.version, config: from.path, source: from.source });
   world.stdout(
     options.json
       ? `${JSON.stringify({ event: "ready", url, signIn })}\n`
       : `pi-gateway ready ${url} sign-in ${signIn}\n`,
   );
-
-  const reason = await world.stopAsked;
+  const reason = await Promise.race([world.stopAsked, restart.promise]);
   log.info("gateway stopping", { reason });
   rmSync(running, { force: true });
   await gateway.stop(reason);
   log.info("gateway stopped", { reason });
+  return { reason, port };
+}
+
+/** A port that was picked at the start is kept over a restart: pages and programs know it by now. */
+function onPort(loaded: LoadedConfig, port: number): LoadedConfig {
+  const { config } = loaded;
+  if (config.gateway.port !== 0) return loaded;
+  return { ...loaded, config: { ...config, gateway: { ...config.gateway, port } } };
 }
 
 /** Flags win over the file, also when the file changes later. */
@@ -110,12 +146,13 @@ async function loadWithFlags(world: ServeWorld, home: string, options: ServeOpti
 /** Each value is handed over once: the redactor forgets the oldest when it is given too many, and files are loaded often. */
 function secretHider(redactor: Redactor, environment: Environment): (loaded: LoadedConfig) => void {
   const known = new Set<string>();
-  return ({ config: { gateway, models } }) => {
+  return ({ config: { gateway, models, tools } }) => {
     const found = [
       gateway.auth.token,
       gateway.auth.password,
       ...Object.values(models.providers).map((provider) => provider.apiKey),
       ...Object.values(environment.providerKeys),
+      tools.webSearch.apiKey,
     ];
     for (const hidden of found) {
       if (!hidden || known.has(hidden.reveal())) continue;

@@ -9,7 +9,18 @@ export interface Place {
 
 const GROUND = ["kit", "contracts"];
 const FIRST = [...GROUND, "config", "store", "observe"];
-const ROOMS = ["channels", "routing", "queue", "commands", "agents", "tools", "delivery", "schedule", "plugins"];
+const ROOMS = [
+  "channels",
+  "routing",
+  "queue",
+  "commands",
+  "agents",
+  "tools",
+  "delivery",
+  "media",
+  "schedule",
+  "plugins",
+];
 
 /** A room, and the rooms it may import. Siblings do not know each other; gateway.ts introduces them. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
@@ -41,6 +52,14 @@ export const TYPES_ONLY: readonly { readonly from: string; readonly to: string }
   { from: "console", to: "contracts" },
 ];
 
+/** Where files are opened. Tools, flow and channels are not among them: a path that an agent names is opened in src/media/ and nowhere else. */
+const OPENS_FILES = [
+  ...["src/store/", "src/config/", "src/observe/", "src/agents/", "src/cli/", "src/media/"],
+  ...["src/assets.ts", "src/serve.ts", "bridge/", "bin/"],
+];
+/** Where connections to the outside are made. */
+const CALLS_OUT = ["src/kit/outside/"];
+
 /** Folders that may import a library; tests and scripts may import any of these. An empty list means those alone. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
@@ -65,6 +84,13 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   dompurify: ["console/"],
   "highlight.js": ["console/"],
   "@earendil-works/*": ["bridge/"],
+  "node:fs": OPENS_FILES,
+  "node:fs/promises": OPENS_FILES,
+  "node:http": CALLS_OUT,
+  "node:https": CALLS_OUT,
+  "node:http2": CALLS_OUT,
+  "node:dns": CALLS_OUT,
+  "node:dns/promises": CALLS_OUT,
   "playwright-core": [],
   "@sparticuz/chromium": [],
   "axe-core": [],

@@ -130,10 +130,15 @@ describe("the other checks", () => {
     ["src/http/a.ts", "marked"],
     ["src/flow/a.ts", "fast-check"],
     ["src/flow/a.ts", "left-pad"],
+    ["src/tools/a.ts", "node:fs/promises"],
+    ["src/flow/a.ts", "node:fs"],
+    ["src/tools/a.ts", "node:https"],
+    ["src/media/a.ts", "node:http"],
   ])("%s may not import %s", (path, name) => {
     expect(libraryRooms(one(path, `import { x } from "${name}";`))).toHaveLength(1);
   });
   test("let a library into its room and into tests", () => {
+    expect(libraryRooms(one("src/tools/a.ts", 'import { join } from "node:path";'))).toEqual([]);
     expect(libraryRooms(one("src/store/a.ts", 'import { Kysely } from "kysely";'))).toEqual([]);
     expect(libraryRooms(one("src/queue/a.test.ts", 'import fc from "fast-check";'))).toEqual([]);
   });

@@ -70,8 +70,9 @@ export function importCycles(sources: readonly Source[]): string[] {
 export function libraryRooms(sources: readonly Source[]): string[] {
   return sources.flatMap((file) =>
     importsOf(file).flatMap(({ specifier, line }) => {
-      if (/^[./]|^node:|^bun$|^bun:test$/.test(specifier)) return [];
-      const name = specifier.startsWith("@")
+      if (/^[./]|^bun$|^bun:test$/.test(specifier)) return [];
+      if (specifier.startsWith("node:") && !Object.hasOwn(LIBRARIES, specifier)) return []; // part of the system, free for all
+      const name = /^@|^node:/.test(specifier)
         ? specifier.split("/").slice(0, 2).join("/")
         : (specifier.split("/")[0] ?? "");
       const rooms = LIBRARIES[name] ?? LIBRARIES[`${name.split("/")[0]}/*`];

@@ -1,10 +1,13 @@
 /** What a person sees: the built page in a real browser, in front of a real gateway with real pi. Only the model is scripted. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Visit, openBrowser, paste, visit } from "./page-stage.ts";
 import { accessibilityProblems } from "./page-axe.ts";
 import { type ScriptedGateway, startScriptedGateway } from "./page-model.ts";
+import { eventually } from "./whole-fixture.ts";
 
 const TEST_MS = 40_000;
 const MAX_TEXT_CHARS = 200_000;
@@ -128,6 +131,36 @@ describe("a conversation", () => {
     await openToolCards(owner).waitFor({ state: "detached" });
     await line.press("Space");
     await openToolCards(owner).waitFor();
+    expect(owner.problems).toEqual([]);
+  });
+
+  test("shows a picture that the assistant sends, at once and after a reload", async () => {
+    await using owner = await visit(browser, demo);
+    await owner.send("send me a chart");
+    const picture = owner.page.locator("[data-role=assistant] .pictures img");
+    const width = () => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
+    await eventually(
+      () => picture.count(),
+      (count) => count === 1,
+    );
+    await eventually(width, (pixels) => pixels === 320);
+    await owner.page.getByText("I called the tool send_media").waitFor();
+    await owner.reload();
+    await eventually(width, (pixels) => pixels === 320);
+    const { violations } = await owner.seen();
+    expect([violations, owner.problems, owner.foreign]).toEqual([[], [], []]);
+  });
+
+  test("offers a file that a browser could run for download only, by its name and size", async () => {
+    await using owner = await visit(browser, demo);
+    await writeFile(join(demo.home, "workspace", "drawing.svg"), '<svg onload="window.seen.ran = true"></svg>');
+    await owner.ask("echo: Here you are:\nMEDIA:drawing.svg");
+    const chip = owner.page.getByTestId("file");
+    await chip.waitFor();
+    expect(await chip.innerText()).toMatch(/drawing\.svg\s+43 bytes/);
+    const [download] = await Promise.all([owner.page.waitForEvent("download"), chip.click()]);
+    expect(download.suggestedFilename()).toBe("drawing.svg");
+    expect((await owner.seen()).ran).toBe(false);
     expect(owner.problems).toEqual([]);
   });
 

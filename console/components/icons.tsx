@@ -6,6 +6,7 @@ const PATHS = {
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M8 8h8v8H8z",
   image: "M5 5h14v14H5zM5 16l4.5-4.5L14 16l2.5-2.5L19 16M15 9.2v.1",
+  file: "M7 3h7l4 4v14H7zM14 3v4h4",
   close: "M6 6l12 12M18 6L6 18",
   copy: "M9 9h10v10H9zM5 15V5h10",
   check: "M5 12.5l4.5 4.5L19 7.5",

@@ -4,6 +4,7 @@ import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
 import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
+import { sizeText } from "../net/files.ts";
 import { copyText } from "../text/copy.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { editDraft } from "./composer.tsx";
@@ -19,10 +20,14 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
   return (
     <article class="row assistant" data-testid="message" data-role="assistant" data-kind={item.kind ?? "reply"}>
       <Speaker who="Assistant" at={item.at} />
-      <Markdown text={item.text} />
-      <div class="row-actions">
-        <CopyButton text={item.text} />
-      </div>
+      {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
+      {item.text && <Markdown text={item.text} />}
+      {item.editedAt !== undefined && <p class="row-note">Edited</p>}
+      {item.text && (
+        <div class="row-actions">
+          <CopyButton text={item.text} />
+        </div>
+      )}
     </article>
   );
 }
@@ -159,6 +164,39 @@ function askedBefore(notice: TranscriptItem): readonly TranscriptItem[] {
   const said = chat.value.items.filter((one) => one.role === "user" && one.at <= notice.at);
   if (notice.turnId === null) return said.slice(-1);
   return said.filter((one) => one.turnId === notice.turnId);
+}
+
+/** What a browser shows as a picture. SVG is not among them: it can carry scripts, and is only ever downloaded. */
+const SHOWN = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const isShown = ({ mimeType, as }: MediaRef): boolean => SHOWN.includes(mimeType) && as !== "document";
+
+function Files({ media }: { readonly media: readonly MediaRef[] }) {
+  const pictures = media.filter(isShown);
+  return (
+    <>
+      {pictures.length > 0 && <Pictures media={pictures} />}
+      {media
+        .filter((one) => !isShown(one))
+        .map((one) => (
+          <FileChip key={one.mediaId} media={one} />
+        ))}
+    </>
+  );
+}
+
+function FileChip({ media }: { readonly media: MediaRef }) {
+  const url = chat.value.mediaUrls[media.mediaId];
+  if (!url) {
+    refreshMedia();
+    return <span class="picture-name">{media.name}</span>;
+  }
+  return (
+    <a class="file-chip" data-testid="file" href={url} download={media.name} rel="noopener noreferrer">
+      <Icon name="file" size={18} />
+      <span class="file-name">{media.name}</span>
+      <span class="file-size">{sizeText(media.bytes)}</span>
+    </a>
+  );
 }
 
 function Pictures({ media }: { readonly media: readonly MediaRef[] }) {

@@ -3,6 +3,15 @@ const MAX_IMAGES = 8;
 const MAX_IMAGE_BYTES = 25 * 1024 * 1024;
 const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
+const SIZES = ["bytes", "KB", "MB"] as const;
+
+/** 640 bytes, 1.5 KB, 12 MB. */
+export function sizeText(bytes: number): string {
+  const step = bytes < 1024 ? 0 : bytes < 1024 * 1024 ? 1 : 2;
+  const count = bytes / 1024 ** step;
+  return `${count >= 10 || step === 0 ? Math.round(count) : count.toFixed(1)} ${SIZES[step]}`;
+}
+
 /** Why a file cannot be attached, or null. */
 export function refuseFile(
   file: { readonly name: string; readonly type: string; readonly size: number },

@@ -47,6 +47,25 @@ describe("messages", () => {
     expect(ids(chat)).toEqual(["m1"]);
   });
 
+  test("a message from a tool joins the conversation while the answer goes on being written", () => {
+    const chat = play(
+      ready([item("m1")]),
+      started(11),
+      delta(12, "Wait"),
+      event("message", 13, { item: reply("m2", { extra: true }) }),
+    );
+    expect(ids(chat)).toEqual(["m1", "m2"]);
+    expect(chat.live?.text).toBe("Wait");
+  });
+
+  test("a changed message takes the place of the old one, and one taken back is gone, also during an answer", () => {
+    const before = play(ready([item("m1"), reply("m2")]), started(11), delta(12, "Wait"));
+    const changed = play(before, event("message", 13, { item: reply("m2", { text: "better", editedAt: 9 }) }));
+    expect(changed.items.map(({ text }) => text)).toEqual(["m1", "better"]);
+    const gone = play(changed, event("message", 14, { item: reply("m2", { text: "", editedAt: 10, deleted: true }) }));
+    expect([ids(gone), gone.live?.text]).toEqual([["m1"], "Wait"]);
+  });
+
   test("an event that is already part of the conversation changes nothing", () => {
     const chat = ready([item("m1")]);
     expect(play(chat, event("message", 10, { item: item("m2") }))).toBe(chat);

@@ -32,7 +32,7 @@ const LIST_PAUSE_MS = 200;
 const LAST_WORDS_MS = 3_000;
 /** Which model answers is known when the first agent has started; until then the page asks now and then. */
 const MODEL_AGAIN_MS = 2_000;
-const MEDIA_AGAIN_MS = 10_000;
+const MEDIA_AGAIN_MS = 2_000;
 const SENDS_KEY = "pi-gateway.sends";
 
 export const door = signal<Door>({ at: "checking" });
@@ -242,11 +242,17 @@ export async function loadEarlier(): Promise<void> {
 }
 
 /** Signed addresses of images run out, and events carry none: asks for fresh ones. */
+let mediaWanted = false;
+
 export function refreshMedia(): void {
-  if (timers.has("media")) return;
+  mediaWanted = timers.has("media");
+  if (mediaWanted) return;
   timers.set(
     "media",
-    setTimeout(() => timers.delete("media"), MEDIA_AGAIN_MS),
+    setTimeout(() => {
+      timers.delete("media");
+      if (mediaWanted) refreshMedia(); // another file came while the addresses of the last one were on their way
+    }, MEDIA_AGAIN_MS),
   );
   const session = chat.value.key;
   connection?.request("sessions.get", { session, limit: PAGE_ITEMS }).then(

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemPrompt } from "../../src/agents/setup/system-prompt.ts";
-import { builtinTools } from "../../src/builtin.ts";
+import { type BuiltinToolDeps, builtinTools } from "../../src/builtin.ts";
 
 const PLAIN = { tools: "chat", gatewayPrompts: { heartbeat: true, cron: true, media: true } } as const;
 const SUFFIX = "benchbenchbenchbench";
@@ -37,7 +37,8 @@ export async function startBarePi(folder: string, baseUrl: string, bridge: strin
   const ready = new Promise<void>((resolve) => {
     answered = resolve;
   });
-  const specs = builtinTools().map(({ name, label, description, parameters }) => ({
+  const nothingBehind = { search: { settings: () => ({}) } } as unknown as BuiltinToolDeps; // described, never called
+  const specs = builtinTools(nothingBehind).map(({ name, label, description, parameters }) => ({
     name,
     label,
     description,

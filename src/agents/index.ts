@@ -2,6 +2,7 @@
  * The agents door: a pool of isolated pi processes. `startPool` runs them, `probePi` tries one for `doctor`, `findPi` and `chooseModel` decide
  * without effects where pi is and which model answers. No pi type leaves this module; session files and the agent folder are written only here.
  */
+export { agentWorkspace } from "./setup/agent-folder.ts";
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentProfile, agentProfiles } from "./profile.ts";

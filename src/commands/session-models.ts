@@ -1,5 +1,5 @@
 /** Finds the model that somebody means among those an agent can have. Asks pi what there is; decides nothing about who may choose. */
-import { nearest } from "../config/index.ts";
+import { nearest } from "../kit/nearest.ts";
 import { type AgentModel, type AgentPool, type Caller, THINKING_LEVELS } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { FoundModel, SessionModels } from "../contracts/session-models.ts";

@@ -13,7 +13,13 @@ export interface ConfigDiff {
   readonly weakensAuth: boolean;
 }
 
-const NEEDS_RESTART = new Set(["gateway.port", "gateway.bind"]);
+const NEEDS_RESTART = new Set([
+  "gateway.port",
+  "gateway.bind",
+  "media.roots",
+  "media.maxMb",
+  "tools.webSearch.provider",
+]);
 
 export function diffConfig(before: Config, after: Config): ConfigDiff {
   const changed: string[] = [];

@@ -9,7 +9,6 @@ export { type Environment, readEnvironment } from "./environment.ts";
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./file/load.ts";
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
-export { nearest } from "./check/nearest.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";
 export { firstProviderWithKey, keysForProvider, PROVIDER_KEYS } from "./provider-keys.ts";
 export { publicConfig } from "./public.ts";

@@ -1,9 +1,9 @@
 /** A channel translates between a platform and the gateway, and nothing more. */
-import type { InboundMessage } from "./chat.ts";
+import type { ChatAddress, InboundMessage } from "./chat.ts";
 import type { OutboxRow } from "./delivery.ts";
 import type { InboxId, SessionKey } from "./ids.ts";
 
-/** A connected account. Optional methods (from later channels) are abilities: absent means the platform cannot. */
+/** A connected account. Optional methods are abilities: absent means the platform cannot. Their callers have checked whose chat it is. */
 export interface Channel {
   readonly id: string;
   /** Its senders can be told "not now" before anything is acknowledged. Where they cannot, what is too much is kept as overflow. */
@@ -25,6 +25,52 @@ export interface Channel {
   /** False while it cannot send at all, for example before its connection is up. Parts wait then, and no try is counted. */
   ready(): boolean;
   health(): { readonly ok: boolean; readonly detail: string };
+  react?(target: MessageTarget, reaction: Reaction, signal: AbortSignal): Promise<ActionResult>;
+  /** Only what we sent ourselves; whatever else the platform would allow. */
+  edit?(target: MessageTarget, text: string, signal: AbortSignal): Promise<ActionResult>;
+  delete?(target: MessageTarget, signal: AbortSignal): Promise<ActionResult>;
+  pin?(target: MessageTarget, unpin: boolean, signal: AbortSignal): Promise<ActionResult>;
+  history?(place: ChatPlace, page: HistoryPage, signal: AbortSignal): Promise<HistoryResult>;
+}
+
+/** One chat, and the conversation it is. A channel uses the one it knows messages by, and leaves everything outside of it alone. */
+export interface ChatPlace {
+  readonly to: ChatAddress;
+  readonly sessionKey: SessionKey;
+}
+
+export interface MessageTarget extends ChatPlace {
+  /** As the platform numbers it, which is also what `history` and sent messages are told by. */
+  readonly messageId: string;
+}
+
+export interface Reaction {
+  readonly emoji: readonly string[];
+  readonly remove: boolean;
+}
+
+/** `because`: one sentence for a model. */
+export type ActionResult = { readonly kind: "done" } | { readonly kind: "refused"; readonly because: string };
+
+export interface HistoryPage {
+  readonly limit: number;
+  /** Only what was said before this message. */
+  readonly before?: string;
+}
+
+export type HistoryResult =
+  /** Oldest first. */
+  | { readonly kind: "read"; readonly messages: readonly HistoryMessage[] }
+  | { readonly kind: "refused"; readonly because: string };
+
+export interface HistoryMessage {
+  readonly id: string;
+  readonly from: "assistant" | "person";
+  readonly name?: string;
+  readonly text: string;
+  readonly at: number;
+  /** What attached files are called. */
+  readonly files: readonly string[];
 }
 
 export interface SendReceipt {

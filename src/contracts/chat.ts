@@ -36,12 +36,21 @@ export interface MediaRef {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: number;
+  /** How its sender wants it shown; left out, its type decides. */
+  readonly as?: MediaKind;
 }
+
+export type MediaKind = "photo" | "audio" | "document" | "video";
 
 export interface OutboundMessage {
   readonly text: string;
   /** `reply`: the agent's words. `notice`: the gateway's, when a turn failed or was stopped. */
   readonly kind: "reply" | "notice";
+  readonly attachments?: readonly MediaRef[];
+  /** A message of the same chat that this one answers, as its platform numbers it. */
+  readonly replyTo?: string;
+  /** How the text is to be read; left out, as the channel usually does. */
+  readonly format?: "markdown" | "html" | "plain";
 }
 
 /** How a turn ended: answered, not answered, or stopped because somebody wanted that. */
@@ -59,6 +68,12 @@ export interface TranscriptItem {
   /** On notices: a stop that somebody asked for need not look like a failure. */
   readonly outcome?: TurnOutcome;
   readonly attachments?: readonly MediaRef[];
+  /** Said by a tool in the middle of a turn; the reply itself is another item. */
+  readonly extra?: true;
+  readonly replyTo?: string;
+  readonly editedAt?: number;
+  /** Taken back: an item that was shown before is to be shown no more. */
+  readonly deleted?: true;
   readonly tool?: string;
   readonly input?: unknown;
   readonly output?: string;

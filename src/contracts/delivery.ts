@@ -3,18 +3,21 @@ import type { ChatAddress, OutboundMessage, TurnOutcome } from "./chat.ts";
 import type { SessionKey, TurnId } from "./ids.ts";
 
 export interface ReplyPart {
-  readonly part: number; // 0, 1, 2 … within the turn
+  readonly part: number; // 0, 1, 2 … within the turn; below 0: said by a tool before the reply
   readonly message: OutboundMessage;
 }
 
 export interface OutboxRow extends ReplyPart {
-  readonly id: string; // `${turnId}:${part}`
+  readonly id: string; // `${turnId}:${part}`; of a post `${turnId}:x…`
   readonly turnId: TurnId;
   readonly sessionKey: SessionKey;
   readonly to: ChatAddress;
   readonly createdAt: number;
   /** Of the turn it belongs to. */
   readonly outcome: TurnOutcome;
+  /** Its text was changed after it was stored. */
+  readonly editedAt?: number;
+  readonly deleted?: true;
 }
 
 /** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and will not be sent again. */

@@ -22,6 +22,9 @@ import type { QueueMode, Span } from "./queue.ts";
 import type { ConversationStore } from "./store-conversations.ts";
 import type { RoleGrantStore } from "./store-role-grants.ts";
 import type { QueueModeStore } from "./store-queue-modes.ts";
+import type { NoteStore } from "./store/notes.ts";
+import type { PostStore } from "./store/posts.ts";
+import type { TaskStore } from "./store/tasks.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
@@ -35,6 +38,8 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly conversations: ConversationStore;
   readonly roleGrants: RoleGrantStore;
+  readonly notes: NoteStore;
+  readonly tasks: TaskStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }
@@ -199,6 +204,7 @@ export interface TurnResult {
   readonly sessionKey: SessionKey;
   readonly outcome: TurnOutcome;
   readonly content: string; // all reply parts, joined by an empty line
+  readonly attachments?: readonly MediaRef[]; // absent: none
   readonly errorCode: string | null;
   readonly toolCalls: readonly {
     readonly tool: string;
@@ -211,7 +217,7 @@ export interface TurnResult {
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface OutboxStore {
+export interface OutboxStore extends PostStore {
   /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;

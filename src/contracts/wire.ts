@@ -1,5 +1,5 @@
 /** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
-import type { SessionSummary, TranscriptItem, Usage } from "./chat.ts";
+import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
 
@@ -72,6 +72,8 @@ export interface ChatReply {
   readonly sessionKey: string;
   readonly turnId: string;
   readonly usage: Usage;
+  /** Files that came with the answer; the addresses are signed and expire. */
+  readonly attachments?: readonly (MediaRef & { readonly url: string })[];
 }
 
 export interface GatewayStatus {

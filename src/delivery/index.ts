@@ -1,3 +1,4 @@
 /** Delivery: from what an agent said to what a chat shows. It does not know which platform it is. */
+export { createPoster, type PosterDeps } from "./poster.ts";
 export { startOutbox } from "./outbox.ts";
 export { createDeltaStream, type DeltaStream } from "./delta-stream.ts";

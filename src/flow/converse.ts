@@ -7,12 +7,14 @@ import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { promptFor } from "./prompt.ts";
 import type { SpanRecorder } from "./spans.ts";
 import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
-import type { AgentEnding } from "./turn-ending.ts";
+import { type AgentEnding, isPost } from "./turn-ending.ts";
 
 export interface ConverseDeps extends SteeringDeps {
   readonly clock: Clock;
   readonly live: LiveTurnsBoard;
   readonly spans: SpanRecorder;
+  /** Counts what tools have sent to the chat meanwhile. */
+  readonly said: { posts: number };
 }
 
 export interface Conversation {
@@ -45,6 +47,7 @@ export async function converse(
       }
       deltas.flush();
       noteTool(spans, event);
+      if (isPost(event)) deps.said.posts++;
       if (event.type === "tool_start") shown.toolStarted(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = deps.live.open(batch);

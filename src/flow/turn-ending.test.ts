@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../contracts/errors.ts";
-import { type AgentEnding, endOf, MAX_ATTEMPTS, shouldRetry } from "./turn-ending.ts";
+import { type AgentEnding, endOf, isPost, MAX_ATTEMPTS, shouldRetry } from "./turn-ending.ts";
 
 const usage = { inputTokens: 1, outputTokens: 2, costUsd: 0 };
 const died: AgentEnding = {
@@ -14,6 +14,25 @@ const died: AgentEnding = {
 };
 const texts = (ending: AgentEnding, stoppedBy: Parameters<typeof endOf>[1] = "stopped") =>
   endOf(ending, stoppedBy).reply.map(({ message }) => [message.kind, message.text]);
+
+describe("a turn without words", () => {
+  const silent = {
+    type: "done",
+    text: " ",
+    usage: { inputTokens: 1, outputTokens: 1, costUsd: 0 },
+    model: "m",
+  } as const;
+  test("is an answer when a tool has sent something to the chat, and a failure otherwise", () => {
+    expect(endOf(silent, "stopped", true)).toMatchObject({ outcome: "done", reply: [] });
+    expect(endOf(silent, "stopped", false)).toMatchObject({ outcome: "failed", error: { code: "agent_empty" } });
+  });
+  test("knows a message that was sent from one that was not", () => {
+    const end = { type: "tool_end", callId: "c", output: "" } as const;
+    expect(isPost({ ...end, tool: "send_media", isError: false })).toBe(true);
+    expect(isPost({ ...end, tool: "send_message", isError: true })).toBe(false);
+    expect(isPost({ ...end, tool: "add_task", isError: false })).toBe(false);
+  });
+});
 
 describe("the end of a turn", () => {
   test("is the agent's words when it answered", () => {

@@ -19,10 +19,19 @@ export function shouldRetry(ending: AgentEnding, attempt: number): boolean {
   return ending.type === "failed" && ending.again && attempt < MAX_ATTEMPTS;
 }
 
+const POSTING_TOOLS: readonly string[] = ["send_message", "send_media"];
+
+/** The chat has been shown something by a tool. */
+export function isPost(event: AgentEvent): boolean {
+  return event.type === "tool_end" && !event.isError && POSTING_TOOLS.includes(event.tool);
+}
+
 /** `stoppedBy` matters only to an ending that was asked for: by a person, by a newer message, or by the turn's own deadline. */
-export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline"): EndWithoutSize {
+export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline", posted = false): EndWithoutSize {
   const { usage, model } = ending;
   if (ending.type === "done") {
+    // what was to be said has been said by a tool
+    if (ending.text.trim() === "" && posted) return { outcome: "done", reply: [], usage, model };
     if (ending.text.trim() === "") return failure("agent_empty", "settled without text", { usage, model });
     return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
   }

@@ -10,12 +10,14 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
+import type { OutgoingFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
+import { attachMedia } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
@@ -46,6 +48,8 @@ export interface TurnsDeps {
   readonly commands?: Commands;
   /** What the model is told before people's words. */
   readonly briefing?: Briefing;
+  /** Without it a reply carries no files. */
+  readonly files?: OutgoingFiles;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -74,6 +78,8 @@ interface TurnWorld extends TurnsDeps {
 /** The world as one attempt sees it. */
 interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
+  /** What tools have sent to the chat so far. */
+  readonly said: { posts: number };
 }
 
 /** `options` is asked for each turn and its agent, so that a changed configuration holds from the next one on. */
@@ -128,7 +134,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   const writer = world.live.open(batch);
   try {
     const spans = createSpanRecorder(clock, batch.acceptedAt);
-    const result = await attempt({ ...world, spans }, batch, options, writer);
+    const result = await attempt({ ...world, spans, said: { posts: 0 } }, batch, options, writer);
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
@@ -218,7 +224,8 @@ async function attempt(
     }
     if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
-    return { kind: "end", end: withLost(endOf(ending, stopCauseOf(signal)), lost), settledBytes };
+    const end = withLost(endOf(ending, stopCauseOf(signal), world.said.posts > 0), lost);
+    return { kind: "end", end: await withFiles(world, batch, end), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
     if (batch.cancelled.aborted)
@@ -285,6 +292,16 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
   const { model, thinking } = batch.settings ?? { model: null, thinking: null };
   const own = { ...(model === null ? {} : { model }), ...(thinking === null ? {} : { thinking }) };
   return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority, ...own };
+}
+
+/** Files are looked at before the reply is stored. A turn that has to leave meanwhile says what it has. */
+async function withFiles({ files, leaving }: TurnWorld, batch: Batch, end: EndWithoutSize): Promise<EndWithoutSize> {
+  const owner = batch.entries[0]?.message.sender.principal;
+  if (owner === undefined || end.outcome !== "done") return end;
+  return {
+    ...end,
+    reply: await attachMedia(files, end.reply, { agentId: batch.agentId, role: batch.role, owner }, leaving),
+  };
 }
 
 function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {

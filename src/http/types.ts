@@ -35,6 +35,8 @@ export interface HttpDeps {
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
+  /** Begins a restart; false when that is not allowed. */
+  restart(): boolean;
 }
 
 /** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

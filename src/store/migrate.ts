@@ -5,10 +5,21 @@ import { turnSpans } from "./migrations/002-turn-spans.ts";
 import { outboxStates } from "./migrations/003-outbox-states.ts";
 import { queueModes } from "./migrations/004-queue-modes.ts";
 import { sessionSettings } from "./migrations/005-session-settings.ts";
+import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
+import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates, queueModes, sessionSettings, jobs];
+const STEPS: readonly Migration[] = [
+  firstMessage,
+  turnSpans,
+  outboxStates,
+  queueModes,
+  sessionSettings,
+  notesAndTasks,
+  postsAndFiles,
+  jobs,
+];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */
 export const NEWEST_VERSION = STEPS.length;

@@ -15,12 +15,14 @@ import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
+import { createNotes } from "./rows/notes/notes.ts";
 import { createOutbox } from "./rows/outbox.ts";
 import { createQueueModes } from "./rows/queue-modes.ts";
 import { createRoleGrants } from "./rows/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
+import { createTasks } from "./rows/notes/tasks.ts";
 import { createToolCalls } from "./rows/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { sql as raw } from "kysely";
@@ -157,6 +159,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     jobs: createJobs(rows),
     conversations: createConversations(rows),
     roleGrants: createRoleGrants(rows),
+    notes: createNotes(rows),
+    tasks: createTasks(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

@@ -5,6 +5,7 @@ import type { OutboxState } from "../contracts/delivery.ts";
 import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
+import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 
 /** SQLite has no boolean. */
@@ -23,6 +24,9 @@ export interface Tables {
   job_runs: JobRunTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
+  notes: NoteTable;
+  notes_index: NoteIndexTable;
+  tasks: TaskTable;
 }
 
 export interface MetaTable {
@@ -150,12 +154,21 @@ export interface OutboxTable {
   /** Null until nothing more will happen to it. */
   ended_at: number | null;
   text: string;
+  attachments: string; // JSON
+  /** A message of the same chat that this one answers. */
+  reply_to: string | null;
+  format: NonNullable<OutboundMessage["format"]> | null;
+  edited_at: number | null;
+  deleted_at: number | null;
 }
 
-export type NewReply = Omit<
-  OutboxTable,
-  "seq" | "state" | "attempts" | "lost" | "first_tried_at" | "next_try_at" | "provider_id" | "because" | "ended_at"
->;
+/** What is known about a reply when it is stored. */
+export type NewReply = Pick<OutboxTable, (typeof NEW_REPLY)[number]>;
+
+export const NEW_REPLY = [
+  ...["id", "turn_id", "session_key", "part", "channel", "account", "chat", "thread"],
+  ...["text", "kind", "created_at", "attachments", "reply_to", "format"],
+] as const satisfies readonly (keyof OutboxTable)[];
 
 export interface ToolCallTable {
   seq: Generated<number>;
@@ -234,4 +247,38 @@ export interface JobRunTable {
   turn_id: TurnId | null;
   retry_at: number | null;
   written_at: number;
+}
+
+export interface NoteTable {
+  seq: Generated<number>;
+  id: string;
+  owner: Principal;
+  /** The owner as one word of the search index. */
+  owner_key: string;
+  /** Equal for the same note of the same work. */
+  once: string;
+  title: string;
+  content: string;
+  tags: string; // one per line
+  created_at: number;
+}
+
+/** Read by rowid, which is the note's seq. */
+export interface NoteIndexTable extends Pick<NoteTable, "owner_key" | "title" | "content" | "tags"> {
+  rowid: number;
+}
+
+export interface TaskTable {
+  seq: Generated<number>;
+  id: string;
+  owner: Principal;
+  once: string;
+  title: string;
+  due_date: string | null;
+  priority: TaskPriority;
+  status: TaskStatus;
+  /** Where it stands among those of its status. */
+  place: number;
+  created_at: number;
+  completed_at: number | null;
 }

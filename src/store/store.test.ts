@@ -10,6 +10,7 @@ import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store
 import { turnTraceContract } from "../testing/contracts/turn-trace-contract.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { notesContract } from "../testing/contracts/notes-contract.ts";
 import { outboxContract } from "../testing/contracts/outbox-contract.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
@@ -137,3 +138,4 @@ test("a message from a session key with quotes and patterns is stored under exac
 });
 
 outboxContract("the outbox of a SQLite store", openWorld);
+notesContract("the notes and tasks of a SQLite store", openWorld);

@@ -5,7 +5,6 @@ import type { Tool, ToolContext, ToolRequest } from "../contracts/tools/tool.ts"
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
-import { sessionStatus } from "./builtin/session-status.ts";
 import { createToolGate } from "./gate.ts";
 import { createToolRegistry } from "./registry.ts";
 
@@ -147,24 +146,5 @@ describe("the tool gate", () => {
     const text =
       outcome.kind === "ok" && outcome.result.content[0]?.type === "text" ? outcome.result.content[0].text : "";
     expect(text.endsWith(`[cut: ${300_000 - 262_144} more characters]`)).toBe(true);
-  });
-});
-
-test("session_status reports model, context, tokens and cost, for the caller's own session only", async () => {
-  const { call } = fixture([sessionStatus()]);
-  const outcome = await call({}, { tool: "session_status" });
-  const text =
-    outcome.kind === "ok" && outcome.result.content[0]?.type === "text" ? outcome.result.content[0].text : "";
-  expect(text.split("\n")).toEqual([
-    "Model: fake/one",
-    "Thinking: off",
-    "Context: 42.3% of 200.0k",
-    "Tokens: 85.0k in / 12 out",
-    "Cost: $0.1234",
-    "Messages: 15",
-    "Streaming: true",
-  ]);
-  expect(await call({ sessionKey: "agent:default:webchat:dm:2" }, { tool: "session_status" })).toMatchObject({
-    code: "invalid_params",
   });
 });

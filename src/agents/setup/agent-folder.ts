@@ -42,13 +42,20 @@ export function agentFolders(options: FolderOptions): AgentFolders {
     agentDir: given ?? own,
     ownAgentDir: given === null,
     home: join(own, "home"),
-    workspace:
-      config.workspace === undefined ? join(home, "workspace") : expandPath(config.workspace, environment.userHome),
+    workspace: agentWorkspace(config, { home, environment }),
     sessions: join(home, "sessions"),
     transpilerCache: environment.transpilerCache ?? join(home, "cache", "bun"),
     promptFile: join(own, "system-prompt.md"),
     bunConfig: join(own, "bunfig.toml"),
   };
+}
+
+/** The working folder of an agent with these settings. */
+export function agentWorkspace(
+  { workspace }: Pick<Config["agent"], "workspace">,
+  { home, environment }: Pick<FolderOptions, "home" | "environment">,
+): string {
+  return workspace === undefined ? join(home, "workspace") : expandPath(workspace, environment.userHome);
 }
 
 export async function prepareFolders(

@@ -3,7 +3,7 @@ import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 
 export function toTranscriptItem(part: OutboxRow): TranscriptItem {
-  const { kind, text } = part.message;
+  const { kind, text, attachments = [], replyTo } = part.message;
   return {
     id: part.id,
     role: "assistant",
@@ -12,5 +12,10 @@ export function toTranscriptItem(part: OutboxRow): TranscriptItem {
     at: part.createdAt,
     turnId: part.turnId,
     ...(kind === "notice" ? { outcome: part.outcome } : {}),
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(part.part < 0 ? { extra: true } : {}),
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(part.editedAt === undefined ? {} : { editedAt: part.editedAt }),
+    ...(part.deleted ? { deleted: true } : {}),
   };
 }

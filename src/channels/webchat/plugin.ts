@@ -2,6 +2,7 @@
 import type { Channel } from "../../contracts/channel.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
+import { type AbilityDeps, webChatAbilities } from "./abilities.ts";
 import { toInbound, type WebChatInput } from "./inbound.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
@@ -9,8 +10,15 @@ export interface WebChat extends Channel {
   toInbound(input: WebChatInput): InboundMessage;
 }
 
-export function createWebChat(deps: { readonly events: Events }, id: "webchat" | "api"): WebChat {
+export interface WebChatDeps {
+  readonly events: Events;
+  /** Without it the channel only speaks: there is nothing to read back or change. */
+  readonly record?: Omit<AbilityDeps, "events">;
+}
+
+export function createWebChat(deps: WebChatDeps, id: "webchat" | "api"): WebChat {
   return {
+    ...(deps.record ? webChatAbilities({ ...deps.record, events: deps.events }) : {}),
     id,
     canRefuse: true,
     toInbound: (input) => toInbound(id, input),

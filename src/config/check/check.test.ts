@@ -27,6 +27,7 @@ describe("a good file", () => {
       allowedHosts: [],
       trustedProxies: [],
       insecure: false,
+      commands: { restart: false },
       stopGraceMs: 30_000,
     });
     expect(config.agent.pool).toEqual({

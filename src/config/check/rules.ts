@@ -27,6 +27,7 @@ const RULES: readonly Rule[] = [
   { reads: ["agents"], check: agentRules },
   { reads: ["agents", "bindings"], check: bindingRules },
   { reads: ["session.identityLinks"], check: linkRules },
+  { reads: ["tools.webSearch"], check: searchRule },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
@@ -108,6 +109,14 @@ function* poolRule({ config }: RuleWorld): Generator<Broken> {
   if (min <= max) return;
   const remedy = "Lower min or raise max.";
   yield problem("agent.pool.min", `agent.pool.min is ${min}, which is more than agent.pool.max (${max}). ${remedy}`);
+}
+
+function* searchRule({ config }: RuleWorld): Generator<Broken> {
+  const { provider, apiKey, baseUrl } = config.tools.webSearch;
+  const missing = provider === undefined ? null : provider === "searxng" ? !baseUrl && "baseUrl" : !apiKey && "apiKey";
+  if (!missing) return;
+  const path = `tools.webSearch.${missing}`;
+  yield problem(path, `${path} is missing; ${provider} needs it. Set it, or leave provider out.`);
 }
 
 /** A model of a provider that is described here must be described too; a provider that only pi knows is pi's business. */

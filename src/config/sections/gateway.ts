@@ -48,6 +48,15 @@ export const GatewaySection = Type.Object(
       description:
         "Allow a bind other than loopback without a TLS proxy in front. Passwords and messages then travel readable.",
     }),
+    commands: Type.Object(
+      {
+        restart: Type.Boolean({
+          default: false,
+          description: "Allow POST /api/restart, and the tool `gateway` when it is offered, to restart the gateway.",
+        }),
+      },
+      { ...closed, description: "What may be asked of the gateway itself." },
+    ),
     stopGraceMs: duration(30_000, 0, "How long running turns may go on after a stop was asked for."),
   },
   { ...closed, security: true, description: "The port, who may reach it, and how they sign in." },

@@ -5,6 +5,7 @@ import type { TurnResult } from "../../contracts/store.ts";
 import type { ChatReply } from "../../contracts/wire.ts";
 import { acceptMessage, MAX_ATTACHMENTS, MAX_NAME_CHARS, sessionOf, type Taken } from "../chat/accept-message.ts";
 import { OPERATOR } from "../access/auth.ts";
+import type { MediaLinks } from "../access/media-links.ts";
 import { checked } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";
 import { followTurn, type TurnFollower } from "../chat/follow-turn.ts";
@@ -45,13 +46,15 @@ const chatBody = () =>
     ),
   );
 
+type ChatDeps = HttpDeps & { readonly stopping: AbortSignal; readonly links: MediaLinks };
+
 /** Room for one largest file in base64 besides the text. */
 export function maxChatBytes(maxUploadBytes: number): number {
   return Math.ceil((maxUploadBytes * 4) / 3) + MIB;
 }
 
 export function chatRoutes(
-  deps: HttpDeps & { readonly stopping: AbortSignal },
+  deps: ChatDeps,
   limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
 ): readonly Route[] {
   const Body = chatBody();
@@ -77,7 +80,7 @@ export function chatRoutes(
         handedOver = true;
         return streamed(deps, call, follower, taken);
       }
-      return answered(await follower.result(taken.id, call.signal));
+      return answered(deps, await follower.result(taken.id, call.signal));
     } finally {
       if (!handedOver) follower[Symbol.dispose]();
     }
@@ -93,12 +96,12 @@ export function chatRoutes(
   ];
 }
 
-function answered(result: TurnResult): Response {
+function answered(deps: ChatDeps, result: TurnResult): Response {
   if (result.outcome === "failed") throw turnError(result);
-  return json(replyOf(result));
+  return json(replyOf(deps, result));
 }
 
-function streamed(deps: HttpDeps, call: Call, follower: TurnFollower, taken: Taken): Response {
+function streamed(deps: ChatDeps, call: Call, follower: TurnFollower, taken: Taken): Response {
   return eventStream(deps.clock, call.signal, async (sink, signal) => {
     using following = follower;
     sink.send("accepted", { id: taken.id });
@@ -106,7 +109,7 @@ function streamed(deps: HttpDeps, call: Call, follower: TurnFollower, taken: Tak
       following.follow(taken.id, ({ event, data }) => sink.send(event, data));
       const result = await following.result(taken.id, signal);
       if (result.outcome === "failed") throw turnError(result);
-      sink.send("done", replyOf(result));
+      sink.send("done", replyOf(deps, result));
     } catch (error) {
       if (sink.isGone() || call.request.signal.aborted) return; // nobody is left to be told
       logProblem(deps.log, error, { requestId: call.requestId });
@@ -115,9 +118,17 @@ function streamed(deps: HttpDeps, call: Call, follower: TurnFollower, taken: Tak
   });
 }
 
-function replyOf(result: TurnResult): ChatReply {
-  const { content, toolCalls, sessionKey, turnId, usage } = result;
-  return { content, tool_calls: toolCalls, sessionKey, turnId, usage };
+function replyOf({ links }: ChatDeps, result: TurnResult): ChatReply {
+  const { content, toolCalls, sessionKey, turnId, usage, attachments = [] } = result;
+  const files = attachments.map((media) => ({ ...media, url: links.sign(media.mediaId, "inline") }));
+  return {
+    content,
+    tool_calls: toolCalls,
+    sessionKey,
+    turnId,
+    usage,
+    ...(files.length > 0 ? { attachments: files } : {}),
+  };
 }
 
 function turnError(result: TurnResult): GatewayError {

@@ -5,7 +5,7 @@ import { json, NO_BODY, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function operateRoutes(
-  deps: Pick<HttpDeps, "status" | "metrics" | "publicConfig" | "reloadConfig">,
+  deps: Pick<HttpDeps, "status" | "metrics" | "publicConfig" | "reloadConfig" | "restart">,
 ): readonly Route[] {
   const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
   return [
@@ -26,6 +26,18 @@ export function operateRoutes(
       auth: "operator",
       body: NO_BODY,
       handle: async () => json(await deps.reloadConfig()),
+    },
+    {
+      method: "POST",
+      path: "/api/restart",
+      auth: "operator",
+      body: NO_BODY,
+      handle() {
+        if (deps.restart()) return json({ restarting: true }, 202);
+        throw new GatewayError("forbidden", "restart is off", {
+          say: "Restarting from here is off. Set gateway.commands.restart to true to allow it.",
+        });
+      },
     },
     {
       ...read,

@@ -1,5 +1,5 @@
 /** JSON columns and page cursors. What comes back from the disk or from a client is untrusted until it has passed here. */
-import type { ChatAddress, MediaRef } from "../../contracts/chat.ts";
+import type { ChatAddress, MediaKind, MediaRef, OutboundMessage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { MediaId } from "../../contracts/ids.ts";
 import type { Page } from "../../contracts/store.ts";
@@ -30,14 +30,19 @@ export function decodeAttachments(text: string): readonly MediaRef[] | null {
   return Array.isArray(value) && value.every(isMediaRef) ? value.map(bareRef) : null;
 }
 
-function bareRef({ mediaId, name, mimeType, bytes }: MediaRef): MediaRef {
-  return { mediaId, name, mimeType, bytes };
+function bareRef({ mediaId, name, mimeType, bytes, as }: MediaRef): MediaRef {
+  return { mediaId, name, mimeType, bytes, ...(as === undefined ? {} : { as }) };
 }
+
+const KINDS: readonly unknown[] = ["photo", "audio", "document", "video", undefined] satisfies (
+  MediaKind | undefined
+)[];
 
 function isMediaRef(value: unknown): value is MediaRef {
   if (typeof value !== "object" || value === null) return false;
-  const { mediaId, name, mimeType, bytes } = value as Partial<Record<keyof MediaRef, unknown>>;
-  return isMediaId(mediaId) && typeof name === "string" && typeof mimeType === "string" && Number.isSafeInteger(bytes);
+  const { mediaId, name, mimeType, bytes, as } = value as Partial<Record<keyof MediaRef, unknown>>;
+  const texts = typeof name === "string" && typeof mimeType === "string";
+  return isMediaId(mediaId) && texts && Number.isSafeInteger(bytes) && KINDS.includes(as);
 }
 
 /** Safe as a file name: no dots, no separators. */
@@ -63,6 +68,30 @@ export function toAddressColumns(address: ChatAddress): AddressColumns {
 
 export function fromAddressColumns({ channel, account, chat, thread }: AddressColumns): ChatAddress {
   return thread === null ? { channel, account, chat } : { channel, account, chat, thread };
+}
+
+interface MessageColumns {
+  readonly text: string;
+  readonly kind: OutboundMessage["kind"];
+  readonly attachments: string;
+  readonly reply_to: string | null;
+  readonly format: NonNullable<OutboundMessage["format"]> | null;
+}
+
+export function toMessageColumns(message: OutboundMessage): MessageColumns {
+  const { text, kind, attachments = [], replyTo, format } = message;
+  return { text, kind, attachments: encodeAttachments(attachments), reply_to: replyTo ?? null, format: format ?? null };
+}
+
+export function fromMessageColumns(row: MessageColumns): OutboundMessage {
+  const attachments = decodeAttachments(row.attachments) ?? [];
+  return {
+    text: row.text,
+    kind: row.kind,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
+    ...(row.format === null ? {} : { format: row.format }),
+  };
 }
 
 export function pageSize(page: Page): number {

@@ -4,7 +4,8 @@ import type { OutboxStore } from "../../contracts/store.ts";
 import type { OutboxTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { type Selectable, sql as raw } from "kysely";
-import { decodeCursor, encodeCursor, fromAddressColumns, pageSize } from "./codec.ts";
+import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pageSize } from "./codec.ts";
+import { createPosts } from "./posts/posts.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 type Row = Selectable<OutboxTable>;
@@ -19,7 +20,7 @@ const DECIDING = [
 /** After every end there will be. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-export function createOutbox({ sql, read, write }: RowDeps): OutboxStore {
+export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" | "write">): OutboxStore {
   const { pending, part, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   return {
@@ -49,6 +50,10 @@ export function createOutbox({ sql, read, write }: RowDeps): OutboxStore {
         const next = last ? { next: encodeCursor([last.ended_at ?? 0, last.seq]) } : {};
         return { items: items.map((row) => toTroubled(row, state)), ...next };
       }),
+    ...createPosts({ sql, write }, (id) => {
+      const row = part.first({ id });
+      return row && toRow(row);
+    }),
     endsSince: (state, since, limit) =>
       read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),
   };
@@ -165,10 +170,12 @@ function toRow(row: RowOfTurn): OutboxRow {
     turnId: row.turn_id,
     sessionKey: row.session_key,
     part: row.part,
-    message: { text: row.text, kind: row.kind },
+    message: fromMessageColumns(row),
     to: fromAddressColumns(row),
     createdAt: row.created_at,
     outcome: row.turn_state === "running" ? "done" : row.turn_state,
+    ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
+    ...(row.deleted_at === null ? {} : { deleted: true }),
   };
 }
 

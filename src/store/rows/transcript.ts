@@ -43,7 +43,10 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
 }
 
 type UserColumns = Pick<InboxTable, "id" | "text" | "attachments" | "received_at" | "turn_id">;
-type ReplyColumns = Pick<OutboxTable, "id" | "text" | "kind" | "created_at" | "turn_id">;
+const REPLY = [
+  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
+] as const satisfies readonly (keyof OutboxTable)[];
+type ReplyColumns = Pick<OutboxTable, (typeof REPLY)[number]>;
 type ToolColumns = Pick<ToolCallTable, "id" | "tool" | "input" | "output" | "status" | "ms" | "at" | "turn_id">;
 
 function createQueries(sql: Sql) {
@@ -74,8 +77,9 @@ function createQueries(sql: Sql) {
     replies: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
         .selectFrom("outbox")
-        .select(["id", "text", "kind", "created_at", "turn_id"])
+        .select(REPLY)
         .where("turn_id", "=", p("turnId"))
+        .where("deleted_at", "is", null)
         .orderBy("part"),
     ),
     waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
@@ -106,7 +110,14 @@ function toUserItem(row: UserColumns): TranscriptItem {
 function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptItem {
   const outcome = row.kind === "notice" && state !== "running" ? { outcome: state } : {};
   const { id, text, kind } = row;
-  return { id, role: "assistant", text, at: row.created_at, turnId: row.turn_id, kind, ...outcome };
+  const attachments = decodeAttachments(row.attachments) ?? [];
+  return {
+    ...{ id, role: "assistant", text, at: row.created_at, turnId: row.turn_id, kind, ...outcome },
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(row.part < 0 ? { extra: true } : {}),
+    ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
+    ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
+  };
 }
 
 function toToolItem(row: ToolColumns): TranscriptItem {

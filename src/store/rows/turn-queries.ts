@@ -1,7 +1,7 @@
 /** The statements of rows/turns.ts, apart from it so that its rules can be read without them. */
 import { sql as raw } from "kysely";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { NewReply, TurnTable } from "../schema.ts";
+import { NEW_REPLY, type NewReply, type TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 
 export type TurnQueries = ReturnType<typeof createTurnQueries>;
@@ -33,7 +33,12 @@ function reading(sql: Sql) {
       db.selectFrom("sessions").select(["file", "settled_bytes", "model", "thinking"]).where("key", "=", p("key")),
     ),
     replies: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
-      db.selectFrom("outbox").select("text").where("turn_id", "=", p("turnId")).orderBy("part"),
+      db
+        .selectFrom("outbox")
+        .select(["text", "attachments"])
+        .where("turn_id", "=", p("turnId"))
+        .where("deleted_at", "is", null)
+        .orderBy("part"),
     ),
     toolCalls: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
@@ -108,11 +113,7 @@ function ending(sql: Sql) {
       db.updateTable("inbox").set({ done: 1 }).where("turn_id", "=", p("turnId")),
     ),
     addReply: sql.prepare((db, p: Params<NewReply>) =>
-      db.insertInto("outbox").values({
-        ...p.row("id", "turn_id", "session_key", "part", "channel", "account", "chat", "thread"),
-        ...p.row("text", "kind", "created_at"),
-        ...{ state: "pending" },
-      }),
+      db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
     ),
     addUp: sql.prepare((db, p: Params<UsageColumns & { key: SessionKey; messages: number; at: number }>) =>
       db

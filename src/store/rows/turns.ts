@@ -4,7 +4,7 @@ import type { TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
 import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
-import { decodeJson, encodeJson, toAddressColumns } from "./codec.ts";
+import { decodeAttachments, decodeJson, encodeJson, toAddressColumns, toMessageColumns } from "./codec.ts";
 import { createOverflow } from "./overflow.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
@@ -148,21 +148,23 @@ function replyRows(turn: EndedTurn, end: TurnFinish): readonly NewReply[] {
       session_key: turn.session_key,
       part,
       ...toAddressColumns(end.to),
-      text: message.text,
-      kind: message.kind,
+      ...toMessageColumns(message),
       created_at: end.at,
     }));
 }
 
 function toResult(queries: TurnQueries, turn: TurnTableRow & { readonly state: TurnResult["outcome"] }): TurnResult {
+  const parts = queries.replies.all({ turnId: turn.id });
+  const attachments = parts.flatMap((part) => decodeAttachments(part.attachments) ?? []);
   return {
     turnId: turn.id,
     sessionKey: turn.session_key,
     outcome: turn.state,
-    content: queries.replies
-      .all({ turnId: turn.id })
+    content: parts
       .map((part) => part.text)
+      .filter((text) => text !== "")
       .join("\n\n"),
+    ...(attachments.length > 0 ? { attachments } : {}),
     errorCode: turn.error_code,
     toolCalls: toolCallsOf(queries, turn.id),
     usage: { inputTokens: turn.input_tokens, outputTokens: turn.output_tokens, costUsd: turn.cost_usd },

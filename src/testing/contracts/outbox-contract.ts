@@ -1,10 +1,95 @@
 /** What every store promises about replies on their way. Each promise is a test; a store passes them all or is not one. */
 import { describe, expect, test } from "bun:test";
+import type { MediaId, TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
-import { end, row, type StoreWorld, turn } from "./store-world.ts";
+import type { NewPost } from "../../contracts/store/posts.ts";
+import { end, HERE, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function outboxContract(name: string, open: () => Promise<StoreWorld>): void {
-  describe(name, () => outboxPromises(open));
+  describe(name, () => {
+    outboxPromises(open);
+    postPromises(open);
+  });
+}
+
+function post(onceKey: string, more: Partial<NewPost> = {}): NewPost {
+  const message = { text: `post ${onceKey}`, kind: "reply" } as const;
+  return { turnId: "t1" as TurnId, sessionKey: sessionKey("a"), onceKey, to: HERE, message, at: 2_500, ...more };
+}
+
+async function withTurn(store: Store): Promise<void> {
+  await store.inbox.accept(row("in1", "a"));
+  await store.turns.begin(turn("t1", "a", ["in1"]));
+}
+
+function postPromises(open: () => Promise<StoreWorld>): void {
+  test("a post is delivered once, before the reply of its turn, and is part of the transcript and of the answer", async () => {
+    await using world = await open();
+    const { store } = world;
+    await withTurn(store);
+    const media = {
+      mediaId: "media_1" as MediaId,
+      name: "a.png",
+      mimeType: "image/png",
+      bytes: 3,
+      as: "photo",
+    } as const;
+    const message = { text: "look", kind: "reply", attachments: [media], replyTo: "m7", format: "plain" } as const;
+    const first = await store.outbox.post(post("one", { message }));
+    expect(first).toEqual({ kind: "posted", id: expect.stringMatching(/^t1:x[0-9a-f]+$/) });
+    expect(await store.outbox.post(post("one", { message }))).toEqual(first);
+    await store.outbox.post(post("two"));
+    await store.turns.finish(end("t1"));
+    const again = await world.reopen();
+    const pending = await again.outbox.pending(10);
+    const rows = await Promise.all(pending.map(({ id }) => again.outbox.part(id)));
+    expect(rows.map((one) => one?.message)).toEqual([
+      message,
+      { text: "post two", kind: "reply" },
+      { text: "answer of t1", kind: "reply" },
+    ]);
+    const { items } = await again.sessions.transcript(sessionKey("a"), { limit: 10 });
+    expect(items.slice(1)).toMatchObject([
+      { text: "look", extra: true, attachments: [media], replyTo: "m7" },
+      { text: "post two", extra: true },
+      { text: "answer of t1" },
+    ]);
+    expect(items.at(-1)?.extra).toBeUndefined();
+    expect((await again.sessions.get(sessionKey("a")))?.messages).toBe(4);
+    const result = await again.turns.resultOf(row("in1", "a").id);
+    expect([result?.content, result?.attachments]).toEqual(["look\n\npost two\n\nanswer of t1", [media]]);
+  });
+
+  test("a post needs a turn of its own session, and a turn may post only so much", async () => {
+    await using world = await open();
+    const { outbox } = world.store;
+    await withTurn(world.store);
+    expect(await outbox.post(post("x", { turnId: "nope" as TurnId }))).toEqual({ kind: "no_turn" });
+    expect(await outbox.post(post("x", { sessionKey: sessionKey("b") }))).toEqual({ kind: "no_turn" });
+    const posted = await Promise.all(Array.from({ length: 51 }, (_, n) => outbox.post(post(`n${n}`))));
+    expect(posted.map(({ kind }) => kind)).toEqual([...Array<"posted">(50).fill("posted"), "full"]);
+  });
+
+  test("a message is rewritten or taken back in its own session only, and once taken back it is gone", async () => {
+    await using world = await open();
+    const { outbox, sessions } = world.store;
+    await withReplies(world.store, ["a", "b"]);
+    expect(await outbox.rewrite(sessionKey("b"), "t-a:0", "stolen", 7)).toBeNull();
+    expect(await outbox.rewrite(sessionKey("a"), "in-a", "stolen", 7)).toBeNull();
+    expect(await outbox.rewrite(sessionKey("a"), "t-a:0", "better", 7)).toMatchObject({
+      id: "t-a:0",
+      message: { text: "better" },
+      editedAt: 7,
+    });
+    const texts = async () => (await sessions.transcript(sessionKey("a"), { limit: 10 })).items.map(({ text }) => text);
+    expect(await texts()).toEqual(["text of event-in-a", "better"]);
+    expect(await outbox.rewrite(sessionKey("a"), "t-a:0", null, 8)).toMatchObject({
+      deleted: true,
+      message: { text: "" },
+    });
+    expect(await outbox.rewrite(sessionKey("a"), "t-a:0", "back again", 9)).toBeNull();
+    expect(await texts()).toEqual(["text of event-in-a"]);
+  });
 }
 
 /** Each a turn of one part, in a session of its own; its text is its name. */

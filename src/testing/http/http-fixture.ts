@@ -82,6 +82,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
+    restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
   };
   const http = openHttp(deps, { ...testOptions(), ...options });

@@ -1,39 +1,75 @@
-/** `session_status`: what the agent may know about the conversation it is in. Its own session only: there is no parameter to name another. */
-import type { AgentSessionStats } from "../../contracts/agent.ts";
+/** `session_status`: what the agent may know about the conversation it is in. Only an owner may ask about another one. */
+import { Type } from "typebox";
+import type { SessionKey } from "../../contracts/ids.ts";
 import type { Tool } from "../../contracts/tools/tool.ts";
+import { closed, defineTool, MINUTE_MS } from "./define.ts";
 
-export function sessionStatus(): Tool {
-  return {
-    name: "session_status",
-    label: "Session status",
-    description: "Reports this conversation's model, context use, tokens, cost and number of messages.",
-    parameters: { type: "object", properties: {}, additionalProperties: false },
-    flags: { idempotent: true },
-    timeoutMs: 10_000,
-    async execute(_callId, _params, signal, _onUpdate, context) {
-      const stats = await context.stats(signal);
-      return {
-        content: [{ type: "text", text: describe(stats) }],
-        details: { ...stats, sessionKey: context.sessionKey },
-      };
-    },
-  };
+export interface SessionStatusDeps {
+  /** What is on record about a session; null: there is none under that key. */
+  recorded(sessionKey: SessionKey): Promise<SessionFacts | null>;
 }
 
-export function describe(stats: AgentSessionStats): string {
-  const window = stats.contextWindow === null ? "" : ` of ${thousands(stats.contextWindow)}`;
-  const context = stats.contextPercent === null ? "not known yet" : `${stats.contextPercent.toFixed(1)}%${window}`;
+export interface SessionFacts {
+  readonly model: string;
+  readonly messages: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  /** Null: only an agent that has it open could say. */
+  readonly contextPercent: number | null;
+  readonly contextWindow: number | null;
+  /** It is being answered right now. */
+  readonly streaming: boolean;
+}
+
+export function sessionStatus(deps: SessionStatusDeps): Tool {
+  return defineTool({
+    name: "session_status",
+    label: "Session status",
+    description: "Reports a conversation's model, context use, tokens, cost and number of messages. Default: this one.",
+    parameters: Type.Object(
+      {
+        sessionKey: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 512, description: "Another session; owners only" }),
+        ),
+      },
+      closed,
+    ),
+    flags: { idempotent: true },
+    limit: { calls: 60, perMs: MINUTE_MS },
+    timeoutMs: 10_000,
+    async run({ sessionKey = "" }, { context, signal }) {
+      const own = sessionKey === "" || sessionKey === context.sessionKey;
+      if (!own && context.role !== "owner")
+        throw new Error("Only this conversation can be asked about. Leave sessionKey out.");
+      const key = own ? context.sessionKey : (sessionKey as SessionKey);
+      const facts = own ? { ...(await context.stats(signal)), streaming: true } : await deps.recorded(key);
+      if (!facts) throw new Error("There is no such session.");
+      return { content: [{ type: "text", text: describe(facts) }], details: { ...facts, sessionKey: key } };
+    },
+  });
+}
+
+export function describe(facts: SessionFacts): string {
   return [
-    `Model: ${stats.model}`,
-    `Thinking: ${stats.thinking}`,
-    `Context: ${context}`,
-    `Tokens: ${thousands(stats.inputTokens)} in / ${thousands(stats.outputTokens)} out`,
-    `Cost: $${stats.costUsd.toFixed(4)}`,
-    `Messages: ${stats.messages}`,
-    "Streaming: true",
+    `Model: ${facts.model}`,
+    `Context: ${contextUse(facts)}`,
+    `Tokens: ${thousands(facts.inputTokens)} in / ${thousands(facts.outputTokens)} out`,
+    `Cost: $${facts.costUsd.toFixed(4)}`,
+    `Messages: ${facts.messages}`,
+    `Streaming: ${facts.streaming}`,
   ].join("\n");
 }
 
+function contextUse({ contextPercent, contextWindow }: SessionFacts): string {
+  if (contextPercent === null) return "not known yet";
+  const percent = `${contextPercent.toFixed(1)}%`;
+  if (contextWindow === null) return percent;
+  return `${percent} (${thousands((contextPercent / 100) * contextWindow)}/${thousands(contextWindow)})`;
+}
+
+/** 85k, 12.3k, 640. */
 function thousands(count: number): string {
-  return count < 1_000 ? String(count) : `${(count / 1_000).toFixed(1)}k`;
+  if (count < 1_000) return String(Math.round(count));
+  return `${(count / 1_000).toFixed(1).replace(/\.0$/, "")}k`;
 }

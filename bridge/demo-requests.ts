@@ -1,0 +1,65 @@
+/** Which tool a plain request means to the demo model. A real model understands; this one compares. */
+export interface DemoRequest {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, string>>;
+}
+
+interface Phrase {
+  readonly pattern: RegExp;
+  request(words: string): DemoRequest;
+}
+
+const MAX_TITLE_CHARS = 60;
+/** Where the demo model puts the picture that it sends. */
+export const CHART = "demo-chart.png";
+
+/** The first that fits wins; what follows a request is taken as it was written. */
+const PHRASES: readonly Phrase[] = [
+  { pattern: /^note\s*:\s*([\s\S]+)$/i, request: note },
+  { pattern: /^(?:save|take|make) (?:a |this )?note\b[\s:,]*(?:that )?([\s\S]+)$/i, request: note },
+  {
+    pattern: /^(?:search|find|look) (?:in |through )?my notes(?: for)?\b[\s:,]*([\s\S]+)$/i,
+    request: (query) => ({ tool: "search_notes", input: { query } }),
+  },
+  { pattern: /^(?:add|new) (?:a |the )?(?:task|to-?do)\b[\s:,]*(?:to )?([\s\S]+)$/i, request: task },
+  { pattern: /^add ([\s\S]+) to my (?:tasks|task list|to-?dos?)\W*$/i, request: task },
+  {
+    pattern: /^(?:what are|what's on|show|list)(?: me)? my (?:tasks|task list|to-?dos?)\b()/i,
+    request: () => ({ tool: "list_tasks", input: {} }),
+  },
+  {
+    pattern: /^(?:remind me\b|(?:set|create) a reminder\b)([\s\S]*)$/i,
+    request: (text) => ({ tool: "create_reminder", input: { text } }),
+  },
+  {
+    pattern: /^send me (?:a|an|the) (?:chart|file|picture|image|diagram)\b()/i,
+    request: () => ({ tool: "send_media", input: { path: CHART, caption: "A chart, drawn by the demo model." } }),
+  },
+  {
+    pattern: /^(?:search the web|web search)(?: for)?\b[\s:,]*([\s\S]+)$/i,
+    request: (query) => ({ tool: "web_search", input: { query } }),
+  },
+  // any sentence about the status, such as "What is your status?"
+  {
+    pattern: /^(?:[^.!?\n]{0,80}\bstatus\b[^.!?\n]{0,80}|how are you(?: doing)?)[\s.!?]*()$/i,
+    request: () => ({ tool: "session_status", input: {} }),
+  },
+];
+
+export function demoRequest(text: string): DemoRequest | null {
+  for (const { pattern, request } of PHRASES) {
+    const found = pattern.exec(text.trim());
+    if (found) return request((found[1] ?? "").trim());
+  }
+  return null;
+}
+
+function note(content: string): DemoRequest {
+  const [line = ""] = content.split("\n");
+  const title = line.length > MAX_TITLE_CHARS ? `${line.slice(0, MAX_TITLE_CHARS)}…` : line;
+  return { tool: "save_note", input: { title, content } };
+}
+
+function task(title: string): DemoRequest {
+  return { tool: "add_task", input: { title: title.replace(/[.!]+$/, "") } };
+}

@@ -1,0 +1,25 @@
+/** Files an agent wants to send. What it names is a path; what is sent is a copy in the media store, made after every check. */
+import type { MediaKind, MediaRef } from "../chat.ts";
+import type { AgentId, Principal, Role } from "../ids.ts";
+
+export interface OutgoingFiles {
+  /** Opens the file once, checks what was opened, and copies it from there. Nothing else opens a path that an agent names. */
+  take(wanted: WantedFile, signal: AbortSignal): Promise<TakenFile>;
+}
+
+export interface WantedFile {
+  /** Relative to the agent's workspace, or absolute below one of the roots. */
+  readonly path: string;
+  readonly agentId: AgentId;
+  /** Of whom the agent works for: a role may have a workspace of its own. */
+  readonly role: Role;
+  /** Who may see it. */
+  readonly owner: Principal;
+  /** How it is to be shown; left out, its content decides. */
+  readonly as?: MediaKind;
+}
+
+export type TakenFile =
+  | { readonly kind: "taken"; readonly media: MediaRef }
+  /** One sentence for a model or a person. Names no path but the one that was asked for. */
+  | { readonly kind: "refused"; readonly because: string };

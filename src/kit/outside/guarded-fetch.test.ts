@@ -1,0 +1,203 @@
+/** The way out: which places are called, that the judged address is the one called, and what happens when the other side misbehaves. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { systemClock } from "../clock.ts";
+import { isGlobalAddress } from "./addresses.ts";
+import { type GuardedLimits, guardedFetch, type Resolver } from "./guarded-fetch.ts";
+
+const NEVER = new AbortController().signal;
+const seen: { readonly url: string; readonly headers: IncomingMessage["headers"] }[] = [];
+let server: Server;
+let port = 0;
+
+const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "/ok": (response) => void response.end("fine"),
+  "/huge": (response) => {
+    response.write("x".repeat(5_000));
+    response.end("x".repeat(5_000));
+  },
+  "/declared": (response) => void response.writeHead(200, { "content-length": "99999999" }).write("x"),
+  "/silent": () => undefined,
+  "/drip": (response) => void response.writeHead(200).write("a little, and then nothing"),
+  "/cut": (response) => {
+    response.writeHead(200, { "content-length": "100" }).write("half");
+    setImmediate(() => response.destroy());
+  },
+  "/gzip": (response) => void response.writeHead(200, { "content-encoding": "gzip" }).end("zzz"),
+  "/same": (response) => void response.writeHead(302, { location: "/ok" }).end(),
+  "/circle": (response) => void response.writeHead(302, { location: "/circle" }).end(),
+  "/elsewhere": (response) => void response.writeHead(302, { location: "http://elsewhere.example/" }).end(),
+  "/metadata": (response) => void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end(),
+  "/status": (response) => void response.writeHead(503).end("busy"),
+};
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    seen.push({ url: request.url ?? "", headers: request.headers });
+    (ROUTES[request.url ?? ""] ?? ((one) => void one.writeHead(404).end()))(response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  port = Number((server.address() as { port: number }).port);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const trusted = (): GuardedLimits => ({
+  totalMs: 60_000,
+  idleMs: 200,
+  maxBytes: 8_000,
+  trustedOrigin: `http://search.test:${port}`,
+});
+const local: Resolver = async () => ["127.0.0.1"];
+const get = (path: string, limits = trusted(), resolve: Resolver = local, signal = NEVER) =>
+  guardedFetch(
+    { clock: systemClock, resolve },
+    {
+      url: path.startsWith("http") ? path : `http://search.test:${port}${path}`,
+      method: "GET",
+      headers: { "x-key": "k" },
+    },
+    limits,
+    signal,
+  );
+
+describe("an address", () => {
+  test.each([
+    ...["127.0.0.1", "127.8.8.8", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"],
+    ...["192.0.2.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "192.0.0.8", "192.88.99.1"],
+    ...[
+      "::1",
+      "::",
+      "::ffff:127.0.0.1",
+      "::ffff:7f00:1",
+      "::127.0.0.1",
+      "64:ff9b::7f00:1",
+      "64:ff9b:1::1",
+      "2002:7f00:1::",
+    ],
+    ...["2001:0:53aa::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12::1", "fec0::1", "ff02::1", "2001:db8::1"],
+    ...["", "localhost", "not an address", "1.2.3.4.5", "[::1]"],
+  ])("%s is not called", (address) => {
+    expect(isGlobalAddress(address)).toBe(false);
+  });
+
+  test.each(["8.8.8.8", "1.1.1.1", "::ffff:8.8.8.8", "2606:4700:4700::1111"])(
+    "%s is of the open internet",
+    (address) => {
+      expect(isGlobalAddress(address)).toBe(true);
+    },
+  );
+});
+
+describe("a place", () => {
+  // every spelling of this machine, and places that are none
+  test.each([
+    "http://127.0.0.1/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://0177.0.0.1/",
+    "http://[::1]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://127.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://[fd00::1]/",
+    "ftp://8.8.8.8/",
+    "file:///etc/passwd",
+    "gopher://8.8.8.8/",
+    "http://user:pass@8.8.8.8/",
+    "http://8.8.8.8:22/",
+    "http://8.8.8.8:6379/",
+    "nonsense",
+  ])("%s is not called", async (url) => {
+    const count = seen.length;
+    const { trustedOrigin: _none, ...limits } = trusted();
+    expect((await get(url, limits)).kind).toBe("refused");
+    expect(seen.length).toBe(count);
+  });
+
+  test.each([
+    ["a name that means this machine", ["127.0.0.1"]],
+    ["a name that means this machine among others", ["8.8.8.8", "127.0.0.1"]],
+    ["a name that means it over IPv6", ["::1"]],
+    ["localhost with a dot", ["127.0.0.1"]],
+  ])("%s is refused", async (_what, addresses) => {
+    const { trustedOrigin: _none, ...limits } = trusted();
+    expect(await get("http://evil.example/ok", limits, async () => addresses)).toEqual({
+      kind: "refused",
+      because: "it is on a private network",
+    });
+  });
+
+  test("the operator wrote down is called wherever it is, and only at exactly that origin", async () => {
+    expect(await get("/ok")).toEqual(expect.objectContaining({ kind: "answered", status: 200, text: "fine" }));
+    expect((await get(`http://other.test:${port}/ok`)).kind).toBe("refused");
+    expect((await get(`http://127.0.0.1:${port}/ok`)).kind).toBe("refused");
+  });
+
+  test("is called at the address that was judged, however the name resolves a moment later", async () => {
+    let asked = 0;
+    const rebinding: Resolver = async () => (asked++ === 0 ? ["127.0.0.1"] : ["203.0.113.7"]);
+    expect((await get("/ok", trusted(), rebinding)).kind).toBe("answered");
+    expect(asked).toBe(1);
+    expect(seen.at(-1)?.headers.host).toBe(`search.test:${port}`);
+  });
+
+  test("without an address is unreachable", async () => {
+    const unknown: Resolver = () => Promise.reject(new Error("ENOTFOUND"));
+    expect(await get("/ok", trusted(), unknown)).toEqual({ kind: "failed", because: "unreachable" });
+    expect(await get("/ok", trusted(), async () => [])).toEqual({ kind: "failed", because: "unreachable" });
+  });
+});
+
+describe("an answer", () => {
+  test("is handed on with its status", async () => {
+    expect(await get("/status")).toMatchObject({ kind: "answered", status: 503, text: "busy" });
+  });
+
+  test.each([
+    ["/huge", "large"],
+    ["/declared", "large"],
+    ["/silent", "slow"],
+    ["/drip", "slow"],
+    ["/cut", "unreachable"],
+    ["/gzip", "unreachable"],
+  ])("of %s ends as %s", async (path, because) => {
+    expect(await get(path)).toEqual({ kind: "failed", because } as never);
+  });
+
+  test("that drips for ever ends with the whole time", async () => {
+    expect(await get("/silent", { ...trusted(), idleMs: 60_000, totalMs: 100 })).toEqual({
+      kind: "failed",
+      because: "slow",
+    });
+  });
+
+  test("that redirects is followed on its own host, and nowhere else; the key goes to nobody else", async () => {
+    expect(await get("/same")).toMatchObject({ kind: "answered", text: "fine" });
+    for (const path of ["/elsewhere", "/metadata"])
+      expect(await get(path)).toMatchObject({ kind: "refused", because: expect.stringContaining("not followed") });
+    expect(await get("/circle")).toMatchObject({ kind: "refused", because: "it redirects in circles" });
+  });
+});
+
+test("a proxy in the environment is not used", async () => {
+  const before = process.env["HTTP_PROXY"];
+  process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
+  try {
+    expect((await get("/ok")).kind).toBe("answered");
+  } finally {
+    if (before === undefined) delete process.env["HTTP_PROXY"];
+    else process.env["HTTP_PROXY"] = before;
+  }
+});
+
+test("a call that is no longer wanted ends at once, with the reason of whoever ended it", async () => {
+  const stop = new AbortController();
+  const call = get("/silent", { ...trusted(), idleMs: 60_000, totalMs: 60_000 }, local, stop.signal);
+  stop.abort(new Error("stopped"));
+  await expect(call).rejects.toThrow("stopped");
+});

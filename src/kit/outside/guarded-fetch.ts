@@ -1,0 +1,192 @@
+/**
+ * The one way out to the network. The name is resolved here and the connection goes to the address that was judged, so that a name cannot
+ * mean something else a moment later. No private addresses unless the operator chose the place; no proxies from the environment; no other
+ * host by redirection; time and size are limited. Never throws for what the other side does: the result says what happened.
+ */
+import { lookup as dnsLookup } from "node:dns/promises";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Clock } from "../clock.ts";
+import { orAborted } from "../deferred.ts";
+import { isAddress, isGlobalAddress } from "./addresses.ts";
+
+export interface GuardedFetchDeps {
+  readonly clock: Clock;
+  /** All addresses of a name. */
+  readonly resolve: Resolver;
+}
+
+export type Resolver = (host: string) => Promise<readonly string[]>;
+
+export interface GuardedRequest {
+  readonly url: string;
+  readonly method: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface GuardedLimits {
+  readonly totalMs: number;
+  readonly idleMs: number;
+  readonly maxBytes: number;
+  /** An origin (`http://10.0.0.5:8080`) that the operator wrote into the configuration: private addresses and odd ports are right there. */
+  readonly trustedOrigin?: string;
+}
+
+export type Fetched =
+  | { readonly kind: "answered"; readonly status: number; readonly text: string }
+  /** It was not called, or not further: the place is not allowed. */
+  | { readonly kind: "refused"; readonly because: string }
+  | { readonly kind: "failed"; readonly because: "slow" | "large" | "unreachable" };
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const USUAL_PORTS: readonly string[] = ["", "80", "443"];
+
+export const systemResolver: Resolver = async (host) => {
+  const found = await dnsLookup(host, { all: true });
+  return found.map(({ address }) => address);
+};
+
+class Slow extends Error {}
+class Large extends Error {}
+
+export async function guardedFetch(
+  deps: GuardedFetchDeps,
+  request: GuardedRequest,
+  limits: GuardedLimits,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  using total = deps.clock.deadline(limits.totalMs, () => new Slow());
+  const until = AbortSignal.any([signal, total.signal]);
+  let url = request.url;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const place = await orAborted(judge(deps, url, limits), until).catch((error: unknown) => failed(error, signal));
+    if (!("address" in place)) return place;
+    const answer = await callOnce(deps, { ...request, place }, limits, until).catch((error: unknown) =>
+      failed(error, signal),
+    );
+    if (answer.kind !== "answered" || !REDIRECTS.includes(answer.status)) return answer;
+    const next = redirectOf(place.url, answer.location, request.method);
+    if (next === null) return { kind: "refused", because: "it answered with a redirection that is not followed" };
+    url = next;
+  }
+  return { kind: "refused", because: "it redirects in circles" };
+}
+
+interface Place {
+  readonly url: URL;
+  readonly address: string;
+  /** The operator chose it. */
+  readonly trusted: boolean;
+}
+
+type Stopped = Exclude<Fetched, { kind: "answered" }>;
+
+async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits): Promise<Place | Stopped> {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== "https:" && url.protocol !== "http:"))
+    return { kind: "refused", because: "only http and https are called" };
+  if (url.username !== "" || url.password !== "") return { kind: "refused", because: "the address carries a password" };
+  const trusted = limits.trustedOrigin !== undefined && url.origin === URL.parse(limits.trustedOrigin)?.origin;
+  if (!trusted && !USUAL_PORTS.includes(url.port)) return { kind: "refused", because: "the port is not a usual one" };
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isAddress(host) ? [host] : await deps.resolve(host).catch(() => []);
+  const [address] = addresses;
+  if (address === undefined) return { kind: "failed", because: "unreachable" };
+  // one private address among several is enough: which one a connection takes is chance
+  if (!trusted && !addresses.every(isGlobalAddress)) return { kind: "refused", because: "it is on a private network" };
+  return { url, address, trusted };
+}
+
+/** Same host, nothing less safe, and only what has no body. */
+function redirectOf(from: URL, location: string, method: string): string | null {
+  const to = URL.parse(location, from.href);
+  if (!to || method !== "GET" || to.host !== from.host) return null;
+  return from.protocol === "https:" && to.protocol !== "https:" ? null : to.href;
+}
+
+interface Placed extends GuardedRequest {
+  readonly place: Place;
+}
+
+type Answered = Extract<Fetched, { kind: "answered" }> & { readonly location: string };
+
+async function callOnce(
+  deps: GuardedFetchDeps,
+  request: Placed,
+  limits: GuardedLimits,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  try {
+    const response = await orAborted(withIdleLimit(deps, limits, send(request, until)), until);
+    const peer = response.socket.remoteAddress;
+    if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
+    const text = await readBody(deps, response, limits, until);
+    return { kind: "answered", status: response.statusCode ?? 0, text, location: response.headers.location ?? "" };
+  } finally {
+    over.abort(new Error("the call is over")); // closes the connection, whatever state it is in
+  }
+}
+
+function send({ place, method, headers, body }: Placed, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, address } = place;
+  const family = address.includes(":") ? 6 : 4;
+  const call = url.protocol === "https:" ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const request = call(
+      url,
+      {
+        method,
+        agent: false,
+        headers: { ...headers, "accept-encoding": "identity", "user-agent": "pi-gateway" },
+        lookup: (_host, options, callback) =>
+          options.all ? callback(null, [{ address, family }]) : callback(null, address, family),
+      },
+      resolve,
+    );
+    request.on("error", reject);
+    signal.addEventListener("abort", () => request.destroy(), { once: true });
+    request.end(body);
+  });
+}
+
+async function readBody(
+  deps: GuardedFetchDeps,
+  response: IncomingMessage,
+  { maxBytes, idleMs }: GuardedLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  if (Number(response.headers["content-length"] ?? 0) > maxBytes) throw new Large();
+  if ((response.headers["content-encoding"] ?? "identity") !== "identity")
+    throw new Error("encoded although not asked for");
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const pieces = response[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await orAborted(withIdleLimit(deps, { idleMs }, pieces.next()), signal);
+    if (next.done) return Buffer.concat(chunks).toString("utf8");
+    const piece = Buffer.from(next.value);
+    bytes += piece.byteLength;
+    if (bytes > maxBytes) throw new Large();
+    chunks.push(piece);
+  }
+}
+
+async function withIdleLimit<T>(
+  { clock }: Pick<GuardedFetchDeps, "clock">,
+  { idleMs }: Pick<GuardedLimits, "idleMs">,
+  step: Promise<T>,
+): Promise<T> {
+  using idle = clock.deadline(idleMs, () => new Slow());
+  return await orAborted(step, idle.signal);
+}
+
+/** Being told to stop is not a failure of the other side. */
+function failed(error: unknown, signal: AbortSignal): Stopped {
+  if (signal.aborted) throw signal.reason;
+  if (error instanceof Slow) return { kind: "failed", because: "slow" };
+  return { kind: "failed", because: error instanceof Large ? "large" : "unreachable" };
+}

@@ -1,0 +1,156 @@
+/** Which folders are open is settled at the start; what a file is, by its content. */
+import { describe, expect, test } from "bun:test";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentId, Principal, Role } from "../contracts/ids.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { tempHome } from "../testing/temp-home.ts";
+import { fileType, mediaKind } from "./file-type.ts";
+import { openOutgoingFiles } from "./outgoing-files.ts";
+
+const AGENT = "default" as AgentId;
+const OWNER = "operator" as Principal;
+const NEVER = new AbortController().signal;
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=",
+  "base64",
+);
+
+async function world() {
+  const clock = createFakeClock();
+  await using stack = new AsyncDisposableStack();
+  const real = stack.use(await realStore(clock));
+  const folder = stack.use(await tempHome());
+  const [space, share, other] = ["space", "share", "other"].map((name) => join(folder.path, name));
+  for (const path of [space, share, other]) await mkdir(path ?? "");
+  const log = recordingLog();
+  const deps = { clock, ids: createSeqIds(), log, media: real.store.media };
+  const rest = stack.move();
+  return {
+    ...real,
+    store: real.store,
+    space: space ?? "",
+    share: share ?? "",
+    other: other ?? "",
+    folder: folder.path,
+    deps,
+    log,
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
+  };
+}
+
+describe("a file to be sent", () => {
+  test("is copied into the media store, for its owner, under its own name and the type of its content", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    await writeFile(join(w.space, "chart.txt"), PNG);
+    const taken = await files.take({ path: "chart.txt", agentId: AGENT, role: "owner", owner: OWNER }, NEVER);
+    const media = { mediaId: "media_000001", name: "chart.txt", mimeType: "image/png", bytes: PNG.byteLength };
+    expect(taken).toEqual({ kind: "taken", media } as never);
+    await writeFile(join(w.space, "chart.txt"), "changed afterwards");
+    expect(await w.store.media.find("media_000001" as never)).toEqual({ ...media, owner: OWNER } as never);
+    expect(Buffer.from((await w.store.media.read("media_000001" as never)) ?? []).equals(PNG)).toBe(true);
+  });
+
+  test("comes from the workspace of its own agent or from a root, from nowhere else, and no folder is added later", async () => {
+    await using w = await world();
+    const uid = process.getuid?.() ?? 0;
+    await symlink(w.other, join(w.folder, "later"));
+    const options = {
+      workspaces: [
+        { agentId: AGENT, role: "owner" as const, folder: w.space },
+        { agentId: AGENT, role: "guest" as const, folder: w.other },
+        { agentId: "twin" as AgentId, role: "owner" as const, folder: w.other },
+      ],
+      roots: [w.share, join(w.folder, "not-there")],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid,
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    for (const folder of [w.space, w.share, w.other]) await writeFile(join(folder, "a.txt"), "text");
+    await mkdir(join(w.folder, "not-there"));
+    await writeFile(join(w.folder, "not-there", "a.txt"), "text");
+    const kindOf = async (path: string, agentId: string, role: Role = "owner") =>
+      (await files.take({ path, agentId: agentId as AgentId, role, owner: OWNER }, NEVER)).kind;
+    expect(await kindOf("a.txt", "default")).toBe("taken");
+    expect(await kindOf(join(w.share, "a.txt"), "default")).toBe("taken");
+    expect(await kindOf(join(w.other, "a.txt"), "default")).toBe("refused");
+    expect(await kindOf(join(w.other, "a.txt"), "twin")).toBe("taken");
+    expect(await kindOf(join(w.other, "a.txt"), "default", "guest")).toBe("taken");
+    expect(await kindOf(join(w.space, "a.txt"), "default", "guest")).toBe("refused");
+    expect(await kindOf("a.txt", "added-later")).toBe("refused");
+    expect(await kindOf(join(w.folder, "not-there", "a.txt"), "default")).toBe("refused");
+  });
+
+  test("never comes from a folder that holds the state directory", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.home }],
+      roots: ["/", join(w.home, "..")],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: 0,
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    expect(
+      (await files.take({ path: join(w.home, "gateway.db"), agentId: AGENT, role: "owner", owner: OWNER }, NEVER)).kind,
+    ).toBe("refused");
+    expect(w.log.lines.filter(({ words }) => words.includes("contains the state directory"))).toHaveLength(3);
+  });
+
+  test("that is not what it was said to be is refused, and anything may be sent as a document", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    await writeFile(join(w.space, "fake.png"), "<svg onload=alert(1)></svg>");
+    const take = (as: "photo" | "document") =>
+      files.take({ path: "fake.png", agentId: AGENT, role: "owner", owner: OWNER, as }, NEVER);
+    expect(await take("photo")).toMatchObject({ kind: "refused", because: expect.stringContaining("not a picture") });
+    expect(await take("document")).toMatchObject({
+      kind: "taken",
+      media: { mimeType: "image/svg+xml", as: "document" },
+    });
+  });
+});
+
+describe("the type of a file", () => {
+  test.each([
+    [PNG, "image/png", "photo"],
+    [Buffer.from("ffd8ffe0", "hex"), "image/jpeg", "photo"],
+    [Buffer.from("GIF89a…"), "image/gif", "photo"],
+    [Buffer.from("RIFF0000WEBPVP8 "), "image/webp", "photo"],
+    [Buffer.from("XXXX0000WEBPVP8 "), "text/plain", "document"],
+    [Buffer.from("BMW is a car, not a picture, and this is text"), "text/plain", "document"],
+    [Buffer.from("RIFF0000WAVEfmt "), "audio/wav", "audio"],
+    [Buffer.from("ID3\x04…"), "audio/mpeg", "audio"],
+    [Buffer.from("\0\0\0\x20ftypisom"), "video/mp4", "video"],
+    [Buffer.from("\0\0\0\x20ftypM4A "), "audio/mp4", "audio"],
+    [Buffer.from("%PDF-1.7"), "application/pdf", "document"],
+    [Buffer.from("PK\x03\x04"), "application/zip", "document"],
+    [Buffer.from('<?xml version="1.0"?><svg xmlns="x">'), "image/svg+xml", "document"],
+    [Buffer.from("  <!DOCTYPE html><p>"), "text/html", "document"],
+    [Buffer.from("<script>alert(1)</script>"), "text/html", "document"],
+    [Buffer.from('{"a":1}'), "application/json", "document"],
+    [Buffer.from("plain words, größer"), "text/plain", "document"],
+    [Buffer.from("00ff00fe", "hex"), "application/octet-stream", "document"],
+  ])("%# is read from its content: %s %s", (data, mimeType, kind) => {
+    expect([fileType(data), mediaKind(fileType(data))]).toEqual([mimeType, kind as never]);
+  });
+});

@@ -1,0 +1,73 @@
+/** From a path an agent names to a file in the media store that may be sent. Which folders are open for this is settled at the start. */
+import { realpath } from "node:fs/promises";
+import { sep } from "node:path";
+import type { MediaKind } from "../contracts/chat.ts";
+import type { AgentId, MediaId, Role } from "../contracts/ids.ts";
+import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { MediaStore } from "../contracts/store.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { fileType, mediaKind } from "./file-type.ts";
+import { openAgentFile } from "./open-agent-file.ts";
+
+export interface OutgoingDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly media: MediaStore;
+}
+
+export interface OutgoingOptions {
+  /** The working folder of every agent, for every role, there is at the start. */
+  readonly workspaces: readonly { readonly agentId: AgentId; readonly role: Role; readonly folder: string }[];
+  readonly roots: readonly string[];
+  /** A root that contains this one would hand out the gateway's own files. */
+  readonly stateDirectory: string;
+  readonly maxBytes: number;
+  readonly uid: number;
+}
+
+const KIND_WORDS: Readonly<Record<MediaKind, string>> = {
+  photo: "a picture (PNG, JPEG, GIF, WebP or BMP; an SVG has to be converted first)",
+  audio: "an audio file",
+  video: "a video",
+  document: "a file",
+};
+
+/** Looks at the folders once. What comes later, a new link or a new setting, opens none. */
+export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOptions): Promise<OutgoingFiles> {
+  const { log } = deps;
+  const home = await realpath(options.stateDirectory);
+  const real = async (folder: string): Promise<string | null> => {
+    const path = await realpath(folder).catch(() => null);
+    if (path === null) log.warn("folder for outgoing files does not exist", { folder });
+    const holdsHome = path !== null && (home === path || home.startsWith(path === sep ? sep : `${path}${sep}`));
+    if (holdsHome) log.warn("folder for outgoing files contains the state directory and is not used", { folder });
+    return holdsHome ? null : path;
+  };
+  const bases = new Map<string, string | null>();
+  for (const { agentId, role, folder } of options.workspaces) bases.set(`${agentId}/${role}`, await real(folder));
+  const extra = await Promise.all(options.roots.map(real));
+  const shared = extra.filter((root) => root !== null);
+
+  return {
+    async take({ path, agentId, role, owner, as }, signal) {
+      const base = bases.get(`${agentId}/${role}`) ?? null;
+      const roots = base === null ? shared : [base, ...shared];
+      const { maxBytes, uid } = options;
+      const file = await openAgentFile(path, { base, roots, maxBytes, uid }, signal);
+      if (!file.ok) return { kind: "refused", because: file.because };
+      const mimeType = fileType(file.data);
+      if (as !== undefined && as !== "document" && mediaKind(mimeType) !== as)
+        return {
+          kind: "refused",
+          because: `That file is not ${KIND_WORDS[as]}. Leave the type out, or send it as a document.`,
+        };
+      const mediaId = deps.ids.next("media") as MediaId;
+      const { name, data } = file;
+      const media = await deps.media.put({ mediaId, owner, name, mimeType, data, at: deps.clock.now() });
+      return { kind: "taken", media: as === undefined ? media : { ...media, as } };
+    },
+  };
+}

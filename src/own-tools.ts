@@ -1,0 +1,104 @@
+/** Gives the gateway's own tools what they need. Parts that are built after the tools are asked for when a call needs them. */
+import { type BuiltinToolDeps, builtinTools } from "./builtin.ts";
+import { agentProfiles, agentWorkspace } from "./agents/index.ts";
+import { type Config, type Environment, publicConfig } from "./config/index.ts";
+import type { Channel } from "./contracts/channel.ts";
+import type { Outbox } from "./contracts/delivery.ts";
+import type { LiveTurns } from "./contracts/flow.ts";
+import type { SessionKey } from "./contracts/ids.ts";
+import type { OutgoingFiles } from "./contracts/media/files.ts";
+import type { Store } from "./contracts/store.ts";
+import type { Tool } from "./contracts/tools/tool.ts";
+import { createPoster } from "./delivery/index.ts";
+import type { ReloadReport } from "./http/index.ts";
+import type { Clock } from "./kit/clock.ts";
+import type { Ids } from "./kit/ids.ts";
+import type { Log } from "./kit/log.ts";
+import { systemResolver } from "./kit/outside/guarded-fetch.ts";
+import { openOutgoingFiles } from "./media/index.ts";
+import { chooseSession } from "./routing/index.ts";
+import type { SessionFacts } from "./tools/index.ts";
+
+export interface OwnToolParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly store: Store;
+  readonly config: () => Config;
+  reloadConfig(): Promise<ReloadReport>;
+  restart(): boolean;
+  outbox(): Outbox;
+  channels(): ReadonlyMap<string, Channel>;
+  live(): LiveTurns;
+  files(): OutgoingFiles;
+}
+
+export function ownTools(parts: OwnToolParts): readonly Tool[] {
+  const { clock, ids, store, config } = parts;
+  const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => parts.outbox().wake() } });
+  const deps: BuiltinToolDeps = {
+    clock,
+    ids,
+    poster,
+    notes: store.notes,
+    tasks: store.tasks,
+    files: { take: (wanted, signal) => parts.files().take(wanted, signal) },
+    channel: (id) => parts.channels().get(id),
+    placeOf(key) {
+      const found = chooseSession(config(), key, undefined);
+      return (
+        found && { sessionKey: found.sessionKey, to: { channel: found.channel, account: "default", chat: found.chat } }
+      );
+    },
+    recorded: (key) => recorded(parts, key),
+    publicConfig: () => publicConfig(config()),
+    reloadConfig: parts.reloadConfig,
+    restart: parts.restart,
+    search: { resolve: systemResolver, settings: () => config().tools.webSearch },
+  };
+  return builtinTools(deps);
+}
+
+/** A conversation that is not open in the calling agent: what its rows say, without what only an agent could know. */
+async function recorded({ store, live }: OwnToolParts, key: SessionKey): Promise<SessionFacts | null> {
+  const session = await store.sessions.get(key);
+  if (!session) return null;
+  const { items } = await store.turns.list({ sessionKey: key, outcome: "done" }, { limit: 1 });
+  return {
+    model: items[0]?.turn.model ?? "not known yet",
+    messages: session.messages,
+    ...session.usage,
+    contextPercent: null,
+    contextWindow: null,
+    streaming: live().snapshot(key) !== null,
+  };
+}
+
+export interface OwnFileOptions {
+  readonly home: string;
+  readonly environment: Environment;
+}
+
+const MIB = 1024 * 1024;
+
+/** From the configuration of the start, and from no later one: what an agent may send does not grow while it runs. */
+export function ownFiles(
+  deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly store: Pick<Store, "media"> },
+  config: Config,
+  { home, environment }: OwnFileOptions,
+): Promise<OutgoingFiles> {
+  const workspaces = [...agentProfiles(config).values()].map(({ id: agentId, role, config: own }) => ({
+    agentId,
+    role,
+    folder: agentWorkspace(own, { home, environment }),
+  }));
+  return openOutgoingFiles(
+    { ...deps, media: deps.store.media },
+    {
+      workspaces,
+      roots: config.media.roots,
+      stateDirectory: home,
+      maxBytes: config.media.maxMb * MIB,
+      uid: process.getuid?.() ?? 0,
+    },
+  );
+}

@@ -1,0 +1,16 @@
+/** Recognises work that is done a second time: a turn that a crash interrupted runs again under its old id and asks for the same things. */
+import type { AskedBy } from "../../../contracts/store/notes.ts";
+import type { TurnId } from "../../../contracts/ids.ts";
+import type { Params, Sql } from "../../sql.ts";
+import { sql as raw } from "kysely";
+
+/** Inside a running turn the same content is the same request; outside of one, only the same call is. */
+export function createOnce(sql: Sql): (askedBy: AskedBy, content: readonly unknown[]) => string {
+  const running = sql.prepare((db, p: Params<{ id: TurnId }>) =>
+    db.selectFrom("turns").select("id").where("id", "=", p("id")).where("state", "=", raw.lit("running")),
+  );
+  return ({ turnId, callId }, content) => {
+    const scope = running.first({ id: turnId }) ? [turnId] : [turnId, callId];
+    return new Bun.CryptoHasher("sha256").update(JSON.stringify([scope, content])).digest("hex");
+  };
+}

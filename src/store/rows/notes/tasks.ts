@@ -1,0 +1,121 @@
+/** Tasks: added once, listed in the order in which they matter, changed only by the person they belong to. */
+import type { Principal } from "../../../contracts/ids.ts";
+import type { Kept } from "../../../contracts/store/notes.ts";
+import type { NewTask, Task, TaskChange, TaskStatus, TaskStore } from "../../../contracts/store/tasks.ts";
+import type { TaskTable } from "../../schema.ts";
+import type { Params, Sql } from "../../sql.ts";
+import type { Selectable } from "kysely";
+import { createOnce } from "./once.ts";
+import type { RowDeps } from "../row-deps.ts";
+
+export const MAX_TASKS_PER_PERSON = 10_000;
+const NO_DATE = Number.MAX_SAFE_INTEGER;
+
+type Row = Selectable<TaskTable>;
+type Mutable = Pick<TaskTable, "title" | "due_date" | "priority" | "status" | "place" | "completed_at">;
+
+export function createTasks({ sql, read, write }: RowDeps): TaskStore {
+  const once = createOnce(sql);
+  const { known, count, add, one, inOrder, update } = statements(sql);
+
+  const keep = (task: NewTask): Kept => {
+    const { id, owner, title, dueDate, priority, at } = task;
+    const key = { owner, once: once(task.askedBy, [title, dueDate, priority]) };
+    const before = known.first(key);
+    if (before) return { kind: "kept", id: before.id };
+    if ((count.first({ owner })?.tasks ?? 0) >= MAX_TASKS_PER_PERSON)
+      return { kind: "full", max: MAX_TASKS_PER_PERSON };
+    const row = { ...key, id, title, due_date: dueDate, priority, created_at: at, completed_at: null };
+    add.run({ ...row, status: "pending", place: placeOf("pending", dueDate, null) });
+    return { kind: "kept", id };
+  };
+
+  const list = (owner: Principal, status: TaskStatus | "all", limit: number): readonly Task[] => {
+    if (status !== "all") return inOrder.all({ owner, status, limit }).map(toTask);
+    const pending = inOrder.all({ owner, status: "pending", limit });
+    const completed = inOrder.all({ owner, status: "completed", limit: limit - pending.length });
+    return [...pending, ...completed].map(toTask);
+  };
+
+  const change = (owner: Principal, id: string, wanted: TaskChange, at: number): Task | null => {
+    const row = one.first({ owner, id });
+    if (!row) return null;
+    const next = changed(row, wanted, at);
+    update.run({ owner, id, ...next });
+    return toTask({ ...row, ...next });
+  };
+
+  return {
+    add: (task) => write(() => keep(task)),
+    list: (owner, status, limit) => read(() => list(owner, status, limit)),
+    change: (owner, id, wanted, at) => write(() => change(owner, id, wanted, at)),
+  };
+}
+
+function statements(sql: Sql) {
+  return {
+    known: sql.prepare((db, p: Params<Pick<TaskTable, "owner" | "once">>) =>
+      db.selectFrom("tasks").select("id").where("owner", "=", p("owner")).where("once", "=", p("once")),
+    ),
+    count: sql.prepare((db, p: Params<{ owner: Principal }>) =>
+      db
+        .selectFrom("tasks")
+        .select((eb) => eb.fn.countAll<number>().as("tasks"))
+        .where("owner", "=", p("owner")),
+    ),
+    add: sql.prepare((db, p: Params<Omit<TaskTable, "seq">>) =>
+      db.insertInto("tasks").values({
+        ...p.row("id", "owner", "once", "title", "due_date", "priority"),
+        ...p.row("status", "place", "created_at", "completed_at"),
+      }),
+    ),
+    one: sql.prepare((db, p: Params<{ owner: Principal; id: string }>) =>
+      db.selectFrom("tasks").selectAll().where("id", "=", p("id")).where("owner", "=", p("owner")),
+    ),
+    inOrder: sql.prepare((db, p: Params<{ owner: Principal; status: TaskStatus; limit: number }>) =>
+      db
+        .selectFrom("tasks")
+        .selectAll()
+        .where("owner", "=", p("owner"))
+        .where("status", "=", p("status"))
+        .orderBy("place")
+        .orderBy("seq")
+        .limit(p("limit")),
+    ),
+    update: sql.prepare((db, p: Params<Mutable & { owner: Principal; id: string }>) =>
+      db
+        .updateTable("tasks")
+        .set(p.row("title", "due_date", "priority", "status", "place", "completed_at"))
+        .where("id", "=", p("id"))
+        .where("owner", "=", p("owner")),
+    ),
+  };
+}
+
+function changed(row: Row, wanted: TaskChange, at: number): Mutable {
+  const title = wanted.title ?? row.title;
+  const dueDate = wanted.dueDate === undefined ? row.due_date : wanted.dueDate;
+  const priority = wanted.priority ?? row.priority;
+  const status = wanted.status ?? row.status;
+  const completedAt = status === "completed" ? (row.completed_at ?? at) : null;
+  const place = placeOf(status, dueDate, completedAt);
+  return { title, due_date: dueDate, priority, status, place, completed_at: completedAt };
+}
+
+function placeOf(status: TaskStatus, dueDate: string | null, completedAt: number | null): number {
+  if (status === "completed") return -(completedAt ?? 0);
+  const due = dueDate === null ? Number.NaN : Date.parse(dueDate);
+  return Number.isSafeInteger(due) ? due : NO_DATE;
+}
+
+function toTask(row: Row): Task {
+  return {
+    id: row.id,
+    title: row.title,
+    dueDate: row.due_date,
+    priority: row.priority,
+    status: row.status,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  };
+}

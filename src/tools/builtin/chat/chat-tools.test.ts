@@ -1,0 +1,278 @@
+/** The tools that speak and work on messages, called through the gate; the outbox and the page's channel are the real ones. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createWebChat } from "../../../channels/webchat/index.ts";
+import type { Channel, MessageTarget, Reaction } from "../../../contracts/channel.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { createPoster } from "../../../delivery/index.ts";
+import { openOutgoingFiles } from "../../../media/index.ts";
+import { createEvents } from "../../../observe/index.ts";
+import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
+import { row, turn } from "../../../testing/contracts/store-world.ts";
+import { message } from "./message.ts";
+import { sendMedia } from "./send-media.ts";
+import { sendMessage } from "./send-message.ts";
+
+const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
+const OTHER = "agent:default:webchat:dm:b" as SessionKey;
+let bench: BuiltinBench;
+let wakes = 0;
+const shown: string[] = [];
+const done = { kind: "done" } as const;
+const acted: unknown[] = [];
+
+/** A platform that can do everything, such as a chat app. */
+const app: Channel = {
+  id: "app",
+  repeat: "risky",
+  canRefuse: true,
+  ready: () => true,
+  health: () => ({ ok: true, detail: "" }),
+  send: async () => ({}),
+  async react({ to, messageId }: MessageTarget, reaction: Reaction) {
+    acted.push(["react", to.chat, messageId, reaction]);
+    return done;
+  },
+  async pin({ to, messageId }, unpin) {
+    acted.push([unpin ? "unpin" : "pin", to.chat, messageId]);
+    return messageId === "old" ? { kind: "refused", because: "That message is too old to pin." } : done;
+  },
+};
+const inApp = { origin: { channel: "app", account: "bot", chat: "77" } };
+
+beforeAll(async () => {
+  bench = await builtinBench((deps) => {
+    const events = createEvents(deps);
+    events.on(
+      "message",
+      ({ item }) => void shown.push(item.deleted ? `${item.id} deleted` : `${item.id} ${item.text}`),
+    );
+    const poster = createPoster({ ...deps, store: deps.store.outbox, outbox: { wake: () => void wakes++ } });
+    const webchat = createWebChat({ events, record: deps }, "webchat");
+    const channels = new Map<string, Channel>([
+      ["webchat", webchat],
+      ["app", app],
+    ]);
+    const space = join(deps.home, "workspace");
+    const files = {
+      take: async (...wanted: Parameters<Awaited<ReturnType<typeof openOutgoingFiles>>["take"]>) => {
+        const options = {
+          workspaces: [{ agentId: "default" as AgentId, role: "owner" as const, folder: space }],
+          roots: [],
+          stateDirectory: deps.home,
+        };
+        const limits = { maxBytes: 1_000, uid: process.getuid?.() ?? 0 };
+        return (await openOutgoingFiles({ ...deps, media: deps.store.media }, { ...options, ...limits })).take(
+          ...wanted,
+        );
+      },
+    };
+    const placeOf = (key: string) =>
+      key === OTHER ? { sessionKey: OTHER, to: { channel: "webchat", account: "main", chat: "b" } } : null;
+    return [
+      sendMessage({ poster }),
+      sendMedia({ poster, files }),
+      message({ channel: (id) => channels.get(id), placeOf }),
+    ];
+  });
+  await mkdir(join(bench.home, "workspace"));
+  await writeFile(join(bench.home, "workspace", "chart.png"), PNG);
+  await bench.store.inbox.accept(row("in-b", "b", { text: "a secret of chat b" }));
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+const sent = async (): Promise<readonly unknown[]> => {
+  const pending = await bench.store.outbox.pending(200);
+  return (await Promise.all(pending.map(({ id }) => bench.store.outbox.part(id)))).map((part) => part?.message);
+};
+
+describe("send_message", () => {
+  test("stores a message for the caller's own chat and has it delivered", async () => {
+    const before = wakes;
+    const answer = await bench.json("send_message", { text: "One moment…", replyTo: "m1", parseMode: "Markdown" });
+    expect(answer).toEqual({ message_id: expect.stringMatching(/^t1:x/), sent: true });
+    const part = await bench.store.outbox.part(String(answer.message_id));
+    expect(part).toMatchObject({
+      sessionKey: BENCH_CONTEXT.sessionKey,
+      to: BENCH_CONTEXT.origin,
+      message: { text: "One moment…", kind: "reply", replyTo: "m1", format: "markdown" },
+    });
+    expect(wakes).toBe(before + 1);
+  });
+
+  test("sends a call once however often it is made, and two calls twice, even with the same words", async () => {
+    const count = (await sent()).length;
+    const first = await bench.call("send_message", { text: "same" }, { callId: "c-1" });
+    expect(await bench.call("send_message", { text: "same" }, { callId: "c-1" })).toEqual(first);
+    await bench.call("send_message", { text: "same" }, { callId: "c-2" });
+    await bench.call("send_message", { text: "other words" }, { callId: "c-1" });
+    expect((await sent()).length).toBe(count + 3);
+  });
+
+  test("outside of a conversation says so, and in somebody else's turn too", async () => {
+    const nowhere = { message: expect.stringContaining("no chat to send to") };
+    expect(await bench.call("send_message", { text: "x" }, { turnId: "none" as TurnId })).toMatchObject(nowhere);
+    expect(await bench.call("send_message", { text: "x" }, { sessionKey: OTHER })).toMatchObject(nowhere);
+  });
+
+  test("stops after fifty in one turn", async () => {
+    await bench.store.inbox.accept(row("in-many", "many"));
+    await bench.store.turns.begin(turn("t-many", "many", ["in-many"]));
+    const who = { turnId: "t-many" as TurnId, sessionKey: "agent:default:webchat:dm:many" as SessionKey };
+    for (let n = 0; n < 50; n++) expect((await bench.call("send_message", { text: `${n}` }, who)).kind).toBe("ok");
+    expect(await bench.call("send_message", { text: "51" }, who)).toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("one turn may send 50 messages"),
+    });
+  });
+
+  test.each([
+    [{}],
+    [{ text: "" }],
+    [{ text: "x".repeat(16_001) }],
+    [{ text: "x", parseMode: "markdown" }],
+    [{ text: "x", replyTo: "" }],
+    [{ text: "x", chatId: "other" }],
+    [{ text: "x", sessionKey: OTHER }],
+    [{ text: 5 }],
+  ])("refuses %j", async (params) => {
+    expect(await bench.call("send_message", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
+  });
+  test("refuses blanks", async () => {
+    expect(await bench.call("send_message", { text: " \n" })).toMatchObject({ kind: "failed" });
+  });
+});
+
+describe("send_media", () => {
+  test("copies the file and sends it with its caption; what the file is, its content says", async () => {
+    const answer = await bench.json("send_media", { path: "./chart.png", caption: "Monthly report" });
+    expect(answer).toMatchObject({ sent: true, name: "chart.png", type: "image/png", bytes: PNG.byteLength });
+    const part = await bench.store.outbox.part(String(answer.message_id));
+    const [media] = part?.message.attachments ?? [];
+    expect(part?.message).toMatchObject({ text: "Monthly report", attachments: [{ name: "chart.png" }] });
+    expect(await bench.store.media.find(media?.mediaId as never)).toMatchObject({ owner: BENCH_CONTEXT.principal });
+  });
+
+  test.each([
+    [{ path: "../gateway.db" }, "`..`"],
+    [{ path: "/etc/passwd" }, "Only files in"],
+    [{ path: "file:///etc/passwd" }, "not an address"],
+    [{ path: "missing.png" }, "no such file"],
+    [{ path: "chart.png", type: "video" }, "not a video"],
+  ])("does not send %j: %s", async (params, because) => {
+    const count = (await sent()).length;
+    expect(await bench.call("send_media", params)).toMatchObject({
+      kind: "failed",
+      message: expect.stringMatching(new RegExp(`^The file was not sent\\. .*${RegExp.escape(because)}`)),
+    });
+    expect((await sent()).length).toBe(count);
+  });
+
+  test.each([
+    [{}],
+    [{ path: "" }],
+    [{ path: "x", type: "image" }],
+    [{ path: "x".repeat(4_097) }],
+    [{ path: "x", chat: "1" }],
+  ])("refuses %j", async (params) => {
+    expect(await bench.call("send_media", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
+  });
+});
+
+describe("message", () => {
+  test("reads the caller's own chat, newest last, page by page", async () => {
+    const all = (await bench.json("message", { action: "read", limit: 100 })).messages as {
+      id: string;
+      text: string;
+    }[];
+    expect(all[0]).toMatchObject({ id: "in1", from: "person", text: "text of event-in1", at: expect.any(String) });
+    expect(all.length).toBeGreaterThan(3);
+    const last = all.at(-1)?.id ?? "";
+    const page = (await bench.json("message", { action: "read", limit: 1, before: last })).messages;
+    expect(page).toMatchObject([{ id: all.at(-2)?.id }]);
+    expect(await bench.call("message", { action: "read", before: "nope" })).toMatchObject({ kind: "failed" });
+  });
+
+  test("reads another chat for an owner who names its session, and for nobody else", async () => {
+    const params = { action: "read", chatId: OTHER };
+    expect((await bench.json("message", params)).messages).toMatchObject([{ text: "a secret of chat b" }]);
+    for (const role of ["member", "guest"] as const)
+      expect(await bench.call("message", params, { role, principal: "x" as Principal })).toMatchObject({
+        kind: "failed",
+        message: "Only the chat you are in can be read. Leave chatId out.",
+      });
+    expect(await bench.call("message", { action: "read", chatId: "agent:x:y" })).toMatchObject({ kind: "failed" });
+  });
+
+  test("changes and takes back the assistant's own messages of this chat, and shows that at once", async () => {
+    const { message_id: messageId } = await bench.json("send_message", { text: "teh answer" });
+    await bench.json("message", { action: "edit", messageId, text: "the answer" });
+    expect(shown.at(-1)).toBe(`${messageId} the answer`);
+    expect((await bench.store.outbox.part(String(messageId)))?.message.text).toBe("the answer");
+    await bench.json("message", { action: "delete", messageId });
+    expect(shown.at(-1)).toBe(`${messageId} deleted`);
+    const { messages } = await bench.json("message", { action: "read", limit: 100 });
+    expect((messages as { id: string }[]).some(({ id }) => id === messageId)).toBe(false);
+  });
+
+  test("does not touch a person's words, or the messages of another chat", async () => {
+    const { message_id: messageId } = await bench.json("send_message", { text: "mine" });
+    const stranger = { sessionKey: OTHER };
+    for (const params of [
+      { action: "edit", messageId, text: "stolen" },
+      { action: "delete", messageId },
+    ])
+      expect(await bench.call("message", params, stranger)).toMatchObject({ kind: "failed" });
+    for (const id of ["in1", "in-b", "nothing"])
+      expect(await bench.call("message", { action: "delete", messageId: id })).toMatchObject({
+        kind: "failed",
+        message: expect.stringContaining("no message of yours"),
+      });
+    expect((await bench.store.outbox.part(String(messageId)))?.message.text).toBe("mine");
+  });
+
+  test("answers with what is possible when a channel cannot", async () => {
+    expect(await bench.call("message", { action: "react", messageId: "in1", emoji: "👍" })).toMatchObject({
+      kind: "failed",
+      message: "The channel webchat has no way to react to messages. Here you can: edit, delete, read.",
+    });
+    expect(await bench.call("message", { action: "read" }, inApp)).toMatchObject({
+      message: "The channel app has no way to read the history. Here you can: react, pin.",
+    });
+  });
+
+  test("passes reactions and pins on to a channel that can, always in the caller's own chat", async () => {
+    acted.length = 0;
+    await bench.json("message", { action: "react", messageId: "5", emoji: ["👍", "🎉"] }, inApp);
+    await bench.json("message", { action: "react", messageId: "5", emoji: "👍", remove: true }, inApp);
+    await bench.json("message", { action: "pin", messageId: "5", chatId: "other" }, inApp);
+    await bench.json("message", { action: "pin", messageId: "5", unpin: true }, inApp);
+    expect(acted).toEqual([
+      ["react", "77", "5", { emoji: ["👍", "🎉"], remove: false }],
+      ["react", "77", "5", { emoji: ["👍"], remove: true }],
+      ["pin", "77", "5"],
+      ["unpin", "77", "5"],
+    ]);
+    expect(await bench.call("message", { action: "pin", messageId: "old" }, inApp)).toMatchObject({
+      message: "That message is too old to pin.",
+    });
+  });
+
+  test.each([
+    [{ action: "react", messageId: "5" }, "react needs emoji"],
+    [{ action: "pin" }, "needs messageId"],
+  ])("asks for what is missing in %j", async (params, because) => {
+    expect(await bench.call("message", params, inApp)).toMatchObject({ message: expect.stringContaining(because) });
+  });
+
+  test.each([
+    [{}],
+    [{ action: "ban" }],
+    [{ action: "read", limit: 101 }],
+    [{ action: "react", messageId: "1", emoji: [] }],
+    [{ action: "edit", messageId: "1", text: "" }],
+  ])("refuses %j", async (params) => {
+    expect(await bench.call("message", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
+  });
+});

@@ -3,5 +3,5 @@
  * It does not know how agents are spawned or which channel asks.
  */
 export { createToolGate, type ToolGateDeps } from "./gate.ts";
-export { createToolRegistry, type ToolRegistry } from "./registry.ts";
+export { createToolRegistry, type ToolShelf } from "./registry.ts";
 export { sessionStatus } from "./builtin/session-status.ts";

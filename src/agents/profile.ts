@@ -19,8 +19,8 @@ export function agentProfiles({ agent, agents }: Pick<Config, "agent" | "agents"
 
 /** Equal for profiles whose processes could not be told apart. The person is not in it: a process belongs to one anyway. */
 export function profileSignature({ config }: AgentProfile): string {
-  const { model, thinking, workspace, agentDir, piPath, timeoutMs } = config;
-  const parts = [model, thinking, systemPrompt(config), workspace, agentDir, piPath, timeoutMs];
+  const { model, thinking, workspace, agentDir, piPath, timeoutMs, bridge, tools } = config;
+  const parts = [model, thinking, systemPrompt(config), workspace, agentDir, piPath, timeoutMs, bridge, tools];
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
 }
 

@@ -14,4 +14,5 @@ export { firstProviderWithKey, keysForProvider, PROVIDER_KEYS } from "./provider
 export { publicConfig } from "./public.ts";
 export { configJsonSchema, renderConfigReference } from "./reference.ts";
 export { type Config, ConfigSchema } from "./schema.ts";
+export type { ToolsFilter } from "./sections/capabilities.ts";
 export { watchConfig } from "./file/watch.ts";

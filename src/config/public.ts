@@ -16,6 +16,8 @@ export function publicView(schema: SchemaNode, value: unknown): unknown {
     const { items } = schema;
     return value.map((item: unknown) => publicView(items, item));
   }
+  const list = schema.anyOf?.find((one) => one.type === "array");
+  if (list && Array.isArray(value)) return publicView(list, value);
   if (typeof value === "string") return withoutUserInfo(value);
   return typeof value === "number" || typeof value === "boolean" ? value : undefined;
 }

@@ -103,6 +103,8 @@ function kindWords(schema: SchemaNode): string {
   if (schema.duration) return "duration";
   const choices = choicesOf(schema);
   if (choices) return choices.map((choice) => `\`"${choice}"\``).join(", ");
+  if (schema.anyOf) return schema.anyOf.map((one) => kindWords(one)).join(", ");
+  if (typeof schema.const === "string") return `\`"${schema.const}"\``;
   if (schema.type === "integer" || schema.type === "number") return numberWords(schema);
   if (schema.type === "boolean") return "`true`, `false`";
   if (schema.type === "array") return "list";

@@ -39,6 +39,14 @@ export function choicesOf(schema: SchemaNode): readonly string[] | null {
   return choices?.every((one) => typeof one === "string") ? choices : null;
 }
 
+/** For keys that take values of several kinds, such as a word or a list: the kind that fits what is written, or null. */
+export function alternativeFor(schema: SchemaNode, kind: string): SchemaNode | null {
+  if (!schema.anyOf || schema.duration || choicesOf(schema)) return null;
+  if (kind !== "text") return schema.anyOf.find(({ type }) => type === kind) ?? null;
+  const words = schema.anyOf.filter((one) => typeof one.const === "string");
+  return schema.anyOf.find((one) => one.type === "string" && one.const === undefined) ?? { ...schema, anyOf: words };
+}
+
 /** For keys that the file's author names, such as providers: the pattern of the name and what is below it. */
 export function recordOf(schema: SchemaNode): { readonly pattern: RegExp; readonly value: SchemaNode } | null {
   const [entry] = Object.entries(schema.patternProperties ?? {});

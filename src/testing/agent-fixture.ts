@@ -37,6 +37,11 @@ export interface FakeGate extends ToolGate {
   tools: readonly ToolSpec[];
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
   readonly calls: readonly ToolRequest[];
+  /** Sets the tools and says so, as a registry does. */
+  offer(tools: readonly ToolSpec[]): void;
+  /** For pi's own tools: why a call is refused; null lets it run. */
+  judge: (request: ToolRequest) => string | null;
+  readonly admitted: readonly { readonly request: ToolRequest; end: { isError: boolean; output: string } | null }[];
 }
 
 export const TEST_KEY = "test-key-7f3a9c";
@@ -127,7 +132,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
   };
   return {
     home,
-    config: { timeoutMs: 60_000, ...config, pool },
+    config: { timeoutMs: 60_000, tools: "chat", bridge: "live", ...config, pool },
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
     bridgePath: join(ROOT, "bridge", "index.ts"),
@@ -156,13 +161,37 @@ export function caller(principal: string): Caller {
 
 function fakeGate(): FakeGate {
   const calls: ToolRequest[] = [];
+  const admitted: { request: ToolRequest; end: { isError: boolean; output: string } | null }[] = [];
+  const listeners = new Set<() => void>();
   const gate: FakeGate = {
     tools: [],
     calls,
+    admitted,
     answer: async () => okResult("done"),
+    judge: () => null,
     specs: () => gate.tools,
-    onChange: () => ({ [Symbol.dispose]: () => undefined }),
-    admit: async ({ params }) => ({ kind: "go", params, ended: async ({ output }) => ({ output }) }),
+    offer(tools) {
+      gate.tools = tools;
+      for (const listener of listeners) listener();
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    async admit(request) {
+      const message = gate.judge(request);
+      if (message !== null) return { kind: "refused", code: "not_allowed", message };
+      const row: (typeof admitted)[number] = { request, end: null };
+      admitted.push(row);
+      return {
+        kind: "go",
+        params: request.params,
+        async ended(end) {
+          row.end = end;
+          return { output: end.output };
+        },
+      };
+    },
     call(request, signal) {
       calls.push(request);
       return gate.answer(request, signal);

@@ -64,7 +64,7 @@ export function startTurn(
 
   const take = (event: PiEvent): void => {
     lastSign = clock.elapsed();
-    if (event.type === "tool_ended") pipe.ended(event.callId);
+    if (event.type === "tool_ended") pipe.ended(event.callId, event);
     for (const one of run.apply(event)) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
@@ -72,6 +72,7 @@ export function startTurn(
   const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const begin = async (): Promise<void> => {
+    await pipe.settled(); // a tool that has just come or gone counts from the first request on
     const answer = await process.request(promptCommand(options.input), finished.signal);
     lastSign = clock.elapsed();
     accepted.resolve();

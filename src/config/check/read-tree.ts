@@ -8,7 +8,7 @@ import { parseDuration } from "./duration.ts";
 import { expectation } from "./expectation.ts";
 import { nearest } from "./nearest.ts";
 import { HIDDEN, joinPath, showText } from "./problem.ts";
-import { type allKeys, choicesOf, holdsSecret, recordOf, type SchemaNode } from "../schema-node.ts";
+import { type allKeys, alternativeFor, choicesOf, holdsSecret, recordOf, type SchemaNode } from "../schema-node.ts";
 import { substitute } from "./substitute.ts";
 import type { Entry, ObjectTree, Tree } from "./tree.ts";
 
@@ -53,6 +53,8 @@ export function readTree(reading: Reading, tree: ObjectTree): unknown {
 function readValue(reading: Reading, spot: Spot, tree: Tree): unknown {
   const { schema, path } = spot;
   reading.offsets.set(path, tree.offset);
+  const meantKind = alternativeFor(schema, tree.kind);
+  if (meantKind) return readValue(reading, { ...spot, schema: { expects: expectation(schema), ...meantKind } }, tree);
   if (schema.properties && tree.kind === "object") return readObject(reading, spot, tree);
   if (recordOf(schema) && tree.kind === "object") return readRecord(reading, spot, tree);
   if (schema.type === "array" && tree.kind === "array") return readArray(reading, spot, tree.items, tree.offset);

@@ -1,5 +1,6 @@
 /** The pi agents that answer: settings for all of them, and those of single ones. */
 import { Type } from "typebox";
+import { bridge, ownBridge, ownTools, tools } from "./capabilities.ts";
 import { closed, duration, MAX_DURATION_MS } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
 
@@ -27,6 +28,12 @@ export const AgentSection = Type.Object(
       'Model as "provider/model". Without it: the first model of models.providers, else the first provider whose key is in the environment, else the demo model.',
     ),
     thinking: thinkingLevel("How much the model thinks before it answers."),
+    tools: tools(
+      'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi\'s own tools this way.',
+    ),
+    bridge: bridge(
+      "How gateway tools reach the agents: live, also in the middle of a turn; minimal, only at its beginning; off, not at all, and pi's own tools are off too.",
+    ),
     systemPrompt: Type.Optional(
       Type.String({ maxLength: 100_000, description: "Replaces the assistant's base instructions." }),
     ),
@@ -100,6 +107,8 @@ export const AgentsSection = Type.Array(
         Type.String({ maxLength: 100_000, description: "Added after the base instructions." }),
       ),
       workspace: Type.Optional(Type.String({ maxLength: 4096, description: "Its working folder." })),
+      tools: ownTools("Instead of agent.tools."),
+      bridge: ownBridge("Instead of agent.bridge."),
       role: role("What people may do at most when they talk to it, whatever their own role is."),
       timeoutMs: Type.Optional(
         Type.Unsafe<number>({

@@ -2,6 +2,7 @@
 import { createWebChat, type WebChat } from "./channels/webchat/index.ts";
 import type { Events } from "./contracts/events.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
+import type { BuiltinPlugin } from "./plugins/index.ts";
 import { sessionStatus } from "./tools/index.ts";
 
 export interface BuiltinChannels {
@@ -15,4 +16,15 @@ export function builtinChannels(deps: { readonly events: Events }): BuiltinChann
 
 export function builtinTools(): readonly Tool[] {
   return [sessionStatus()];
+}
+
+/** The gateway's own tools come by the same door as everybody's. */
+export function builtinPlugins(): readonly BuiltinPlugin[] {
+  const gateway: BuiltinPlugin = {
+    id: "gateway",
+    init(api) {
+      for (const tool of builtinTools()) api.registerTool(tool);
+    },
+  };
+  return [gateway];
 }

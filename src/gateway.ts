@@ -2,25 +2,35 @@
  * Builds the gateway in flow order; read this first. Stop is the reverse: new messages are refused, running turns finish, their replies are
  * delivered, the port closes, agents end, and the database closes last.
  */
-import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
-import { builtinChannels, builtinTools } from "./builtin.ts";
+import { join } from "node:path";
+import { agentProfiles, createAgentTokens, createReplaceablePool, startPool } from "./agents/index.ts";
+import { builtinChannels, builtinPlugins } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
-import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
+import {
+  type BuiltinCommandDeps,
+  builtinCommands,
+  type CommandRegistry,
+  createCommandRegistry,
+  createLastStats,
+} from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
-import type { Commands } from "./contracts/command.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
+import type { Hooks } from "./contracts/plugins/hooks.ts";
 import type { Queue } from "./contracts/queue.ts";
+import type { Store } from "./contracts/store.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
+import { deferred } from "./kit/deferred.ts";
 import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
+import { createHooks, type PluginsOptions, startPlugins } from "./plugins/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
@@ -34,7 +44,7 @@ export interface GatewayDeps {
   readonly log: Log;
   setLogLevel(level: Config["logging"]["level"]): void;
   /** From now on this value is scrubbed from every log line. */
-  hide(secret: Secret): void;
+  hide(secret: Secret): Disposable | void;
 }
 
 export interface GatewayOptions {
@@ -81,16 +91,15 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
-  const token = (from: Config): Secret => {
-    const chosen = secrets.token(from.gateway.auth.token);
-    deps.hide(chosen);
-    return chosen;
-  };
+  const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
-  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
+  const hooks = createHooks(deps);
+  const toolSide = createToolSide(deps, store);
+  const address = deferred<string>(); // known once the port is open
+  const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
+  const openPool = (from: Config) => startPool(agentDeps, { ...options, ...poolSettings(from) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -104,42 +113,47 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const receiving = { log, events, queue, router: createRouter(config) };
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
+  const lent = { ...deps, ...toolSide, events, hooks, commands, channels, receiver: () => receiver };
+  const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options)));
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
-  const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, options);
+  const shown = { clock, pool, queue, outbox, channels, plugins, configNotices: reloader.notices };
+  const status = createStatus(shown, options);
+  const served = { ...deps, ...named, ...toolSide, store, receiver, live, events, stream, status, metrics, plugins };
   const http: HttpServer = openHttp(
     {
-      ...deps,
-      ...named,
-      store,
-      receiver,
-      live,
-      events,
-      stream,
+      ...served,
       page: options.page,
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
-      status,
-      metrics,
       publicConfig: () => publicConfig(config()),
       reloadConfig: reloader.reload,
     },
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
+  address.resolve(http.url);
   life.own("http", http);
   life.own("outbox", outbox);
   life.onStop("replies", () => lastReplies(clock, outbox));
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const turnOptions = (agentId?: AgentId) => turnLimits(config(), agentId);
   const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
-  const turns = startTurns(answering, turnOptions);
+  const turns = startTurns(answering, (agentId?: AgentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
+  life.own(
+    "configuration",
+    reloader.start({ events, http, pool, plugins, openPool, token, setLogLevel: deps.setLogLevel }),
+  );
   http.setReady(true);
+  tellPlugins(hooks, options.version, life);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+function hidden({ hide }: GatewayDeps, secret: Secret): Secret {
+  hide(secret);
+  return secret;
 }
 
 /** Waits a little for replies that are on their way; what is left is sent by the next start. */
@@ -157,17 +171,50 @@ interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued">
   queue(): Queue;
 }
 
-function createCommands(config: () => Config, { pool, queue, ...deps }: CommandParts): Commands {
+function createCommands(config: () => Config, { pool, queue, ...deps }: CommandParts): CommandRegistry {
   const configured: BuiltinCommandDeps["configured"] = (agentId) => {
     const { agent, agents } = config();
     const own = agents.find(({ id }) => id === agentId);
     const model = own?.model ?? agent.model ?? pool.stats().model; // without a setting pi, or the environment, has chosen
     return { model, thinking: own?.thinking ?? agent.thinking ?? null };
   };
-  return createCommandRegistry(builtinCommands({ ...deps, configured, queued: (...lane) => queue().session(...lane) }));
+  const all = () => registry.list();
+  const queued: Queue["session"] = (...lane) => queue().session(...lane);
+  const registry: CommandRegistry = createCommandRegistry(builtinCommands({ ...deps, configured, queued, all }));
+  return registry;
 }
 
 function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {
   const own = agents.find(({ id }) => id === agentId);
   return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs };
+}
+
+/** What tools there are, who may call them, and how scripts inside agents prove who they are. */
+function createToolSide(deps: GatewayDeps, store: Store) {
+  const registry = createToolRegistry();
+  const tools = createToolGate({ ...deps, store: store.toolCalls, registry });
+  return { registry, tools, agentTokens: createAgentTokens(deps) };
+}
+
+function pluginOptions(config: () => Config, options: GatewayOptions): PluginsOptions {
+  return {
+    ...options,
+    userHome: options.environment.userHome,
+    builtin: builtinPlugins(),
+    config: () => config().plugins,
+    agentFolders: () => agentWorkspaces(config(), options),
+  };
+}
+
+/** The first thing of a stop: plugins are told while all of them are still there. */
+function tellPlugins(hooks: Hooks, version: string, life: Lifetime): void {
+  hooks.tell("gateway_start", { version });
+  life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
+}
+
+/** Where agents write: no plugin is loaded from there. */
+function agentWorkspaces({ agent, agents }: Config, { home, environment }: GatewayOptions): readonly string[] {
+  const given = [agent, ...agents].flatMap(({ workspace }) => (workspace === undefined ? [] : [workspace]));
+  const expand = (path: string) => (/^~(?=$|\/)/.test(path) ? join(environment.userHome, path.slice(1)) : path);
+  return [join(home, "workspace"), ...given.map(expand)];
 }

@@ -16,6 +16,8 @@ export interface BuiltinCommandDeps {
   readonly stats: LastStats;
   status(): GatewayStatus;
   queued: Queue["session"];
+  /** Every command there is, plugins' included; absent: those of this list. */
+  all?(): readonly Command[];
   /** What the configuration says; null where it leaves the choice to pi. */
   configured(agentId: AgentId): { readonly model: string | null; readonly thinking: string | null };
 }
@@ -33,7 +35,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
       name: "help",
       help: "What you can tell the gateway",
       roles: EVERYONE,
-      run: async (_args, { role }) => helpWords(list.filter((command) => mayUse(command, role))),
+      run: async (_args, { role }) => helpWords((deps.all?.() ?? list).filter((command) => mayUse(command, role))),
     },
     ...conversation(deps),
     ...looking(deps),

@@ -4,4 +4,4 @@
  */
 export { builtinCommands, type BuiltinCommandDeps } from "./builtin.ts";
 export { createLastStats } from "./last-stats.ts";
-export { createCommandRegistry } from "./registry.ts";
+export { type CommandRegistry, createCommandRegistry } from "./registry.ts";

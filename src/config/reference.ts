@@ -3,7 +3,7 @@ import { showDuration } from "./check/duration.ts";
 import { choicesOf, recordOf, rootSchema, type SchemaNode } from "./schema-node.ts";
 
 const VARIABLE_TEXT = { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" };
-const OWN_MARKS = new Set(["secret", "security", "duration", "expects"]);
+const OWN_MARKS = new Set(["secret", "security", "duration", "expects", "free"]);
 
 /** Plain JSON Schema. Everything with a default may be left out, and a variable may stand for any single value. */
 export function configJsonSchema(): object {
@@ -30,6 +30,8 @@ function editorSchema(schema: SchemaNode): Record<string, unknown> {
     out.additionalProperties = false;
   }
   if (schema.items) out.items = editorSchema(schema.items);
+  // Alternatives are plain already, except for a list with words about its entries.
+  if (schema.anyOf) out.anyOf = schema.anyOf.map((one) => (one.items ? editorSchema(one) : one));
   return takesVariable(schema) ? orVariable(out) : out;
 }
 

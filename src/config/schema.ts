@@ -8,6 +8,7 @@ import { GatewaySection } from "./sections/gateway.ts";
 import { LoggingSection } from "./sections/logging.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
+import { PluginsSection } from "./sections/plugins.ts";
 import { QueueSection } from "./sections/queue.ts";
 import { BindingsSection, RolesSection, SessionSection } from "./sections/routing.ts";
 
@@ -23,6 +24,7 @@ export const ConfigSchema = Type.Object(
     models: ModelsSection,
     queue: QueueSection,
     media: MediaSection,
+    plugins: PluginsSection,
     logging: LoggingSection,
   },
   { additionalProperties: false, $id: "pi-gateway-config", title: "pi-gateway configuration" },

@@ -5,9 +5,11 @@ import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
+import { pluginRoutes } from "./routes/plugins.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import { toolRoutes } from "./routes/tools.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
@@ -31,5 +33,7 @@ export function routeTable(
     ...turnRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
+    ...toolRoutes(deps),
+    ...pluginRoutes(deps),
   ];
 }

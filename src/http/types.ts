@@ -5,6 +5,9 @@ import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
+import type { PluginHost } from "../contracts/plugins/plugin.ts";
+import type { AgentTokens } from "../contracts/tools/agent-token.ts";
+import type { ToolGate, ToolRegistry } from "../contracts/tools/tool.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -32,6 +35,11 @@ export interface HttpDeps {
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
+  readonly tools: ToolGate;
+  readonly registry: Pick<ToolRegistry, "list">;
+  /** Scripts inside agent processes. */
+  readonly agentTokens: AgentTokens;
+  readonly plugins: PluginHost;
 }
 
 /** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

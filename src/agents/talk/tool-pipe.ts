@@ -55,11 +55,19 @@ interface Call {
 /** How a dialog is answered. */
 type Answer = Readonly<Record<string, unknown>>;
 
+/** The calls of one process that are running now, and for whom. */
+interface Serving {
+  readonly running: Map<string, AbortController>;
+  caller: ToolContext | null;
+}
+
+type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<Answer>;
+
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
-  const running = new Map<string, AbortController>();
+  const serving: Serving = { running: new Map(), caller: null };
+  const { running } = serving;
   const ownCalls = createOwnCalls(deps, options.workspace);
-  let caller: ToolContext | null = null;
 
   const order = (body: unknown): Fields => ({
     type: "prompt",
@@ -67,52 +75,27 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   });
   const own = (to: Caller | null) => ownToolsFor(profile, to?.role ?? null);
   const offering = createOffering(deps, process, { order, own, live: bridge === "live" });
-
   const progress = (callId: string, signal: AbortSignal) =>
     reporter(async (said) => {
       if (!signal.aborted) await process.request(order({ kind: "progress", callId, text: said }), signal);
     });
 
-  const begin = async (
-    dialog: Dialog,
-    work: (call: Call, context: ToolContext, signal: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer> => {
-    const call = parseCall(dialog.body);
-    if (!call) return refuse("The call could not be read.");
-    if (!caller) return refuse("This call came outside of a conversation turn and was refused.");
-    if (running.has(call.callId)) return refuse("A call with this id is running already.");
-    if (running.size >= MAX_RUNNING_CALLS) return refuse("Too many tools are running at once. Call fewer at a time.");
-    const stop = new AbortController();
-    running.set(call.callId, stop);
-    try {
-      return await work(call, caller, stop.signal);
-    } finally {
-      if (running.get(call.callId) === stop) running.delete(call.callId);
-    }
+  const call: Work = async (asked, context, signal) => {
+    const request = { ...asked, path: "pipe", context, onUpdate: progress(asked.callId, signal) } as const;
+    const outcome = await run(deps, request, signal);
+    await offering.settled(); // so that what this call has changed is in the model's next request
+    return reply(outcome);
   };
+  const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
 
-  const answer = async (dialog: Dialog): Promise<Answer> => {
-    switch (dialog.title) {
-      case CALL_TITLE:
-        return begin(dialog, async (call, context, signal) => {
-          const request = { ...call, path: "pipe", context, onUpdate: progress(call.callId, signal) } as const;
-          const outcome = await run(deps, request, signal);
-          await offering.settled(); // so that what this call has changed is in the model's next request
-          return reply(outcome);
-        });
-      case ADMIT_TITLE:
-        return begin(dialog, async (call, context, signal) => valueOf(await ownCalls.admit(call, context, signal)));
-      case RESULT_TITLE: {
-        const end = parseEnd(dialog.body);
-        if (!end) return refuse("The result could not be read.");
-        const { callId, ...rest } = end;
-        return valueOf({ ok: true, output: await ownCalls.ended(callId, rest) });
-      }
-      default:
-        return { cancelled: true }; // there is nobody to ask
-    }
+  const answer = async ({ title, body }: Dialog): Promise<Answer> => {
+    if (title === CALL_TITLE) return begin(serving, body, call);
+    if (title === ADMIT_TITLE) return begin(serving, body, admit);
+    if (title !== RESULT_TITLE) return { cancelled: true }; // there is nobody to ask
+    const ended = parseEnd(body);
+    if (!ended) return refuse("The result could not be read.");
+    return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
   };
-
   process.onDialog((dialog) => {
     void answer(dialog).then((value) => process.send({ type: "extension_ui_response", id: dialog.id, ...value }));
   });
@@ -123,7 +106,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
       running.clear();
       ownCalls.endAll();
-      caller = context;
+      serving.caller = context;
       options.token?.serve(context);
       offering.follow(context);
     },
@@ -134,6 +117,23 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       void ownCalls.ended(callId, end); // when pi did not tell it itself
     },
   };
+}
+
+/** A call has to be readable, made during a turn, and not be one too many. */
+async function begin(serving: Serving, body: string, work: Work): Promise<Answer> {
+  const { running, caller } = serving;
+  const call = parseCall(body);
+  if (!call) return refuse("The call could not be read.");
+  if (!caller) return refuse("This call came outside of a conversation turn and was refused.");
+  if (running.has(call.callId)) return refuse("A call with this id is running already.");
+  if (running.size >= MAX_RUNNING_CALLS) return refuse("Too many tools are running at once. Call fewer at a time.");
+  const stop = new AbortController();
+  running.set(call.callId, stop);
+  try {
+    return await work(call, caller, stop.signal);
+  } finally {
+    if (running.get(call.callId) === stop) running.delete(call.callId);
+  }
 }
 
 /** One report at a time; of those that come meanwhile only the newest is told. */
@@ -189,11 +189,12 @@ function parseCall(body: string): Call | null {
   return { tool: text(tool), callId: text(callId), params };
 }
 
-function parseEnd(body: string): (OwnEnd & { readonly callId: string }) | null {
+function parseEnd(body: string): { readonly callId: string; readonly end: OwnEnd } | null {
   const parsed = parseJson(body, CALL_LIMITS);
   if (!parsed.ok || !isFields(parsed.value)) return null;
   const { callId, isError, output } = parsed.value;
-  return text(callId) === "" ? null : { callId: text(callId), isError: isError === true, output: text(output) };
+  if (text(callId) === "") return null;
+  return { callId: text(callId), end: { isError: isError === true, output: text(output) } };
 }
 
 function plainText(result: ToolResult): string {

@@ -72,8 +72,7 @@ export function startTurn(
   const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const begin = async (): Promise<void> => {
-    await pipe.settled(); // a tool that has just come or gone counts from the first request on
-    const answer = await process.request(promptCommand(options.input), finished.signal);
+    const answer = await ask(agent, options.input, finished.signal);
     lastSign = clock.elapsed();
     accepted.resolve();
     if (!answer.ok) finish(refused(answer.error), true);
@@ -96,6 +95,12 @@ export function startTurn(
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped };
+}
+
+/** A tool that has just come or gone counts from the first request on. */
+async function ask({ process, pipe }: ReadyAgent, input: PromptInput, signal: AbortSignal) {
+  await pipe.settled();
+  return process.request(promptCommand(input), signal);
 }
 
 /** What a process could not write down it still remembers, and would build on it; then the next turn must begin from the file. */

@@ -42,6 +42,8 @@ export interface Registrations {
   readonly skills: readonly PluginSkill[];
   route(method: string, path: string): PluginRoute | null;
   provides(): PluginProvides;
+  /** What was registered so far takes effect, and all that comes later at once. Throws at the first that cannot. */
+  commit(): void;
   /** From now on nothing can be registered, and all that was is gone. */
   withdraw(): void;
 }
@@ -49,7 +51,7 @@ export interface Registrations {
 type Kind = keyof PluginProvides;
 
 const TOOL_MS = 60_000;
-const ROUTE_PATH = /^\/(?:[\w.~-]+(?:\/[\w.~-]+)*)?$/;
+const ROUTE_PATH = /^(?!.*\/\.{1,2}(?:\/|$))\/(?:[\w.~-]+(?:\/[\w.~-]+)*)?$/;
 /** pi's own: a tool of such a name would take its place. */
 const TAKEN = new Set(["read", "write", "edit", "grep", "find", "ls", "bash", "powershell"]);
 
@@ -57,7 +59,8 @@ interface Entry {
   readonly kind: Kind;
   readonly name: string;
   readonly value: unknown;
-  readonly undo: Disposable | null;
+  readonly register: () => Disposable | null;
+  undo: Disposable | null;
 }
 
 export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: AbortSignal): Registrations {
@@ -82,6 +85,7 @@ export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: 
       skills: kept.names("skills"),
       channels: kept.names("channels"),
     }),
+    commit: kept.commit,
     withdraw: kept.withdraw,
   };
 }
@@ -122,19 +126,21 @@ interface Kept {
   addOnce(kind: Kind, name: string, value: unknown): Disposable;
   names(kind: Kind): readonly string[];
   values<T>(kind: Kind): readonly T[];
+  commit(): void;
   withdraw(): void;
 }
 
 function createKept(log: Log, plugin: string): Kept {
   const entries = new Set<Entry>();
   let open = true;
+  let committed = false; // until then nobody sees anything: a plugin is there as a whole or not at all
   const of = (kind: Kind): readonly Entry[] => [...entries].filter((one) => one.kind === kind);
   const kept: Kept = {
     names: (kind) => of(kind).map(({ name }) => name),
     values: <T>(kind: Kind) => of(kind).map(({ value }) => value as T), // kept under this kind only as this type
     add(kind, name, value, register) {
       if (!open) throw invalid("The plugin is stopped; nothing can be registered any more.");
-      const entry: Entry = { kind, name, value, undo: register() };
+      const entry: Entry = { kind, name, value, register, undo: committed ? register() : null };
       entries.add(entry);
       return {
         [Symbol.dispose]() {
@@ -145,6 +151,10 @@ function createKept(log: Log, plugin: string): Kept {
     addOnce(kind, name, value) {
       if (kept.names(kind).includes(name)) throw invalid(`It registers "${name}" twice.`);
       return kept.add(kind, name, value, () => null);
+    },
+    commit() {
+      for (const entry of entries) entry.undo = entry.register();
+      committed = true;
     },
     withdraw() {
       open = false;

@@ -44,6 +44,7 @@ export async function startPlugin(deps: PluginDeps, lent: Lent, source: PluginSo
   try {
     const plugin = await within(deps, "load", DEADLINES.loadMs, () => source.load());
     await within(deps, "init", DEADLINES.initMs, async () => plugin(registered.api));
+    registered.commit();
     for (const service of registered.services) {
       const ended = await within(deps, `start ${service.name}`, DEADLINES.startMs, () => service.start(life.signal));
       if (typeof ended === "function") stops.push({ name: service.name, stop: ended });

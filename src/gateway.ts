@@ -18,10 +18,12 @@ import type { AgentPool } from "./contracts/agent.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
+import type { Events } from "./contracts/events.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { Store } from "./contracts/store.ts";
+import { askBeforeSending, tellReceived, tellSent, tellTurns } from "./hook-points.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
+import { createLiveTurns, createReceiver, startTurns, type TurnsDeps } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
@@ -104,14 +106,17 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // the way of a message
   const named = builtinChannels({ events });
-  const channels = createChannelSet(Object.values(named));
+  const channels = createChannelSet(Object.values(named), tellSent({ hooks }));
   const lastStats = createLastStats();
   const knowing = { clock, events, store, pool, stats: lastStats, status: () => status(), queue: () => queue };
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
   const receiving = { log, events, queue, router: createRouter(config) };
-  const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
+  const receiver = tellReceived(
+    { hooks },
+    createReceiver(receiving, () => config().queue, stopping.signal),
+  );
   const live = createLiveTurns({ clock, events, queue });
   const lent = { ...deps, ...toolSide, events, hooks, commands, channels, receiver: () => receiver };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options)));
@@ -121,9 +126,10 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const shown = { clock, pool, queue, outbox, channels, plugins, configNotices: reloader.notices };
   const status = createStatus(shown, options);
   const served = { ...deps, ...named, ...toolSide, store, receiver, live, events, stream, status, metrics, plugins };
-  const http: HttpServer = openHttp(
+  const opened = openHttp(
     {
       ...served,
+      tools: { gate: toolSide.tools, list: toolSide.registry.list },
       page: options.page,
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       publicConfig: () => publicConfig(config()),
@@ -131,24 +137,27 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     },
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
+  const http: HttpServer = life.own("http", opened);
   address.resolve(http.url);
-  life.own("http", http);
   life.own("outbox", outbox);
   life.onStop("replies", () => lastReplies(clock, outbox));
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const answering = { clock, log, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
-  const turns = startTurns(answering, (agentId?: AgentId) => turnLimits(config(), agentId));
-  life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+  const answering = { clock, log, hooks, events, queue, pool, outbox, live, commands, lastStats, media: store.media };
+  answer(life, config, answering);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  life.own(
-    "configuration",
-    reloader.start({ events, http, pool, plugins, openPool, token, setLogLevel: deps.setLogLevel }),
-  );
+  const reloading = { events, http, pool, plugins, openPool, token, setLogLevel: deps.setLogLevel };
+  life.own("configuration", reloader.start(reloading));
   http.setReady(true);
-  tellPlugins(hooks, options.version, life);
+  tellPlugins({ hooks, events }, options.version, life);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+function answer(life: Lifetime, config: () => Config, deps: TurnsDeps & { readonly hooks: Hooks }): void {
+  const queue = askBeforeSending(deps, deps.queue);
+  const turns = startTurns({ ...deps, queue }, (agentId?: AgentId) => turnLimits(config(), agentId));
+  life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
 }
 
 function hidden({ hide }: GatewayDeps, secret: Secret): Secret {
@@ -207,7 +216,9 @@ function pluginOptions(config: () => Config, options: GatewayOptions): PluginsOp
 }
 
 /** The first thing of a stop: plugins are told while all of them are still there. */
-function tellPlugins(hooks: Hooks, version: string, life: Lifetime): void {
+function tellPlugins(deps: { hooks: Hooks; events: Events }, version: string, life: Lifetime): void {
+  const { hooks, events } = deps;
+  tellTurns({ hooks }, events);
   hooks.tell("gateway_start", { version });
   life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
 }

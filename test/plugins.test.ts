@@ -224,6 +224,48 @@ describe("a plugin", () => {
     expect(await look()).toEqual({ starts: 102, text: "after" }); // stopped once, started once more
   });
 
+  test("looks in where it asked to: at messages, turns, replies, and the start of the gateway", async () => {
+    const hooks = [
+      "message_received",
+      "before_agent_start",
+      "session_start",
+      "session_end",
+      "message_sent",
+      "gateway_start",
+    ];
+    const body = `
+      const seen = [];
+      for (const name of ${JSON.stringify(hooks)}) api.registerHook(name, (event) => void seen.push(name));
+      api.registerHook("message_sending", ({ text }) => ({ text: text.replace("secret", "(hidden)") }));
+      api.registerRoute({ method: "GET", path: "/seen", handle: () => seen });`;
+    await using home = await tempHome();
+    await putPlugin(home.path, { id: "watcher", body });
+    const config = { ...endpoint(provider), plugins: { enabled: ["watcher"] } };
+    await using other = await startGatewayProcess({ home: home.path, config });
+    script = () => says("this is secret");
+    expect((await other.chat("tell me")).body.content).toBe("this is (hidden)");
+    const seen = await eventually(
+      async () => (await (await other.fetch("/plugins/watcher/seen")).json()) as string[],
+      (names) => names.includes("message_sent"),
+    );
+    expect(seen.toSorted()).toEqual(hooks.toSorted());
+    const items = (await (await other.fetch("/api/sessions/operator/transcript")).json()) as {
+      items: { text: string }[];
+    };
+    expect(items.items.map(({ text }) => text)).toEqual(["tell me", "this is (hidden)"]);
+    await putPlugin(home.path, {
+      id: "watcher",
+      body: `api.registerHook("message_sending", () => { throw new Error("cannot look"); });`,
+    });
+    await eventually(
+      async () => (await pluginsOf(other)).get("watcher")?.provides.routes.length,
+      (routes) => routes === 0,
+    );
+    const held = (await other.chat("again")).body.content;
+    expect(held).toBe("The reply was held back because the plugin watcher could not check it.");
+    script = () => says("ok");
+  });
+
   test("that is not enabled is not even read, and one that is disabled stops at once", async () => {
     await using home = await tempHome();
     await putPlugin(home.path, { id: "one", body: echoTool("one_echo", "text") });

@@ -9,11 +9,16 @@ export interface ChannelSet extends ReadonlyMap<string, Channel> {
   add(channel: Channel): Disposable;
 }
 
-export function createChannelSet(channels: readonly Channel[]): ChannelSet {
-  const open = new Map(channels.map((channel) => [channel.id, channel]));
+/** `around` is put around every channel, for who wants to know what goes through it. */
+export function createChannelSet(
+  channels: readonly Channel[],
+  around: (channel: Channel) => Channel = (channel) => channel,
+): ChannelSet {
+  const open = new Map(channels.map((channel) => [channel.id, around(channel)]));
   const resting = new Set<Channel>();
   return Object.assign(open, {
-    add(channel: Channel): Disposable {
+    add(given: Channel): Disposable {
+      const channel = around(given);
       const before = open.get(channel.id);
       if (before && !resting.delete(before)) throw new Error(`two channels are called ${channel.id}`);
       open.set(channel.id, channel);

@@ -7,7 +7,7 @@ import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { PluginHost } from "../contracts/plugins/plugin.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
-import type { ToolGate, ToolRegistry } from "../contracts/tools/tool.ts";
+import type { ToolGate, ToolListing } from "../contracts/tools/tool.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -35,11 +35,16 @@ export interface HttpDeps {
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
-  readonly tools: ToolGate;
-  readonly registry: Pick<ToolRegistry, "list">;
+  readonly tools: ToolDoor;
   /** Scripts inside agent processes. */
   readonly agentTokens: AgentTokens;
   readonly plugins: PluginHost;
+}
+
+/** Tools as programs use them: each call passes the gate like any other. */
+export interface ToolDoor {
+  readonly gate: Pick<ToolGate, "call" | "specs">;
+  list(): readonly ToolListing[];
 }
 
 /** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

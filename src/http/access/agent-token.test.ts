@@ -1,6 +1,6 @@
 /** What the token of an agent process opens, and what it does not. */
 import { describe, expect, test } from "bun:test";
-import type { ToolContext, ToolRequest } from "../../contracts/tools/tool.ts";
+import type { ToolContext } from "../../contracts/tools/tool.ts";
 import { caller } from "../../testing/agent-fixture.ts";
 import { type HttpWorld, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
 import { createAgentTokens } from "../../agents/index.ts";
@@ -14,19 +14,8 @@ const context = (principal: string): ToolContext => ({
 
 function stage() {
   const tokens = createAgentTokens({ ids: systemIds, hide: () => undefined });
-  const requests: ToolRequest[] = [];
   const world = startHttpWorld({}, { agentTokens: tokens });
-  const { tools } = world.deps;
-  Object.assign(world.deps, {
-    tools: {
-      ...tools,
-      call: async (request: ToolRequest) => {
-        requests.push(request);
-        return { kind: "ok", result: { content: [] } };
-      },
-    },
-  });
-  return { world, tokens, requests };
+  return { world, tokens };
 }
 
 const ask = (world: HttpWorld, token: string, path: string, body?: unknown) =>

@@ -8,7 +8,7 @@ import type { HttpDeps } from "../types.ts";
 
 const NOT_IN_A_BODY = ["pid", "sessionKey"];
 
-export function toolRoutes(deps: Pick<HttpDeps, "tools" | "registry" | "ids">): readonly Route[] {
+export function toolRoutes(deps: Pick<HttpDeps, "tools" | "ids">): readonly Route[] {
   const Body = checked(
     Type.Object(
       {
@@ -26,8 +26,8 @@ export function toolRoutes(deps: Pick<HttpDeps, "tools" | "registry" | "ids">): 
       auth: "agent",
       body: NO_BODY,
       handle({ agent }) {
-        const offered = agent && new Set(deps.tools.specs(agent).map(({ name }) => name));
-        return json({ tools: deps.registry.list().filter(({ name }) => offered?.has(name) ?? true) });
+        const offered = agent && new Set(deps.tools.gate.specs(agent).map(({ name }) => name));
+        return json({ tools: deps.tools.list().filter(({ name }) => offered?.has(name) ?? true) });
       },
     },
     {
@@ -39,7 +39,7 @@ export function toolRoutes(deps: Pick<HttpDeps, "tools" | "registry" | "ids">): 
         refuseNames(call.json);
         const { tool, params = {}, callId = deps.ids.next("http") } = await Body.parse(call.json);
         const request = { tool, params, callId, path: "http" as const, context: contextOf(call) };
-        const outcome = await deps.tools.call(request, call.signal);
+        const outcome = await deps.tools.gate.call(request, call.signal);
         if (outcome.kind === "ok") return json({ ok: true, result: outcome.result, callId });
         const code = outcome.kind === "refused" || outcome.kind === "failed" ? outcome.code : outcome.kind;
         return json({ ok: false, error: { code, message: outcome.message, requestId: call.requestId } });

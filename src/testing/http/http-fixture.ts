@@ -53,11 +53,9 @@ export interface HttpWorld extends AsyncDisposable {
 }
 
 const NO_TOOL = { kind: "refused", code: "unknown_tool", message: "There is no such tool." } as const;
-const noTools: HttpDeps["tools"] = {
+const noTools: HttpDeps["tools"]["gate"] = {
   specs: () => [],
-  onChange: () => ({ [Symbol.dispose]: () => undefined }),
   call: async () => NO_TOOL,
-  admit: async () => NO_TOOL,
 };
 
 export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
@@ -85,8 +83,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
-    tools: noTools,
-    registry: { list: () => [] },
+    tools: { gate: noTools, list: () => [] },
     agentTokens: { resolve: () => null, known: () => false },
     plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
   };

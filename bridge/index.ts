@@ -1,11 +1,13 @@
 /**
- * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, and a
- * scripted demo model answers when no real one is set up. It opens no socket, reads no file and holds no credential.
+ * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, pi's own tools
+ * ask over it before they run, and a scripted demo model answers when no real one is set up. It opens no socket, reads no file and holds no
+ * credential.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { registerDemoModel } from "./demo-model.ts";
 import { parseOrder } from "./orders.ts";
-import { bridgeState } from "./state.ts";
+import { guardOwnTools } from "./own-tools.ts";
+import { bridgeState, takeTools } from "./state.ts";
 import { reportProgress, toolApplier } from "./tool-pipe.ts";
 
 /** pi takes the default export of an extension file; that is the reason for this one. */
@@ -13,7 +15,10 @@ export default function bridge(pi: ExtensionAPI): void {
   console.log = console.info = console.debug = console.warn = console.error; // stdout belongs to the protocol
 
   const state = bridgeState();
-  const apply = toolApplier(pi, state);
+  const tools = toolApplier(pi, state);
+  let inTurn = false;
+  tools.load();
+  guardOwnTools(pi, state);
   if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);
   const suffix = process.env.PI_GATEWAY_BRIDGE ?? "";
   if (!/^[a-z0-9]{16,64}$/.test(suffix))
@@ -21,15 +26,22 @@ export default function bridge(pi: ExtensionAPI): void {
 
   pi.registerCommand(`gw-${suffix}`, {
     description: "internal to pi-gateway",
-    handler: async (args: string) => {
+    handler: async (args: string, ctx) => {
       const order = parseOrder(args);
       if (order.kind === "progress") return reportProgress(state, order);
-      state.specs = order.specs;
-      apply();
+      takeTools(state, order);
+      // Between turns this can wait: the next session is loaded with the new list at once, and the next turn looks before it starts.
+      if (inTurn || !ctx.isIdle()) tools.apply();
     },
   });
 
   // A session change makes a new instance of this extension, and pi announces it twice. Applying the same list again changes nothing.
-  pi.on("session_start", apply);
-  pi.on("before_agent_start", apply);
+  pi.on("session_start", tools.apply);
+  pi.on("before_agent_start", () => {
+    inTurn = true;
+    tools.apply();
+  });
+  pi.on("agent_settled", () => {
+    inTurn = false;
+  });
 }

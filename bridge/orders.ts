@@ -2,23 +2,34 @@
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 
 export type Order =
-  | { readonly kind: "tools"; readonly specs: readonly ToolSpec[] }
+  /** All tools by name, in order; of those the bridge does not have in this form also what they are. `own`: which of pi's own are on. */
+  | {
+      readonly kind: "tools";
+      readonly names: readonly string[];
+      readonly specs: readonly ToolSpec[];
+      readonly own: readonly string[];
+    }
   | { readonly kind: "progress"; readonly callId: string; readonly text: string };
 
 export function parseOrder(json: string): Order {
   const order: unknown = JSON.parse(json);
   if (!isRecord(order)) throw new Error("the order is not an object");
-  if (order.kind === "tools" && Array.isArray(order.specs) && order.specs.every(isSpec)) {
-    return { kind: "tools", specs: order.specs };
+  const { kind, names, specs, own, callId, text } = order;
+  if (kind === "tools" && isNames(names) && isNames(own) && Array.isArray(specs) && specs.every(isSpec)) {
+    return { kind: "tools", names, specs, own };
   }
-  if (order.kind === "progress" && typeof order.callId === "string" && typeof order.text === "string") {
-    return { kind: "progress", callId: order.callId, text: order.text };
+  if (kind === "progress" && typeof callId === "string" && typeof text === "string") {
+    return { kind: "progress", callId, text };
   }
   throw new Error("the order is of no known kind");
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === "string");
 }
 
 function isSpec(value: unknown): value is ToolSpec {

@@ -1,10 +1,14 @@
 /** What has to outlive an extension instance: pi makes a new one for every session, the process and its tools stay. */
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
+import type { Order } from "./orders.ts";
 
 export interface BridgeState {
+  /** The tools of now, in order. A spec that did not change is the same object as before. */
   specs: readonly ToolSpec[];
-  /** Names this bridge has activated, so that tools of others are left alone. */
-  active: readonly string[];
+  /** Which of pi's own tools are on. */
+  own: readonly string[];
+  /** Names this bridge has ever offered, so that tools of others are left alone. */
+  readonly known: Set<string>;
   /** Calls that are running now, by call id. */
   readonly running: Map<string, (text: string) => void>;
 }
@@ -13,6 +17,19 @@ const KEY = Symbol.for("pi-gateway.bridge");
 
 export function bridgeState(): BridgeState {
   const holder = globalThis as { [KEY]?: BridgeState };
-  holder[KEY] ??= { specs: [], active: [], running: new Map() };
+  holder[KEY] ??= { specs: [], own: [], known: new Set(), running: new Map() };
   return holder[KEY];
+}
+
+/** Throws when the order builds on tools that are not here; the gateway then sends all of them. */
+export function takeTools(state: BridgeState, order: Extract<Order, { kind: "tools" }>): void {
+  const known = new Map([...state.specs, ...order.specs].map((spec) => [spec.name, spec]));
+  const specs = order.names.map((name) => {
+    const spec = known.get(name);
+    if (!spec) throw new Error(`the tool ${name} was never described`);
+    return spec;
+  });
+  for (const name of order.names) state.known.add(name);
+  state.specs = specs;
+  state.own = order.own;
 }

@@ -1,7 +1,9 @@
 /** Gateway tools as pi tools: the call travels over the pipe, the gateway decides and runs it. Nothing is executed in this process. */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ContentBlock, ToolSpec } from "../src/contracts/tools/tool.ts";
+import { askGateway } from "./ask.ts";
 import { isRecord } from "./orders.ts";
+import { isPiTool } from "./own-tools.ts";
 import type { BridgeState } from "./state.ts";
 
 const CALL_TITLE = "pi-gateway:tool_call";
@@ -11,19 +13,56 @@ type PiTool = Parameters<ExtensionAPI["registerTool"]>[0];
 type PiResult = Awaited<ReturnType<PiTool["execute"]>>;
 type PiUpdate = Parameters<PiTool["execute"]>[3];
 
-/** Makes pi's tools equal to the current list, if they are not. What is no longer in it is switched off: pi cannot forget a tool. */
-export function toolApplier(pi: ExtensionAPI, state: BridgeState): () => void {
-  let applied: readonly ToolSpec[] | null = null; // by this instance
-  return () => {
-    const names = state.specs.map((spec) => spec.name);
-    const active = pi.getActiveTools();
-    if (applied === state.specs && names.every((name) => active.includes(name))) return;
-    for (const spec of state.specs) pi.registerTool(remoteTool(state, spec));
-    const others = active.filter((name) => !state.active.includes(name) && !names.includes(name));
-    pi.setActiveTools([...others, ...names]);
-    state.active = names;
-    applied = state.specs;
+export interface ToolApplier {
+  /** For the time while pi loads the extension: registering is cheap then, and afterwards costs time that grows with the number of tools. */
+  load(): void;
+  /** Makes pi's tools equal to the current list, if they are not. Throws at the end when pi did not take one; the others are there. */
+  apply(): void;
+}
+
+/** What is no longer in the list is switched off: pi cannot forget a tool. */
+export function toolApplier(pi: ExtensionAPI, state: BridgeState): ToolApplier {
+  const registered = new Map<string, ToolSpec>(); // by this instance
+  const refused = new Map<string, ToolSpec>();
+  let applied: { readonly specs: readonly ToolSpec[]; readonly own: readonly string[] } | null = null;
+
+  const register = (spec: ToolSpec): void => {
+    if (registered.get(spec.name) === spec || refused.get(spec.name) === spec) return;
+    try {
+      pi.registerTool(remoteTool(state, spec));
+      registered.set(spec.name, spec);
+    } catch {
+      refused.set(spec.name, spec); // reported below; one bad tool must not take the others along
+    }
   };
+
+  return {
+    load() {
+      for (const spec of state.specs) register(spec);
+    },
+    apply() {
+      const before = pi.getActiveTools();
+      if (applied?.specs === state.specs && applied.own === state.own && sameNames(before, wanted(state, before)))
+        return;
+      for (const spec of state.specs) register(spec);
+      const active = pi.getActiveTools();
+      const names = wanted(state, active).filter((name) => !refused.has(name));
+      if (!sameNames(active, names)) pi.setActiveTools(names);
+      applied = { specs: state.specs, own: state.own };
+      const missing = state.specs.filter((spec) => refused.get(spec.name) === spec).map(({ name }) => name);
+      if (missing.length > 0) throw new Error(`tools not taken: ${missing.join(", ")}`);
+    },
+  };
+}
+
+/** Tools of other extensions stay as they are; pi's own and the gateway's are as the gateway says. */
+function wanted(state: BridgeState, active: readonly string[]): readonly string[] {
+  const others = active.filter((name) => !isPiTool(name) && !state.known.has(name));
+  return [...others, ...state.own, ...state.specs.map(({ name }) => name)];
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, at) => name === b[at]);
 }
 
 export function reportProgress(state: BridgeState, update: { readonly callId: string; readonly text: string }): void {
@@ -53,10 +92,8 @@ async function callGateway(
   call: { readonly tool: string; readonly callId: string; readonly params: unknown },
   signal: AbortSignal | undefined,
 ): Promise<PiResult> {
-  const answer = await ctx.ui.input(CALL_TITLE, JSON.stringify(call), signal ? { signal } : {});
-  if (answer === undefined) throw new Error("The call was cancelled.");
-  const outcome: unknown = JSON.parse(answer);
-  if (!isRecord(outcome)) throw new Error("The gateway gave no usable answer.");
+  const outcome = await askGateway(ctx, CALL_TITLE, call, signal);
+  if (outcome === null) throw new Error("The call was cancelled.");
   if (outcome.ok !== true || !Array.isArray(outcome.content)) {
     throw new Error(typeof outcome.text === "string" ? outcome.text : "The tool failed."); // only a throw is an error for the model
   }

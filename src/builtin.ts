@@ -1,6 +1,7 @@
 /** The one visible list of channels and tools that ship with the gateway. */
 import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webchat/index.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
+import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
   addTask,
   completeTask,
@@ -57,4 +58,15 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
     ...(deps.search.settings().provider ? [webSearch({ clock, ids, ...deps.search })] : []),
     gatewayTool(deps),
   ];
+}
+
+/** The gateway's own tools come by the same door as everybody's. */
+export function builtinPlugins(tools: readonly Tool[]): readonly BuiltinPlugin[] {
+  const gateway: BuiltinPlugin = {
+    id: "gateway",
+    init(api) {
+      for (const tool of tools) api.registerTool(tool);
+    },
+  };
+  return [gateway];
 }

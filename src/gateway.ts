@@ -6,32 +6,41 @@ import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
 import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
-import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
+import { createCommands } from "./command-side.ts";
+import { createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
-import type { AgentPool } from "./contracts/agent.ts";
-import type { Commands } from "./contracts/command.ts";
+import type { Outbox } from "./contracts/delivery.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
-import type { Outbox } from "./contracts/delivery.ts";
+import type { Hooks } from "./contracts/plugins/hooks.ts";
 import type { Queue } from "./contracts/queue.ts";
-import type { ToolGate } from "./contracts/tools/tool.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createModelDesk, createRoleDesk } from "./desk.ts";
-import { createBriefing, createLiveTurns, createReceiver, createTakeBack, startTurns } from "./flow/index.ts";
+import {
+  createBriefing,
+  createLiveTurns,
+  createReceiver,
+  createTakeBack,
+  startTurns,
+  type TurnsDeps,
+} from "./flow/index.ts";
+import { askBeforeSending, tellReceived, tellSent, tellTurns } from "./hook-points.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
+import { deferred } from "./kit/deferred.ts";
 import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
 import { ownFiles, ownTools } from "./own-tools.ts";
+import { createHooks, startPlugins } from "./plugins/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
-import { createToolGate, createToolRegistry } from "./tools/index.ts";
+import { createToolSide, pluginOptions } from "./tool-side.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -39,7 +48,7 @@ export interface GatewayDeps {
   readonly log: Log;
   setLogLevel(level: Config["logging"]["level"]): void;
   /** From now on this value is scrubbed from every log line. */
-  hide(secret: Secret): void;
+  hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */
   scrub(text: string): string;
 }
@@ -94,80 +103,79 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
-  const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
+  const hooks = createHooks(deps);
+  const toolSide = createToolSide(deps, store);
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
+  const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
   const own = ownTools({ ...deps, ...late, ...operate, store, config });
-  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(own) });
-  const openPool = (from: Config) => startPool({ ...deps, events, tools }, poolOptions(options, from, tools));
+  const address = deferred<string>(); // known once the port is open
+  const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
+  const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
-
   const files = await ownFiles({ ...deps, store }, config(), options);
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
-  const channels = createChannelSet(Object.values(named));
-  const lastStats = createLastStats();
+  const channels = createChannelSet(Object.values(named), tellSent({ hooks }));
   const grants = await openRoleGrants(store.roleGrants);
   const models = createModelDesk({ clock, pool, environment: options.environment }, config);
-  const roles = createRoleDesk(deps, config, grants);
-  const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles };
-  const knowing = { ...deps, events, store, pool, ...known };
-  const commands = createCommands(config, knowing);
+  const lastStats = createLastStats();
+  const known = { status: () => status(), queue: () => queue, roles: createRoleDesk(deps, config, grants) };
+  const commands = createCommands(config, { ...deps, events, store, pool, stats: lastStats, models, ...known });
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
   const receiving = { log, events, queue, channels, router: createRouter(config, undefined, grants.current) };
-  const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
+  const received = createReceiver(receiving, () => config().queue, stopping.signal);
+  const receiver = tellReceived({ hooks }, received);
   const live = createLiveTurns({ clock, events, queue });
+  const lent = { ...deps, ...toolSide, events, hooks, commands, channels, receiver: () => receiver };
+  const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
-  const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, options);
-  const http: HttpServer = openHttp(
+  const notices = { plugins, configNotices: reloader.notices };
+  const status = createStatus({ clock, pool, queue, outbox, channels, ...notices }, options);
+  const watched = { live, events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
+  const served = { ...deps, ...named, ...toolSide, ...watched, ...operate, store, receiver, plugins, models };
+  const opened = openHttp(
     {
-      ...deps,
-      ...named,
-      store,
-      receiver,
-      live,
-      takeBack: createTakeBack({ events, queue, outbox }),
-      events,
-      stream,
+      ...served,
+      tools: { gate: toolSide.tools, list: toolSide.registry.list },
       page: options.page,
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
-      status,
-      metrics,
-      models,
       publicConfig: () => publicConfig(config()),
-      ...operate,
     },
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
-  life.own("http", http);
+  const http: HttpServer = life.own("http", opened);
+  address.resolve(http.url);
   life.own("outbox", outbox);
   life.onStop("replies", () => lastReplies(clock, outbox));
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const briefing = createBriefing(deps);
-  const answering = {
-    ...deps,
-    events,
-    queue,
-    pool,
-    outbox,
-    live,
-    commands,
-    lastStats,
-    media: store.media,
-    briefing,
-    files,
-  };
-  const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
-  life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+  const using = { media: store.media, briefing: createBriefing(deps), files };
+  answer(life, config, { ...deps, ...using, hooks, events, queue, pool, outbox, live, commands, lastStats });
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
+  const reloading = { events, http, pool, plugins, openPool, token, setLogLevel: deps.setLogLevel };
+  life.own("configuration", reloader.start(reloading));
   http.setReady(true);
+  tellPlugins({ hooks, events }, options.version, life);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+function answer(life: Lifetime, config: () => Config, deps: TurnsDeps & { readonly hooks: Hooks }): void {
+  const queue = askBeforeSending(deps, deps.queue);
+  const turns = startTurns({ ...deps, queue }, (agentId?: AgentId) => turnLimits(config(), agentId));
+  life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+}
+
+/** The first thing of a stop: plugins are told while all of them are still there. */
+function tellPlugins(deps: { hooks: Hooks; events: Events }, version: string, life: Lifetime): void {
+  const { hooks, events } = deps;
+  tellTurns({ hooks }, events);
+  hooks.tell("gateway_start", { version });
+  life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
 }
 
 /** Asks for a restart where the configuration allows that. */
@@ -197,32 +205,9 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
   return events;
 }
 
-function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config, tools: ToolGate): PoolOptions {
-  const features = {
-    heartbeat: false,
-    cron: false,
-    media: tools.specs(null).some(({ name }) => name === "send_media"),
-  };
+function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config): PoolOptions {
+  const features = { heartbeat: false, cron: false, media: true };
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
-}
-
-interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued"> {
-  readonly pool: AgentPool;
-  queue(): Queue;
-}
-
-function createCommands(config: () => Config, { pool, queue, ...deps }: CommandParts): Commands {
-  const configured: BuiltinCommandDeps["configured"] = (agentId) => {
-    const { agent, agents } = config();
-    const own = agents.find(({ id }) => id === agentId);
-    const model = own?.model ?? agent.model ?? pool.stats().model; // without a setting pi, or the environment, has chosen
-    return { model, thinking: own?.thinking ?? agent.thinking ?? null };
-  };
-  const queued: BuiltinCommandDeps["queued"] = {
-    session: (...lane) => queue().session(...lane),
-    choose: (...chosen) => queue().choose(...chosen),
-  };
-  return createCommandRegistry(builtinCommands({ ...deps, configured, queued }));
 }
 
 function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {

@@ -14,6 +14,7 @@ export interface ReloadTargets {
   readonly events: Events;
   readonly http: HttpServer;
   readonly pool: { replace(next: AgentPool): void };
+  readonly plugins: { refresh(): Promise<void> };
   openPool(config: Config): Promise<AgentPool>;
   token(config: Config): Secret;
   setLogLevel(level: Config["logging"]["level"]): void;
@@ -62,6 +63,7 @@ export function createReloader(
     const { changed, needsRestart } = verdict;
     if (targets && changed.length > 0) await apply(targets, next.config, changed);
     current = next;
+    if (changed.some((key) => key.startsWith("plugins."))) await targets?.plugins.refresh(); // it asks for the settings of now
     say([...noticesOf(next), ...restartNotices(first.config, next.config)]);
     if (changed.length > 0) deps.log.info("configuration reloaded", { changed, needsRestart });
     return { changed, needsRestart, problems: [] };

@@ -3,6 +3,7 @@ import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Channel } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
+import type { PluginHost } from "./contracts/plugins/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { GatewayStatus } from "./contracts/wire.ts";
@@ -15,6 +16,7 @@ export interface StatusDeps {
   readonly queue: Queue;
   readonly outbox: Outbox;
   readonly channels: ReadonlyMap<string, Channel>;
+  readonly plugins: Pick<PluginHost, "list" | "notices">;
   configNotices(): readonly string[];
 }
 
@@ -47,9 +49,21 @@ export function createStatus(
       pool,
       queue: deps.queue.stats(),
       outbox,
-      notices: [...(trouble ? [trouble] : []), ...deliveryNotices(outbox), ...deps.configNotices()],
+      plugins: pluginCounts(deps.plugins),
+      notices: [
+        ...(trouble ? [trouble] : []),
+        ...deliveryNotices(outbox),
+        ...deps.plugins.notices(),
+        ...deps.configNotices(),
+      ],
     };
   };
+}
+
+function pluginCounts(plugins: Pick<PluginHost, "list">): GatewayStatus["plugins"] {
+  const states = plugins.list().map(({ state }) => state);
+  const count = (wanted: string): number => states.filter((state) => state === wanted).length;
+  return { running: count("running"), failed: count("failed") };
 }
 
 /** What the metrics ask for when somebody looks. */

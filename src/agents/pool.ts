@@ -125,7 +125,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
   const { agent } = one;
   try {
     if (!agent) throw new GatewayError("agent_exited", "the process ended before it could serve");
-    await agent.pipe.push(pool.stopping.signal);
+    await agent.pipe.push(waiter.request.caller, pool.stopping.signal);
     const { folders, config } = one.kind.settings;
     const asked = { ...waiter.request, place: folders, defaultThinking: config.thinking };
     const opened = await openSession(pool.deps, agent, one.session, asked);

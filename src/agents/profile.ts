@@ -61,8 +61,9 @@ export function profileSignature(
   { config }: Pick<AgentProfile, "config">,
   features: GatewayFeatures = NO_FEATURES,
 ): ProfileSignature {
-  const { model, thinking, workspace, tools, agentDir, piPath, timeoutMs } = config;
-  const parts = [model, thinking, systemPrompt(config, features), workspace, tools, agentDir, piPath, timeoutMs];
+  const { model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs } = config;
+  const own = [model, thinking, workspace, tools, bridge, agentDir, piPath, timeoutMs];
+  const parts = [...own, systemPrompt(config, features)];
   const hard = new Bun.CryptoHasher("sha256").update(JSON.stringify(parts.map((part) => part ?? null))).digest("hex");
   const named = (kind: string, paths: readonly string[]) => paths.map((path) => `${kind}:${path}`);
   const { skills, extensions, promptTemplates } = config;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmod } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
 import type { DoctorProbes } from "./doctor-probes.ts";
@@ -30,6 +30,7 @@ describe("doctor", () => {
       bun: "ok",
       configuration: "ok",
       pi: "ok",
+      plugins: "ok",
       model: "note",
       port: "ok",
       "state directory": "ok",
@@ -65,6 +66,29 @@ describe("doctor", () => {
     ]);
     expect(fx.out()).toContain("pi-gateway.jsonc:2:");
     expect(fx.out()).toContain("Did you mean gateway.port?");
+  });
+
+  test("says of an enabled plugin what keeps it from running, and the digest of one that could", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const put = async (id: string, version: string) => {
+      const about = { id, version, main: "index.ts", gateway: "*" };
+      await mkdir(join(fx.home, "plugins", id), { recursive: true, mode: 0o700 });
+      await writeFile(join(fx.home, "plugins", id, "plugin.json"), JSON.stringify(about), { mode: 0o600 });
+      await writeFile(join(fx.home, "plugins", id, "index.ts"), "", { mode: 0o600 });
+    };
+    await put("good", "1.0.0");
+    await put("bad", "soon");
+    await put("unused", "soon");
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), '{"plugins":{"enabled":["good","bad","gone"]}}');
+    expect(await fx.run("doctor")).toBe(1);
+    const about = fx
+      .out()
+      .split("\n")
+      .filter((text) => text.includes("plugins  "));
+    expect(about.length).toBe(3);
+    expect(about.find((text) => text.includes("good"))).toMatch(/^ok .* good 1\.0\.0, sha256 [0-9a-f]{64}$/);
+    expect(about.find((text) => text.includes("bad"))).toContain("version must be three numbers");
+    expect(about.find((text) => text.includes("gone"))).toContain("there is no such plugin");
   });
 
   test("says when the last good configuration is in use", async () => {

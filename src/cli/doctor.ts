@@ -56,6 +56,8 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   print(await checkHome(scene));
   print(await checkDatabase(scene));
   print(await checkSpace(scene));
+  const { checkPlugins } = await import("./plugins/check-plugins.ts");
+  for (const found of await checkPlugins(world, home, config)) print({ check: "plugins", ...found });
   if (!flags.json)
     world.stdout(broken ? "\nSomething needs your attention: see the lines marked broken.\n" : "\nAll is well.\n");
   return broken ? EXIT_FAILED : EXIT_OK;

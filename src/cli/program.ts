@@ -1,6 +1,7 @@
 /** The command line as commander sees it: names, options and words of help. Each command lives in its own file and is loaded when it is called. */
 import type { Command } from "commander";
 import type { LogLevel } from "../observe/index.ts";
+import type { ExportFlags } from "./bridge/export.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
@@ -34,6 +35,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addSessions(program, commander, world, finish);
   addRoute(program, commander, world, finish);
   addConfig(program, world, finish);
+  addBridge(program, world, finish);
   return program;
 }
 
@@ -155,6 +157,16 @@ function addConfig(program: Command, world: CliWorld, finish: Finish): void {
       finish(await configSchema(world, flags));
     },
   );
+}
+
+function addBridge(program: Command, world: CliWorld, finish: Finish): void {
+  const bridge = program.command("bridge").description("the gateway's tools outside of the gateway");
+  common(bridge.command("export").description("write the tools as an extension for your own pi"))
+    .option("--out <folder>", "where to write it (default: bridge-export/ in the state directory)")
+    .action(async (flags: ExportFlags) => {
+      const { bridgeExport } = await import("./bridge/export.ts");
+      finish(await bridgeExport(world, flags));
+    });
 }
 
 function common(command: Command): Command {

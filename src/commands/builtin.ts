@@ -14,6 +14,8 @@ export interface BuiltinCommandDeps extends ModelCommandDeps, ConversationComman
   readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
   status(): GatewayStatus;
   readonly queued: Pick<Queue, "session" | "choose">;
+  /** Every command there is, plugins' included; absent: those of this list. */
+  all?(): readonly Command[];
 }
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
@@ -29,7 +31,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
       name: "help",
       help: "What you can tell the gateway",
       roles: EVERYONE,
-      run: async (_args, { role }) => helpWords(list.filter((command) => mayUse(command, role))),
+      run: async (_args, { role }) => helpWords((deps.all?.() ?? list).filter((command) => mayUse(command, role))),
     },
     ...conversation(deps),
     ...looking(deps),

@@ -6,13 +6,20 @@ import { parseCommand } from "./parse.ts";
 
 const NAME = /^[a-z]{1,32}$/;
 
-export function createCommandRegistry(list: readonly Command[]): Commands {
+export interface CommandRegistry extends Commands {
+  /** Throws when there is one of that name. Disposing takes it away. */
+  register(command: Command): Disposable;
+  list(): readonly Command[];
+}
+
+export function createCommandRegistry(list: readonly Command[]): CommandRegistry {
   const byName = new Map<string, Command>();
-  for (const command of list) {
+  const add = (command: Command): void => {
     if (!NAME.test(command.name)) throw new Error(`"${command.name}" is not a command name: lower case letters only`);
     if (byName.has(command.name)) throw new Error(`two commands are called ${command.name}`);
     byName.set(command.name, command);
-  }
+  };
+  for (const command of list) add(command);
   const parse = (message: InboundMessage) => parseCommand(message, (name) => byName.has(name));
   const find: Commands["find"] = (message) => {
     const parsed = parse(message);
@@ -22,6 +29,15 @@ export function createCommandRegistry(list: readonly Command[]): Commands {
 
   return {
     find,
+    list: () => [...byName.values()],
+    register(command) {
+      add(command);
+      return {
+        [Symbol.dispose]() {
+          if (byName.get(command.name) === command) byName.delete(command.name);
+        },
+      };
+    },
     plain(message) {
       const parsed = parse(message);
       return parsed.kind === "text" ? parsed.text : message.text;

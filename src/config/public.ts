@@ -8,6 +8,7 @@ export const publicConfig = (config: Config): unknown => publicView(rootSchema()
 /** Secrets appear as "set" or "not set". */
 export function publicView(schema: SchemaNode, value: unknown): unknown {
   if (schema.secret) return value === undefined ? "not set" : "set";
+  if (schema.free) return value === undefined ? "not set" : "set";
   if (isSecret(value)) return "set"; // not marked, but wrapped: still nobody's business
   if (schema.properties) return publicGroup(schema.properties, value);
   const record = recordOf(schema);

@@ -3,7 +3,7 @@ import { showDuration } from "../kit/duration.ts";
 import { choicesOf, recordOf, rootSchema, type SchemaNode } from "./schema-node.ts";
 
 const VARIABLE_TEXT = { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" };
-const OWN_MARKS = new Set(["secret", "security", "duration", "expects"]);
+const OWN_MARKS = new Set(["secret", "security", "duration", "expects", "free"]);
 
 /** Plain JSON Schema. Everything with a default may be left out, and a variable may stand for any single value. */
 export function configJsonSchema(): object {

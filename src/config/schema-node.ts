@@ -24,6 +24,8 @@ export interface SchemaNode {
   readonly security?: boolean;
   /** Milliseconds, or text such as "30s". */
   readonly duration?: boolean;
+  /** An object of somebody else: any JSON is taken as it is, and none of it is shown. */
+  readonly free?: boolean;
   /** What a pattern means, in words that fit after "it must be". */
   readonly expects?: string;
 }

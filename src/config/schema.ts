@@ -8,6 +8,7 @@ import { GatewaySection } from "./sections/gateway.ts";
 import { LoggingSection } from "./sections/logging.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
+import { PluginsSection } from "./sections/plugins.ts";
 import { QueueSection } from "./sections/queue.ts";
 import { ToolsSection } from "./sections/tools.ts";
 import { BindingsSection, RolesSection, SessionSection } from "./sections/routing.ts";
@@ -25,6 +26,7 @@ export const ConfigSchema = Type.Object(
     queue: QueueSection,
     media: MediaSection,
     tools: ToolsSection,
+    plugins: PluginsSection,
     logging: LoggingSection,
   },
   { additionalProperties: false, $id: "pi-gateway-config", title: "pi-gateway configuration" },

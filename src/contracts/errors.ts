@@ -83,6 +83,18 @@ export const ERRORS = {
     say: "The assistant could not write down the conversation because the disk is full. Make room, then try again.",
   },
   pool_exhausted: { status: 503, retry: "later", say: "All assistants are busy. Try again in a moment." },
+  // what tools and plugins did
+  tool_collision: {
+    status: 409,
+    retry: "never",
+    say: "Two tools cannot have the same name. The second one was refused.",
+  },
+  plugin_invalid: { status: 422, retry: "never", say: "The plugin cannot be used as it is." },
+  plugin_failed: {
+    status: 502,
+    retry: "later",
+    say: "A plugin of this gateway failed. The gateway's log has the reason.",
+  },
   // what a model provider did
   provider_auth: {
     status: 502,

@@ -93,6 +93,8 @@ export interface GatewayStatus {
   readonly queue: { readonly waiting: number; readonly running: number };
   /** `dead` and `ambiguous`: replies that did not arrive, or perhaps twice, within the last day. */
   readonly outbox: { readonly pending: number; readonly dead: number; readonly ambiguous: number };
+  /** `failed`: those that should run and do not. */
+  readonly plugins: { readonly running: number; readonly failed: number };
   /** Plain sentences about what needs the owner's attention; empty when all is well. */
   readonly notices: readonly string[];
 }

@@ -30,6 +30,7 @@ test("sockets and requests together are limited, and who comes then is told to c
     ids,
     log,
     auth,
+    agentTokens: { resolve: () => null, known: () => false },
     links: createMediaLinks(clock, key),
     match: createMatcher([route]),
     stopping: new AbortController().signal,

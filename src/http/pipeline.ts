@@ -1,6 +1,7 @@
 /** The way of every request: gate, route, body, handler, headers. The only place that turns an error into a response. */
 import type { Server } from "bun";
 import { GatewayError } from "../contracts/errors.ts";
+import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -30,6 +31,7 @@ export interface PipelineDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly auth: Auth;
+  readonly agentTokens: AgentTokens;
   readonly links: MediaLinks;
   readonly match: ReturnType<typeof createMatcher>;
   /** Aborts when the server stops. */
@@ -60,11 +62,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     using unknown = onceDisposed(() => unknownByClient.remove(client.key));
     const match = deps.match(method, path);
     const allowed = await authorize(
-      { auth: deps.auth, links: deps.links, hosts },
+      { auth: deps.auth, agentTokens: deps.agentTokens, links: deps.links, hosts },
       { headers, method, query, client },
       match,
     );
-    if (allowed.identity !== null) unknown[Symbol.dispose]();
+    if (allowed.identity !== null || allowed.agent !== null) unknown[Symbol.dispose]();
     if (match.kind === "unknown") throw new GatewayError("not_found", "no such path");
     if (match.kind === "wrong_method") throw new GatewayError("method_not_allowed", "no such method here");
 

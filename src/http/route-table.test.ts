@@ -44,9 +44,12 @@ describe("the route table", () => {
     await using world = startHttpWorld();
     const rows = tableOf(world).filter((row) => row.auth !== "public");
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
+      "agent GET /api/tools",
+      "agent POST /api/tools/call",
       "operator GET /api/config",
       "operator GET /api/metrics",
       "operator GET /api/outbox",
+      "operator GET /api/plugins",
       "operator GET /api/sessions",
       "operator GET /api/sessions/:key",
       "operator GET /api/sessions/:key/transcript",

@@ -6,10 +6,12 @@ import { mediaRoutes } from "./routes/media.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
+import { pluginRoutes } from "./routes/plugins.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import { toolRoutes } from "./routes/tools.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
@@ -35,5 +37,7 @@ export function routeTable(
     ...turnRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
+    ...toolRoutes(deps),
+    ...pluginRoutes(deps),
   ];
 }

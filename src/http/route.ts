@@ -1,5 +1,6 @@
 /** The form of one row of the route table. A row without an answer to "who may call this" does not type-check. */
 import type { Server } from "bun";
+import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Identity } from "./access/auth.ts";
 import type { ClientAddress } from "./access/client-address.ts";
 import type { Disposition } from "./access/media-links.ts";
@@ -9,8 +10,11 @@ export interface Route {
   readonly method: "GET" | "POST" | "PATCH";
   /** `/api/sessions/:key`: a part that starts with a colon matches one path segment. */
   readonly path: string;
-  /** `public`: anyone. `operator`: token or cookie. `signed`: the address itself carries an unexpired signature. */
-  readonly auth: "public" | "operator" | "signed";
+  /**
+   * `public`: anyone. `operator`: token or cookie. `agent`: the same, or the token of an agent process that works on a turn now. `signed`:
+   * the address itself carries an unexpired signature.
+   */
+  readonly auth: "public" | "operator" | "agent" | "signed";
   readonly body: BodyRule;
   handle(call: Call): Promise<Reply> | Reply;
 }
@@ -32,6 +36,8 @@ export interface Call {
   readonly client: ClientAddress;
   /** Null on public and signed routes: nobody is asked for there. */
   readonly identity: Identity | null;
+  /** For whom a script inside an agent process asks; null when it is not one. */
+  readonly agent: ToolContext | null;
   readonly disposition: Disposition;
   /** The parsed body of a json route, not yet checked by a schema. */
   readonly json: unknown;

@@ -9,6 +9,7 @@ import { createMediaLinks } from "./access/media-links.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { problemResponse } from "./problem.ts";
 import { createMatcher } from "./route-match.ts";
+import { withPluginRoutes } from "./routes/plugins.ts";
 import { routeTable } from "./route-table.ts";
 import { maxChatBytes } from "./routes/chat.ts";
 import { createSockets, type SocketData, type Sockets } from "./ws/sockets.ts";
@@ -91,8 +92,10 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
     { ...deps, links, isReady: () => state.ready, signIn: { auth, cookieName, signedOut } },
     options,
   );
-  const match = createMatcher(table);
-  const pipeline = createPipeline({ clock, ids, log, auth, links, match, stopping, access: () => state.access });
+  const match = withPluginRoutes(createMatcher(table), deps.plugins);
+  const { agentTokens } = deps;
+  const access = () => state.access;
+  const pipeline = createPipeline({ clock, ids, log, auth, agentTokens, links, match, stopping, access });
   return { auth, sockets, pipeline };
 }
 

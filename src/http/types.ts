@@ -6,6 +6,9 @@ import type { LiveTurns, TakeBack } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
+import type { PluginHost } from "../contracts/plugins/plugin.ts";
+import type { AgentTokens } from "../contracts/tools/agent-token.ts";
+import type { ToolGate, ToolListing } from "../contracts/tools/tool.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -37,6 +40,16 @@ export interface HttpDeps {
   reloadConfig(): Promise<ReloadReport>;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
+  readonly tools: ToolDoor;
+  /** Scripts inside agent processes. */
+  readonly agentTokens: AgentTokens;
+  readonly plugins: PluginHost;
+}
+
+/** Tools as programs use them: each call passes the gate like any other. */
+export interface ToolDoor {
+  readonly gate: Pick<ToolGate, "call" | "specs">;
+  list(): readonly ToolListing[];
 }
 
 /** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

@@ -41,11 +41,17 @@ export interface FakeGate extends ToolGate {
   tools: readonly ToolSpec[];
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
   readonly calls: readonly ToolRequest[];
+  /** Sets the tools and says so, as a registry does. */
+  offer(tools: readonly ToolSpec[]): void;
+  /** For pi's own tools: why a call is refused; null lets it run. */
+  judge: (request: ToolRequest) => string | null;
+  readonly admitted: readonly { readonly request: ToolRequest; end: { isError: boolean; output: string } | null }[];
 }
 
 /** What a configuration says about capabilities when it says nothing. */
 export const NOTHING_ADDED = {
   tools: "chat" as const,
+  bridge: "live" as const,
   skills: [],
   extensions: [],
   promptTemplates: [],
@@ -175,13 +181,37 @@ export function caller(principal: string, role: Caller["role"] = "owner"): Calle
 
 function fakeGate(): FakeGate {
   const calls: ToolRequest[] = [];
+  const admitted: { request: ToolRequest; end: { isError: boolean; output: string } | null }[] = [];
+  const listeners = new Set<() => void>();
   const gate: FakeGate = {
     tools: [],
     calls,
+    admitted,
     answer: async () => okResult("done"),
+    judge: () => null,
     specs: () => gate.tools,
-    onChange: () => ({ [Symbol.dispose]: () => undefined }),
-    admit: async ({ params }) => ({ kind: "go", params, ended: async ({ output }) => ({ output }) }),
+    offer(tools) {
+      gate.tools = tools;
+      for (const listener of listeners) listener();
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    async admit(request) {
+      const message = gate.judge(request);
+      if (message !== null) return { kind: "refused", code: "not_allowed", message };
+      const row: (typeof admitted)[number] = { request, end: null };
+      admitted.push(row);
+      return {
+        kind: "go",
+        params: request.params,
+        async ended(end) {
+          row.end = end;
+          return { output: end.output };
+        },
+      };
+    },
     call(request, signal) {
       calls.push(request);
       return gate.answer(request, signal);

@@ -1,19 +1,19 @@
 /** The one way to run a tool. Every call leaves a row, whatever becomes of it; the row is durable before the tool starts. */
 import type { ToolStatus } from "../contracts/chat.ts";
 import type { ToolCallStore } from "../contracts/store.ts";
-import type { Tool, ToolGate, ToolOutcome, ToolRequest, ToolResult } from "../contracts/tools/tool.ts";
+import type { Tool, ToolAdmission, ToolGate, ToolOutcome, ToolRequest, ToolResult } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import type { ToolRegistry } from "./registry.ts";
+import type { ToolShelf } from "./registry.ts";
 
 export interface ToolGateDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly store: ToolCallStore;
-  readonly registry: ToolRegistry;
+  readonly registry: ToolShelf;
 }
 
 const MAX_PARAMS_CHARS = 256 * 1024;
@@ -23,12 +23,12 @@ class ToolTimeout extends Error {}
 
 export function createToolGate(deps: ToolGateDeps): ToolGate {
   return {
-    specs: () =>
+    specs: (caller) =>
       deps.registry
-        .list()
+        .for(caller)
         .map(({ name, label, description, parameters }) => ({ name, label, description, parameters })),
-    onChange: () => ({ [Symbol.dispose]: () => undefined }), // the set is fixed so far
-    admit: async ({ tool }) => ({ kind: "refused", code: "not_allowed", message: `${tool} is not offered here.` }),
+    onChange: deps.registry.onChange,
+    admit: (request) => admitOther(deps, request),
     async call(request, signal) {
       try {
         return await admit(deps, request, signal);
@@ -48,8 +48,33 @@ export function createToolGate(deps: ToolGateDeps): ToolGate {
   };
 }
 
+/** The shell does whatever the gateway's user may do. */
+const OWNER_ONLY = new Set(["bash"]);
+
+async function admitOther(deps: ToolGateDeps, request: ToolRequest): Promise<ToolAdmission> {
+  try {
+    const audit = await openAudit(deps, request, !OWNER_ONLY.has(request.tool));
+    if (OWNER_ONLY.has(request.tool) && request.context.role !== "owner") {
+      const message = `${request.tool} is for the owner of this gateway.`;
+      audit.close("blocked", message);
+      return { kind: "refused", code: "not_allowed", message };
+    }
+    return {
+      kind: "go",
+      params: request.params,
+      async ended({ isError, output }) {
+        audit.close(isError ? "error" : "success", output);
+        return { output };
+      },
+    };
+  } catch (error) {
+    deps.log.error("tool call could not be recorded", { tool: request.tool, error });
+    return { kind: "failed", code: "tool_failed", message: "The gateway could not record this call; it was not run." };
+  }
+}
+
 async function admit(deps: ToolGateDeps, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
-  const registered = deps.registry.get(request.tool);
+  const registered = deps.registry.get(request.tool, request.context);
   const refusal = registered ? invalid(registered.problems, request) : unknown(deps, request.tool);
   const audit = await openAudit(deps, request, registered?.tool.flags.idempotent ?? true);
   if (refusal || !registered) {

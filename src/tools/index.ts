@@ -3,7 +3,7 @@
  * It does not know how agents are spawned or which channel asks.
  */
 export { createToolGate, type ToolGateDeps } from "./gate.ts";
-export { createToolRegistry, type ToolRegistry } from "./registry.ts";
+export { createToolRegistry, type ToolShelf } from "./registry.ts";
 export { idForProvider, type ProviderSchema, schemaForProvider } from "./schema/providers/provider-profiles.ts";
 export { nameTools } from "./schema/tool-names.ts";
 export { message, type MessageToolDeps } from "./builtin/chat/message.ts";

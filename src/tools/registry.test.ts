@@ -21,7 +21,7 @@ const BECAUSE =
 test("a tool with a bad schema is listed with the reason and not offered; the others are as before", () => {
   const registry = createToolRegistry([bad, good]);
   expect(registry.list().map(({ name }) => name)).toEqual(["good"]);
-  expect(registry.listings().map(({ name, status, reason }) => ({ name, status, reason }))).toEqual([
+  expect(registry.list().map(({ name, status, reason }) => ({ name, status, reason }))).toEqual([
     { name: "bad", status: "quarantined", reason: BECAUSE },
     { name: "good", status: "ok", reason: undefined },
   ]);

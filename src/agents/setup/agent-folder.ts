@@ -5,7 +5,6 @@ import type { Config, Environment } from "../../config/index.ts";
 import { type ModelChoice, keyVariable } from "./model-choice.ts";
 import { expandPath } from "./paths.ts";
 import { type GatewayFeatures, systemPrompt } from "./system-prompt.ts";
-import { defaultTools } from "./tool-flags.ts";
 
 export interface AgentFolders {
   /** PI_CODING_AGENT_DIR. */
@@ -82,7 +81,6 @@ function settings(config: Config["agent"], choice: ModelChoice): Record<string, 
   return {
     ...defaultModel(choice),
     ...(config.thinking === undefined ? {} : { defaultThinkingLevel: config.thinking }),
-    ...defaultTools(config.tools),
     retry: RETRY,
   };
 }

@@ -1,5 +1,6 @@
 /** The environment of an agent process: an allow-list, built from nothing. Whatever is not named here does not reach it. */
 import type { Environment } from "../../config/index.ts";
+import type { Secret } from "../../kit/secret.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import type { ModelChoice } from "./model-choice.ts";
 
@@ -11,12 +12,19 @@ interface AgentEnvironment {
   readonly bridgeSuffix: string;
   /** By which the next life of the gateway knows what this one left running. */
   readonly mark: Readonly<Record<string, string>>;
+  readonly reach: Reach | null;
+}
+
+/** Where the gateway is, and by which token scripts of this process prove for whom they act. */
+export interface Reach {
+  readonly url: string;
+  readonly token: Secret;
 }
 
 const FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 export function agentEnvironment(options: AgentEnvironment): Record<string, string> {
-  const { environment, folders, choice } = options;
+  const { environment, folders, choice, reach } = options;
   return {
     ...options.bunEnv,
     ...environment.locale,
@@ -27,6 +35,7 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     PI_OFFLINE: "1",
     ...options.mark,
     PI_GATEWAY_BRIDGE: options.bridgeSuffix,
+    ...(reach ? { PI_GATEWAY_URL: reach.url, PI_GATEWAY_INTERNAL_TOKEN: reach.token.reveal() } : {}),
     ...(choice.kind === "demo" ? { PI_GATEWAY_DEMO: "1" } : {}),
     ...revealed(choice),
   };

@@ -5,18 +5,20 @@ import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { ToolGate } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
+import { orAborted } from "../../kit/deferred.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentFolders } from "./agent-folder.ts";
-import { agentEnvironment, secretValues } from "./environment.ts";
+import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources } from "./resources.ts";
-import { toolFlags } from "./tool-flags.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import { type AgentProcess, startProcess } from "../process/process.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
+import type { AgentTokenMint } from "../tools/agent-tokens.ts";
+import { ownToolFlags } from "../tools/own-tools.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
@@ -27,6 +29,14 @@ export interface StartDeps {
   readonly log: Log;
   readonly events: Events;
   readonly tools: ToolGate;
+  /** How scripts inside an agent call the gateway; absent: they cannot. */
+  readonly reach?: AgentReach;
+}
+
+export interface AgentReach {
+  /** Known once the port is open; the first processes wait for it. */
+  readonly url: Promise<string>;
+  readonly tokens: AgentTokenMint;
 }
 
 export interface StartSettings {
@@ -57,20 +67,26 @@ export interface ReadyAgent {
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
   const suffix = Buffer.from(deps.ids.secret(SUFFIX_BYTES), "base64url").toString("hex");
-  const secrets = secretValues(settings.choice);
-  const process = startProcess(deps, { ...spawnOptions(settings, suffix), secrets });
+  const url = deps.reach ? await orAborted(deps.reach.url, signal) : null;
+  const token = deps.reach?.tokens.issue();
+  const reach = url !== null && token ? { url, token: token.secret } : null;
+  const secrets = [...secretValues(settings.choice), ...(token ? [token.secret.reveal()] : [])];
+  const process = startProcess(deps, { ...spawnOptions(settings, suffix, reach), secrets });
   if (process.identity) settings.notes.write(process.identity);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
     settings.notes.remove(process.pid);
+    token?.[Symbol.dispose]();
     deps.events.emit("agent.exited", { pid: process.pid, code, expected: because === "stopped" });
   });
   try {
     const state = await shakeHands(deps.clock, process, settings.handshakeMs, signal);
     const model = modelName(state.model);
     checkModel(settings.choice, model);
-    const pipe = createToolPipe(deps, process, suffix);
-    await pipe.push(signal);
+    const { bridge, tools: profile } = settings.config;
+    const place = { workspace: settings.folders.workspace, ...(token ? { token } : {}) };
+    const pipe = createToolPipe(deps, process, { suffix, bridge, profile, ...place });
+    await pipe.push(null, signal);
     return {
       process,
       pipe,
@@ -85,8 +101,13 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   }
 }
 
-function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
+function spawnOptions(settings: StartSettings, bridgeSuffix: string, reach: Reach | null) {
   const { config, environment, folders } = settings;
+  if (config.bridge === "off" && settings.choice.kind === "demo") {
+    const say =
+      "The demo model lives in the bridge, and agent.bridge is off. Set agent.bridge to live, or set agent.model.";
+    throw new GatewayError("model_missing", say, { say });
+  }
   if (!existsSync(folders.agentDir)) {
     const say = `The folder of agent.agentDir (${folders.agentDir}) does not exist.`;
     throw new GatewayError("agent_unavailable", say, { say });
@@ -105,7 +126,7 @@ function spawnOptions(settings: StartSettings, bridgeSuffix: string) {
   return {
     argv: [...found.argv, ...flags(settings)],
     cwd: folders.workspace,
-    env: agentEnvironment({ ...settings, bridgeSuffix, mark: settings.notes.mark }),
+    env: agentEnvironment({ ...settings, bridgeSuffix, reach, mark: settings.notes.mark }),
   };
 }
 
@@ -114,9 +135,10 @@ function flags({ config, folders, resources, choice, bridgePath }: StartSettings
   return [
     ...lean,
     "--no-context-files",
-    ...toolFlags(config.tools),
+    // Without the bridge nobody would judge the calls of pi's own tools, so there are none.
+    ...ownToolFlags(config.bridge === "off" ? "chat" : config.tools),
     ...["--session-dir", folders.sessions],
-    ...["-e", bridgePath],
+    ...(config.bridge === "off" ? [] : ["-e", bridgePath]),
     ...resourceFlags(resources),
     ...["--system-prompt", folders.promptFile],
     ...(folders.ownAgentDir ? [] : foreignFolderFlags(config, choice)),

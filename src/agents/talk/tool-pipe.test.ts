@@ -53,7 +53,12 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
       return call(request, signal);
     },
   };
-  const pipe = createToolPipe({ clock: systemClock, log: recordingLog(), tools: gate }, process, "suffix");
+  const pipe = createToolPipe({ clock: systemClock, log: recordingLog(), tools: gate }, process, {
+    suffix: "suffix",
+    bridge: "live",
+    profile: "chat",
+    workspace: "/nowhere",
+  });
   return {
     pipe,
     gate,
@@ -126,7 +131,7 @@ describe("a tool call", () => {
     fx.pipe.serve(context("operator"));
     void fx.call("a", call("c1"));
     void fx.call("b", call("c2"));
-    fx.pipe.ended("c1");
+    fx.pipe.ended("c1", { isError: true, output: "" });
     expect(stopped).toEqual(["c1"]);
     fx.pipe.serve(null);
     expect(stopped).toEqual(["c1", "c2"]);
@@ -158,17 +163,17 @@ describe("a tool call", () => {
 describe("the list of tools", () => {
   test("is sent when it has changed, and only then", async () => {
     const fx = fixture();
-    await fx.pipe.push(never);
-    await fx.pipe.push(never);
+    await fx.pipe.push(null, never);
+    await fx.pipe.push(null, never);
     fx.gate.tools = [toolSpec("two")];
-    await fx.pipe.push(never);
+    await fx.pipe.push(null, never);
     expect(fx.orders.length).toBe(2);
   });
 
   test("that the bridge refuses is an error, although pi says yes", async () => {
     const fx = fixture();
     fx.breakBridge("bad schema");
-    const outcome = await fx.pipe.push(never).then(String, String);
+    const outcome = await fx.pipe.push(null, never).then(String, String);
     expect(outcome).toContain("the bridge refused the tools: bad schema");
   });
 });

@@ -1,26 +1,43 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
+import type { Caller } from "../../contracts/agent.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
-import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentProcess } from "../process/process.ts";
-import { isFields, text } from "./protocol.ts";
+import type { AgentToken } from "../tools/agent-tokens.ts";
+import { createOffering } from "../tools/offering.ts";
+import { createOwnCalls, type OwnEnd } from "../tools/own-calls.ts";
+import { ownToolsFor, type ToolProfile } from "../tools/own-tools.ts";
+import { type Fields, isFields, text } from "./protocol.ts";
 import type { Dialog } from "../process/wire.ts";
 
 const CALL_TITLE = "pi-gateway:tool_call";
+const ADMIT_TITLE = "pi-gateway:tool_admit";
+const RESULT_TITLE = "pi-gateway:tool_result";
 const CALL_LIMITS = { maxChars: 4 * 1024 * 1024, maxDepth: 64 };
 const MAX_RUNNING_CALLS = 64;
 const MAX_PROGRESS_CHARS = 4_096;
-const PUSH_MS = 10_000;
 
 export interface ToolPipe {
-  /** Makes the tools of the process equal to the gate's, if they have changed. */
-  push(signal: AbortSignal): Promise<void>;
-  /** From now on calls act for this caller; null: for nobody. Running calls of the one before are cancelled. */
+  /** Gives the process the tools of this caller (null: of nobody yet), as far as it does not have them. */
+  push(caller: Caller | null, signal: AbortSignal): Promise<void>;
+  /** From now on calls act for this caller, and changed tools reach the process at once; null: for nobody. Running calls of the one before are cancelled. */
   serve(context: ToolContext | null): void;
+  /** Resolves when no change of tools is on its way to the process. */
+  settled(): Promise<void>;
   /** pi no longer waits for this call. */
-  ended(callId: string): void;
+  ended(callId: string, end: OwnEnd): void;
+}
+
+export interface ToolPipeOptions {
+  /** Of the bridge's command in this process. */
+  readonly suffix: string;
+  /** `minimal`: the tools of a turn stay as they were at its beginning. `off`: there is no bridge, and so there are no tools. */
+  readonly bridge: "live" | "minimal" | "off";
+  readonly profile: ToolProfile;
+  readonly workspace: string;
+  readonly token?: AgentToken;
 }
 
 interface Deps {
@@ -35,75 +52,88 @@ interface Call {
   readonly params: unknown;
 }
 
-export function createToolPipe(deps: Deps, process: AgentProcess, suffix: string): ToolPipe {
-  const running = new Map<string, AbortController>();
-  let caller: ToolContext | null = null;
-  let pushed = "";
-  let bridgeError: string | null = null;
+/** How a dialog is answered. */
+type Answer = Readonly<Record<string, unknown>>;
 
-  process.onExtensionError((error) => {
-    bridgeError = error;
-  });
-  process.onDialog((dialog) => {
-    void answer(dialog).then((value) => process.send({ type: "extension_ui_response", id: dialog.id, ...value }));
-  });
+/** The calls of one process that are running now, and for whom. */
+interface Serving {
+  readonly running: Map<string, AbortController>;
+  caller: ToolContext | null;
+}
 
-  const order = (body: unknown): Record<string, unknown> => ({
+type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<Answer>;
+
+export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
+  const { bridge, profile } = options;
+  const serving: Serving = { running: new Map(), caller: null };
+  const { running } = serving;
+  const ownCalls = createOwnCalls(deps, options.workspace);
+
+  const order = (body: unknown): Fields => ({
     type: "prompt",
-    message: `/gw-${suffix} ${JSON.stringify(body)}`,
+    message: `/gw-${options.suffix} ${JSON.stringify(body)}`,
   });
-
+  const own = (to: Caller | null) => ownToolsFor(profile, to?.role ?? null);
+  const offering = createOffering(deps, process, { order, own, live: bridge === "live" });
   const progress = (callId: string, signal: AbortSignal) =>
     reporter(async (said) => {
       if (!signal.aborted) await process.request(order({ kind: "progress", callId, text: said }), signal);
     });
 
-  const answer = async (dialog: Dialog): Promise<Record<string, unknown>> => {
-    if (dialog.title !== CALL_TITLE) return { cancelled: true }; // there is nobody to ask
-    const call = parseCall(dialog.body);
-    if (!call) return refuse("The call could not be read.");
-    if (!caller) return refuse("This call came outside of a conversation turn and was refused.");
-    if (running.has(call.callId)) return refuse("A call with this id is running already.");
-    if (running.size >= MAX_RUNNING_CALLS) return refuse("Too many tools are running at once. Call fewer at a time.");
-    const stop = new AbortController();
-    running.set(call.callId, stop);
-    const outcome = await run(
-      deps,
-      { ...call, path: "pipe", context: caller, onUpdate: progress(call.callId, stop.signal) },
-      stop.signal,
-    );
-    running.delete(call.callId);
+  const call: Work = async (asked, context, signal) => {
+    const request = { ...asked, path: "pipe", context, onUpdate: progress(asked.callId, signal) } as const;
+    const outcome = await run(deps, request, signal);
+    await offering.settled(); // so that what this call has changed is in the model's next request
     return reply(outcome);
   };
+  const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
+
+  const answer = async ({ title, body }: Dialog): Promise<Answer> => {
+    if (title === CALL_TITLE) return begin(serving, body, call);
+    if (title === ADMIT_TITLE) return begin(serving, body, admit);
+    if (title !== RESULT_TITLE) return { cancelled: true }; // there is nobody to ask
+    const ended = parseEnd(body);
+    if (!ended) return refuse("The result could not be read.");
+    return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
+  };
+  process.onDialog((dialog) => {
+    void answer(dialog).then((value) => process.send({ type: "extension_ui_response", id: dialog.id, ...value }));
+  });
 
   return {
-    async push(signal) {
-      const body = JSON.stringify(deps.tools.specs(caller));
-      if (body === pushed) return;
-      using limit = deps.clock.deadline(
-        PUSH_MS,
-        () => new GatewayError("agent_unavailable", "the bridge did not take the tools"),
-      );
-      bridgeError = null;
-      const done = await process.request(
-        order({ kind: "tools", specs: deps.tools.specs(caller) }),
-        AbortSignal.any([signal, limit.signal]),
-      );
-      // A failing handler answers success as well; its error arrives as a record of its own.
-      const error = done.ok ? bridgeError : done.error;
-      if (error !== null) throw new GatewayError("agent_unavailable", `the bridge refused the tools: ${error}`);
-      pushed = body;
-    },
+    push: async (to, signal) => (bridge === "off" ? undefined : offering.push(to, signal)),
     serve(context) {
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
       running.clear();
-      caller = context;
+      ownCalls.endAll();
+      serving.caller = context;
+      options.token?.serve(context);
+      offering.follow(context);
     },
-    ended(callId) {
+    settled: offering.settled,
+    ended(callId, end) {
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));
       running.delete(callId);
+      void ownCalls.ended(callId, end); // when pi did not tell it itself
     },
   };
+}
+
+/** A call has to be readable, made during a turn, and not be one too many. */
+async function begin(serving: Serving, body: string, work: Work): Promise<Answer> {
+  const { running, caller } = serving;
+  const call = parseCall(body);
+  if (!call) return refuse("The call could not be read.");
+  if (!caller) return refuse("This call came outside of a conversation turn and was refused.");
+  if (running.has(call.callId)) return refuse("A call with this id is running already.");
+  if (running.size >= MAX_RUNNING_CALLS) return refuse("Too many tools are running at once. Call fewer at a time.");
+  const stop = new AbortController();
+  running.set(call.callId, stop);
+  try {
+    return await work(call, caller, stop.signal);
+  } finally {
+    if (running.get(call.callId) === stop) running.delete(call.callId);
+  }
 }
 
 /** One report at a time; of those that come meanwhile only the newest is told. */
@@ -138,13 +168,17 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
   }
 }
 
-function reply(outcome: ToolOutcome): Record<string, unknown> {
+function reply(outcome: ToolOutcome): Answer {
   if (outcome.kind !== "ok") return refuse(outcome.message);
-  return { value: JSON.stringify({ ok: true, content: outcome.result.content }) };
+  return valueOf({ ok: true, content: outcome.result.content });
 }
 
-function refuse(message: string): Record<string, unknown> {
-  return { value: JSON.stringify({ ok: false, text: message }) };
+function refuse(message: string): Answer {
+  return valueOf({ ok: false, text: message });
+}
+
+function valueOf(value: unknown): Answer {
+  return { value: JSON.stringify(value) };
 }
 
 function parseCall(body: string): Call | null {
@@ -153,6 +187,14 @@ function parseCall(body: string): Call | null {
   const { tool, callId, params } = parsed.value;
   if (text(tool) === "" || text(callId) === "") return null;
   return { tool: text(tool), callId: text(callId), params };
+}
+
+function parseEnd(body: string): { readonly callId: string; readonly end: OwnEnd } | null {
+  const parsed = parseJson(body, CALL_LIMITS);
+  if (!parsed.ok || !isFields(parsed.value)) return null;
+  const { callId, isError, output } = parsed.value;
+  if (text(callId) === "") return null;
+  return { callId: text(callId), end: { isError: isError === true, output: text(output) } };
 }
 
 function plainText(result: ToolResult): string {

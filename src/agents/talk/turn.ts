@@ -71,7 +71,7 @@ export function startTurn(
     if (finished.signal.aborted) return;
     lastSign = clock.elapsed();
     if (event.type === "user_said" && !steering.userSaid()) return; // the prompt itself
-    if (event.type === "tool_ended") pipe.ended(event.callId);
+    if (event.type === "tool_ended") pipe.ended(event.callId, event);
     for (const one of run.apply(event)) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
@@ -79,8 +79,7 @@ export function startTurn(
   const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const begin = async (): Promise<void> => {
-    const fields = inputFields(options.input, agent.templates);
-    const answer = await process.request({ type: "prompt", ...fields }, finished.signal);
+    const answer = await ask(agent, options.input, finished.signal);
     lastSign = clock.elapsed();
     if (!answer.ok) finish(refused(answer.error), true);
     accepted.resolve();
@@ -108,6 +107,12 @@ export function startTurn(
 function endBadly({ log }: TurnDeps, { process }: ReadyAgent): void {
   log.warn("agent did not stop when asked; ending the process", { pid: process.pid });
   void process.stop(true);
+}
+
+/** A tool that has just come or gone counts from the first request on. */
+async function ask({ process, pipe, templates }: ReadyAgent, input: PromptInput, signal: AbortSignal) {
+  await pipe.settled();
+  return process.request({ type: "prompt", ...inputFields(input, templates) }, signal);
 }
 
 /** What a process could not write down it still remembers, and would build on it; then the next turn must begin from the file. */

@@ -53,6 +53,7 @@ export function readTree(reading: Reading, tree: ObjectTree): unknown {
 function readValue(reading: Reading, spot: Spot, tree: Tree): unknown {
   const { schema, path } = spot;
   reading.offsets.set(path, tree.offset);
+  if (schema.free && tree.kind === "object") return readFree(reading, spot, tree);
   const meantKind = alternativeFor(schema, tree.kind);
   if (meantKind) return readValue(reading, { ...spot, schema: { expects: expectation(schema), ...meantKind } }, tree);
   if (schema.properties && tree.kind === "object") return readObject(reading, spot, tree);
@@ -66,6 +67,15 @@ function readValue(reading: Reading, spot: Spot, tree: Tree): unknown {
   }
   const shown = { null: "null", array: "a list", object: "a group" }[tree.kind];
   return wrong(reading, spot, { offset: tree.offset, shown });
+}
+
+/** Taken as it is, variables filled in: whose it is checks it. */
+function readFree(reading: Reading, spot: Spot, tree: Tree): unknown {
+  if (tree.kind === "array") return tree.items.map((item) => readFree(reading, spot, item));
+  if (tree.kind === "text") return readText(reading, { ...spot, schema: { type: "string" } }, tree.value, tree.offset);
+  if (tree.kind !== "object") return tree.kind === "null" ? null : tree.value;
+  const entries = [...tree.entries].filter(([key]) => !PROTOTYPE_KEYS.has(key));
+  return Object.fromEntries(entries.map(([key, { value }]) => [key, readFree(reading, spot, value)]));
 }
 
 function readObject(reading: Reading, spot: Spot, tree: ObjectTree): unknown {

@@ -1,8 +1,10 @@
 /** The pi agents that answer: settings for all of them, and those of single ones. */
 import { Type } from "typebox";
 import {
+  bridge,
   gatewayPrompts,
   modelName,
+  ownBridge,
   ownGatewayPrompts,
   ownResources,
   ownTools,
@@ -26,6 +28,9 @@ export const AgentSection = Type.Object(
       'Model as "provider/model". Without it: the first model of models.providers, else the first provider whose key is in the environment, else the demo model.',
     ),
     thinking: thinkingLevel("How much the model thinks before it answers."),
+    bridge: bridge(
+      "How gateway tools reach the agents: live, also in the middle of a turn; minimal, only at its beginning; off, not at all, and pi's own tools are off too.",
+    ),
     systemPrompt: Type.Optional(
       Type.String({ maxLength: 100_000, description: "Replaces the assistant's base instructions." }),
     ),
@@ -113,6 +118,7 @@ export const AgentsSection = Type.Array(
       tools: ownTools("Instead of agent.tools."),
       ...ownResources,
       gatewayPrompts: ownGatewayPrompts,
+      bridge: ownBridge("Instead of agent.bridge."),
       role: role("What people may do at most when they talk to it, whatever their own role is."),
       timeoutMs: Type.Optional(
         Type.Unsafe<number>({

@@ -74,3 +74,10 @@ export const ownGatewayPrompts = Type.Optional(
     { additionalProperties: false },
   ),
 );
+
+const bridgeModes = [Type.Literal("live"), Type.Literal("minimal"), Type.Literal("off")] as const;
+
+/** How gateway tools reach the agents. */
+export const bridge = (description: string) => Type.Union([...bridgeModes], { default: "live", description });
+
+export const ownBridge = (description: string) => Type.Optional(Type.Union([...bridgeModes], { description }));

@@ -183,7 +183,7 @@ function digestsOf(settings: AuthSettings, bindingKey: Uint8Array): Credentials 
   };
 }
 
-function readBearer(header: string | null): string | null {
+export function readBearer(header: string | null): string | null {
   const value = /^bearer +(\S.*)$/i.exec(header?.trim() ?? "")?.[1];
   return value === undefined ? null : value;
 }

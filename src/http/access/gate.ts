@@ -1,6 +1,8 @@
 /** The checks every request passes before anything is done for it: host, address, origin, who. Decides; does no work. */
 import { GatewayError } from "../../contracts/errors.ts";
-import type { Auth, Identity } from "./auth.ts";
+import type { AgentTokens } from "../../contracts/tools/agent-token.ts";
+import type { ToolContext } from "../../contracts/tools/tool.ts";
+import { type Auth, type Identity, readBearer } from "./auth.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { Hosts } from "./hosts.ts";
 import type { Disposition, MediaLinks } from "./media-links.ts";
@@ -21,6 +23,7 @@ export interface Asked {
 
 export interface Allowed {
   readonly identity: Identity | null;
+  readonly agent: ToolContext | null;
   readonly disposition: Disposition;
 }
 
@@ -56,22 +59,43 @@ export function refuseStrangers(hosts: Hosts, asked: Pick<Asked, "headers" | "me
 
 /** Who asks, and whether that is enough for the row. Without a sign-in, unknown paths look the same as known ones. */
 export async function authorize(
-  deps: { auth: Auth; links: MediaLinks; hosts: Hosts },
+  deps: { auth: Auth; agentTokens: AgentTokens; links: MediaLinks; hosts: Hosts },
   asked: Asked,
   match: Match,
 ): Promise<Allowed> {
   const policy = match.kind === "row" ? match.route.auth : "operator";
-  if (policy === "public") return { identity: null, disposition: "inline" };
+  const nobody = { identity: null, agent: null, disposition: "inline" } as const;
+  if (policy === "public") return nobody;
   if (policy === "signed" && match.kind === "row") {
     const disposition = deps.links.verify(match.params["id"] ?? "", asked.query);
-    if (disposition !== null) return { identity: null, disposition };
+    if (disposition !== null) return { ...nobody, disposition };
     throw new GatewayError("unauthorized", "bad media link", { say: "This link is not valid, or it has expired." });
   }
+  const agent = agentOf(deps.agentTokens, asked.headers, policy === "agent");
+  if (agent) return { ...nobody, agent };
   const verdict = await deps.auth.authorize(asked.headers, asked.client.key);
   if (verdict.kind === "locked") throw lockedOut(verdict.retryAfterMs);
   if (verdict.kind !== "known") throw new GatewayError("unauthorized", verdict.kind);
   if (verdict.identity.by === "cookie") refuseForgedCookieUse(deps.hosts, asked);
-  return { identity: verdict.identity, disposition: "inline" };
+  return { ...nobody, identity: verdict.identity };
+}
+
+/**
+ * The token of an agent process opens a few rows only, and only while that process works for somebody. Looked at before the operator's, so
+ * that a script with an old token does not count as somebody who guesses.
+ */
+function agentOf(tokens: AgentTokens, headers: Headers, mayEnter: boolean): ToolContext | null {
+  const token = readBearer(headers.get("authorization"));
+  if (token === null || !tokens.known(token)) return null;
+  if (!mayEnter)
+    throw new GatewayError("forbidden", "agent token on another route", {
+      say: "The token of an agent opens only /api/tools and /api/tools/call.",
+    });
+  const context = tokens.resolve(token);
+  if (context) return context;
+  throw new GatewayError("forbidden", "agent token outside of a turn", {
+    say: "This token speaks only while its agent works on a turn.",
+  });
 }
 
 /** Browsers send cookies along without being asked, so a cookie alone proves nothing about the page that made the request. */

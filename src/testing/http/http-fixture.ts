@@ -56,9 +56,15 @@ export interface HttpWorld extends AsyncDisposable {
   say(item: Partial<TranscriptItem> & { readonly id: string }, sessionKey?: string): void;
 }
 
+const NO_TOOL = { kind: "refused", code: "unknown_tool", message: "There is no such tool." } as const;
+const noTools: HttpDeps["tools"]["gate"] = {
+  specs: () => [],
+  call: async () => NO_TOOL,
+};
+
 export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
-export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
+export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial<HttpDeps> = {}): HttpWorld {
   const clock = createFakeClock();
   const log = recordingLog();
   const events = createEvents({ log });
@@ -84,7 +90,11 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
+    tools: { gate: noTools, list: () => [] },
+    agentTokens: { resolve: () => null, known: () => false },
+    plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
   };
+  Object.assign(deps, more);
   const http = openHttp(deps, { ...testOptions(), ...options });
   return Object.assign(intake, memory, clientOf(http), {
     http,
@@ -183,6 +193,7 @@ const STATUS: GatewayStatus = {
   pool: { starting: 0, idle: 1, busy: 0, waiting: 0, max: 4 },
   queue: { waiting: 0, running: 0 },
   outbox: { pending: 0, dead: 0, ambiguous: 0 },
+  plugins: { running: 1, failed: 0 },
   notices: [],
 };
 

@@ -1,0 +1,187 @@
+/** Tools that come, change and go while an agent works. What the provider receives is the proof. Real pi. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { ToolSpec } from "../../contracts/tools/tool.ts";
+import { deferred } from "../../kit/deferred.ts";
+import {
+  type AgentConfig,
+  type AgentFixture,
+  agentFixture,
+  collect,
+  okResult,
+  providers,
+  replyOf,
+  toolSpec,
+} from "../../testing/agent-fixture.ts";
+import { type FakeReply, inOrder, type ProviderRequest, says, startFakeProvider } from "../../testing/fake-provider.ts";
+
+setDefaultTimeout(60_000);
+
+const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
+  kind: "tools",
+  calls: [{ name, input }],
+});
+
+function withParameter(name: string, parameter: string): ToolSpec {
+  const parameters = { type: "object", properties: { [parameter]: { type: "string" } }, additionalProperties: false };
+  return { ...toolSpec(name), parameters };
+}
+
+function parametersOf(request: ProviderRequest | undefined, name: string): readonly string[] {
+  const tools = (request?.body["tools"] ?? []) as { function: { name: string; parameters: { properties: object } } }[];
+  return Object.keys(tools.find((tool) => tool.function.name === name)?.function.parameters.properties ?? {});
+}
+
+async function stage(replies: readonly FakeReply[], config: AgentConfig = {}) {
+  const provider = await startFakeProvider(inOrder(...replies));
+  const fx: AgentFixture = await agentFixture({ model: "fake/fake-1", ...config }, providers(provider));
+  fx.gate.tools = [toolSpec("first")];
+  return {
+    fx,
+    requests: provider.requests,
+    arrived: provider.arrived,
+    async [Symbol.asyncDispose]() {
+      await fx[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("during a running turn", () => {
+  test("a new tool is in the very next request, and can be called in the same turn", async () => {
+    await using world = await stage([calls("first"), calls("second"), says("both done")]);
+    const { fx, requests } = world;
+    fx.gate.answer = async ({ tool }) => {
+      if (tool === "first") fx.gate.offer([toolSpec("first"), toolSpec("second")]);
+      return okResult(`${tool} done`);
+    };
+    expect(replyOf(await fx.turn("go"))).toBe("both done");
+    expect(requests.map(({ tools }) => tools)).toEqual([["first"], ["first", "second"], ["first", "second"]]);
+    expect(fx.gate.calls.map(({ tool }) => tool)).toEqual(["first", "second"]);
+  });
+
+  test("a changed schema is in the very next request, and is the one that counts", async () => {
+    await using world = await stage([calls("first", { old: "x" }), calls("first", { new: "y" }), says("done")]);
+    const { fx, requests } = world;
+    fx.gate.tools = [withParameter("first", "old")];
+    fx.gate.answer = async () => {
+      fx.gate.offer([withParameter("first", "new")]);
+      return okResult("done");
+    };
+    expect(replyOf(await fx.turn("go"))).toBe("done");
+    expect(requests.map((request) => parametersOf(request, "first"))).toEqual([["old"], ["new"], ["new"]]);
+    expect(fx.gate.calls.map(({ params }) => params)).toEqual([{ old: "x" }, { new: "y" }]);
+  });
+
+  test("a removed tool is gone from the very next request, and a call to it is refused", async () => {
+    await using world = await stage([calls("first"), calls("second"), says("done")]);
+    const { fx, requests } = world;
+    fx.gate.tools = [toolSpec("first"), toolSpec("second")];
+    fx.gate.answer = async () => {
+      fx.gate.offer([toolSpec("first")]);
+      return okResult("done");
+    };
+    expect(replyOf(await fx.turn("go"))).toBe("done");
+    expect(requests.map(({ tools }) => tools)).toEqual([["first", "second"], ["first"], ["first"]]);
+    expect(fx.gate.calls.map(({ tool }) => tool)).toEqual(["first"]);
+    expect(JSON.stringify(requests[2]?.messages)).toContain("Tool second not found");
+  });
+
+  test("a tool that is removed in the middle of its own call ends that call normally", async () => {
+    await using world = await stage([calls("first"), says("done")]);
+    const { fx, requests } = world;
+    fx.gate.answer = async (_request, signal) => {
+      fx.gate.offer([]);
+      return okResult(signal.aborted ? "was stopped" : "came to its end");
+    };
+    const events = await fx.turn("go");
+    expect(events.find(({ type }) => type === "tool_end")).toMatchObject({ isError: false, output: "came to its end" });
+    expect(requests.map(({ tools }) => tools)).toEqual([["first"], []]);
+  });
+
+  test("many changes at once arrive as the last of them", async () => {
+    await using world = await stage([calls("first"), says("done")]);
+    const { fx, requests } = world;
+    fx.gate.answer = async () => {
+      for (let n = 0; n < 100; n++) fx.gate.offer([toolSpec("first"), toolSpec(`extra_${n}`)]);
+      return okResult("done");
+    };
+    await fx.turn("go");
+    expect(requests[1]?.tools).toEqual(["first", "extra_99"]);
+  });
+});
+
+describe("between turns", () => {
+  test("a tool that came while the model was talking is in the first request of the next turn, in the same session", async () => {
+    const hold = deferred<void>();
+    await using world = await stage([says("one", hold.promise, "two"), says("done")]);
+    const { fx, requests } = world;
+    {
+      await using lease = await fx.lease();
+      const talking = collect(lease, "go");
+      await world.arrived(1);
+      fx.gate.offer([toolSpec("first"), toolSpec("second")]);
+      hold.resolve();
+      await talking;
+    }
+    await fx.turn("again");
+    expect(requests.map(({ tools }) => tools)).toEqual([["first"], ["first", "second"]]);
+  });
+
+  test("a process that rested is told at its next turn, in an open session and in another one", async () => {
+    await using world = await stage([says("ok")]);
+    const { fx, requests } = world;
+    await fx.turn("one");
+    fx.gate.offer([toolSpec("second")]);
+    await fx.turn("two");
+    fx.gate.offer([toolSpec("third")]);
+    await fx.turn("three", { sessionFile: "session-b.jsonl" });
+    expect(requests.map(({ tools }) => tools)).toEqual([["first"], ["second"], ["third"]]);
+    expect(fx.happened.filter(({ event }) => event === "agent.spawned").length).toBe(1);
+  });
+
+  test("each caller is offered their own, also by the same process", async () => {
+    await using world = await stage([says("ok")], { pool: { max: 1, reuse: "profile" } });
+    const { fx, requests } = world;
+    fx.gate.specs = (caller) => (caller?.principal === "operator" ? [toolSpec("first"), toolSpec("secret")] : []);
+    await fx.turn("one");
+    await fx.turn("two", { principal: "web:user:2", sessionFile: "session-b.jsonl" });
+    await fx.turn("three");
+    expect(requests.map(({ tools }) => tools)).toEqual([["first", "secret"], [], ["first", "secret"]]);
+  });
+
+  test("one tool that cannot be described leaves the others where they are", async () => {
+    await using world = await stage([says("ok")]);
+    const { fx, requests } = world;
+    const broken = { ...toolSpec("broken"), parameters: null } as unknown as ToolSpec;
+    fx.gate.tools = [toolSpec("first"), broken, toolSpec("second")];
+    expect(replyOf(await fx.turn("one"))).toBe("ok");
+    expect(requests.at(-1)?.tools).toEqual(["first", "second"]);
+  });
+});
+
+describe("agent.bridge", () => {
+  test("minimal keeps the tools of a turn as they were at its beginning, and changes them for the next", async () => {
+    await using world = await stage([calls("first"), says("done"), says("ok")], { bridge: "minimal" });
+    const { fx, requests } = world;
+    fx.gate.answer = async () => {
+      fx.gate.offer([toolSpec("first"), toolSpec("second")]);
+      return okResult("done");
+    };
+    await fx.turn("go");
+    await fx.turn("again");
+    expect(requests.map(({ tools }) => tools)).toEqual([["first"], ["first"], ["first", "second"]]);
+  });
+
+  test("off gives no tools at all, pi's own included, and the conversation goes on", async () => {
+    await using world = await stage([says("ok")], { bridge: "off", tools: "full" });
+    const { fx, requests } = world;
+    expect(replyOf(await fx.turn("one"))).toBe("ok");
+    expect(requests.map(({ tools }) => tools)).toEqual([[]]);
+  });
+
+  test("off together with the demo model says what to do", async () => {
+    await using fx = await agentFixture({ bridge: "off" });
+    const failure = await fx.turn("hello").catch((error: Error) => error.message);
+    expect(failure).toContain("agent.bridge is off");
+  });
+});

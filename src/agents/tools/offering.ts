@@ -1,0 +1,110 @@
+/** Keeps the tools of one process equal to what its caller is offered: before a turn, and during it when something changes. */
+import type { Caller } from "../../contracts/agent.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { ToolGate, ToolSpec } from "../../contracts/tools/tool.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+import type { AgentProcess } from "../process/process.ts";
+import type { Fields } from "../talk/protocol.ts";
+import { type Offer, type OfferChange, offerChange } from "./offer.ts";
+
+const PUSH_MS = 10_000;
+/** What the bridge says when pi did not take a single tool; the others are there. */
+const PARTLY = /^tools not taken: /;
+
+export interface Offering {
+  /** Resolves when the process has it. Throws when the bridge does not take it: the process cannot be used. */
+  push(caller: Caller | null, signal: AbortSignal): Promise<void>;
+  /** From now on changes reach the process at once; null: they wait for the next `push`. */
+  follow(caller: Caller | null): void;
+  /** Resolves when nothing is on its way. What is answered to the agent after that, it reads with the tools of now. */
+  settled(): Promise<void>;
+}
+
+interface Deps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tools: ToolGate;
+}
+
+interface Options {
+  /** Wraps an order so that the bridge gets it. */
+  order(body: unknown): Fields;
+  own(caller: Caller | null): readonly string[];
+  /** False: the tools of a turn stay as they were at its beginning. */
+  readonly live: boolean;
+}
+
+export function createOffering(deps: Deps, process: AgentProcess, options: Options): Offering {
+  const over = new AbortController();
+  let given: Offer | null = null;
+  let caller: Caller | null = null;
+  let stale = false; // something has changed since the last look
+  let queue: Promise<unknown> = Promise.resolve();
+  let bridgeError: string | null = null;
+
+  process.onExtensionError((error) => {
+    bridgeError = error;
+  });
+
+  const send = async ({ order, offer }: OfferChange, signal: AbortSignal): Promise<void> => {
+    const late = () => new GatewayError("agent_unavailable", "the bridge did not take the tools");
+    using limit = deps.clock.deadline(PUSH_MS, late);
+    given = null; // until it is answered nobody knows what the process has
+    bridgeError = null;
+    const done = await process.request(options.order(order), AbortSignal.any([signal, limit.signal]));
+    // A failing handler answers success as well; its error arrives as a record of its own.
+    const error = done.ok ? bridgeError : done.error;
+    if (error !== null && !PARTLY.test(error))
+      throw new GatewayError("agent_unavailable", `the bridge refused the tools: ${error}`);
+    if (error !== null) deps.log.warn("pi did not take every tool", { pid: process.pid, error });
+    given = offer;
+  };
+
+  const give = async (to: Caller | null, signal: AbortSignal): Promise<void> => {
+    stale = false;
+    const change = offerChange(given, deps.tools.specs(to).filter(isUsable), options.own(to));
+    if (change) await send(change, signal);
+  };
+
+  /** One at a time and in order: a later list must not be overtaken by an earlier one. */
+  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = queue.then(work);
+    queue = next.catch(() => undefined); // whoever asked for it sees the failure
+    return next;
+  };
+
+  const refresh = (): void => {
+    if (!caller || !options.live || !stale) return;
+    enqueue(async () => {
+      if (caller && stale) await give(caller, over.signal);
+    }).catch((error: unknown) => {
+      if (!over.signal.aborted) deps.log.warn("a change of tools did not reach the agent", { pid: process.pid, error });
+    });
+  };
+
+  const listening = deps.tools.onChange(() => {
+    if (stale) return; // a refresh is waiting already, or nobody is served
+    stale = true;
+    refresh();
+  });
+  void process.ended.then(() => {
+    over.abort(new Error("the process has ended"));
+    listening[Symbol.dispose]();
+  });
+
+  return {
+    push: (to, signal) => enqueue(() => give(to, signal)),
+    follow(to) {
+      caller = to;
+      refresh();
+    },
+    settled: async () => void (await queue),
+  };
+}
+
+/** The registry keeps broken tools out; should one get past it, it must not take the others along. */
+function isUsable({ name, label, description, parameters }: ToolSpec): boolean {
+  const texts = [name, label, description].every((text) => typeof text === "string");
+  return texts && typeof parameters === "object" && parameters !== null && !Array.isArray(parameters);
+}

@@ -1,0 +1,85 @@
+/** Calls of pi's own tools: each is judged before it runs and written down when it has ended. What has no end when the turn is over gets one. */
+import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
+import type { Log } from "../../kit/log.ts";
+import { isFields } from "../talk/protocol.ts";
+import { confine } from "./confine.ts";
+
+export interface OwnCall {
+  readonly tool: string;
+  readonly callId: string;
+  readonly params: unknown;
+}
+
+export interface OwnEnd {
+  readonly isError: boolean;
+  readonly output: string;
+}
+
+export type OwnVerdict =
+  { readonly ok: true; readonly params: unknown } | { readonly ok: false; readonly text: string };
+
+export interface OwnCalls {
+  admit(call: OwnCall, context: ToolContext, signal: AbortSignal): Promise<OwnVerdict>;
+  /** What the model is to read: the gateway may have changed it. */
+  ended(callId: string, end: OwnEnd): Promise<string>;
+  endAll(): void;
+}
+
+type Going = Extract<ToolAdmission, { kind: "go" }>;
+
+const CUT_OFF: OwnEnd = { isError: true, output: "The turn ended before this call did." };
+
+export function createOwnCalls(
+  deps: { readonly log: Log; readonly tools: Pick<ToolGate, "admit"> },
+  workspace: string,
+): OwnCalls {
+  const open = new Map<string, Going>();
+
+  const close = async (going: Going, tool: string, end: OwnEnd): Promise<string> => {
+    try {
+      return (await going.ended(end)).output;
+    } catch (error) {
+      deps.log.error("end of a tool call could not be recorded", { tool, error });
+      return end.output;
+    }
+  };
+
+  const judge = async (call: OwnCall, context: ToolContext, signal: AbortSignal): Promise<OwnVerdict> => {
+    const admission = await deps.tools.admit({ ...call, path: "pi", context }, signal);
+    if (admission.kind !== "go") return { ok: false, text: admission.message };
+    // After the gate, because hooks may have changed the path; a refusal still leaves its row.
+    const params = isFields(admission.params) ? admission.params : {};
+    const confined = confine(workspace, call.tool, params);
+    if (confined.kind === "outside") {
+      await close(admission, call.tool, { isError: true, output: confined.say });
+      return { ok: false, text: confined.say };
+    }
+    if (signal.aborted) {
+      await close(admission, call.tool, CUT_OFF);
+      return { ok: false, text: "The call was cancelled." };
+    }
+    open.set(call.callId, admission);
+    return { ok: true, params: confined.params };
+  };
+
+  return {
+    async admit(call, context, signal) {
+      try {
+        return await judge(call, context, signal);
+      } catch (error) {
+        deps.log.error("a tool of pi could not be judged", { tool: call.tool, error });
+        return { ok: false, text: "The gateway could not judge this call, so it was not run." };
+      }
+    },
+    async ended(callId, end) {
+      const going = open.get(callId);
+      if (!going) return end.output;
+      open.delete(callId);
+      return close(going, callId, end);
+    },
+    endAll() {
+      for (const [callId, going] of open) void close(going, callId, CUT_OFF);
+      open.clear();
+    },
+  };
+}

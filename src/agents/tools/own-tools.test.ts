@@ -1,0 +1,239 @@
+/** pi's own tools under the gateway's rules: judged before they run, written down when they end, kept inside the workspace. Real pi. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ToolRequest } from "../../contracts/tools/tool.ts";
+import {
+  type AgentConfig,
+  agentFixture,
+  caller,
+  okResult,
+  providers,
+  replyOf,
+  toolSpec,
+} from "../../testing/agent-fixture.ts";
+import { type FakeReply, inOrder, says, startFakeProvider } from "../../testing/fake-provider.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { confine } from "./confine.ts";
+import { ownToolFlags, ownToolsFor, profileTools, type ToolProfile } from "./own-tools.ts";
+
+setDefaultTimeout(60_000);
+
+const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
+  kind: "tools",
+  calls: [{ name, input }],
+});
+
+async function stage(replies: readonly FakeReply[], config: AgentConfig = {}) {
+  const provider = await startFakeProvider(inOrder(...replies));
+  const fx = await agentFixture({ model: "fake/fake-1", ...config }, providers(provider));
+  fx.gate.tools = [toolSpec("first")];
+  const workspace = join(fx.home, "workspace");
+  await mkdir(workspace, { recursive: true });
+  return {
+    fx,
+    requests: provider.requests,
+    workspace,
+    heard: (at: number) => JSON.stringify(provider.requests[at]?.messages.at(-1)),
+    async [Symbol.asyncDispose]() {
+      await fx[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a profile", () => {
+  test.each<[ToolProfile, readonly string[]]>([
+    ["chat", []],
+    ["workspace", ["read", "write", "edit", "grep", "find", "ls"]],
+    ["full", ["read", "write", "edit", "grep", "find", "ls", "bash"]],
+    [
+      ["ls", "read", "session_status"],
+      ["read", "ls"],
+    ],
+  ])("%p has %p of pi's own tools, for owners only", (profile, tools) => {
+    expect(profileTools(profile)).toEqual(tools);
+    expect([ownToolsFor(profile, "owner"), ownToolsFor(profile, "member"), ownToolsFor(profile, null)]).toEqual([
+      tools,
+      [],
+      [],
+    ]);
+  });
+
+  test("shuts out by a flag what it does not have", () => {
+    expect(ownToolFlags("full")).toEqual(["--no-builtin-tools", "--exclude-tools", "powershell"]);
+    expect(ownToolFlags("workspace").at(-1)).toBe("bash,powershell");
+    expect(ownToolFlags("chat").at(-1)).toContain("read,write");
+  });
+
+  test("is what the model is offered, beside the gateway's tools", async () => {
+    await using world = await stage([says("ok")], { tools: "workspace" });
+    await world.fx.turn("hello");
+    expect(world.requests[0]?.tools).toEqual(["read", "write", "edit", "grep", "find", "ls", "first"]);
+  });
+
+  test("of pi's tools is not for people who do not own the gateway", async () => {
+    await using world = await stage([calls("read", { path: "a.txt" }), says("ok")], { tools: "full" });
+    await world.fx.turn("hello", { caller: { ...caller("web:user:2"), role: "member" } });
+    expect(world.requests[0]?.tools).toEqual(["first"]);
+    expect(world.heard(1)).toContain("Tool read not found");
+    expect(world.fx.gate.admitted).toEqual([]);
+  });
+});
+
+describe("a call of pi's own tools", () => {
+  test("that the gate refuses never runs, and the model reads why", async () => {
+    await using world = await stage([calls("bash", { command: "touch ran" }), says("done")], { tools: "full" });
+    const { fx, workspace } = world;
+    const asked: ToolRequest[] = [];
+    fx.gate.judge = (request) => {
+      asked.push(request);
+      return "bash needs the owner's word, and nobody gave it.";
+    };
+    const events = await fx.turn("go");
+    expect(replyOf(events)).toBe("done");
+    expect(asked.map(({ tool, path, params }) => ({ tool, path, params }))).toEqual([
+      { tool: "bash", path: "pi", params: { command: "touch ran" } },
+    ]);
+    expect(asked[0]?.context.principal as string).toBe("operator");
+    expect(world.heard(1)).toContain("nobody gave it");
+    expect(await Bun.file(join(workspace, "ran")).exists()).toBe(false);
+    expect(events.find(({ type }) => type === "tool_end")).toMatchObject({ tool: "bash", isError: true });
+  });
+
+  test("that is allowed runs, and its end is written down", async () => {
+    await using world = await stage([calls("read", { path: "a.txt" }), says("done")], { tools: "workspace" });
+    await writeFile(join(world.workspace, "a.txt"), "what the file says");
+    await world.fx.turn("go");
+    expect(world.heard(1)).toContain("what the file says");
+    expect(world.fx.gate.admitted.map(({ request, end }) => [request.tool, request.path, end])).toEqual([
+      ["read", "pi", { isError: false, output: "what the file says" }],
+    ]);
+  });
+
+  test("runs with what the gate made of it, and the model reads what the gate made of the result", async () => {
+    await using world = await stage([calls("read", { path: "a.txt" }), says("done")], { tools: "workspace" });
+    await writeFile(join(world.workspace, "a.txt"), "the first file");
+    await writeFile(join(world.workspace, "b.txt"), "the second file");
+    world.fx.gate.admit = async () => ({
+      kind: "go",
+      params: { path: "b.txt" },
+      ended: async ({ output }) => ({ output: `${output}, seen` }),
+    });
+    await world.fx.turn("go");
+    expect(world.heard(1)).toContain("the second file, seen");
+  });
+
+  test("that fails inside pi is written down as failed", async () => {
+    await using world = await stage([calls("bash", { command: "exit 3" }), says("done")], { tools: "full" });
+    await world.fx.turn("go");
+    expect(world.fx.gate.admitted[0]?.end).toMatchObject({ isError: true });
+  });
+
+  test("that is running when the turn is stopped gets an end", async () => {
+    await using world = await stage([calls("bash", { command: "touch began; sleep 30" })], { tools: "full" });
+    const { fx, workspace } = world;
+    const stop = new AbortController();
+    {
+      await using lease = await fx.lease();
+      for await (const event of lease.prompt({ text: "go", images: [] }, stop.signal)) {
+        if (event.type === "tool_start") {
+          while (!(await Bun.file(join(workspace, "began")).exists())) await Bun.sleep(5);
+          stop.abort();
+        }
+      }
+    }
+    expect(fx.gate.admitted[0]?.end).toMatchObject({ isError: true });
+  });
+
+  test("waits for the gate's word, and is not run when the turn is stopped meanwhile", async () => {
+    await using world = await stage([calls("bash", { command: "touch ran" })], { tools: "full" });
+    const { fx, workspace } = world;
+    const stop = new AbortController();
+    fx.gate.admit = (request, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () =>
+          resolve({ kind: "go", params: request.params, ended: async ({ output }) => ({ output }) }),
+        );
+        stop.abort();
+      });
+    {
+      await using lease = await fx.lease();
+      const events = await Array.fromAsync(lease.prompt({ text: "go", images: [] }, stop.signal));
+      expect(events.at(-1)?.type).toBe("aborted");
+    }
+    expect(await Bun.file(join(workspace, "ran")).exists()).toBe(false);
+  });
+
+  test("outside of the workspace is refused, also through a link, and leaves its row", async () => {
+    await using secret = await tempHome();
+    await writeFile(join(secret.path, "key.txt"), "a secret");
+    const asks = [{ path: "link/key.txt" }, { path: join(secret.path, "key.txt") }, { path: "../agent/settings.json" }];
+    await using world = await stage([...asks.map((ask) => calls("read", ask)), says("done")], { tools: "workspace" });
+    await symlink(secret.path, join(world.workspace, "link"));
+    await world.fx.turn("go");
+    for (const [at] of asks.entries()) expect(world.heard(at + 1)).toContain("outside of the workspace");
+    expect(world.fx.gate.admitted.map(({ end }) => end?.isError)).toEqual([true, true, true]);
+    expect(JSON.stringify(world.requests)).not.toContain("a secret");
+  });
+
+  test("makes new files in new folders of the workspace, and nowhere else", async () => {
+    const replies = [
+      calls("write", { path: "new/deep/a.txt", content: "made" }),
+      calls("write", { path: "../escaped.txt", content: "made" }),
+      says("done"),
+    ];
+    await using world = await stage(replies, { tools: "workspace" });
+    await world.fx.turn("go");
+    expect(await readFile(join(world.workspace, "new/deep/a.txt"), "utf8")).toBe("made");
+    expect(await Bun.file(join(world.workspace, "../escaped.txt")).exists()).toBe(false);
+  });
+
+  test("does not stand in the way of the gateway's tools, which are judged once", async () => {
+    await using world = await stage([calls("first"), says("done")], { tools: "full" });
+    world.fx.gate.answer = async () => okResult("done");
+    await world.fx.turn("go");
+    expect([world.fx.gate.calls.length, world.fx.gate.admitted.length]).toEqual([1, 0]);
+  });
+});
+
+describe("a path", () => {
+  test("is followed to where it really leads before it is judged", async () => {
+    await using home = await tempHome();
+    const inside = join(home.path, "ws");
+    await mkdir(join(inside, "sub"), { recursive: true });
+    await writeFile(join(home.path, "out.txt"), "");
+    await writeFile(join(inside, "in.txt"), "");
+    await symlink(join(home.path, "out.txt"), join(inside, "out-link"));
+    await symlink(join(home.path, "nothing"), join(inside, "dangling"));
+    await symlink(join(inside, "in.txt"), join(inside, "in-link"));
+    await mkdir(join(home.path, "ws-twin"));
+    const verdict = (tool: string, path: unknown) => {
+      const found = confine(inside, tool, path === undefined ? {} : { path });
+      return found.kind === "inside" ? String(found.params["path"]).replace(inside, "") : "refused";
+    };
+    expect(verdict("read", "in.txt")).toBe("/in.txt");
+    expect(verdict("read", "in-link")).toBe("/in.txt");
+    expect(verdict("read", "sub/../in.txt")).toBe("/in.txt");
+    expect(verdict("ls", undefined)).toBe("");
+    expect(verdict("write", "sub/new.txt")).toBe("/sub/new.txt");
+    const bad = [
+      "out-link",
+      "../out.txt",
+      join(home.path, "ws-twin"),
+      "~/x",
+      "@in.txt",
+      "in\u00a0txt",
+      "in.txt\0",
+      5,
+      "",
+    ];
+    for (const path of bad) expect([path, verdict("read", path)]).toEqual([path, "refused"]);
+    for (const path of ["dangling", "out-link", "../new.txt", "out-link/x", "\u202ein.txt"])
+      expect([path, verdict("write", path)]).toEqual([path, "refused"]);
+  });
+
+  test("is nothing that bash has: its calls are left as they are", () => {
+    expect(confine("/nowhere", "bash", { command: "ls /" })).toEqual({ kind: "inside", params: { command: "ls /" } });
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * A plugin: a folder with plugin.json and one default export `(api) => void`. It runs inside the gateway and is trusted like the gateway
+ * itself. What it registers goes when it goes.
+ */
+import type { Channel, Receiver } from "../channel.ts";
+import type { Command } from "../command.ts";
+import type { Principal } from "../ids.ts";
+import type { Tool, ToolFactory, ToolFlags } from "../tools/tool.ts";
+import type { Log } from "../../kit/log.ts";
+import type { HookHandler, HookName } from "./hooks.ts";
+
+export type GatewayPlugin = (api: GatewayPluginApi) => void | Promise<void>;
+
+export interface PluginManifest {
+  readonly id: string; // small letters, digits, dashes
+  readonly version: string;
+  /** The file with the default export, inside the folder. */
+  readonly main: string;
+  /** Versions of the gateway it works with, such as ">=0.1". */
+  readonly gateway: string;
+  readonly description?: string;
+  /** JSON Schema of `plugins.config.<id>`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export interface GatewayPluginApi {
+  readonly id: string;
+  readonly version: string;
+  /** What `plugins.config.<id>` says, checked against the manifest's schema, with its defaults. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly log: Log;
+  readonly storage: PluginStorage;
+  /** Aborts when the plugin is stopped. */
+  readonly signal: AbortSignal;
+  registerTool(tool: PluginTool | ToolFactory): Disposable;
+  registerCommand(command: Command): Disposable;
+  registerHook<H extends HookName>(name: H, handler: HookHandler<H>): Disposable;
+  registerRoute(route: PluginRoute): Disposable;
+  registerService(service: PluginService): Disposable;
+  registerSkill(skill: PluginSkill): Disposable;
+  registerChannel(channel: PluginChannel): Disposable;
+}
+
+/** A tool whose obvious parts may be left out: label (its name), flags (may not run twice), timeoutMs (a minute). */
+export type PluginTool = Omit<Tool, "label" | "flags" | "timeoutMs"> & {
+  readonly label?: string;
+  readonly flags?: Partial<ToolFlags>;
+  readonly timeoutMs?: number;
+};
+
+/** Small and durable: it survives restarts and reloads, and belongs to this plugin alone. Values are JSON. */
+export interface PluginStorage {
+  get(key: string): Promise<unknown>;
+  /** Rejects with GatewayError `too_large` when the value, or all of them together, would be too much. */
+  set(key: string, value: unknown): Promise<void>;
+  delete(key: string): Promise<void>;
+  keys(): Promise<readonly string[]>;
+}
+
+/** Answers below /plugins/{id}/. */
+export interface PluginRoute {
+  readonly method: "GET" | "POST";
+  /** Begins with a slash: `/hello` is reached as /plugins/{id}/hello. No patterns. */
+  readonly path: string;
+  /** Who may call it: whoever may operate the gateway (the default), or anyone at all. */
+  readonly access?: "owner" | "public";
+  handle(request: PluginRequest): Promise<PluginReply> | PluginReply;
+}
+
+export interface PluginRequest {
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** Null on public routes. */
+  readonly principal: Principal | null;
+  readonly signal: AbortSignal;
+}
+
+/** A Response, or a value that is sent as JSON. */
+export type PluginReply = Response | object | string | number | boolean | null;
+
+/** Something that runs for as long as the plugin does. */
+export interface PluginService {
+  readonly name: string;
+  /** Resolves when it is up. What it returns is called when it has to end. */
+  start(signal: AbortSignal): Promise<(() => Promise<void> | void) | void>;
+}
+
+export interface PluginSkill {
+  readonly name: string;
+  /** A folder with SKILL.md, or such a file; inside the plugin's folder. */
+  readonly path: string;
+}
+
+/** `start` is called once with the way in; messages must carry the channel's own id. */
+export interface PluginChannel extends Channel {
+  start?(receiver: Receiver, signal: AbortSignal): Promise<void>;
+}
+
+// ── as the rest of the house sees them ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface PluginHost {
+  list(): readonly PluginStatus[];
+  /** Plain sentences about plugins that need the owner's attention. */
+  notices(): readonly string[];
+  /** Null: nothing is mounted there. `path` is the part behind /plugins/{id}. */
+  route(id: string, method: string, path: string): MountedRoute | null;
+  /** Skills that agents may be given. */
+  skills(): readonly string[];
+}
+
+export interface MountedRoute {
+  readonly access: "owner" | "public";
+  handle(request: PluginRequest): Promise<Response>;
+}
+
+/**
+ * found → (not enabled: `available`) → loading → running → stopped, and from anywhere → `failed` with the reason. A failed plugin has nothing
+ * registered; it is tried again when its folder or its settings change.
+ */
+export type PluginState = "available" | "disabled" | "loading" | "running" | "failed";
+
+export interface PluginStatus {
+  readonly id: string;
+  readonly version: string | null;
+  readonly state: PluginState;
+  readonly builtin: boolean;
+  readonly folder: string | null;
+  /** SHA-256 of the folder's files, for plugins.pins. */
+  readonly digest: string | null;
+  /** What went wrong, as a sentence; also set for a running plugin that misbehaved. */
+  readonly trouble: string | null;
+  readonly since: number;
+  readonly provides: PluginProvides;
+}
+
+export interface PluginProvides {
+  readonly tools: readonly string[];
+  readonly commands: readonly string[];
+  readonly hooks: readonly string[];
+  readonly routes: readonly string[];
+  readonly services: readonly string[];
+  readonly skills: readonly string[];
+  readonly channels: readonly string[];
+}

@@ -1,0 +1,41 @@
+/** The settings of one plugin against the schema in its manifest. Pure. */
+import { Compile } from "typebox/schema";
+import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
+
+export type CheckedConfig =
+  | { readonly ok: true; readonly config: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly why: string };
+
+const MAX_WORDS_CHARS = 300;
+
+export function checkPluginConfig(
+  manifest: Pick<PluginManifest, "id" | "config">,
+  given: Readonly<Record<string, unknown>>,
+): CheckedConfig {
+  const { id, config: schema } = manifest;
+  if (schema === undefined) {
+    if (Object.keys(given).length === 0) return { ok: true, config: {} };
+    return { ok: false, why: `It takes no settings, but plugins.config.${id} has some.` };
+  }
+  const config = { ...defaultsOf(schema), ...given };
+  try {
+    const validator = Compile(schema);
+    if (validator.Check(config)) return { ok: true, config };
+    const [, errors] = validator.Errors(config);
+    const [first] = errors;
+    const where = `plugins.config.${id}${(first?.instancePath ?? "").replaceAll("/", ".")}`;
+    return { ok: false, why: `${where} ${first?.message ?? "is not valid"}.`.slice(0, MAX_WORDS_CHARS) };
+  } catch {
+    return { ok: false, why: "The schema of its settings cannot be used." }; // the compiler's own words help nobody
+  }
+}
+
+function defaultsOf(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const properties = schema["properties"];
+  if (typeof properties !== "object" || properties === null) return {};
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([key, below]: [string, unknown]) =>
+      typeof below === "object" && below !== null && "default" in below ? [[key, below.default]] : [],
+    ),
+  );
+}

@@ -1,0 +1,66 @@
+/** Where plugins look in. Handlers are kept in the order they came; who only observes is told without being waited for. */
+import type { HookEvents, HookHandler, HookName, Hooks } from "../contracts/plugins/hooks.ts";
+import type { Clock } from "../kit/clock.ts";
+import { orAborted } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
+
+interface HookDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface PluginHooks extends Hooks {
+  /** A handler threw or did not end; told once for each time. */
+  onTrouble(listener: (plugin: string, sentence: string) => void): Disposable;
+}
+
+/** An observer that takes longer is given up; nothing waits for it anyway. */
+const OBSERVER_MS = 15_000;
+
+interface Entry<H extends HookName = HookName> {
+  readonly plugin: string;
+  readonly handler: HookHandler<H>;
+}
+
+export function createHooks({ clock, log }: HookDeps): PluginHooks {
+  const byName = new Map<HookName, readonly Entry[]>();
+  const listeners = new Set<(plugin: string, sentence: string) => void>();
+
+  /** Entries are only ever added under their own name, so the handler takes the event of that name. */
+  const entries = <H extends HookName>(name: H): readonly Entry<H>[] =>
+    (byName.get(name) ?? []) as unknown as readonly Entry<H>[];
+
+  const tellOne = async <H extends HookName>(entry: Entry<H>, name: H, event: HookEvents[H]): Promise<void> => {
+    using limit = clock.deadline(OBSERVER_MS, () => new Error(`it did not end within ${OBSERVER_MS} ms`));
+    try {
+      await orAborted(Promise.resolve(entry.handler(event, limit.signal)), limit.signal);
+    } catch (error) {
+      log.warn("a hook of a plugin failed", { plugin: entry.plugin, hook: name, error });
+      const why = error instanceof Error ? error.message : String(error);
+      for (const listener of listeners) listener(entry.plugin, `Its hook ${name} failed: ${why}`);
+    }
+  };
+
+  return {
+    on(name, handler, plugin) {
+      const entry = { plugin, handler } as unknown as Entry;
+      byName.set(name, [...(byName.get(name) ?? []), entry]);
+      return {
+        [Symbol.dispose]() {
+          byName.set(
+            name,
+            (byName.get(name) ?? []).filter((one) => one !== entry),
+          );
+        },
+      };
+    },
+    of: entries,
+    tell(name, event) {
+      for (const entry of entries(name)) void tellOne(entry, name, event);
+    },
+    onTrouble(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}

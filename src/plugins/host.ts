@@ -1,0 +1,194 @@
+/** All plugins of the gateway: finds them, runs those that are wanted, follows their folders and settings, and says how each of them is. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config/index.ts";
+import type { Events } from "../contracts/events.ts";
+import type { GatewayPlugin, PluginHost } from "../contracts/plugins/plugin.ts";
+import type { Clock } from "../kit/clock.ts";
+import { orAborted } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
+import { type Discovered, discoverPlugins, pluginRoots, type Usable } from "./folder/discover.ts";
+import type { PluginHooks } from "./hooks.ts";
+import type { Lent } from "./run/api.ts";
+import { createSlot, type Slot, type Wanted } from "./run/slot.ts";
+import { clearStages, createStage, stagesBelow } from "./run/stage.ts";
+import { pluginInStack, watchStrayErrors } from "./stray-errors.ts";
+import { watchFolders } from "./watch.ts";
+
+export interface PluginsDeps extends Omit<Lent, "hooks"> {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Events;
+  readonly hooks: PluginHooks;
+}
+
+export interface PluginsOptions {
+  readonly home: string;
+  readonly userHome: string;
+  readonly version: string;
+  /** What comes with the gateway: plugins like any other, only without a folder. */
+  readonly builtin: readonly BuiltinPlugin[];
+  config(): Config["plugins"];
+  /** Where agents write. */
+  agentFolders(): readonly string[];
+}
+
+export interface BuiltinPlugin {
+  readonly id: string;
+  readonly init: GatewayPlugin;
+}
+
+export interface Plugins extends PluginHost, AsyncDisposable {
+  /** Looks again. Resolves when every plugin is as it should be, or has failed. */
+  refresh(): Promise<void>;
+}
+
+/** A start waits this long for plugins; what takes longer comes up while the gateway works already. */
+const START_WAIT_MS = 2_000;
+
+interface Host {
+  readonly deps: PluginsDeps;
+  readonly options: PluginsOptions;
+  readonly slots: Map<string, Slot>;
+  loads: number;
+}
+
+export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): Promise<Plugins> {
+  const host: Host = { deps, options, slots: new Map(), loads: 0 };
+  await clearStages(options.home);
+  await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
+  const stray = watchStrayErrors((error) => blame(host, error));
+  const troubles = deps.hooks.onTrouble((id, sentence) => host.slots.get(id)?.note(sentence));
+  await startBuiltin(host);
+  await bounded(deps.clock, refresh(host));
+  let roots = rootsOf(host);
+  let watching = watchFolders(deps, roots, () => void refresh(host));
+
+  return {
+    list: () => [...host.slots.values()].map((slot) => slot.status()),
+    notices: () => noticesOf(host),
+    skills: () => [...host.slots.values()].flatMap((slot) => slot.running?.skills() ?? []),
+    route: (id, method, path) => host.slots.get(id)?.running?.route(method, path) ?? null,
+    async refresh() {
+      const next = rootsOf(host);
+      if (next.join("\n") !== roots.join("\n")) {
+        roots = next;
+        await watching[Symbol.asyncDispose]();
+        watching = watchFolders(deps, roots, () => void refresh(host));
+      }
+      await startBuiltin(host);
+      await refresh(host);
+    },
+    async [Symbol.asyncDispose]() {
+      await watching[Symbol.asyncDispose]();
+      await Promise.all([...host.slots.values()].map((slot) => slot.want(ended(slot))));
+      troubles[Symbol.dispose]();
+      stray[Symbol.dispose]();
+    },
+  };
+}
+
+function rootsOf({ options }: Host): readonly string[] {
+  return pluginRoots(options.config(), options);
+}
+
+async function startBuiltin(host: Host): Promise<void> {
+  const { options } = host;
+  const about = { builtin: true, version: options.version, folder: null, digest: null };
+  for (const { id, init } of options.builtin) {
+    const identity = { id, version: options.version, config: {}, folder: null, storageFile: storageFile(host, id) };
+    const off = options.config().disabled.includes(id);
+    await slotOf(host, id).want(
+      off
+        ? { kind: "rest", state: "disabled", about, why: null }
+        : {
+            kind: "run",
+            key: "builtin",
+            about,
+            source: { ...identity, load: async () => init },
+            cleanUp: async () => undefined,
+          },
+    );
+  }
+}
+
+/** Each plugin goes its own way: one that hangs keeps no other waiting. */
+async function refresh(host: Host): Promise<void> {
+  const { options } = host;
+  const owner = process.getuid?.() ?? null;
+  const found = discoverPlugins(options.config(), { ...options, owner, agentFolders: options.agentFolders() });
+  const builtin = new Set(options.builtin.map(({ id }) => id));
+  const folders = found.filter(({ id }) => !builtin.has(id));
+  const ids = new Set(folders.map(({ id }) => id));
+  const lost = [...host.slots].filter(([id]) => !builtin.has(id) && !ids.has(id));
+  await Promise.all([
+    ...folders.map((one) => slotOf(host, one.id).want(wantedOf(host, one))),
+    ...lost.map(async ([id, slot]) => {
+      await slot.want(ended(slot));
+      if (slot.running) return; // it came back meanwhile
+      host.slots.delete(id);
+      host.deps.events.emit("status", { what: "plugins" });
+    }),
+  ]);
+}
+
+function wantedOf(host: Host, found: Discovered): Wanted {
+  if (found.kind === "usable") return runOf(host, found);
+  const about = { builtin: false, version: null, folder: found.folder, digest: null };
+  if (found.kind === "refused") return { kind: "rest", state: "failed", about, why: found.why };
+  return { kind: "rest", state: found.kind, about, why: null };
+}
+
+function runOf(host: Host, found: Usable): Wanted {
+  const { id, folder, digest, manifest, config } = found;
+  const stage = createStage(host.options.home, found, ++host.loads);
+  const identity = { id, version: manifest.version, config, folder, storageFile: storageFile(host, id) };
+  return {
+    kind: "run",
+    key: `${digest} ${JSON.stringify(config)}`,
+    about: { builtin: false, version: manifest.version, folder, digest },
+    source: { ...identity, load: stage.load },
+    cleanUp: stage.remove,
+  };
+}
+
+function slotOf(host: Host, id: string): Slot {
+  const found = host.slots.get(id);
+  if (found) return found;
+  const { deps } = host;
+  const changed = () => deps.events.emit("status", { what: "plugins" });
+  const made = createSlot({ ...deps, changed }, deps, id);
+  host.slots.set(id, made);
+  return made;
+}
+
+function ended(slot: Slot): Wanted {
+  const { builtin, version, folder, digest } = slot.status();
+  return { kind: "rest", state: "available", about: { builtin, version, folder, digest }, why: null };
+}
+
+function blame(host: Host, error: unknown): boolean {
+  const id = pluginInStack(error, stagesBelow(host.options.home));
+  const slot = id === null ? undefined : host.slots.get(id);
+  if (!slot) return false;
+  host.deps.log.error("a plugin let an error escape and is stopped", { plugin: id, error });
+  const why = error instanceof Error ? error.message : String(error);
+  void slot.fail(`It let an error escape: ${why.split("\n", 1)[0]}`);
+  return true;
+}
+
+function noticesOf({ slots }: Host): readonly string[] {
+  return [...slots.values()]
+    .map((slot) => slot.status())
+    .filter(({ trouble }) => trouble !== null)
+    .map(({ id, state, trouble }) => `Plugin ${id} ${state === "failed" ? "does not run" : "has trouble"}: ${trouble}`);
+}
+
+function storageFile({ options }: Host, id: string): string {
+  return join(options.home, "plugin-data", `${id}.json`);
+}
+
+async function bounded(clock: Clock, work: Promise<void>): Promise<void> {
+  using limit = clock.deadline(START_WAIT_MS, () => new Error("plugins are still starting"));
+  await orAborted(work, limit.signal).catch(() => undefined); // it goes on, and the status says how it ends
+}

@@ -1,0 +1,357 @@
+/** One plugin from load to stop, its folder, its manifest and its memory. */
+import { describe, expect, test } from "bun:test";
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Channel } from "../contracts/channel.ts";
+import type { Command } from "../contracts/command.ts";
+import type { GatewayPlugin, PluginTool } from "../contracts/plugins/plugin.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { tempHome } from "../testing/temp-home.ts";
+import { checkPluginConfig } from "./folder/check-config.ts";
+import { discoverPlugins } from "./folder/discover.ts";
+import { inRange, readManifest } from "./folder/manifest.ts";
+import { readFolder } from "./folder/read-folder.ts";
+import { createHooks } from "./hooks.ts";
+import { DEADLINES, startPlugin } from "./run/plugin.ts";
+import { createStorage } from "./run/storage.ts";
+import { pluginInStack } from "./stray-errors.ts";
+
+const me = process.getuid?.() ?? null;
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function tool(name: string): PluginTool {
+  const parameters = { type: "object", properties: {}, additionalProperties: false };
+  return { name, description: name, parameters, execute: async () => ({ content: [] }) };
+}
+
+function house() {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const tools = new Map<string, Tool>();
+  const commands = new Map<string, Command>();
+  const channels = new Map<string, Channel>();
+  const into = <T>(map: Map<string, T>, name: string, value: T): Disposable => {
+    if (map.has(name)) throw new Error(`${name} is taken`);
+    map.set(name, value);
+    return { [Symbol.dispose]: () => void map.delete(name) };
+  };
+  const hooks = createHooks({ clock, log });
+  const lent = {
+    log,
+    hooks,
+    registry: { register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool) },
+    commands: { register: (command: Command) => into(commands, command.name, command) },
+    channels: { add: (channel: Channel) => into(channels, channel.id, channel) },
+    receiver: () => ({ receive: () => Promise.reject(new Error("not here")) }),
+  };
+  const start = (plugin: GatewayPlugin) =>
+    startPlugin({ clock, log }, lent, {
+      id: "one",
+      version: "1.0.0",
+      config: {},
+      folder: "/somewhere",
+      storageFile: "/nowhere.json",
+      load: async () => plugin,
+    });
+  return { clock, log, tools, commands, channels, hooks, start };
+}
+
+describe("a plugin", () => {
+  test("registers what it brings, and leaves nothing behind when it stops", async () => {
+    const { start, tools, commands, channels, hooks } = house();
+    const ended: string[] = [];
+    const running = await start((api) => {
+      api.registerTool(tool("first"));
+      api.registerCommand({ name: "wave", help: "", roles: ["owner"], run: async () => "hi" });
+      api.registerHook("gateway_start", () => undefined);
+      api.registerRoute({ method: "GET", path: "/x", handle: () => ({ ok: 1 }) });
+      api.registerSkill({ name: "knots", path: "skills/knots" });
+      api.registerService({ name: "s", start: async () => () => void ended.push("service") });
+      api.registerChannel({
+        id: "pigeon",
+        repeat: "safe",
+        canRefuse: false,
+        send: async () => ({}),
+        ready: () => true,
+        health: () => ({ ok: true, detail: "" }),
+      });
+      api.signal.addEventListener("abort", () => ended.push("signal"));
+    });
+    expect(running.provides()).toEqual({
+      tools: ["first"],
+      commands: ["wave"],
+      hooks: ["gateway_start"],
+      routes: ["GET /x"],
+      services: ["s"],
+      skills: ["knots"],
+      channels: ["pigeon"],
+    });
+    expect(running.skills()).toEqual(["/somewhere/skills/knots"]);
+    expect(tools.get("first")).toMatchObject({ label: "first", flags: { idempotent: false }, timeoutMs: 60_000 });
+    expect(await (await running.route("GET", "/x")?.handle({} as never))?.json()).toEqual({ ok: 1 });
+    await running.stop();
+    expect([tools.size, commands.size, channels.size, hooks.of("gateway_start").length]).toEqual([0, 0, 0, 0]);
+    expect(ended).toEqual(["signal", "service"]);
+  });
+
+  test("is seen by nobody before it is ready, and not at all when it fails", async () => {
+    const { start, tools, clock } = house();
+    const hanging = start(async (api) => {
+      api.registerTool(tool("early"));
+      await new Promise(() => undefined);
+    });
+    await turn();
+    expect(tools.size).toBe(0);
+    const failed = hanging.catch((error: { say: string }) => error.say);
+    await clock.advance(DEADLINES.initMs);
+    expect(await failed).toBe("Its init did not end within 10000 ms.");
+    expect(tools.size).toBe(0);
+  });
+
+  test("that collides at its second tool takes its first one away again", async () => {
+    const { start, tools } = house();
+    tools.set("taken", {} as Tool);
+    const failed = await start((api) => {
+      api.registerTool(tool("fine"));
+      api.registerTool(tool("taken"));
+    }).catch((error: { say: string }) => error.say);
+    expect(failed).toBe("It failed: taken is taken");
+    expect([...tools.keys()]).toEqual(["taken"]);
+  });
+
+  test("cannot take the place of pi's own tools, escape its folder or its address, or register after its end", async () => {
+    const { start } = house();
+    const why = (plugin: GatewayPlugin) => start(plugin).then(String, (error: { say: string }) => error.say);
+    expect(await why((api) => void api.registerTool(tool("bash")))).toContain("pi has one of that name");
+    expect(await why((api) => void api.registerSkill({ name: "a", path: "../b" }))).toContain(
+      "its own folder".slice(4),
+    );
+    const route = (path: string) => ({ method: "GET" as const, path, handle: () => null });
+    for (const path of ["x", "/../x", "/a/../b", "/:id", "//x"])
+      expect([path, await why((api) => void api.registerRoute(route(path)))]).toEqual([
+        path,
+        expect.stringContaining("not a path"),
+      ]);
+    let late: () => unknown = () => undefined;
+    const running = await start((api) => {
+      late = () => api.registerTool(tool("late"));
+    });
+    await running.stop();
+    expect(late).toThrow("The plugin is stopped");
+  });
+
+  test("whose route or command fails answers with a sentence", async () => {
+    const { start, commands, clock } = house();
+    const running = await start((api) => {
+      api.registerRoute({ method: "GET", path: "/bad", handle: () => Promise.reject(new Error("inner words")) });
+      api.registerRoute({ method: "GET", path: "/slow", handle: () => new Promise(() => undefined) });
+      api.registerCommand({
+        name: "bad",
+        help: "",
+        roles: ["owner"],
+        run: () => Promise.reject(new Error("inner words")),
+      });
+    });
+    const answer = (path: string) =>
+      running
+        .route("GET", path)
+        ?.handle({} as never)
+        .catch(String);
+    expect(await answer("/bad")).not.toContain("inner words");
+    const slow = answer("/slow");
+    await turn();
+    await clock.advance(DEADLINES.routeMs);
+    expect(await slow).toContain("plugin_failed");
+    expect(await commands.get("bad")?.run("", {} as never, new AbortController().signal)).toContain("did not work");
+  });
+
+  test("whose service does not stop is left behind after a while", async () => {
+    const { start, clock, log } = house();
+    const running = await start(
+      (api) => void api.registerService({ name: "stuck", start: async () => () => new Promise<void>(() => undefined) }),
+    );
+    const stopped = running.stop();
+    await turn();
+    await clock.advance(DEADLINES.stopMs);
+    await stopped;
+    expect(JSON.stringify(log.lines)).toContain("did not stop cleanly");
+  });
+});
+
+describe("a manifest", () => {
+  const good = { id: "one", version: "1.0.0", main: "index.ts", gateway: ">=0.1" };
+  const verdict = (change: object) => {
+    const read = readManifest(JSON.stringify({ ...good, ...change }), "0.1.0");
+    return read.ok ? "ok" : read.why;
+  };
+  test.each([
+    [{}, "ok"],
+    [{ description: "x", config: { type: "object" } }, "ok"],
+    [{ id: "../x" }, "id must be"],
+    [{ version: "1" }, "version must be"],
+    [{ main: "../index.ts" }, "main must name"],
+    [{ main: "/etc/x.ts" }, "main must name"],
+    [{ main: "a/../../x.ts" }, "main must name"],
+    [{ main: "index.sh" }, "main must name"],
+    [{ gateway: ">=2" }, "It works with gateway >=2; this is 0.1.0."],
+    [{ gateway: "nonsense" }, "It works with gateway nonsense"],
+    [{ config: { type: "string" } }, "config must be a JSON Schema"],
+    [{ postinstall: "x" }, 'has "postinstall"'],
+  ])("with %p is judged: %s", (change, words) => expect(verdict(change)).toContain(words));
+
+  test("names versions the way people do", () => {
+    expect(inRange("0.1.0-dev.3", ">=0.1")).toBe(true);
+    expect(inRange("1.4.2", "^1.2")).toBe(true);
+    expect(inRange("1.4.2", ">=1 <2")).toBe(true);
+    expect(inRange("2.0.0", ">=1 <2")).toBe(false);
+  });
+
+  test("says what settings the plugin takes", () => {
+    const config = { type: "object", properties: { n: { type: "integer", default: 3 } }, additionalProperties: false };
+    expect(checkPluginConfig({ id: "one", config }, {})).toEqual({ ok: true, config: { n: 3 } });
+    expect(checkPluginConfig({ id: "one", config }, { n: "x" })).toMatchObject({
+      ok: false,
+      why: expect.stringContaining("plugins.config.one.n"),
+    });
+    expect(checkPluginConfig({ id: "one" }, { n: 1 })).toMatchObject({ ok: false });
+  });
+});
+
+describe("a plugin's folder", () => {
+  test("is taken when only its owner can write to it, and refused otherwise", async () => {
+    await using home = await tempHome();
+    const folder = join(home.path, "one");
+    await mkdir(join(folder, "lib"), { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, "index.ts"), "1", { mode: 0o600 });
+    const look = () => readFolder(folder, me);
+    const first = look();
+    expect(first).toMatchObject({ ok: true, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    for (const [path, mode] of [
+      ["index.ts", 0o620],
+      ["lib", 0o702],
+      ["", 0o770],
+    ] as const) {
+      await chmod(join(folder, path), mode);
+      expect([path, look()]).toEqual([
+        path,
+        { ok: false, why: expect.stringContaining("can be changed by other users") },
+      ]);
+      await chmod(join(folder, path), 0o700);
+    }
+    expect(readFolder(folder, (me ?? 0) + 1)).toMatchObject({ ok: me === 0 ? expect.any(Boolean) : false });
+    await symlink("/etc/hosts", join(folder, "link"));
+    expect(look()).toMatchObject({ ok: false, why: expect.stringContaining("is a link") });
+  });
+
+  test("has a digest that every change changes", async () => {
+    await using home = await tempHome();
+    const folder = join(home.path, "one");
+    await mkdir(folder, { mode: 0o700 });
+    const digest = () => {
+      const read = readFolder(folder, me);
+      return read.ok ? read.digest : read.why;
+    };
+    const seen = new Set<string>();
+    for (const [name, text] of [
+      ["a", "1"],
+      ["a", "2"],
+      ["b", ""],
+      ["c", "2"],
+    ] as const) {
+      await writeFile(join(folder, name), text, { mode: 0o600 });
+      seen.add(digest());
+    }
+    expect(seen.size).toBe(4);
+  });
+
+  test("is not looked at inside an agent's workspace, under another name, or twice", async () => {
+    await using home = await tempHome();
+    const put = async (at: string, id: string) => {
+      await mkdir(join(home.path, at), { recursive: true, mode: 0o700 });
+      const about = { id, version: "1.0.0", main: "index.ts", gateway: "*" };
+      await writeFile(join(home.path, at, "plugin.json"), JSON.stringify(about), { mode: 0o600 });
+      await writeFile(join(home.path, at, "index.ts"), "", { mode: 0o600 });
+    };
+    await put("workspace/bad", "bad");
+    await put("plugins/renamed", "other");
+    await put("plugins/twice", "twice");
+    await put("more/twice", "twice");
+    const dirs = [join(home.path, "workspace"), join(home.path, "more")];
+    const enabled = ["bad", "renamed", "twice", "absent"];
+    const found = discoverPlugins(
+      { dirs, enabled, disabled: [], pins: {}, config: {} },
+      { home: home.path, version: "1.0.0", owner: me, userHome: "/", agentFolders: [join(home.path, "workspace")] },
+    );
+    const why = (id: string) => found.find((one) => one.id === id);
+    expect(why("bad")).toMatchObject({ kind: "refused", why: "It lies in a folder that agents can write to." });
+    expect(why("renamed")).toMatchObject({ kind: "refused", why: expect.stringContaining("must have the same name") });
+    expect(why("twice")).toMatchObject({
+      kind: "refused",
+      why: expect.stringContaining("two plugins with the id twice"),
+    });
+    expect(why("absent")).toMatchObject({ kind: "refused", why: expect.stringContaining("there is no such plugin") });
+  });
+});
+
+describe("a plugin's memory", () => {
+  test("lasts, is private, and has limits", async () => {
+    await using home = await tempHome();
+    const file = join(home.path, "data", "one.json");
+    const storage = createStorage(file);
+    expect(await storage.get("a")).toBeUndefined();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => storage.set(`key${n}`, { n })));
+    await storage.delete("key3");
+    const again = createStorage(file);
+    expect(await again.get("key7")).toEqual({ n: 7 });
+    expect((await again.keys()).length).toBe(19);
+    const refused = (key: string, value: unknown) =>
+      storage.set(key, value).then(
+        () => "kept",
+        (error: Error) => error.message,
+      );
+    expect(await refused("big", "x".repeat(70_000))).toContain("too_large");
+    expect(await refused("x".repeat(200), 1)).toContain("too_large");
+    expect(await refused("f", () => 1)).toContain("no JSON form");
+    expect(await refused("__proto__", 1)).toContain("cannot be used");
+    expect(JSON.parse(await readFile(file, "utf8")).big).toBeUndefined();
+  });
+});
+
+describe("hooks", () => {
+  test("are told in order without being waited for, and a bad one hurts nobody", async () => {
+    const clock = createFakeClock();
+    const hooks = createHooks({ clock, log: recordingLog() });
+    const heard: string[] = [];
+    const troubles: string[] = [];
+    hooks.onTrouble((plugin, sentence) => troubles.push(`${plugin}: ${sentence}`));
+    hooks.on(
+      "gateway_start",
+      () => {
+        throw new Error("bad day");
+      },
+      "one",
+    );
+    hooks.on("gateway_start", () => new Promise(() => undefined), "two");
+    const third = hooks.on("gateway_start", ({ version }) => void heard.push(version), "three");
+    hooks.tell("gateway_start", { version: "1" });
+    await turn();
+    await clock.advance(15_000);
+    expect(heard).toEqual(["1"]);
+    expect(troubles).toEqual([
+      "one: Its hook gateway_start failed: bad day",
+      "two: Its hook gateway_start failed: it did not end within 15000 ms",
+    ]);
+    expect(hooks.of("gateway_start").map(({ plugin }) => plugin)).toEqual(["one", "two", "three"]);
+    third[Symbol.dispose]();
+    expect(hooks.of("gateway_start").length).toBe(2);
+  });
+});
+
+test("an error nobody caught is traced to the plugin whose code it names", () => {
+  const error = Object.assign(new Error("x"), { stack: "Error: x\n  at f (/home/run/plugins/one/abc-1/index.ts:1:1)" });
+  expect(pluginInStack(error, "/home/run/plugins")).toBe("one");
+  expect(pluginInStack(new Error("ours"), "/home/run/plugins")).toBeNull();
+  expect(pluginInStack("text", "/home/run/plugins")).toBeNull();
+});

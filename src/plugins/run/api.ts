@@ -1,0 +1,222 @@
+/** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
+import { join } from "node:path";
+import type { Channel, Receiver } from "../../contracts/channel.ts";
+import type { Command } from "../../contracts/command.ts";
+import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
+import type { Hooks } from "../../contracts/plugins/hooks.ts";
+import type {
+  GatewayPluginApi,
+  PluginChannel,
+  PluginProvides,
+  PluginRoute,
+  PluginService,
+  PluginSkill,
+  PluginTool,
+} from "../../contracts/plugins/plugin.ts";
+import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
+import type { Log } from "../../kit/log.ts";
+import { createStorage } from "./storage.ts";
+
+/** What the house lends to its plugins. */
+export interface Lent {
+  readonly log: Log;
+  readonly registry: Pick<ToolRegistry, "register">;
+  readonly hooks: Hooks;
+  readonly commands: { register(command: Command): Disposable };
+  readonly channels: { add(channel: Channel): Disposable };
+  receiver(): Receiver;
+}
+
+export interface PluginIdentity {
+  readonly id: string;
+  readonly version: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Null for what comes with the gateway. */
+  readonly folder: string | null;
+  readonly storageFile: string;
+}
+
+export interface Registrations {
+  readonly api: GatewayPluginApi;
+  readonly services: readonly PluginService[];
+  readonly skills: readonly PluginSkill[];
+  route(method: string, path: string): PluginRoute | null;
+  provides(): PluginProvides;
+  /** What was registered so far takes effect, and all that comes later at once. Throws at the first that cannot. */
+  commit(): void;
+  /** From now on nothing can be registered, and all that was is gone. */
+  withdraw(): void;
+}
+
+type Kind = keyof PluginProvides;
+
+const TOOL_MS = 60_000;
+const ROUTE_PATH = /^(?!.*\/\.{1,2}(?:\/|$))\/(?:[\w.~-]+(?:\/[\w.~-]+)*)?$/;
+/** pi's own: a tool of such a name would take its place. */
+const TAKEN = new Set(["read", "write", "edit", "grep", "find", "ls", "bash", "powershell"]);
+
+interface Entry {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly value: unknown;
+  readonly register: () => Disposable | null;
+  undo: Disposable | null;
+}
+
+export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: AbortSignal): Registrations {
+  const kept = createKept(lent.log, plugin.id);
+  const api = createApi(lent, plugin, kept, signal);
+  return {
+    api,
+    get services() {
+      return kept.values<PluginService>("services");
+    },
+    get skills() {
+      return kept.values<PluginSkill>("skills");
+    },
+    route: (method, path) =>
+      kept.values<PluginRoute>("routes").find((route) => route.method === method && route.path === path) ?? null,
+    provides: () => ({
+      tools: kept.names("tools"),
+      commands: kept.names("commands"),
+      hooks: [...new Set(kept.names("hooks"))],
+      routes: kept.names("routes"),
+      services: kept.names("services"),
+      skills: kept.names("skills"),
+      channels: kept.names("channels"),
+    }),
+    commit: kept.commit,
+    withdraw: kept.withdraw,
+  };
+}
+
+function createApi(lent: Lent, plugin: PluginIdentity, kept: Kept, signal: AbortSignal): GatewayPluginApi {
+  const { id, version, config } = plugin;
+  const api: GatewayPluginApi = {
+    id,
+    version,
+    config,
+    log: lent.log.child({ plugin: id }),
+    storage: createStorage(plugin.storageFile),
+    signal,
+    registerTool: (tool) => kept.add("tools", toolName(tool), tool, () => lent.registry.register(complete(tool), id)),
+    registerCommand: (command) =>
+      kept.add("commands", command.name, command, () => lent.commands.register(careful(lent.log, id, command))),
+    registerHook: (name, handler) => kept.add("hooks", name, handler, () => lent.hooks.on(name, handler, id)),
+    registerRoute(route) {
+      if (!ROUTE_PATH.test(route.path)) throw invalid(`"${route.path}" is not a path: write it as /name.`);
+      return kept.addOnce("routes", `${route.method} ${route.path}`, route);
+    },
+    registerService: (service) => kept.addOnce("services", service.name, service),
+    registerSkill: (skill) => kept.addOnce("skills", skill.name, placed(skill, plugin)),
+    registerChannel(channel) {
+      const { start } = channel;
+      const undo = kept.add("channels", channel.id, channel, () => lent.channels.add(channel));
+      if (start) api.registerService(channelService(lent, channel, start.bind(channel)));
+      return undo;
+    },
+  };
+  return api;
+}
+
+/** Everything a plugin has registered, and how to take it back. */
+interface Kept {
+  add(kind: Kind, name: string, value: unknown, register: () => Disposable | null): Disposable;
+  /** For what has no other place than this list. */
+  addOnce(kind: Kind, name: string, value: unknown): Disposable;
+  names(kind: Kind): readonly string[];
+  values<T>(kind: Kind): readonly T[];
+  commit(): void;
+  withdraw(): void;
+}
+
+function createKept(log: Log, plugin: string): Kept {
+  const entries = new Set<Entry>();
+  let open = true;
+  let committed = false; // until then nobody sees anything: a plugin is there as a whole or not at all
+  const of = (kind: Kind): readonly Entry[] => [...entries].filter((one) => one.kind === kind);
+  const kept: Kept = {
+    names: (kind) => of(kind).map(({ name }) => name),
+    values: <T>(kind: Kind) => of(kind).map(({ value }) => value as T), // kept under this kind only as this type
+    add(kind, name, value, register) {
+      if (!open) throw invalid("The plugin is stopped; nothing can be registered any more.");
+      const entry: Entry = { kind, name, value, register, undo: committed ? register() : null };
+      entries.add(entry);
+      return {
+        [Symbol.dispose]() {
+          if (entries.delete(entry)) entry.undo?.[Symbol.dispose]();
+        },
+      };
+    },
+    addOnce(kind, name, value) {
+      if (kept.names(kind).includes(name)) throw invalid(`It registers "${name}" twice.`);
+      return kept.add(kind, name, value, () => null);
+    },
+    commit() {
+      for (const entry of entries) entry.undo = entry.register();
+      committed = true;
+    },
+    withdraw() {
+      open = false;
+      for (const { undo, kind } of [...entries].reverse()) {
+        try {
+          undo?.[Symbol.dispose]();
+        } catch (error) {
+          log.error("something of a plugin could not be taken back", { plugin, kind, error });
+        }
+      }
+      entries.clear();
+    },
+  };
+  return kept;
+}
+
+function toolName(tool: PluginTool | ToolFactory): string {
+  if (typeof tool === "function") return "(by caller)";
+  if (TAKEN.has(tool.name)) throw invalid(`A tool cannot be called ${tool.name}: pi has one of that name.`);
+  return tool.name;
+}
+
+function complete(tool: PluginTool | ToolFactory): Tool | ToolFactory {
+  if (typeof tool === "function") return tool;
+  if (typeof tool.execute !== "function") throw invalid(`The tool ${tool.name} has no execute function.`);
+  const { label = tool.name, flags = {}, timeoutMs = TOOL_MS } = tool;
+  return { ...tool, label, timeoutMs, flags: { idempotent: false, ...flags }, execute: tool.execute.bind(tool) };
+}
+
+/** What a chat is told when a plugin's command fails; the reason is in the log. */
+function careful(log: Log, plugin: string, command: Command): Command {
+  return {
+    ...command,
+    async run(args, context, signal) {
+      try {
+        return await command.run(args, context, signal);
+      } catch (error) {
+        if (isGatewayError(error) || signal.aborted) throw error;
+        log.warn("a command of a plugin failed", { plugin, command: command.name, error });
+        return `/${command.name} did not work. The gateway's log has the reason.`;
+      }
+    },
+  };
+}
+
+function placed(skill: PluginSkill, { folder }: PluginIdentity): PluginSkill {
+  if (folder === null || !ROUTE_PATH.test(`/${skill.path}`) || skill.path.split("/").includes(".."))
+    throw invalid(`The skill ${skill.name} must lie in the plugin's own folder.`);
+  return { ...skill, path: join(folder, skill.path) };
+}
+
+/** Messages of a plugin's channel come in by the same way as all others, and only under its own name. */
+function channelService(lent: Lent, channel: PluginChannel, start: NonNullable<PluginChannel["start"]>): PluginService {
+  const receiver: Receiver = {
+    receive(message, signal) {
+      if (message.address.channel === channel.id) return lent.receiver().receive(message, signal);
+      throw invalid(`The channel ${channel.id} handed in a message of ${message.address.channel}.`);
+    },
+  };
+  return { name: `channel ${channel.id}`, start: (signal) => start(receiver, signal) };
+}
+
+function invalid(say: string): GatewayError {
+  return new GatewayError("plugin_invalid", say, { say });
+}

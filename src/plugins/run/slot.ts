@@ -1,0 +1,147 @@
+/** The place of one plugin: brings what runs to what is wanted, one step at a time. Others do not notice how long that takes. */
+import { isGatewayError } from "../../contracts/errors.ts";
+import type { PluginState, PluginStatus } from "../../contracts/plugins/plugin.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+import type { Lent } from "./api.ts";
+import { type PluginSource, type RunningPlugin, startPlugin } from "./plugin.ts";
+
+export type Wanted =
+  /** `key` tells whether what runs is still what is wanted. */
+  | {
+      readonly kind: "run";
+      readonly key: string;
+      readonly source: PluginSource;
+      readonly about: About;
+      /** Called when it is no longer needed. */
+      cleanUp(): Promise<void>;
+    }
+  | {
+      readonly kind: "rest";
+      readonly state: "available" | "disabled" | "failed";
+      readonly about: About;
+      readonly why: string | null;
+    };
+
+export interface About {
+  readonly builtin: boolean;
+  readonly version: string | null;
+  readonly folder: string | null;
+  readonly digest: string | null;
+}
+
+export interface Slot {
+  /** Resolves when it is so, or when another wish has taken its place. Never rejects. */
+  want(wanted: Wanted): Promise<void>;
+  /** It misbehaved: it is stopped and not started again before something about it changes. */
+  fail(sentence: string): Promise<void>;
+  /** Something to tell the owner about a plugin that goes on. */
+  note(sentence: string): void;
+  status(): PluginStatus;
+  readonly running: RunningPlugin | null;
+}
+
+interface SlotDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  changed(): void;
+}
+
+const NOTHING: PluginStatus["provides"] = {
+  tools: [],
+  commands: [],
+  hooks: [],
+  routes: [],
+  services: [],
+  skills: [],
+  channels: [],
+};
+
+interface Place {
+  readonly id: string;
+  readonly deps: SlotDeps;
+  readonly lent: Lent;
+  wanted: Wanted | null;
+  now: { readonly running: RunningPlugin; cleanUp(): Promise<void> } | null;
+  /** The key of the last start, whether it worked or not. */
+  tried: string;
+  state: PluginState;
+  trouble: string | null;
+  since: number;
+}
+
+export function createSlot(deps: SlotDeps, lent: Lent, id: string): Slot {
+  const since = deps.clock.now();
+  const place: Place = { id, deps, lent, wanted: null, now: null, tried: "", state: "available", trouble: null, since };
+  let working: Promise<void> | null = null;
+  return {
+    want(next) {
+      place.wanted = next;
+      working ??= work(place).finally(() => {
+        working = null;
+      });
+      return working;
+    },
+    async fail(sentence) {
+      await stop(place);
+      become(place, "failed", sentence);
+    },
+    note: (sentence) => become(place, place.state, sentence),
+    status: () => statusOf(place),
+    get running() {
+      return place.now?.running ?? null;
+    },
+  };
+}
+
+/** Until nothing is left to do: a wish that comes meanwhile is met before this ends. */
+async function work(place: Place): Promise<void> {
+  for (let goal = place.wanted; goal; goal = place.wanted) {
+    if (goal.kind === "rest") {
+      await stop(place);
+      place.tried = "";
+      if (goal === place.wanted) become(place, goal.state, goal.why);
+    } else if (goal.key !== place.tried) {
+      await stop(place);
+      await start(place, goal);
+    }
+    if (goal === place.wanted) return;
+  }
+}
+
+async function start(place: Place, goal: Extract<Wanted, { kind: "run" }>): Promise<void> {
+  const { deps, id } = place;
+  const began = deps.clock.elapsed();
+  place.tried = goal.key;
+  become(place, "loading", null);
+  try {
+    const running = await startPlugin(deps, place.lent, goal.source);
+    place.now = { running, cleanUp: goal.cleanUp };
+    become(place, "running", null);
+    deps.log.info("plugin running", { plugin: id, ms: Math.round(deps.clock.elapsed() - began) });
+  } catch (error) {
+    deps.log.warn("plugin failed", { plugin: id, error });
+    await goal.cleanUp().catch(() => undefined); // the files are cleared at the next start at the latest
+    become(place, "failed", isGatewayError(error) ? error.say : String(error));
+  }
+}
+
+async function stop(place: Place): Promise<void> {
+  const { now: ending, deps, id } = place;
+  place.now = null;
+  if (!ending) return;
+  await ending.running.stop();
+  await ending.cleanUp().catch((error: unknown) => deps.log.warn("a plugin left files behind", { plugin: id, error }));
+  deps.log.info("plugin stopped", { plugin: id });
+}
+
+function become(place: Place, state: PluginState, trouble: string | null): void {
+  if (state === place.state && trouble === place.trouble) return;
+  Object.assign(place, { state, trouble, since: place.deps.clock.now() });
+  place.deps.changed();
+}
+
+function statusOf({ id, state, trouble, since, wanted, now }: Place): PluginStatus {
+  const about = wanted?.about ?? { builtin: false, version: null, folder: null, digest: null };
+  return { id, state, trouble, since, ...about, provides: now?.running.provides() ?? NOTHING };
+}

@@ -1,0 +1,48 @@
+/** Plugins as an author would write them, put into the state directory of a gateway in one step. */
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { PluginStatus } from "../src/contracts/plugins/plugin.ts";
+import type { GatewayProcess } from "../src/testing/whole/gateway-process.ts";
+
+export interface PluginText {
+  readonly id: string;
+  /** The body of `export default function (api) { … }`. */
+  readonly body: string;
+  readonly manifest?: Readonly<Record<string, unknown>>;
+}
+
+/** Appears whole and takes the place of an earlier one. */
+export async function putPlugin(home: string, { id, body, manifest = {} }: PluginText): Promise<string> {
+  const folder = join(home, "plugins", id);
+  const aside = join(home, `aside-${id}`);
+  await mkdir(join(home, "plugins"), { recursive: true, mode: 0o700 });
+  await mkdir(aside, { mode: 0o700 });
+  const about = { id, version: "1.0.0", main: "index.ts", gateway: ">=0.1", ...manifest };
+  await writeFile(join(aside, "plugin.json"), JSON.stringify(about), { mode: 0o600 });
+  await writeFile(join(aside, "index.ts"), `export default function (api) {\n${body}\n}\n`, { mode: 0o600 });
+  await chmod(aside, 0o700);
+  await rm(folder, { recursive: true, force: true });
+  await rename(aside, folder);
+  return folder;
+}
+
+export function removePlugin(home: string, id: string): Promise<void> {
+  return rm(join(home, "plugins", id), { recursive: true });
+}
+
+/** A tool that echoes its one parameter. */
+export function echoTool(name: string, parameter: string): string {
+  return `api.registerTool({
+    name: "${name}",
+    description: "Echoes. For tests.",
+    parameters: { type: "object", properties: { ${parameter}: { type: "string" } }, required: ["${parameter}"], additionalProperties: false },
+    flags: { idempotent: true },
+    execute: async (_id, params) => ({ content: [{ type: "text", text: "echo of " + params.${parameter} }] }),
+  });`;
+}
+
+export async function pluginsOf(gateway: GatewayProcess): Promise<ReadonlyMap<string, PluginStatus>> {
+  const response = await gateway.fetch("/api/plugins");
+  const { items } = (await response.json()) as { items: readonly PluginStatus[] };
+  return new Map(items.map((one) => [one.id, one]));
+}

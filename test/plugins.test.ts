@@ -1,0 +1,292 @@
+/** Plugins in a running gateway: they come, change and go without a restart, and what one does wrong stays with it. Real gateway, real pi. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmod, cp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "../src/kit/clock.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { tempHome } from "../src/testing/temp-home.ts";
+import { echoTool, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
+import { agentReady, endpoint, eventually, statusOf, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+/** The promise is half a second; a machine that runs many tests at once is slower. */
+const LIVE_MS = 5_000;
+const MAX_LOOKS = 5_000;
+const EXAMPLE = join(import.meta.dir, "..", "examples", "hello-plugin");
+
+const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
+  kind: "tools",
+  calls: [{ name, input }],
+});
+const parametersOf = (request: ProviderRequest, name: string): readonly string[] => {
+  const tools = (request.body["tools"] ?? []) as { function: { name: string; parameters: { properties: object } } }[];
+  return Object.keys(tools.find((tool) => tool.function.name === name)?.function.parameters.properties ?? {});
+};
+const lastResult = (request: ProviderRequest): string =>
+  textOf(request.messages.findLast(({ role }) => role === "tool")?.content);
+
+let script: (request: ProviderRequest) => FakeReply = () => says("ok");
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+
+const ENABLED = ["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"];
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => script(request));
+  gateway = await startGatewayProcess({ config: { ...endpoint(provider), plugins: { enabled: ENABLED } } });
+  await agentReady(gateway);
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+const stateOf = async (id: string) => (await pluginsOf(gateway)).get(id)?.state;
+const until = (id: string, state: string) =>
+  eventually(
+    () => stateOf(id),
+    (seen) => seen === state,
+  );
+
+const troubled = (id: string, sentence: string) =>
+  eventually(
+    async () => (await pluginsOf(gateway)).get(id)?.trouble,
+    (seen) => seen === sentence,
+  );
+
+describe("during one running turn of a real agent", () => {
+  test("a plugin is added and its tool called, its schema changes and counts, and it is removed and gone", async () => {
+    const heard: string[] = [];
+    const liveMs: number[] = [];
+    let looks = 0;
+    let step = 0;
+    let changedAt = 0;
+    const next = (act: () => Promise<unknown>): void => {
+      step++;
+      changedAt = Number.POSITIVE_INFINITY; // until the change is on the disk
+      void act().then(() => {
+        changedAt = systemClock.elapsed();
+      });
+    };
+    const arrived = (): void => void liveMs.push(systemClock.elapsed() - changedAt);
+    // The model asks for the time of day, so to say, until what it waits for has happened: one turn, many requests.
+    script = (request) => {
+      const [parameter] = parametersOf(request, "late_echo");
+      if (++looks > MAX_LOOKS) return says("gave up");
+      if (step === 0) next(() => putPlugin(gateway.home, { id: "late", body: echoTool("late_echo", "first") }));
+      else if (step === 1 && parameter === "first") {
+        arrived();
+        step++;
+        return calls("late_echo", { first: "one" });
+      } else if (step === 2) {
+        heard.push(lastResult(request));
+        next(() => putPlugin(gateway.home, { id: "late", body: echoTool("late_echo", "second") }));
+      } else if (step === 3 && parameter === "second") {
+        arrived();
+        step++;
+        return calls("late_echo", { second: "two" });
+      } else if (step === 4) {
+        heard.push(lastResult(request));
+        next(() => removePlugin(gateway.home, "late"));
+      } else if (step === 5 && parameter === undefined) {
+        arrived();
+        step++;
+        return calls("late_echo", { second: "three" });
+      } else if (step === 6) {
+        heard.push(lastResult(request));
+        return says("all seen");
+      }
+      return calls("session_status");
+    };
+    const { body } = await gateway.chat("go");
+    script = () => says("ok");
+    expect(body.content).toBe("all seen");
+    expect(heard).toEqual(["echo of one", "echo of two", "Tool late_echo not found"]);
+    expect(liveMs.length).toBe(3);
+    for (const ms of liveMs) expect(ms).toBeLessThan(LIVE_MS);
+    console.log(`plugin added, changed, removed: in the model's request after ${liveMs.map(Math.round).join(", ")} ms`);
+    expect((await pluginsOf(gateway)).get("late")?.state).toBe("failed"); // it is enabled, and its folder is gone
+  });
+});
+
+describe("a plugin that misbehaves", () => {
+  test("by throwing, hanging or colliding fails alone, with a sentence; the others and the gateway go on", async () => {
+    await putPlugin(gateway.home, { id: "steady", body: echoTool("steady_echo", "text") });
+    await putPlugin(gateway.home, {
+      id: "thrower",
+      body: `${echoTool("lost_echo", "text")} throw new Error("no luck today");`,
+    });
+    await putPlugin(gateway.home, {
+      id: "hanger",
+      body: `${echoTool("hung_echo", "text")} return new Promise(() => {});`,
+    });
+    await putPlugin(gateway.home, {
+      id: "collider",
+      body: `${echoTool("own_echo", "text")} ${echoTool("session_status", "text")}`,
+    });
+    await until("steady", "running");
+    await troubled("thrower", "It failed: no luck today");
+    await troubled("collider", "The tool session_status is already there; gateway brought it.");
+    await troubled("hanger", "Its init did not end within 10000 ms.");
+    const seen = await pluginsOf(gateway);
+    expect(seen.get("steady")?.provides.tools).toEqual(["steady_echo"]);
+
+    await gateway.chat("which tools?", { session: "trouble" });
+    expect(provider.requests.at(-1)?.tools).toEqual(["session_status", "steady_echo"]);
+    const { notices, plugins } = await statusOf(gateway);
+    expect(notices).toContain("Plugin thrower does not run: It failed: no luck today");
+    expect(plugins).toEqual({ running: 2, failed: expect.any(Number) });
+  });
+
+  test("by letting an error escape later is stopped, and nothing else is", async () => {
+    const body = `${echoTool("escapee_echo", "text")} setTimeout(() => { throw new Error("nobody caught me"); }, 300);`;
+    await putPlugin(gateway.home, { id: "escapee", body });
+    await troubled("escapee", "It let an error escape: nobody caught me");
+    await putPlugin(gateway.home, { id: "escapee", body: `void Promise.reject(new Error("rejected"));` });
+    await troubled("escapee", "It let an error escape: rejected");
+    expect((await gateway.chat("still there?", { session: "trouble" })).status).toBe(200);
+  });
+
+  test("by being writable for others is not loaded, until that is mended", async () => {
+    const folder = await putPlugin(gateway.home, { id: "loose", body: echoTool("loose_echo", "text") });
+    await until("loose", "running");
+    await chmod(join(folder, "index.ts"), 0o622);
+    await writeFile(join(folder, "extra.txt"), "", { mode: 0o600 });
+    await until("loose", "failed");
+    expect((await pluginsOf(gateway)).get("loose")?.trouble).toContain("can be changed by other users");
+    await chmod(join(folder, "index.ts"), 0o600);
+    await rm(join(folder, "extra.txt"));
+    await until("loose", "running");
+  });
+});
+
+describe("the example plugin", () => {
+  test("brings a tool, a command and a route, and remembers across a restart", async () => {
+    await using home = await tempHome();
+    const config = {
+      ...endpoint(provider),
+      plugins: { enabled: ["hello-plugin"], config: { "hello-plugin": { greeting: "Good day" } } },
+    };
+    await cp(EXAMPLE, join(home.path, "plugins", "hello-plugin"), { recursive: true });
+    {
+      await using first = await startGatewayProcess({ home: home.path, config });
+      script = (request) =>
+        lastResult(request) === "" ? calls("say_hello", { name: "Ada" }) : says(lastResult(request));
+      expect((await first.chat("greet Ada")).body.content).toBe("Good day, Ada! You are number 1.");
+      script = () => says("ok");
+      expect((await first.chat("/hello")).body.content).toContain("You are number 2.");
+      expect((await first.chat("/help")).body.content).toContain("`/hello`: Say hello");
+      await first.stop();
+    }
+    await using second = await startGatewayProcess({ home: home.path, config });
+    expect(await (await second.fetch("/plugins/hello-plugin/count")).json()).toEqual({ count: 2 });
+    await second.chat("which tools?");
+    expect(provider.requests.at(-1)?.tools).toEqual(["session_status", "say_hello"]); // the same set as before
+    expect((await fetch(`${second.url}/plugins/hello-plugin/count`)).status).toBe(401);
+    expect((await second.fetch("/plugins/hello-plugin/nothing")).status).toBe(404);
+    expect((await second.fetch("/plugins/hello-plugin/count", { method: "POST" })).status).toBe(405);
+    expect((await stat(join(home.path, "plugin-data", "hello-plugin.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  test("stays under forty lines", async () => {
+    expect((await readFile(join(EXAMPLE, "index.ts"), "utf8")).trimEnd().split("\n").length).toBeLessThan(40);
+  });
+});
+
+describe("a plugin", () => {
+  test("is reloaded without touching the others", async () => {
+    const counting = (text: string) => `
+      globalThis.starts ??= 0;
+      api.registerService({ name: "count", async start() { globalThis.starts++; return () => { globalThis.starts += 100; }; } });
+      api.registerRoute({ method: "GET", path: "/starts", access: "public", handle: () => ({ starts: globalThis.starts, text: "${text}" }) });`;
+    await putPlugin(gateway.home, { id: "counter", body: counting("before") });
+    await until("counter", "running");
+    const look = async () => (await fetch(`${gateway.url}/plugins/counter/starts`)).json();
+    expect(await look()).toEqual({ starts: 1, text: "before" });
+    const since = (await pluginsOf(gateway)).get("steady")?.since;
+    await putPlugin(gateway.home, { id: "steady", body: echoTool("steadier_echo", "text") });
+    await eventually(
+      async () => (await pluginsOf(gateway)).get("steady")?.provides.tools,
+      (tools) => tools?.[0] === "steadier_echo",
+    );
+    expect((await pluginsOf(gateway)).get("steady")?.since).not.toBe(since);
+    expect(await look()).toEqual({ starts: 1, text: "before" });
+    await putPlugin(gateway.home, { id: "counter", body: counting("after") });
+    await eventually(look, (seen) => (seen as { text?: string }).text === "after");
+    expect(await look()).toEqual({ starts: 102, text: "after" }); // stopped once, started once more
+  });
+
+  test("looks in where it asked to: at messages, turns, replies, and the start of the gateway", async () => {
+    const hooks = [
+      "message_received",
+      "before_agent_start",
+      "session_start",
+      "session_end",
+      "message_sent",
+      "gateway_start",
+    ];
+    const body = `
+      const seen = [];
+      for (const name of ${JSON.stringify(hooks)}) api.registerHook(name, (event) => void seen.push(name));
+      api.registerHook("message_sending", ({ text }) => ({ text: text.replace("secret", "(hidden)") }));
+      api.registerRoute({ method: "GET", path: "/seen", handle: () => seen });`;
+    await using home = await tempHome();
+    await putPlugin(home.path, { id: "watcher", body });
+    const config = { ...endpoint(provider), plugins: { enabled: ["watcher"] } };
+    await using other = await startGatewayProcess({ home: home.path, config });
+    script = () => says("this is secret");
+    expect((await other.chat("tell me")).body.content).toBe("this is (hidden)");
+    const seen = await eventually(
+      async () => (await (await other.fetch("/plugins/watcher/seen")).json()) as string[],
+      (names) => names.includes("message_sent"),
+    );
+    expect(seen.toSorted()).toEqual(hooks.toSorted());
+    const items = (await (await other.fetch("/api/sessions/operator/transcript")).json()) as {
+      items: { text: string }[];
+    };
+    expect(items.items.map(({ text }) => text)).toEqual(["tell me", "this is (hidden)"]);
+    await putPlugin(home.path, {
+      id: "watcher",
+      body: `api.registerHook("message_sending", () => { throw new Error("cannot look"); });`,
+    });
+    await eventually(
+      async () => (await pluginsOf(other)).get("watcher")?.provides.routes.length,
+      (routes) => routes === 0,
+    );
+    const held = (await other.chat("again")).body.content;
+    expect(held).toBe("The reply was held back because the plugin watcher could not check it.");
+    script = () => says("ok");
+  });
+
+  test("that is not enabled is not even read, and one that is disabled stops at once", async () => {
+    await using home = await tempHome();
+    await putPlugin(home.path, { id: "one", body: echoTool("one_echo", "text") });
+    await putPlugin(home.path, { id: "two", body: `this is not even a program` });
+    const config = (plugins: object) => ({ ...endpoint(provider), plugins });
+    await using other = await startGatewayProcess({ home: home.path, config: config({ enabled: ["one"] }) });
+    const states = async () => [...(await pluginsOf(other)).values()].map(({ id, state }) => `${id} ${state}`);
+    expect(await states()).toEqual(["gateway running", "one running", "two available"]);
+    const write = (plugins: object) =>
+      writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(plugins)), { mode: 0o600 });
+    await write({ enabled: ["one"], disabled: ["one", "gateway"] });
+    await eventually(states, (seen) => seen.includes("gateway disabled") && seen.includes("one disabled"));
+    await other.chat("which tools?");
+    expect(provider.requests.at(-1)?.tools).toEqual([]);
+    const digest = "0".repeat(64);
+    await write({ enabled: ["one"], pins: { one: digest } });
+    await eventually(states, (seen) => seen.includes("one failed"));
+    const trouble = (await pluginsOf(other)).get("one")?.trouble ?? "";
+    expect(trouble).toContain("It is not the one that plugins.pins.one names");
+    const real = /digest is ([0-9a-f]{64})/.exec(trouble)?.[1];
+    await write({ enabled: ["one"], pins: { one: real } });
+    await eventually(states, (seen) => seen.includes("one running"));
+  });
+});

@@ -19,6 +19,9 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
   let ask: (dialog: Dialog) => void = () => undefined;
   let bridgeFails: (error: string) => void = () => undefined;
   let broken: string | null = null;
+  let held: Promise<void> | null = null;
+  const listeners = new Set<() => void>();
+  const ends: { isError: boolean; output: string }[] = [];
   const answerTo = (id: string) => {
     const found = answers.get(id) ?? deferred<Fields>();
     answers.set(id, found);
@@ -31,6 +34,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     stop: async () => undefined,
     async request(command) {
       orders.push(String(command.message));
+      await held;
       if (broken !== null) bridgeFails(broken);
       return { ok: true, data: {} };
     },
@@ -46,8 +50,18 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
   const gate: ToolGate & { tools: ReturnType<typeof toolSpec>[] } = {
     tools: [toolSpec("one")],
     specs: () => gate.tools,
-    onChange: () => ({ [Symbol.dispose]: () => undefined }),
-    admit: async ({ params }) => ({ kind: "go", params, ended: async ({ output }) => ({ output }) }),
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    admit: async ({ params }) => ({
+      kind: "go",
+      params,
+      async ended(end) {
+        ends.push(end);
+        return { output: end.output };
+      },
+    }),
     call(request, signal) {
       requests.push(request);
       return call(request, signal);
@@ -64,6 +78,14 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     gate,
     requests,
     orders,
+    ends,
+    /** Changes the tools; pi takes its time to hear of it. */
+    change(until: Promise<void>) {
+      held = until;
+      gate.tools = [...gate.tools, toolSpec(`more_${gate.tools.length}`)];
+      for (const listener of listeners) listener();
+    },
+    answered: (id: string) => answerTo(id).promise,
     breakBridge: (error: string) => {
       broken = error;
     },
@@ -160,7 +182,48 @@ describe("a tool call", () => {
   });
 });
 
+describe("a call of pi's own tools", () => {
+  const ADMIT = "pi-gateway:tool_admit";
+  test("gets the end that pi tells, once, or the one of its turn", async () => {
+    const fx = fixture();
+    fx.pipe.serve(context("operator"));
+    for (const id of ["c1", "c2", "c3"]) await fx.call(id, { tool: "bash", callId: id, params: {} }, ADMIT);
+    await fx.call("r", { callId: "c1", isError: false, output: "told" }, "pi-gateway:tool_result");
+    fx.pipe.ended("c1", { isError: true, output: "told again" });
+    fx.pipe.ended("c2", { isError: true, output: "noticed" });
+    fx.pipe.serve(null);
+    expect(fx.ends).toEqual([
+      { isError: false, output: "told" },
+      { isError: true, output: "noticed" },
+      { isError: true, output: "The turn ended before this call did." },
+    ]);
+  });
+
+  test("outside a lease is refused", async () => {
+    const fx = fixture();
+    expect(await fx.call("a", { tool: "bash", callId: "c1", params: {} }, ADMIT)).toMatchObject({ ok: false });
+  });
+});
+
 describe("the list of tools", () => {
+  test("reaches the agent before the answer of the call that changed it", async () => {
+    const taken = deferred<void>();
+    const fx = fixture(async () => {
+      fx.change(taken.promise);
+      return okResult("done");
+    });
+    fx.pipe.serve(context("operator"));
+    let answered = false;
+    void fx.answered("a").then(() => {
+      answered = true;
+    });
+    const answer = fx.call("a", call("c1"));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    expect([fx.orders.length, answered]).toEqual([1, false]);
+    taken.resolve();
+    expect(await answer).toMatchObject({ ok: true });
+  });
+
   test("is sent when it has changed, and only then", async () => {
     const fx = fixture();
     await fx.pipe.push(null, never);

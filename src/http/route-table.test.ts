@@ -58,6 +58,7 @@ describe("the route table", () => {
       "operator POST /api/chat",
       "operator POST /api/config/reload",
       "operator POST /api/media",
+      "operator POST /api/restart",
       "operator POST /api/sessions/:key/abort",
       "operator POST /api/sessions/:key/reset",
       "operator POST /api/sign-out",

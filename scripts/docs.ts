@@ -10,7 +10,7 @@ import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
 import { listenOptions } from "../src/http/index.ts";
 import { routeTable, type TableDeps } from "../src/http/route-table.ts";
-import { renderTools } from "./docs-tools.ts";
+import { renderTools } from "./docs/tools.ts";
 
 interface Page {
   readonly file: string;

@@ -63,6 +63,7 @@ describe("the route table", () => {
       "operator POST /api/config/reload",
       "operator POST /api/media",
       "operator POST /api/messages/:id/cancel",
+      "operator POST /api/restart",
       "operator POST /api/sessions/:key/abort",
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",

@@ -95,17 +95,17 @@ describe("a file to be sent", () => {
 
   test("never comes from a folder that holds the state directory", async () => {
     await using w = await world();
+    await writeFile(join(w.home, "token"), "a secret");
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.home }],
       roots: ["/", join(w.home, "..")],
       stateDirectory: w.home,
       maxBytes: 1_000,
-      uid: 0,
+      uid: process.getuid?.() ?? 0,
     };
     const files = await openOutgoingFiles(w.deps, options);
-    expect(
-      (await files.take({ path: join(w.home, "gateway.db"), agentId: AGENT, role: "owner", owner: OWNER }, NEVER)).kind,
-    ).toBe("refused");
+    for (const path of ["token", join(w.home, "token")])
+      expect((await files.take({ path, agentId: AGENT, role: "owner", owner: OWNER }, NEVER)).kind).toBe("refused");
     expect(w.log.lines.filter(({ words }) => words.includes("contains the state directory"))).toHaveLength(3);
   });
 

@@ -253,6 +253,8 @@ export interface NoteTable {
   seq: Generated<number>;
   id: string;
   owner: Principal;
+  /** 1, 2, 3 … for each person. */
+  number: number;
   /** The owner as one word of the search index. */
   owner_key: string;
   /** Equal for the same note of the same work. */
@@ -272,6 +274,8 @@ export interface TaskTable {
   seq: Generated<number>;
   id: string;
   owner: Principal;
+  /** 1, 2, 3 … for each person. */
+  number: number;
   once: string;
   title: string;
   due_date: string | null;

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { MediaId, SessionKey } from "../contracts/ids.ts";
+import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
 import { storeContract } from "../testing/contracts/store-contract.ts";
@@ -136,6 +136,22 @@ test("a message from a session key with quotes and patterns is stored under exac
   expect((await store.sessions.get(key))?.key).toBe(key);
   expect(await store.inbox.unfinished()).toHaveLength(1);
 });
+
+test("ten thousand tasks of one person are the most that are kept, and are listed at once; others have room", async () => {
+  await using home = await tempHome();
+  await using store = await openStore(deps(), { home: home.path });
+  const task = (n: number, owner = OPERATOR) => {
+    const askedBy = { turnId: "t" as TurnId, callId: `c${n}` };
+    return { id: `${owner}-${n}`, owner, title: `task ${n}`, dueDate: null, priority: "low", askedBy, at: n } as const;
+  };
+  for (let round = 0; round < 10; round++)
+    await Promise.all(Array.from({ length: 1_000 }, (_, n) => store.tasks.add(task(round * 1_000 + n))));
+  expect(await store.tasks.add(task(10_000))).toEqual({ kind: "full", max: 10_000 });
+  expect(await store.tasks.add(task(1, "telegram:user:7" as Principal))).toMatchObject({ kind: "kept" });
+  const startedAt = systemClock.elapsed();
+  expect(await store.tasks.list(OPERATOR, "all", 10)).toHaveLength(10);
+  expect(systemClock.elapsed() - startedAt).toBeLessThan(250);
+}, 60_000);
 
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);

@@ -3,7 +3,7 @@ import type { Migration } from "./migration.ts";
 
 /**
  * The search index keeps no copy of the text: it reads the notes. `owner_key` is one word to it, so that a search walks one person's notes
- * only. `place` is the order of a list: by due date, or by completion, latest first.
+ * only. `number` counts the rows of one person, so that nobody has to. `place` is the order of a list: by due date, or by completion, latest first.
  */
 export const notesAndTasks: Migration = {
   name: "notes-and-tasks",
@@ -12,6 +12,7 @@ create table notes (
   seq integer primary key,
   id text not null unique,
   owner text not null,
+  number integer not null,
   owner_key text not null,
   once text not null,
   title text not null,
@@ -20,6 +21,7 @@ create table notes (
   created_at integer not null
 ) strict;
 create unique index notes_once on notes (owner, once);
+create unique index notes_numbered on notes (owner, number);
 create virtual table notes_index using fts5(
   owner_key, title, content, tags,
   content = 'notes', content_rowid = 'seq', tokenize = 'porter unicode61 remove_diacritics 2'
@@ -29,6 +31,7 @@ create table tasks (
   seq integer primary key,
   id text not null unique,
   owner text not null,
+  number integer not null,
   once text not null,
   title text not null,
   due_date text,
@@ -39,6 +42,7 @@ create table tasks (
   completed_at integer
 ) strict;
 create unique index tasks_once on tasks (owner, once);
+create unique index tasks_numbered on tasks (owner, number);
 create index tasks_in_order on tasks (owner, status, place, seq);
 `,
 };

@@ -22,7 +22,7 @@ type Found = Pick<NoteTable, "id" | "title" | "tags" | "created_at"> & { readonl
 
 export function createNotes({ sql, read, write }: RowDeps): NoteStore {
   const once = createOnce(sql);
-  const { known, count, add, index } = saving(sql);
+  const { known, newest, add, index } = saving(sql);
   const { byWords, byText } = searching(sql);
 
   const keep = (note: NewNote): Awaited<ReturnType<NoteStore["save"]>> => {
@@ -31,9 +31,9 @@ export function createNotes({ sql, read, write }: RowDeps): NoteStore {
     const key = { owner, once: once(note.askedBy, [title, content, tags]) };
     const before = known.first(key);
     if (before) return { kind: "kept", id: before.id };
-    if ((count.first({ owner })?.notes ?? 0) >= MAX_NOTES_PER_PERSON)
-      return { kind: "full", max: MAX_NOTES_PER_PERSON };
-    const row = { ...key, id: note.id, owner_key: ownerKey(owner), title, content, tags, created_at: note.at };
+    const number = (newest.first({ owner })?.number ?? 0) + 1;
+    if (number > MAX_NOTES_PER_PERSON) return { kind: "full", max: MAX_NOTES_PER_PERSON };
+    const row = { ...key, number, id: note.id, owner_key: ownerKey(owner), title, content, tags, created_at: note.at };
     add.run(row);
     index.run({ id: note.id });
     return { kind: "kept", id: note.id };
@@ -74,16 +74,13 @@ function saving(sql: Sql) {
     known: sql.prepare((db, p: Params<Pick<NoteTable, "owner" | "once">>) =>
       db.selectFrom("notes").select("id").where("owner", "=", p("owner")).where("once", "=", p("once")),
     ),
-    count: sql.prepare((db, p: Params<{ owner: Principal }>) =>
-      db
-        .selectFrom("notes")
-        .select((eb) => eb.fn.countAll<number>().as("notes"))
-        .where("owner", "=", p("owner")),
+    newest: sql.prepare((db, p: Params<{ owner: Principal }>) =>
+      db.selectFrom("notes").select("number").where("owner", "=", p("owner")).orderBy("number", "desc").limit(1),
     ),
     add: sql.prepare((db, p: Params<Omit<NoteTable, "seq">>) =>
       db
         .insertInto("notes")
-        .values(p.row("id", "owner", "owner_key", "once", "title", "content", "tags", "created_at")),
+        .values(p.row("id", "owner", "number", "owner_key", "once", "title", "content", "tags", "created_at")),
     ),
     index: sql.prepare((db, p: Params<{ id: string }>) =>
       db

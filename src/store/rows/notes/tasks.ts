@@ -16,16 +16,16 @@ type Mutable = Pick<TaskTable, "title" | "due_date" | "priority" | "status" | "p
 
 export function createTasks({ sql, read, write }: RowDeps): TaskStore {
   const once = createOnce(sql);
-  const { known, count, add, one, inOrder, update } = statements(sql);
+  const { known, newest, add, one, inOrder, update } = statements(sql);
 
   const keep = (task: NewTask): Kept => {
     const { id, owner, title, dueDate, priority, at } = task;
     const key = { owner, once: once(task.askedBy, [title, dueDate, priority]) };
     const before = known.first(key);
     if (before) return { kind: "kept", id: before.id };
-    if ((count.first({ owner })?.tasks ?? 0) >= MAX_TASKS_PER_PERSON)
-      return { kind: "full", max: MAX_TASKS_PER_PERSON };
-    const row = { ...key, id, title, due_date: dueDate, priority, created_at: at, completed_at: null };
+    const number = (newest.first({ owner })?.number ?? 0) + 1;
+    if (number > MAX_TASKS_PER_PERSON) return { kind: "full", max: MAX_TASKS_PER_PERSON };
+    const row = { ...key, number, id, title, due_date: dueDate, priority, created_at: at, completed_at: null };
     add.run({ ...row, status: "pending", place: placeOf("pending", dueDate, null) });
     return { kind: "kept", id };
   };
@@ -57,15 +57,12 @@ function statements(sql: Sql) {
     known: sql.prepare((db, p: Params<Pick<TaskTable, "owner" | "once">>) =>
       db.selectFrom("tasks").select("id").where("owner", "=", p("owner")).where("once", "=", p("once")),
     ),
-    count: sql.prepare((db, p: Params<{ owner: Principal }>) =>
-      db
-        .selectFrom("tasks")
-        .select((eb) => eb.fn.countAll<number>().as("tasks"))
-        .where("owner", "=", p("owner")),
+    newest: sql.prepare((db, p: Params<{ owner: Principal }>) =>
+      db.selectFrom("tasks").select("number").where("owner", "=", p("owner")).orderBy("number", "desc").limit(1),
     ),
     add: sql.prepare((db, p: Params<Omit<TaskTable, "seq">>) =>
       db.insertInto("tasks").values({
-        ...p.row("id", "owner", "once", "title", "due_date", "priority"),
+        ...p.row("id", "owner", "number", "once", "title", "due_date", "priority"),
         ...p.row("status", "place", "created_at", "completed_at"),
       }),
     ),

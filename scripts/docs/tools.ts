@@ -1,5 +1,5 @@
 /** The reference page of the gateway's own tools, made from their definitions: words, parameters, limits, flags. */
-import type { Tool } from "../src/contracts/tools/tool.ts";
+import type { Tool } from "../../src/contracts/tools/tool.ts";
 
 interface Parameter {
   readonly type?: string;

@@ -13,7 +13,7 @@ import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Queue } from "./contracts/queue.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createModelDesk, createRoleDesk } from "./desk.ts";
+import { openDesk } from "./desk.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./flow/index.ts";
 import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -24,7 +24,7 @@ import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
+import { chooseSession, createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
@@ -82,11 +82,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
-  const token = (from: Config): Secret => {
-    const chosen = secrets.token(from.gateway.auth.token);
-    deps.hide(chosen);
-    return chosen;
-  };
+  const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
@@ -98,15 +94,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const named = builtinChannels({ events });
   const channels = createChannelSet(Object.values(named));
   const lastStats = createLastStats();
-  const grants = await openRoleGrants(store.roleGrants);
-  const models = createModelDesk({ clock, pool, environment: options.environment }, config);
-  const roles = createRoleDesk(deps, config, grants);
-  const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles };
-  const knowing = { ...deps, events, store, pool, ...known };
+  const desk = await openDesk({ clock, pool, environment: options.environment, store: store.roleGrants }, config);
+  const asked = { status: () => status(), queue: () => queue };
+  const knowing = { ...deps, ...desk, ...asked, events, store, pool, stats: lastStats };
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, router: createRouter(config, undefined, grants.current) };
+  const receiving = { log, events, queue, router: createRouter(config, undefined, desk.grants) };
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
@@ -126,7 +120,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,
       metrics,
-      models,
+      models: desk.models,
       publicConfig: () => publicConfig(config()),
       reloadConfig: reloader.reload,
     },
@@ -146,6 +140,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
+}
+
+function hidden({ hide }: GatewayDeps, chosen: Secret): Secret {
+  hide(chosen);
+  return chosen;
 }
 
 /** Waits a little for replies that are on their way; what is left is sent by the next start. */

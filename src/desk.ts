@@ -1,11 +1,12 @@
-/** What commands and the API ask about models and roles, answered from configuration, environment and routing. Starts nothing. */
+/** What commands and the API ask about models and roles, answered from configuration, environment and routing. Reads the roles that were given; starts nothing. */
 import { createSessionModels, type ProviderFacts, type RoleDesk } from "./commands/index.ts";
 import { type Config, type Environment, keysForProvider, PROVIDER_KEYS } from "./config/index.ts";
 import type { AgentModel, AgentPool } from "./contracts/agent.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { SessionModels } from "./contracts/session-models.ts";
+import type { RoleGrantStore } from "./contracts/store-role-grants.ts";
 import type { Clock } from "./kit/clock.ts";
-import { decideGrant, explainRoute, type RoleGrants } from "./routing/index.ts";
+import { decideGrant, explainRoute, openRoleGrants, type RoleGrants } from "./routing/index.ts";
 
 /** What pi lets a model think that a configuration calls able to. */
 const USUAL_LEVELS: AgentModel["thinking"] = ["off", "minimal", "low", "medium", "high"];
@@ -16,11 +17,26 @@ interface DeskDeps {
   readonly environment: Environment;
 }
 
-export function createModelDesk({ clock, pool, environment }: DeskDeps, config: () => Config): SessionModels {
+export interface Desk {
+  readonly models: SessionModels;
+  readonly roles: RoleDesk;
+  /** Roles that were given from a chat, for routing. */
+  readonly grants: RoleGrants["current"];
+}
+
+export async function openDesk(
+  deps: DeskDeps & { readonly store: RoleGrantStore },
+  config: () => Config,
+): Promise<Desk> {
+  const grants = await openRoleGrants(deps.store);
+  return { models: createModelDesk(deps, config), roles: createRoleDesk(deps, config, grants), grants: grants.current };
+}
+
+function createModelDesk({ clock, pool, environment }: DeskDeps, config: () => Config): SessionModels {
   return createSessionModels({ clock, pool, providers: () => providerFacts(config(), environment) });
 }
 
-export function providerFacts({ models }: Pick<Config, "models">, environment: Environment): ProviderFacts {
+function providerFacts({ models }: Pick<Config, "models">, environment: Environment): ProviderFacts {
   const configured = Object.entries(models.providers).map(([provider, { models: served }]) => {
     const list = served.map(({ id, reasoning }) => ({
       name: `${provider}/${id}`,
@@ -35,7 +51,7 @@ export function providerFacts({ models }: Pick<Config, "models">, environment: E
   return { configured: Object.fromEntries(configured), known: Object.fromEntries(known) };
 }
 
-export function createRoleDesk({ clock }: Pick<DeskDeps, "clock">, config: () => Config, grants: RoleGrants): RoleDesk {
+function createRoleDesk({ clock }: Pick<DeskDeps, "clock">, config: () => Config, grants: RoleGrants): RoleDesk {
   return {
     why({ message, agentId }) {
       const { verdict } = explainRoute(config(), { ...message, agentId }, undefined, grants.current());

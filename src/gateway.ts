@@ -15,7 +15,7 @@ import type { AgentId } from "./contracts/ids.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
 import type { Queue } from "./contracts/queue.ts";
 import { startOutbox } from "./delivery/index.ts";
-import { createModelDesk, createRoleDesk } from "./desk.ts";
+import { openDesk } from "./desk.ts";
 import {
   createBriefing,
   createLiveTurns,
@@ -37,9 +37,9 @@ import { ownFiles, ownTools } from "./own-tools.ts";
 import { createHooks, startPlugins } from "./plugins/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
+import { chooseSession, createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
-import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
+import { openSecretFiles, openStore } from "./store/index.ts";
 import { createToolSide, pluginOptions } from "./tool-side.ts";
 
 export interface GatewayDeps {
@@ -99,7 +99,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(deps, { home: options.home }));
   const secrets = openSecretFiles(deps, options.home);
-  const token = (from: Config): Secret => tokenOf(deps, secrets, from);
+  const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
@@ -117,14 +117,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
   const channels = createChannelSet(Object.values(named), tellSent({ hooks }));
-  const grants = await openRoleGrants(store.roleGrants);
-  const models = createModelDesk({ clock, pool, environment: options.environment }, config);
+  const desk = await openDesk({ clock, pool, environment: options.environment, store: store.roleGrants }, config);
   const lastStats = createLastStats();
-  const known = { status: () => status(), queue: () => queue, roles: createRoleDesk(deps, config, grants) };
-  const commands = createCommands(config, { ...deps, events, store, pool, stats: lastStats, models, ...known });
+  const asked = { status: () => status(), queue: () => queue };
+  const commands = createCommands(config, { ...deps, ...desk, ...asked, events, store, pool, stats: lastStats });
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, channels, router: createRouter(config, undefined, grants.current) };
+  const receiving = { log, events, queue, channels, router: createRouter(config, undefined, desk.grants) };
   const received = createReceiver(receiving, () => config().queue, stopping.signal);
   const receiver = tellReceived({ hooks }, received);
   const live = createLiveTurns({ clock, events, queue });
@@ -136,7 +135,17 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const notices = { plugins, configNotices: reloader.notices };
   const status = createStatus({ clock, pool, queue, outbox, channels, ...notices }, options);
   const watched = { live, events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const served = { ...deps, ...named, ...toolSide, ...watched, ...operate, store, receiver, plugins, models };
+  const served = {
+    ...deps,
+    ...named,
+    ...toolSide,
+    ...watched,
+    ...operate,
+    store,
+    receiver,
+    plugins,
+    models: desk.models,
+  };
   const opened = openHttp(
     {
       ...served,
@@ -183,10 +192,8 @@ function restartOf(config: () => Config, { askRestart }: Pick<GatewayOptions, "a
   return () => config().gateway.commands.restart && askRestart();
 }
 
-/** Hidden before anybody can log it. */
-function tokenOf(deps: GatewayDeps, secrets: SecretFiles, { gateway }: Config): Secret {
-  const chosen = secrets.token(gateway.auth.token);
-  deps.hide(chosen);
+function hidden({ hide }: GatewayDeps, chosen: Secret): Secret {
+  hide(chosen);
   return chosen;
 }
 

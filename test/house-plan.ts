@@ -143,4 +143,9 @@ export const LIMITS = {
 } as const;
 
 /** What may break a rule for now. Each entry silences findings that start with `place`, and says why. */
-export const EXCEPTIONS: readonly { readonly place: string; readonly because: string }[] = [];
+export const EXCEPTIONS: readonly { readonly place: string; readonly because: string }[] = [
+  {
+    place: "src/contracts holds",
+    because: "one file for each thing that crosses a border, and none of them has behaviour",
+  },
+];

@@ -6,7 +6,7 @@ import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
-import type { SessionsFlags } from "./sessions.ts";
+import type { SessionsFlags } from "./sessions/sessions.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
 
 type Commander = typeof import("commander");
@@ -96,25 +96,25 @@ function addSessions(program: Command, commander: Commander, world: CliWorld, fi
   limited(sessions.command("list").description("list conversations, the latest first"), "how many to list")
     .argument("[words...]", "only those whose title or key has these words")
     .action(async (words: string[], flags: SessionsFlags) => {
-      const { listSessions } = await import("./sessions.ts");
+      const { listSessions } = await import("./sessions/sessions.ts");
       finish(await listSessions(world, words, flags));
     });
   limited(sessions.command("show").description("show a conversation"), "how many messages to show")
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: SessionsFlags) => {
-      const { showSession } = await import("./sessions.ts");
+      const { showSession } = await import("./sessions/sessions.ts");
       finish(await showSession(world, session, flags));
     });
   common(sessions.command("reset").description("begin a conversation anew; what was said is kept"))
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: CommonFlags) => {
-      const { resetSession } = await import("./sessions.ts");
+      const { resetSession } = await import("./sessions/sessions.ts");
       finish(await resetSession(world, session, flags));
     });
   common(sessions.command("abort").description("stop the answer that is being written"))
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: CommonFlags) => {
-      const { abortSession } = await import("./sessions.ts");
+      const { abortSession } = await import("./sessions/sessions.ts");
       finish(await abortSession(world, session, flags));
     });
 }

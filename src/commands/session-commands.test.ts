@@ -6,7 +6,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { createEvents } from "../observe/index.ts";
-import { OFFERED, testModels, testRoles } from "../testing/command-desk.ts";
+import { OFFERED, testModels, testRoles } from "../testing/commands/command-desk.ts";
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";

@@ -12,7 +12,7 @@ import { systemIds } from "../kit/ids.ts";
 import { createEvents } from "../observe/index.ts";
 import { createQueue } from "../queue/index.ts";
 import { createRouter } from "../routing/index.ts";
-import { testModels, testRoles } from "../testing/command-desk.ts";
+import { testModels, testRoles } from "../testing/commands/command-desk.ts";
 import { createFakePool, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";

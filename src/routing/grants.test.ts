@@ -76,7 +76,7 @@ describe("giving a role", () => {
       { allow: true, principal: EVE },
     ],
     ["telegram:user:9", null, nobody, new Map([[EVE, "member"]]), { allow: true, principal: EVE }],
-  ] as const)("%s %s", (principal, role, roles, grants, expected) => {
+  ] as const)("%s %s", (...[principal, role, roles, grants, expected]) => {
     expect(decideGrant({ principal, role }, { roles, grants: grants as ReadonlyMap<Principal, Role> })).toEqual(
       expected,
     );

@@ -12,13 +12,13 @@ import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts"
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
-import { createConversations } from "./rows/conversations.ts";
+import { createConversations } from "./rows/chats/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
 import { createOutbox } from "./rows/outbox.ts";
 import { createQueueModes } from "./rows/queue-modes.ts";
-import { createRoleGrants } from "./rows/role-grants.ts";
+import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";

@@ -7,8 +7,8 @@ import type { Builder, Params } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, pageSize } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
-import { createFreshStart } from "./conversations.ts";
-import { createSessionChanges } from "./session-changes.ts";
+import { createFreshStart } from "./chats/conversations.ts";
+import { createSessionChanges } from "./chats/session-changes.ts";
 import { createTranscript } from "./transcript.ts";
 import { containing } from "./words.ts";
 

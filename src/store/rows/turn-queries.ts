@@ -135,6 +135,7 @@ function ending(sql: Sql) {
         .where("key", "=", p("key"))
         .where("file", "=", p("file")),
     ),
+    /** Only when a new conversation has begun in the middle of the turn. */
     settleKept: sql.prepare((db, p: Params<UsageColumns & { file: string; settledBytes: number; at: number }>) =>
       db
         .updateTable("conversations")

@@ -129,9 +129,9 @@ function endTurn(queries: TurnQueries, turn: EndedTurn, end: TurnFinish): void {
   queries.endMessages.run({ turnId: turn.id });
   for (const row of replyRows(turn, end)) queries.addReply.run(row);
   queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
-  const { settledBytes, at } = end;
-  if (queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes }) > 0) return;
-  if (end.model !== "") queries.settleKept.run({ file: turn.file, settledBytes, at, ...usage });
+  queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
+  if (end.model !== "")
+    queries.settleKept.run({ file: turn.file, settledBytes: end.settledBytes, at: end.at, ...usage });
 }
 
 /** Counts come from a model provider in the end; an odd one must not keep a turn from ending. */

@@ -1,5 +1,6 @@
 /** What names, settings and earlier conversations of sessions promise, and roles given from a chat. */
 import { expect, test } from "bun:test";
+import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { ConversationAsker } from "../../contracts/store-conversations.ts";
@@ -10,7 +11,12 @@ const EVE = "telegram:user:9" as Principal;
 let count = 0;
 
 /** One message and its whole turn. `bytes` is the size of the session file after it. */
-async function talk(store: Store, session: string, text: string, bytes: number, more: object = {}): Promise<string> {
+async function talk(
+  store: Store,
+  session: string,
+  text: string,
+  { bytes, ...more }: { readonly bytes: number } & Partial<InboundMessage>,
+): Promise<string> {
   const id = `${session}-${++count}`;
   await store.inbox.accept(row(`in-${id}`, session, { text, receivedAt: 1_000 + count, ...more }));
   const begun = await store.turns.begin(turn(`t-${id}`, session, [`in-${id}`]));
@@ -35,11 +41,11 @@ const titles = async (store: Store, asker = here) =>
 export function conversationPromises(open: () => Promise<StoreWorld>): void {
   test("a conversation that was ended is kept with its size, its title and what it cost, and comes back as it was", async () => {
     await using world = await open();
-    const first = await talk(world.store, "a", "about cats", 400);
-    await talk(world.store, "a", "more about cats", 500);
+    const first = await talk(world.store, "a", "about cats", { bytes: 400 });
+    await talk(world.store, "a", "more about cats", { bytes: 500 });
     await world.store.sessions.reset(sessionKey("a"), 4_000);
     expect((await fileOf(world.store, "a")).settledBytes).toBe(0);
-    await talk(world.store, "a", "about dogs", 700);
+    await talk(world.store, "a", "about dogs", { bytes: 700 });
     const store = await world.reopen();
     const [cats, ...rest] = await store.conversations.list(here, 10);
     expect(rest).toEqual([]);
@@ -57,7 +63,7 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
     const { store } = world;
     const files = [];
     for (const [at, text] of ["one", "two", "three"].entries()) {
-      files.push(await talk(store, "a", text, 100 + at));
+      files.push(await talk(store, "a", text, { bytes: 100 + at }));
       await store.sessions.reset(sessionKey("a"), 4_000);
     }
     for (let round = 0; round < 6; round++) {
@@ -71,12 +77,12 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
   test("a command that runs again after a crash has nothing left to do", async () => {
     await using world = await open();
     const { store } = world;
-    const first = await talk(store, "a", "one", 100);
+    const first = await talk(store, "a", "one", { bytes: 100 });
     await store.sessions.reset(sessionKey("a"), 4_000, "n1" as TurnId);
     const fresh = await fileOf(store, "a");
     await store.sessions.reset(sessionKey("a"), 4_001, "n1" as TurnId);
     expect(await fileOf(store, "a")).toEqual(fresh);
-    const second = await talk(store, "a", "two", 200);
+    const second = await talk(store, "a", "two", { bytes: 200 });
     await store.conversations.resume(here, first, by("r1"));
     expect(await store.conversations.resumedBy(here.sessionKey, "r1" as TurnId)).toMatchObject({ file: first });
     expect(await store.conversations.resumedBy(here.sessionKey, "r2" as TurnId)).toBeNull();
@@ -102,8 +108,8 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
   test("a person finds their other chats; taking up the current conversation of one leaves that one a new beginning", async () => {
     await using world = await open();
     const { store } = world;
-    const there = await talk(store, "b", "in the other chat", 300);
-    await talk(store, "a", "here", 100);
+    const there = await talk(store, "b", "in the other chat", { bytes: 300 });
+    await talk(store, "a", "here", { bytes: 100 });
     expect(await titles(store)).toEqual(["in the other chat"]);
     await store.inbox.accept(row("busy", "b", { text: "wait" }));
     await store.turns.begin(turn("t-busy", "b", ["busy"]));
@@ -122,13 +128,13 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     const { store } = world;
     const files = [
-      await talk(store, "eve", "of Eve", 100, { sender: { principal: EVE, name: "Eve" } }),
-      await talk(store, "group", "of a group", 100, { scope: "group" }),
-      await talk(store, "shared", "shared", 100),
+      await talk(store, "eve", "of Eve", { bytes: 100, sender: { principal: EVE, name: "Eve" } }),
+      await talk(store, "group", "of a group", { bytes: 100, scope: "group" }),
+      await talk(store, "shared", "shared", { bytes: 100 }),
     ];
-    await talk(store, "shared", "shared", 100, { sender: { principal: EVE, name: "Eve" } });
-    await talk(store, "a", "here", 100);
-    const other = await talk(store, "c", "mine", 100);
+    await talk(store, "shared", "shared", { bytes: 100, sender: { principal: EVE, name: "Eve" } });
+    await talk(store, "a", "here", { bytes: 100 });
+    const other = await talk(store, "c", "mine", { bytes: 100 });
     const stranger = { ...here, agentId: "pirate" as ConversationAsker["agentId"] };
     expect([await titles(store), await titles(store, stranger)]).toEqual([["mine"], []]);
     for (const file of files) expect(await store.conversations.resume(here, file, by("r"))).toEqual({ kind: "gone" });
@@ -147,7 +153,7 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
 export function sessionChangePromises(open: () => Promise<StoreWorld>): void {
   test("a session keeps its model and thinking level over a reset and a restart, and each turn is told", async () => {
     await using world = await open();
-    await talk(world.store, "a", "hello", 100);
+    await talk(world.store, "a", "hello", { bytes: 100 });
     const key = sessionKey("a");
     expect(await world.store.sessions.configure(key, { model: "fake/two" })).toBe(true);
     expect(await world.store.sessions.configure(key, { thinking: "high" })).toBe(true);
@@ -180,8 +186,8 @@ export function sessionChangePromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     const { store } = world;
     const key = sessionKey("a");
-    await talk(store, "a", "/status", 0);
-    await talk(store, "a", "Plans for Friday", 100);
+    await talk(store, "a", "/status", { bytes: 0 });
+    await talk(store, "a", "Plans for Friday", { bytes: 100 });
     expect(await store.sessions.rename(key, " The /big\n plan ")).toBe(true);
     await store.inbox.accept(row("5", "a", { text: "other words" }));
     expect((await store.sessions.get(key))?.title).toBe("The /big plan");

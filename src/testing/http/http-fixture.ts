@@ -19,7 +19,7 @@ import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
-import { testModels } from "../command-desk.ts";
+import { testModels } from "../commands/command-desk.ts";
 import { createSeqIds } from "../seq-ids.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";

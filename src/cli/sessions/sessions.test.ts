@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
+import { cliFixture, fakeGateway } from "../../testing/cli-fixture.ts";
 
 const USAGE = { inputTokens: 12, outputTokens: 3, costUsd: 0.25 };
 const session = (name: string, more: object = {}) => ({

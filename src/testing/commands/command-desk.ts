@@ -1,8 +1,8 @@
 /** What commands ask about models and roles, answered by the real decisions over made-up facts. */
-import { createSessionModels, type ProviderFacts, type RoleDesk } from "../commands/index.ts";
-import type { AgentModel, ModelQuery } from "../contracts/agent.ts";
-import type { SessionModels } from "../contracts/session-models.ts";
-import type { Clock } from "../kit/clock.ts";
+import { createSessionModels, type ProviderFacts, type RoleDesk } from "../../commands/index.ts";
+import type { AgentModel, ModelQuery } from "../../contracts/agent.ts";
+import type { SessionModels } from "../../contracts/session-models.ts";
+import type { Clock } from "../../kit/clock.ts";
 
 const LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
 

@@ -1,19 +1,19 @@
 /** Conversations of a chat, one after the other: nothing that was said to an agent is lost by beginning a new one. */
-import type { SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type {
   Conversation,
   ConversationAsker,
   ConversationStore,
   Resumed,
-} from "../../contracts/store-conversations.ts";
-import type { Ids } from "../../kit/ids.ts";
-import type { ConversationTable } from "../schema.ts";
-import type { Sql } from "../sql.ts";
-import { decodeAttachments } from "./codec.ts";
+} from "../../../contracts/store-conversations.ts";
+import type { Ids } from "../../../kit/ids.ts";
+import type { ConversationTable } from "../../schema.ts";
+import type { Sql } from "../../sql.ts";
+import { decodeAttachments } from "../codec.ts";
 import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
-import type { RowDeps } from "./row-deps.ts";
-import { newSessionFile } from "./session-file-name.ts";
-import { titleOf } from "./words.ts";
+import type { RowDeps } from "../row-deps.ts";
+import { newSessionFile } from "../session-file-name.ts";
+import { titleOf } from "../words.ts";
 
 const MAX_LISTED = 50;
 

@@ -1,11 +1,11 @@
 /** `pi-gw sessions`: list conversations, show one, stop its answer, begin it anew. */
-import { visible, visibleLines } from "../observe/index.ts";
-import { createClient, type GatewayClient } from "./client.ts";
-import { EXIT_OK } from "./exit-code.ts";
-import { findGateway } from "./home.ts";
-import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
-import { durationText } from "./status.ts";
-import type { CliWorld, CommonFlags } from "./world.ts";
+import { visible, visibleLines } from "../../observe/index.ts";
+import { createClient, type GatewayClient } from "../client.ts";
+import { EXIT_OK } from "../exit-code.ts";
+import { findGateway } from "../home.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import { durationText } from "../status.ts";
+import type { CliWorld, CommonFlags } from "../world.ts";
 
 export interface SessionsFlags extends CommonFlags {
   readonly limit?: number;

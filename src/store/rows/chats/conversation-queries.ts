@@ -1,8 +1,8 @@
 /** The statements of conversations, apart from their rules. What a conversation was about is read from its turns, wherever it was held. */
 import { sql as raw } from "kysely";
-import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { ConversationTable, SessionTable } from "../schema.ts";
-import type { Params, Sql } from "../sql.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import type { ConversationTable, SessionTable } from "../../schema.ts";
+import type { Params, Sql } from "../../sql.ts";
 
 export type ConversationQueries = ReturnType<typeof createConversationQueries>;
 

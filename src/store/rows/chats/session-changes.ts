@@ -1,12 +1,12 @@
 /** What people change about a session: its model, how much the model thinks, and its name. */
 import { sql as raw } from "kysely";
-import type { SessionKey } from "../../contracts/ids.ts";
-import type { SessionStore } from "../../contracts/store.ts";
-import type { SessionTable } from "../schema.ts";
-import type { Params } from "../sql.ts";
-import { decodeAttachments } from "./codec.ts";
-import type { RowDeps } from "./row-deps.ts";
-import { searchTextOf, titleOf } from "./words.ts";
+import type { SessionKey } from "../../../contracts/ids.ts";
+import type { SessionStore } from "../../../contracts/store.ts";
+import type { SessionTable } from "../../schema.ts";
+import type { Params } from "../../sql.ts";
+import { decodeAttachments } from "../codec.ts";
+import type { RowDeps } from "../row-deps.ts";
+import { searchTextOf, titleOf } from "../words.ts";
 
 type Titled = Pick<SessionTable, "title" | "search_text"> & { readonly key: SessionKey; readonly named: 0 | 1 };
 

@@ -1,9 +1,9 @@
 /** Roles given from a chat: a small table, read whole at the start. */
-import type { Principal } from "../../contracts/ids.ts";
-import type { RoleGrantStore } from "../../contracts/store-role-grants.ts";
-import type { RoleGrantTable } from "../schema.ts";
-import type { Params } from "../sql.ts";
-import type { RowDeps } from "./row-deps.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import type { RoleGrantStore } from "../../../contracts/store-role-grants.ts";
+import type { RoleGrantTable } from "../../schema.ts";
+import type { Params } from "../../sql.ts";
+import type { RowDeps } from "../row-deps.ts";
 
 export function createRoleGrants({ sql, read, write }: RowDeps): RoleGrantStore {
   const all = sql.prepare((db, _p: Params<object>) =>

@@ -103,7 +103,7 @@ export interface UnfinishedRow {
 // ── turns ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface TurnStore {
-  /** Makes the turn row and claims its messages; or, when the turn exists (a retry), counts one more attempt. */
+  /** Makes the turn row and claims its messages; or, when the turn exists (a retry), counts one more attempt and claims what joined it since. */
   begin(turn: {
     readonly turnId: TurnId;
     readonly sessionKey: SessionKey;

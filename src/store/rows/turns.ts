@@ -21,7 +21,9 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
         const session = queries.session.first({ key: turn.sessionKey });
         if (!session) throw new GatewayError("internal", "a turn was begun in a session that does not exist");
         const known = queries.turn.first({ id: turn.turnId });
-        const { attempt, unsafe } = known ? beginAgain(queries, known, session) : beginFirst(queries, turn, session);
+        const { attempt, unsafe } = known
+          ? beginAgain(queries, known, turn, session)
+          : beginFirst(queries, turn, session);
         if (!known && turn.overflow) overflow.claim({ ...turn, ...turn.overflow });
         return {
           attempt,
@@ -86,12 +88,15 @@ function beginFirst(queries: TurnQueries, turn: BeginTurn, session: Session): Pi
 function beginAgain(
   queries: TurnQueries,
   known: TurnTableRow,
+  turn: BeginTurn,
   session: Session,
 ): Pick<TurnTable, "attempt" | "unsafe"> {
   if (known.state !== "running")
     throw new GatewayError("conflict", "this turn has ended already", { fields: { turnId: known.id } });
   const attempt = known.attempt + 1;
   queries.again.run({ id: known.id, attempt, file: session.file });
+  // What joined it in an earlier attempt may not have been noted then.
+  for (const inboxId of turn.inboxIds) queries.claim.run({ inboxId, turnId: known.id, key: known.session_key });
   return { attempt, unsafe: known.unsafe };
 }
 

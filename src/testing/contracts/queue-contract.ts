@@ -23,6 +23,7 @@ const open = async (store: Store): Promise<string[]> =>
 
 export function queuePromises(opened: () => Promise<StoreWorld>): void {
   joining(opened);
+  retrying(opened);
   unbegunEnds(opened);
   overflowing(opened);
 
@@ -82,6 +83,17 @@ function joining(opened: () => Promise<StoreWorld>): void {
     await store.turns.finish(end("t1", { joined: ids("in2", "in3") }));
     expect(await open(store)).toEqual(["in3 -"]);
     expect((await store.turns.resultOf("in2" as InboxId))?.turnId).toBe("t1" as TurnId);
+  });
+}
+
+function retrying(opened: () => Promise<StoreWorld>): void {
+  test("a turn that is tried again claims what joined it and could not be claimed before", async () => {
+    await using world = await opened();
+    const { store } = world;
+    for (const id of ["in1", "in2"]) await store.inbox.accept(row(id, "a"));
+    await store.turns.begin(turn("t1", "a", ["in1"]));
+    expect((await store.turns.begin(turn("t1", "a", ["in1", "in2"]))).attempt).toBe(2);
+    expect(await open(store)).toEqual(["in1 t1", "in2 t1"]);
   });
 }
 

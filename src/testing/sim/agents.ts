@@ -4,6 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
+import { type Deferred, deferred } from "../../kit/deferred.ts";
 import { NO_USAGE } from "../fake-pool.ts";
 import type { Chance } from "./chance.ts";
 import type { Run } from "./facts.ts";
@@ -73,15 +74,49 @@ interface Leased {
   giveBack(): void;
 }
 
+/** What is said into a prompt lies here until the model is asked the next time, or the prompt ends. */
+interface Ear {
+  steer(input: PromptInput): Promise<"taken" | "too_late">;
+  /** The model is asked again: what lies here is heard, unless chance has it that it is not. */
+  listen(run: Run): void;
+  close(): void;
+}
+
+function createEar({ world }: PoolDeps, chance: Chance): Ear {
+  let said: { readonly text: string; readonly how: Deferred<"taken" | "too_late"> } | null = null;
+  let over = false;
+  return {
+    async steer({ text }) {
+      if (over || said) return "too_late";
+      const how = deferred<"taken" | "too_late">();
+      said = { text, how };
+      return how.promise;
+    },
+    listen(run) {
+      if (!said || (!world.calm && chance.hits(world.options.agent.deaf))) return;
+      world.facts.note(`agent heard ${run.turnId} ${said.text.replaceAll("\n", " ")}`);
+      run.heard.push(said.text);
+      said.how.resolve("taken");
+      said = null;
+    },
+    close() {
+      over = true;
+      said?.how.resolve("too_late");
+    },
+  };
+}
+
 function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
   const { settledBytes } = leased.request;
+  const ear = createEar(deps, leased.chance.fork("ear"));
   let run: Run | null = null;
   return {
     pid: 1,
     prompt(input, signal) {
       run = beginRun(deps, leased.request, input);
-      return noting(deps, run, converse(deps, { ...leased, run }, signal));
+      return noting(deps, run, closing(ear, converse(deps, { ...leased, run, ear }, signal)));
     },
+    steer: (input) => ear.steer(input),
     async settledBytes() {
       if (run?.ending === "died") throw new Error("the process is gone");
       return settledBytes + (run?.texts.length ?? 0) + 100;
@@ -97,10 +132,19 @@ function beginRun({ world, life }: PoolDeps, { caller }: LeaseRequest, input: Pr
   const row = world.disk.db.query<{ attempt: number }, [string]>("select attempt from turns where id = ?").get(turnId);
   if (!row) world.facts.wrong(`${turnId} reached an agent before it was begun in the store`);
   const about = { turnId, sessionKey, life: life.number, attempt: row?.attempt ?? 0, texts: input.text };
-  const run: Run = { ...about, ending: null, said: "" };
+  const run: Run = { ...about, role: caller.role, heard: [], ending: null, said: "" };
   world.facts.runs.push(run);
   world.facts.note(`agent asked ${turnId} attempt ${run.attempt}: ${input.text.replaceAll("\n", " ")}`);
   return run;
+}
+
+/** Before the last event, as the contract says. */
+async function* closing(ear: Ear, stream: Stream): Stream {
+  for await (const event of stream) {
+    if (event.type === "done" || event.type === "failed" || event.type === "aborted") ear.close();
+    yield event;
+  }
+  ear.close();
 }
 
 /** A stream is given up when its life ends; what it was doing has then no end. */
@@ -113,11 +157,11 @@ async function* noting({ world, life }: PoolDeps, run: Run, stream: Stream): Str
   }
 }
 
-type Conversation = Leased & { readonly run: Run };
+type Conversation = Leased & { readonly run: Run; readonly ear: Ear };
 
 async function* converse(deps: PoolDeps, talk: Conversation, signal: AbortSignal): Stream {
   const { world, clock } = deps;
-  const { chance, run } = talk;
+  const { chance, run, ear } = talk;
   const kind = endingOf(world, chance);
   const pause = (ms: number): Promise<boolean> =>
     clock.sleep(ms, signal).then(
@@ -132,6 +176,10 @@ async function* converse(deps: PoolDeps, talk: Conversation, signal: AbortSignal
 
   if (!(await pause(chance.between(1, 50) * slow))) return yield aborted();
   yield { type: "text", delta: "I was" };
+  for (let calls = chance.between(0, 3); calls > 0; calls--) {
+    ear.listen(run);
+    if (!(await pause(chance.between(1, 50) * slow))) return yield aborted();
+  }
   if (!world.calm && chance.hits(world.options.agent.unsafeTool)) yield* callTool(deps, talk);
   const goOn = kind === "hung" ? await pause(world.options.turnMs * 10) : await pause(chance.between(1, 50) * slow);
   if (!goOn) {
@@ -158,7 +206,7 @@ function lastEvent(kind: AgentEnding, run: Run): AgentEvent {
   const failed = { ...common, type: "failed", detail: "says the simulation", text: "" } as const;
   if (kind === "died") return { ...failed, code: "agent_exited", again: true };
   if (kind === "failed") return { ...failed, code: "agent_garbled", again: false };
-  const words = `[${run.turnId}.${run.attempt}] answers ${run.texts.replaceAll("\n", " ")}`;
+  const words = `[${run.turnId}.${run.attempt}] answers ${[run.texts, ...run.heard].join(" ").replaceAll("\n", " ")}`;
   return { ...common, type: "done", text: kind === "empty" ? "" : words };
 }
 

@@ -1,6 +1,6 @@
 /** The promises, checked against the tables and against what people and platforms saw. It reads the database itself, not through the store. */
 import type { Database } from "bun:sqlite";
-import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Run, Saying } from "./facts.ts";
 import type { World } from "./world.ts";
 
@@ -13,8 +13,11 @@ interface InboxRow {
   readonly sender: string;
   readonly event_id: string;
   readonly text: string;
+  readonly role: Role;
+  readonly received_at: number;
   readonly turn_id: TurnId | null;
   readonly done: number;
+  readonly overflow: 0 | 1 | 2;
 }
 
 interface TurnRow {
@@ -24,6 +27,7 @@ interface TurnRow {
   readonly attempt: number;
   readonly state: "running" | "done" | "failed" | "aborted";
   readonly error_code: string | null;
+  readonly begun_at: number;
 }
 
 interface PartRow {
@@ -37,6 +41,8 @@ interface PartRow {
   readonly state: string;
 }
 
+const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
+const TAKEN_BACK = "Taken back before it was answered.";
 const MAX_ATTEMPTS = 3;
 const MAX_BEGINNINGS = 8;
 
@@ -60,8 +66,20 @@ export function checkEnd(world: World): void {
   const parts = db.query<PartRow, []>("select * from outbox order by seq").all();
   world.facts.counts.turns = turns.length;
   world.facts.counts.parts = parts.length;
+  world.facts.counts.overflow = inbox.filter((row) => row.overflow > 0).length;
+  world.facts.counts.expired = turns.filter((turn) => turn.error_code === "message_expired").length;
   checkSayings(world, inbox);
-  checkOrder(world, inbox, turns);
+  checkTakenBack(world, inbox, parts);
+  const backs = new Set(parts.filter(({ text }) => text === TAKEN_BACK).map(({ turn_id }) => turn_id));
+  const answered = inbox.filter((row) => row.turn_id === null || !backs.has(row.turn_id));
+  checkOrder(
+    world,
+    answered.filter((row) => row.overflow === 0),
+    turns,
+  );
+  const shown = answered.filter((row) => row.overflow < 2); // of those that are only counted, nobody can say which came when
+  for (const one of Map.groupBy(shown, (row) => `${row.session_key} ${row.channel} ${row.chat}`).values())
+    checkOrder(world, one, turns);
   for (const turn of turns) checkTurn(world, turn, inbox, parts);
   for (const part of parts) checkPart(world, part);
   checkArrivals(world, parts);
@@ -97,8 +115,22 @@ function checkOrder({ facts }: World, inbox: readonly InboxRow[], turns: readonl
   }
 }
 
+/** Whoever was told that it is taken back never got an answer; and nothing is taken back that nobody wanted back. */
+function checkTakenBack({ facts }: World, inbox: readonly InboxRow[], parts: readonly PartRow[]): void {
+  const backs = new Set(parts.filter(({ text }) => text === TAKEN_BACK).map(({ turn_id }) => turn_id));
+  for (const { message, takenBack, backAsked } of facts.sayings) {
+    const row = inbox.find(({ text }) => text === message.text);
+    const back = row?.turn_id ? backs.has(row.turn_id) : false;
+    if (back) facts.counts.takenBack++;
+    if (takenBack && !back) facts.wrong(`${message.text} was taken back and has another end`);
+    if (back && !backAsked) facts.wrong(`${message.text} was taken back by nobody`);
+    const asked = facts.runs.some(({ texts }) => saidIn(texts).includes(message.text));
+    if (back && asked) facts.wrong(`${message.text} was taken back and an agent was asked`);
+  }
+}
+
 function checkTurn(world: World, turn: TurnRow, inbox: readonly InboxRow[], parts: readonly PartRow[]): void {
-  const { facts, options } = world;
+  const { facts } = world;
   const asked = inbox.filter((row) => row.turn_id === turn.id);
   const shown = parts.filter((part) => part.turn_id === turn.id);
   const runs = facts.runs.filter((run) => run.turnId === turn.id);
@@ -106,24 +138,86 @@ function checkTurn(world: World, turn: TurnRow, inbox: readonly InboxRow[], part
   if (turn.state === "running") facts.wrong(`${turn.id} never ended`);
   if (runs.some((run) => run.attempt > MAX_BEGINNINGS)) facts.wrong(`${turn.id} reached an agent too often`);
   if (!first) return facts.wrong(`${turn.id} answers nothing`);
-  if (options.mode !== "collect" && asked.length > 1) facts.wrong(`${turn.id} joins what was to stay apart`);
-  if (asked.some((row) => row.sender !== first.sender || row.channel !== first.channel || row.chat !== first.chat))
-    facts.wrong(`${turn.id} joins what different people said`);
+  checkTogether(world, turn, asked, runs);
   if (shown.some((part) => part.channel !== first.channel || part.chat !== first.chat))
     facts.wrong(`${turn.id} is answered in another chat`);
   if (shown.some((part, at) => part.part !== at)) facts.wrong(`the parts of ${turn.id} are not in order`);
-  for (const run of runs)
-    if (run.texts !== asked.map((row) => row.text).join("\n\n"))
-      facts.wrong(`${turn.id} asked the agent something else`);
+  for (const run of runs) checkAsked(facts.wrong, turn, run, asked);
+  checkWaiting(world, turn, asked, runs);
   if (new Set(runs.map((run) => run.attempt)).size !== runs.length) facts.wrong(`an attempt of ${turn.id} ran twice`);
-  checkOutcome(world, turn, { runs, said: shown.map((part) => part.text) });
+  checkOutcome(world, turn, { runs, asked, said: shown.map((part) => part.text) });
 }
+
+/** What stands in one turn belongs together: one person, one place, and a reason to be joined at all. */
+function checkTogether(
+  { facts, options }: World,
+  turn: TurnRow,
+  asked: readonly InboxRow[],
+  runs: readonly Run[],
+): void {
+  const whole = asked.filter((row) => row.overflow === 0);
+  const [first = asked[0]] = whole;
+  const modes = new Set([options.mode, ...(facts.everModes.get(turn.session_key) ?? [])]);
+  const heard = runs.flatMap((run) => run.heard.flatMap(saidIn));
+  const mayJoin = modes.has("collect") || modes.has("steer") || turn.error_code === "message_expired";
+  const unjoined = whole.filter((row) => !heard.includes(row.text));
+  if (!mayJoin && unjoined.length > 1) facts.wrong(`${turn.id} joins what was to stay apart`);
+  if (whole.some((row) => row.sender !== first?.sender)) facts.wrong(`${turn.id} joins what different people said`);
+  if (asked.some((row) => row.channel !== first?.channel || row.chat !== first.chat))
+    facts.wrong(`${turn.id} joins what was said in different places`);
+  for (const run of runs)
+    if (asked.some((row) => run.texts.includes(row.text) && RANK[row.role] < RANK[run.role]))
+      facts.wrong(`${turn.id} lets somebody act as another`);
+  facts.counts.joined += whole.length - unjoined.length;
+}
+
+/** The agent was asked what is in the turn, and heard what joined it, each once; what it heard in vain is not the turn's. */
+function checkAsked(wrong: (what: string) => void, turn: TurnRow, run: Run, asked: readonly InboxRow[]): void {
+  const told = saidIn(run.texts);
+  const heard = run.heard.flatMap(saidIn);
+  const name = `${run.turnId}.${run.attempt}`;
+  const order = new Map(asked.map((row, at) => [row.text, at]));
+  if (told.some((text) => !order.has(text))) wrong(`${name} asked the agent something else`);
+  const all = [...told, ...heard];
+  if (new Set(all).size !== all.length) wrong(`${name} told the agent something twice`);
+  const over = asked.filter((row) => row.overflow > 0);
+  const block = new Set(over.map((row) => row.text));
+  for (const part of [told.filter((text) => block.has(text)), told.filter((text) => !block.has(text))])
+    if (part.some((text, at) => at > 0 && (order.get(text) ?? 0) < (order.get(part[at - 1] ?? "") ?? 0)))
+      wrong(`${name} was told in another order`);
+  const counted = Number(/\((\d+) more message/.exec(run.texts)?.[1] ?? 0);
+  if (counted !== over.length) wrong(`${name} counts ${counted} of ${over.length} that were too many`);
+  if (turn.state !== "done" || run.attempt !== turn.attempt) return; // its answer was never given
+  if (asked.some((row) => row.overflow < 2 && !all.includes(row.text))) wrong(`${name} is done and left something out`);
+  if (heard.some((text) => !order.has(text))) wrong(`${name} answered something that is not its own`);
+}
+
+/** Nobody is asked what has waited too long, and nothing ends for that reason that has not. */
+function checkWaiting(
+  { facts, options }: World,
+  turn: TurnRow,
+  asked: readonly InboxRow[],
+  runs: readonly Run[],
+): void {
+  const heard = runs.flatMap((run) => run.heard.flatMap(saidIn));
+  const waited = (row: InboxRow): boolean => turn.begun_at - row.received_at >= options.ttlMs;
+  const expired = turn.error_code === "message_expired";
+  if (expired && !asked.every((row) => waited(row) || row.overflow > 0)) facts.wrong(`${turn.id} was ended too early`);
+  const late = asked.filter((row) => row.overflow === 0 && !heard.includes(row.text) && waited(row));
+  if (runs.length > 0 && late.length > 0) facts.wrong(`${turn.id} answers what waited too long`);
+}
+
+const saidIn = (texts: string): string[] => texts.match(/<\d+>/g) ?? [];
 
 /** Every ending has its reason, and shows what the current attempt said. */
 function checkOutcome(
   { facts, options }: World,
   turn: TurnRow,
-  { runs, said }: { readonly runs: readonly Run[]; readonly said: readonly string[] },
+  {
+    runs,
+    asked,
+    said,
+  }: { readonly runs: readonly Run[]; readonly asked: readonly InboxRow[]; readonly said: readonly string[] },
 ): void {
   const last = runs.at(-1);
   const wrong = (what: string): void => facts.wrong(`${turn.id} ${what} (${turn.state} ${turn.error_code ?? ""})`);
@@ -131,7 +225,9 @@ function checkOutcome(
     if (last?.ending !== "done" || last.attempt !== turn.attempt) wrong("is done without an agent that was done");
     if (said.length !== 1 || said[0] !== last?.said) wrong("shows something else than its last attempt said");
   }
-  if (turn.state === "aborted" && !facts.stopped.has(turn.session_key) && options.mode !== "interrupt")
+  const interrupts = options.mode === "interrupt" || facts.everModes.get(turn.session_key)?.has("interrupt");
+  const back = said.includes(TAKEN_BACK) && asked.length === 1 && runs.length === 0;
+  if (turn.state === "aborted" && !facts.stopped.has(turn.session_key) && !interrupts && !back)
     wrong("was stopped by nobody");
   if (turn.state !== "failed") return;
   const fits: Readonly<Record<string, boolean>> = {
@@ -139,6 +235,7 @@ function checkOutcome(
     agent_garbled: last?.ending === "failed",
     agent_timeout: last?.ending === "hung",
     agent_empty: last?.ending === "empty",
+    message_expired: runs.length === 0,
     agent_unavailable: facts.leaseErrors.has(turn.id),
     agent_unsafe_retry: facts.unsafe.has(turn.id) || runs.some((run) => run.ending === null),
   };

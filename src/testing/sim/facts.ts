@@ -1,6 +1,7 @@
 /** What happened in a simulated world, noted as it happens, and every broken promise with its moment. Decides nothing. */
-import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
+import type { QueueMode } from "../../contracts/queue.ts";
 import type { AgentEnding } from "./agents.ts";
 
 /** One thing somebody says, however often it has to be said. */
@@ -14,6 +15,10 @@ export interface Saying {
   /** It was offered and no answer came back: it may be stored or not. */
   maybe: boolean;
   over: boolean;
+  /** What became of taking it back: null when nobody tried, or nobody knows. */
+  takenBack: boolean | null;
+  /** Somebody tried; it may have been taken back although nobody was told. */
+  backAsked: boolean;
 }
 
 export interface Run {
@@ -21,7 +26,10 @@ export interface Run {
   readonly sessionKey: SessionKey;
   readonly life: number;
   readonly attempt: number;
+  readonly role: Role;
   readonly texts: string;
+  /** What it took in while it ran. */
+  readonly heard: string[];
   ending: AgentEnding | "cut" | null;
   /** What it said, if it came to an end. */
   said: string;
@@ -52,6 +60,10 @@ export interface Facts {
   readonly sends: Map<string, Sends>;
   /** Sessions in which somebody pressed stop while a turn ran. */
   readonly stopped: Set<SessionKey>;
+  /** What was chosen for a session; "unknown" while nobody can say whether it was stored. */
+  readonly modes: Map<SessionKey, QueueMode | null | "unknown">;
+  /** Every mode a session may have had. */
+  readonly everModes: Map<SessionKey, Set<QueueMode>>;
   readonly unsafe: Set<TurnId>;
   readonly leaseErrors: Set<TurnId>;
   readonly settledBytes: Map<SessionKey, number>;
@@ -62,7 +74,11 @@ export interface Facts {
   sendsOf(id: string): Sends;
 }
 
-export type Count = "crashes" | "stops" | "turns" | "parts" | "refused" | "duplicates" | "zombies" | "storeFailures";
+const NOTHING_YET = {
+  ...{ crashes: 0, stops: 0, turns: 0, parts: 0, refused: 0, duplicates: 0, zombies: 0, storeFailures: 0 },
+  ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0 },
+};
+export type Count = keyof typeof NOTHING_YET;
 
 export function createFacts(now: () => number): Facts {
   const trace: string[] = [];
@@ -76,10 +92,12 @@ export function createFacts(now: () => number): Facts {
     arrivals: [],
     sends,
     stopped: new Set(),
+    modes: new Map(),
+    everModes: new Map(),
     unsafe: new Set(),
     leaseErrors: new Set(),
     settledBytes: new Map(),
-    counts: { crashes: 0, stops: 0, turns: 0, parts: 0, refused: 0, duplicates: 0, zombies: 0, storeFailures: 0 },
+    counts: { ...NOTHING_YET },
     note: (what) => void trace.push(`${now()} ${what}`),
     wrong(what) {
       broken.push(`at ${now()} ms: ${what}`);

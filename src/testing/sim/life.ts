@@ -2,11 +2,12 @@
 import type { Queue } from "../../contracts/queue.ts";
 import type { Receiver } from "../../contracts/channel.ts";
 import type { Store, TurnFinish } from "../../contracts/store.ts";
+import type { TakeBack } from "../../contracts/flow.ts";
 import type { Outbox } from "../../contracts/delivery.ts";
 import type { Log } from "../../kit/log.ts";
 import { silentLog } from "../../kit/log.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createReceiver, startTurns } from "../../flow/index.ts";
+import { createLiveTurns, createReceiver, createTakeBack, startTurns } from "../../flow/index.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { assemble } from "../../store/open.ts";
@@ -17,6 +18,7 @@ import { type Mortal, never, type World } from "./world.ts";
 export interface Life extends Mortal {
   readonly receiver: Receiver;
   readonly queue: Queue;
+  readonly takeBack: TakeBack;
   readonly outbox: Outbox;
   readonly pool: SimPool;
   /** The store itself, for somebody who is not this process. */
@@ -63,13 +65,13 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     const events = createEvents({ log });
     const queue = createQueue({ clock, ids: world.ids, log, store }, () => ({ ...options, channels: {} }));
     const stopping = new AbortController();
+    channels = createSimChannels({ world, life: state, clock });
     const receiver = createReceiver(
-      { log, events, queue, router: routerOf(world) },
+      { log, events, queue, channels: mapOf(channels), router: routerOf(world) },
       () => ({ maxMessageChars: 1_000 }),
       stopping.signal,
     );
     const live = createLiveTurns({ clock, events, queue });
-    channels = createSimChannels({ world, life: state, clock });
     const pool = createSimPool({ world, life: state, clock, store });
     const { outbox, recovered, turns } = await begin();
     events.on("turn.ended", ({ turnId, outcome }) => facts.note(`ended ${turnId} ${outcome}`));
@@ -86,7 +88,8 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       state.alive = false;
       doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted
     };
-    return Object.assign(state, { receiver, queue, outbox, pool, store: real, recovered, stop });
+    const takeBack = createTakeBack({ events, queue, outbox });
+    return Object.assign(state, { receiver, queue, takeBack, outbox, pool, store: real, recovered, stop });
 
     async function begin() {
       const recovered = await queue.recover();
@@ -185,6 +188,7 @@ function mortalStore(world: World, state: State, real: Store): Store {
     ...real,
     inbox: door("inbox", real.inbox),
     turns: door("turns", real.turns),
+    queueModes: door("queueModes", real.queueModes),
     outbox: door("outbox", real.outbox),
     toolCalls: door("toolCalls", real.toolCalls),
   };

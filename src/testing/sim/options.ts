@@ -1,6 +1,6 @@
 /** What one seed stands for: how many talk, how much goes wrong and where. Everything random about a world is decided from here. */
 import type { Channel } from "../../contracts/channel.ts";
-import type { QueueMode } from "../../contracts/queue.ts";
+import { QUEUE_MODES, type QueueMode } from "../../contracts/queue.ts";
 import type { Chance } from "./chance.ts";
 
 export interface SimOptions {
@@ -27,6 +27,8 @@ export interface SimOptions {
     readonly noLease: number;
     readonly unsafeTool: number;
     readonly slow: number;
+    /** Share of chances to take in what is said into a turn that are not used. */
+    readonly deaf: number;
   };
   readonly channels: readonly SimChannel[];
   /** Times at which the disk stops taking writes or reads for a while. */
@@ -35,6 +37,12 @@ export interface SimOptions {
   readonly bursts: number;
   readonly repeats: number;
   readonly givesUp: number;
+  /** Share of messages that are wanted in the running answer. */
+  readonly steers: number;
+  /** Share of messages that somebody tries to take back. */
+  readonly cancels: number;
+  /** How often somebody chooses another queue mode for a session. */
+  readonly choices: number;
   readonly aborts: number;
   readonly stops: number;
 }
@@ -48,7 +56,7 @@ export interface SimChannel extends Pick<Channel, "id" | "repeat" | "dedupeMs" |
   readonly notReady: number;
 }
 
-const MODES = ["collect", "followup", "interrupt"] as const;
+const A_LONG_TIME_MS = 10 * 86_400_000;
 
 export function optionsOf(chance: Chance): SimOptions {
   const some = (share: number, most: number): number => (chance.hits(share) ? chance.next() * most : 0);
@@ -57,9 +65,9 @@ export function optionsOf(chance: Chance): SimOptions {
     sessions: chance.between(1, 6),
     messages,
     talkMs: chance.pick([500, 5_000, 60_000]),
-    mode: chance.pick(MODES),
+    mode: chance.pick(QUEUE_MODES),
     maxOverflow: chance.pick([1, 3, 50]),
-    ttlMs: 3_600_000_000,
+    ttlMs: chance.hits(0.3) ? chance.between(3_000, 60_000) : A_LONG_TIME_MS,
     collectMs: chance.pick([0, 200, 2_000]),
     maxPerSession: chance.pick([2, 5, 20]),
     maxTotal: chance.pick([6, 30, 100]),
@@ -75,6 +83,7 @@ export function optionsOf(chance: Chance): SimOptions {
       noLease: some(0.2, 0.2),
       unsafeTool: some(0.5, 0.5),
       slow: some(0.4, 0.5),
+      deaf: some(0.5, 0.9),
     },
     channels: CHANNELS.map((channel) => ({
       ...channel,
@@ -89,6 +98,9 @@ export function optionsOf(chance: Chance): SimOptions {
     bursts: some(0.5, 0.8),
     repeats: some(0.6, 0.4),
     givesUp: some(0.5, 0.4),
+    steers: some(0.5, 0.5),
+    cancels: some(0.5, 0.5),
+    choices: chance.hits(0.4) ? chance.between(1, 6) : 0,
     aborts: chance.hits(0.5) ? chance.between(1, 6) : 0,
     stops: chance.hits(0.4) ? chance.between(1, 3) : 0,
   };

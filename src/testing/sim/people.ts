@@ -1,6 +1,7 @@
 /** People who say things, say them again when no answer comes, press send twice, and press stop. Each event id is used for one thing only. */
 import type { Receipt } from "../../contracts/channel.ts";
 import type { InboxId, Principal, SessionKey } from "../../contracts/ids.ts";
+import { QUEUE_MODES } from "../../contracts/queue.ts";
 import type { Chance } from "./chance.ts";
 import type { Saying } from "./facts.ts";
 import type { Life } from "./life.ts";
@@ -14,6 +15,7 @@ export interface People {
 
 const never = new AbortController().signal;
 const AGAIN_MS = 3_000;
+const REGRET_MS = 2_000;
 
 /** `life` is the one that can be reached now, if any. */
 export function startPeople(world: World, life: () => Life | null): People {
@@ -56,12 +58,17 @@ export function startPeople(world: World, life: () => Life | null): People {
     time.at(at, () => void offer(saying));
     if (chance.hits(options.repeats)) time.at(at, () => void offer(saying));
     if (chance.hits(options.repeats)) time.at(at + chance.between(0, options.talkMs), () => void offer(saying));
+    if (chance.hits(options.cancels))
+      time.at(at + chance.between(0, REGRET_MS), () => void regret(world, life(), saying));
   }
+  for (let count = 0; count < options.choices; count++)
+    time.at(chance.between(0, options.talkMs * 2), () => void choose(world, life(), chance));
   for (let count = 0; count < options.aborts; count++)
     time.at(chance.between(0, options.talkMs * 2), () => pressStop(world, life(), chance));
 
   return {
     lifeEnded() {
+      world.choosing.clear(); // nobody will hear how it ended
       for (const saying of waiting) {
         saying.maybe = true;
         later(saying);
@@ -79,6 +86,9 @@ function hear({ world, life }: { world: World; life: Life }, saying: Saying, rec
   if (receipt.kind === "refused") {
     facts.counts.refused++;
     if (!saying.maybe && !saying.told && rowOf(world, saying)) facts.wrong(`${text} was refused and is stored`);
+    const channel = options.channels.find(({ id }) => id === saying.message.address.channel);
+    if (receipt.because.endsWith("_full") && !channel?.canRefuse)
+      facts.wrong(`${text} was refused where nobody can be`);
     checkRefusal(world, saying, receipt.because);
     return saying.told === null;
   }
@@ -87,7 +97,10 @@ function hear({ world, life }: { world: World; life: Life }, saying: Saying, rec
   else if (row.id !== receipt.id) facts.wrong(`${text} was accepted under an id that is not its own`);
   if (receipt.kind === "queued") {
     if (saying.told) facts.wrong(`${text} was queued twice`);
-    if (options.mode === "interrupt" && life.pool.busyWith(saying.sessionKey))
+    const { mode } = life.queue.session(saying.sessionKey, saying.message.address.channel);
+    const known = facts.modes.get(saying.sessionKey) ?? null;
+    if (known !== "unknown" && mode !== (known ?? options.mode)) facts.wrong(`${saying.sessionKey} forgot its mode`);
+    if (mode === "interrupt" && !saying.message.steer && life.pool.busyWith(saying.sessionKey))
       facts.wrong(`${text} did not interrupt the turn before it`);
   } else {
     facts.counts.duplicates++;
@@ -111,6 +124,48 @@ function rowOf({ disk }: World, { message: { address, eventId } }: Saying): { id
   return disk.db
     .query<{ id: InboxId }, [string, string]>("select id from inbox where channel = ? and event_id = ?")
     .get(address.channel, eventId);
+}
+
+/** Takes it back, if it still waits; somebody else's cannot be. */
+async function regret({ facts }: World, life: Life | null, saying: Saying): Promise<void> {
+  const { told, message } = saying;
+  if (!life?.alive || !told) return;
+  saying.backAsked = true;
+  try {
+    const theirs = await life.takeBack.cancel(told, "somebody else" as Principal);
+    if (!life.alive) return;
+    if (theirs.kind !== "unknown") facts.wrong(`${message.text} was taken back by another`);
+    const done = await life.takeBack.cancel(told, message.sender.principal);
+    if (!life.alive) return;
+    facts.note(`taking back ${message.text}: ${done.kind}`);
+    if (done.kind === "unknown") facts.wrong(`${message.text} is unknown to its sender`);
+    if (done.kind === "cancelled") saying.takenBack = true;
+  } catch (error) {
+    facts.note(`not taken back ${message.text}: ${error instanceof Error ? error.message : "?"}`);
+  }
+}
+
+async function choose(world: World, life: Life | null, chance: Chance): Promise<void> {
+  const { facts, disk, options } = world;
+  const key = sessionKeyOf(chance.between(1, options.sessions));
+  const mode = chance.pick([...QUEUE_MODES, null] as const);
+  const row = disk.db.query<{ key: string }, [string]>("select key from sessions where key = ?").get(key);
+  if (!life?.alive || !row || world.choosing.has(key)) return;
+  world.choosing.add(key);
+  const ever = facts.everModes.get(key) ?? new Set();
+  facts.everModes.set(key, ever.add(mode ?? options.mode));
+  facts.modes.set(key, "unknown");
+  try {
+    await life.queue.choose(key, mode);
+    if (!life.alive) return;
+    facts.modes.set(key, mode);
+    facts.counts.chosen++;
+    facts.note(`${key} is now ${mode ?? "as configured"}`);
+  } catch {
+    facts.note(`${key} did not get its mode`); // the disk would not
+  } finally {
+    world.choosing.delete(key);
+  }
 }
 
 function pressStop({ facts, options }: World, life: Life | null, chance: Chance): void {
@@ -144,6 +199,7 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
         text: `<${at}>`,
         attachments: [],
         mentioned: true,
+        ...(chance.hits(options.steers) ? { steer: true } : {}),
         receivedAt: START_MS,
       },
       sessionKey: sessionKeyOf(session),
@@ -152,6 +208,8 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
       told: null,
       maybe: false,
       over: false,
+      takenBack: null,
+      backAsked: false,
     };
   });
 }

@@ -1,4 +1,5 @@
 /** What every part of a simulated world shares: its time, its chance, its disk and the notes of what happened. */
+import type { SessionKey } from "../../contracts/ids.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import { type Chance, createChance } from "./chance.ts";
@@ -19,6 +20,8 @@ export interface World extends Disposable {
   calm: boolean;
   /** Calls of the store that have not come back. */
   calls: number;
+  /** Sessions whose mode is just being chosen. */
+  readonly choosing: Set<SessionKey>;
 }
 
 /** One run of the process. */
@@ -43,6 +46,7 @@ export function createWorld(seed: number): World {
     facts: createFacts(time.now),
     calm: false,
     calls: 0,
+    choosing: new Set(),
     [Symbol.dispose]: () => disk[Symbol.dispose](),
   };
 }

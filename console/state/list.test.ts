@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import type { WireEvent } from "../../src/contracts/wire.ts";
-import { addPage, EMPTY_LIST, touch } from "./list.ts";
+import { addPage, EMPTY_LIST, renamed, touch } from "./list.ts";
 
 function session(key: string, lastActivityAt: number): SessionSummary {
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
@@ -24,6 +24,18 @@ const list = addPage(EMPTY_LIST, { items: [session("a", 30), session("b", 20), s
 
 test("a conversation in which something is said moves to the top", () => {
   expect(touch(list, said("c", 40))?.items.map((one) => one.key as string)).toEqual(["c", "a", "b"]);
+});
+
+test("a conversation that began with a command is called by the first real words, and keeps a name it has", () => {
+  const say = (from: typeof list, role: string, text: string) => {
+    const event = { event: "message", seq: 1, data: { sessionKey: "c", item: { at: 40, role, text } } };
+    return touch(from, event as unknown as WireEvent) ?? from;
+  };
+  const titleOf = (of: typeof list) => of.items.find((one) => (one.key as string) === "c")?.title;
+  const began = renamed(list, "c", "/status");
+  expect(titleOf(say(say(began, "assistant", "all is well"), "user", "/help"))).toBe("/status");
+  expect(titleOf(say(began, "user", " Plans for Friday "))).toBe("Plans for Friday");
+  expect(titleOf(say(renamed(list, "c", "The plan"), "user", "other words"))).toBe("The plan");
 });
 
 test("a conversation the list does not know makes it be read again", () => {

@@ -1,5 +1,5 @@
 /** The list of conversations and how events change it. Pure. */
-import type { SessionSummary } from "../../src/contracts/chat.ts";
+import type { SessionSummary, TranscriptItem } from "../../src/contracts/chat.ts";
 import type { WireEvent } from "../../src/contracts/wire.ts";
 
 export interface SessionList {
@@ -7,6 +7,8 @@ export interface SessionList {
   readonly items: readonly SessionSummary[];
   readonly next: string | null;
 }
+
+const MAX_TITLE_CHARS = 80;
 
 export const EMPTY_LIST: SessionList = { phase: "loading", items: [], next: null };
 
@@ -16,11 +18,19 @@ export function touch(list: SessionList, event: WireEvent): SessionList | null {
   const { sessionKey, item } = event.data;
   const known = list.items.find((one) => one.key === sessionKey);
   if (!known) return null;
-  const touched = { ...known, lastActivityAt: Math.max(known.lastActivityAt, item.at), messages: known.messages + 1 };
+  const lastActivityAt = Math.max(known.lastActivityAt, item.at);
+  const touched = { ...known, title: titleAfter(known.title, item), lastActivityAt, messages: known.messages + 1 };
   const others = list.items.filter((one) => one.key !== sessionKey);
   const at = others.findIndex((one) => one.lastActivityAt < touched.lastActivityAt);
   const place = at < 0 ? others.length : at;
   return { ...list, items: [...others.slice(0, place), touched, ...others.slice(place)] };
+}
+
+/** As in the store: what began with a command is about the first real words said after it. */
+function titleAfter(title: string, { role, text }: TranscriptItem): string {
+  if (!title.startsWith("/") || role !== "user") return title;
+  const words = text.trim();
+  return words === "" || words.startsWith("/") ? title : words.slice(0, MAX_TITLE_CHARS);
 }
 
 export function renamed(list: SessionList, key: string, title: string): SessionList {

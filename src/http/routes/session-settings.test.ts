@@ -20,6 +20,7 @@ test("a choice that makes no sense is refused with words that help, and changes 
     [{ model: "openai/gpt" }, "The gateway has no key for openai"],
     [{ model: "fake/tow-large" }, "Did you mean fake/two-large?"],
     [{ model: "one", thinking: "high" }, "does not think"],
+    [{ model: null, thinking: "xtreme" }, "There is no thinking level"],
     [{ model: 7 }, "`model`"],
     [{ modell: "one" }, "There is no field `modell` here."],
   ] as const) {

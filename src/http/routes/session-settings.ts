@@ -14,6 +14,7 @@ const OPERATOR = "operator" as Principal;
 /** Asking which models there are belongs to no turn. */
 const NO_TURN = "none" as TurnId;
 const CLEAR = "default";
+const DEFAULT_AGENT = "default";
 
 export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
   const words = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));
@@ -32,12 +33,8 @@ export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
         const before = await existing(deps, place);
         const wish = await Model.parse(call.json);
         const model = await modelOf(deps, place, wish.model, call);
-        const thinking = await levelOf(
-          deps,
-          place,
-          { words: wish.thinking, model: model ?? before.model ?? null },
-          call,
-        );
+        const asked = { words: wish.thinking, model: inForce(deps, place, model === undefined ? before.model : model) };
+        const thinking = await levelOf(deps, place, asked, call);
         const changes: Partial<SessionSettings> = {
           ...(model === undefined ? {} : { model }),
           ...(thinking === undefined ? {} : { thinking }),
@@ -68,6 +65,11 @@ async function existing(deps: HttpDeps, { sessionKey }: SessionPlace) {
   const session = await deps.store.sessions.get(sessionKey);
   if (session) return session;
   throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
+}
+
+/** The model the session will have, as far as it is known here; other agents have their own. */
+function inForce(deps: HttpDeps, { agentId }: SessionPlace, chosen: string | null | undefined): string | null {
+  return chosen ?? (agentId === DEFAULT_AGENT ? deps.status().model.name : null);
 }
 
 /** Undefined: not asked for. Null: back to the agent's own. */

@@ -164,11 +164,17 @@ function killAgents(world: World, all: boolean): void {
   const pids = readdirSync(join(world.home, "run", "agents"))
     .map((file) => Number.parseInt(file, 10))
     .filter(Number.isInteger);
-  const victims = all ? pids : pids.slice(0, 1);
-  if (victims.length > 0 && world.crowd.waiting() > 0) world.inTurn++;
-  for (const pid of victims) {
-    world.kills.agents++;
-    process.kill(pid, "SIGKILL");
+  const hit = pids.filter((pid, at) => (all || at === 0) && kills(pid)).length;
+  world.kills.agents += hit;
+  if (hit > 0 && world.crowd.waiting() > 0) world.inTurn++;
+}
+
+/** False: a note of a process that had ended already. */
+function kills(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false; // there is no such process any more, which is the only way this fails
   }
 }
 

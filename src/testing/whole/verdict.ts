@@ -48,12 +48,13 @@ function judgeSession(said: readonly Said[], items: readonly TranscriptItem[]): 
   );
   const answers = Map.groupBy(
     items.filter(({ role }) => role === "assistant"),
-    ({ turnId }) => turnId ?? "",
+    ({ turnId }): string => turnId ?? "",
   );
-  const answersTo = (text: string) => answers.get(asked.get(text)?.[0]?.turnId ?? "none") ?? [];
+  const answersOf = (turnId: string | null | undefined) => (turnId ? (answers.get(turnId) ?? []) : []);
+  const answersTo = (text: string) => answersOf(asked.get(text)?.[0]?.turnId);
   const replies = (text: string) => answersTo(text).filter(({ kind }) => kind !== "notice");
   const known = new Set(said.map(({ text }) => text));
-  const turnsAsked = new Set(items.filter(({ role }) => role === "user").map(({ turnId }) => turnId));
+  const turnsAsked = new Set<string | null>(items.filter(({ role }) => role === "user").map(({ turnId }) => turnId));
 
   return {
     lost: said
@@ -65,7 +66,7 @@ function judgeSession(said: readonly Said[], items: readonly TranscriptItem[]): 
     wrong: [
       ...[...asked.keys()].filter((text) => !known.has(text)),
       ...[...asked.keys()].filter((text) => replies(text).some((reply) => reply.text !== answerTo(text))),
-      ...[...answers].filter(([turnId]) => !turnsAsked.has(turnId as never)).map(([turnId]) => turnId),
+      ...[...answers].filter(([turnId]) => !turnsAsked.has(turnId)).map(([turnId]) => turnId),
     ],
     outOfOrder: [...notAscending(items), ...overtaken(said, items)],
     notices: items.filter(({ kind }) => kind === "notice").length,

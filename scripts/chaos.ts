@@ -16,5 +16,5 @@ console.error(`seed ${seed}`);
 const started = performance.now();
 const report = await runChaos({ rounds: Number(values.rounds), seed, onRound: (line) => console.error(line) });
 console.log(JSON.stringify({ ...report, seed, seconds: Math.round((performance.now() - started) / 1_000) }, null, 2));
-const { lost, doubled, wrong, outOfOrder } = report;
-if (lost.length + doubled.length + wrong.length + outOfOrder.length > 0) process.exitCode = 1;
+const { lost, unheard, doubled, wrong, outOfOrder } = report;
+if ([lost, unheard, doubled, wrong, outOfOrder].some(({ length }) => length > 0)) process.exitCode = 1;

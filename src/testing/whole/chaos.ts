@@ -68,7 +68,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     for (let round = 1; round <= options.rounds; round++) {
       const { strikes, healed } = await playRound(world, round);
       options.onRound?.(`round ${round}: ${strikes}${healed ? "" : ", and not everything was answered"}`);
-      if (!healed) break;
+      if (healed) continue;
+      options.onRound?.(`the gateway says: ${await (await world.gateway.fetch("/api/status")).text()}`);
+      break;
     }
     const sessions = new Set(crowd.said.map(({ session }) => session));
     const transcripts = new Map<string, readonly TranscriptItem[]>();

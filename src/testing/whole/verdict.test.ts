@@ -5,11 +5,11 @@ import type { Said } from "./crowd.ts";
 import { judge } from "./verdict.ts";
 
 const SESSION = "agent:default:webchat:dm:crowd-0";
-const CALM = { lost: [], doubled: [], wrong: [], outOfOrder: [], notices: 0 };
+const CALM = { lost: [], unheard: [], doubled: [], wrong: [], outOfOrder: [], notices: 0 };
 
 function said(text: string, changes: Partial<Said> = {}): Said {
   const one = { client: "page-0", session: SESSION, text: `echo: ${text}`, acknowledged: true, gaveUp: false };
-  return { ...one, answers: [], ...changes };
+  return { ...one, answers: [{ turnId: "turn", text }], ...changes };
 }
 
 function asked(id: string, text: string): TranscriptItem {
@@ -35,6 +35,11 @@ describe("the verdict of a chaos run", () => {
   test("calls a message lost that was acknowledged and has no answer, or is not there", () => {
     const items = [asked("1", "a"), answer("1", "a"), asked("2", "b")];
     expect(judged([said("a"), said("b"), said("c")], items).lost).toEqual(["echo: b", "echo: c"]);
+  });
+
+  test("notices a client that still waits for an answer, unless it hung up", () => {
+    const waiting = [said("a", { answers: [] }), said("b", { answers: [], gaveUp: true })];
+    expect(judged(waiting, TWO)).toEqual({ ...CALM, unheard: ["echo: a"] });
   });
 
   test("expects nothing for a message that nobody acknowledged", () => {

@@ -5,6 +5,8 @@ import { answerTo, type Said } from "./crowd.ts";
 export interface Verdict {
   /** Acknowledged and not answered, or not there at all. */
   readonly lost: readonly string[];
+  /** Answered perhaps, but whoever asked still waits. */
+  readonly unheard: readonly string[];
   /** Stored or answered more than once, in the conversation or before the eyes of one client. */
   readonly doubled: readonly string[];
   /** Answers to somebody else's words, or to words nobody said. */
@@ -34,6 +36,7 @@ export function judge(
   );
   return {
     lost: parts.flatMap(({ lost }) => lost),
+    unheard: said.filter(({ answers, gaveUp }) => answers.length === 0 && !gaveUp).map(({ text }) => text),
     doubled: [...parts.flatMap(({ doubled }) => doubled), ...shown.flatMap(shownTwice), ...said.flatMap(toldTwice)],
     wrong: [...parts.flatMap(({ wrong }) => wrong), ...shown.flatMap((one) => notWritten(one, transcripts))],
     outOfOrder: parts.flatMap(({ outOfOrder }) => outOfOrder),
@@ -41,7 +44,7 @@ export function judge(
   };
 }
 
-function judgeSession(said: readonly Said[], items: readonly TranscriptItem[]): Verdict {
+function judgeSession(said: readonly Said[], items: readonly TranscriptItem[]): Omit<Verdict, "unheard"> {
   const asked = Map.groupBy(
     items.filter(({ role }) => role === "user"),
     ({ text }) => text,

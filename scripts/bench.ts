@@ -57,5 +57,8 @@ console.log(JSON.stringify({ scenarios: tables, missed }, null, 2));
 async function repeated(scenario: Scenario, scale: number, times: number): Promise<readonly Line[]> {
   const runs: (readonly Line[])[] = [];
   for (let run = 0; run < times; run++) runs.push(await scenario.measure(scale));
-  return (runs[0] ?? []).map((line, at) => ({ ...line, value: median(runs.map((run) => run[at]?.value ?? line.value)) }));
+  return (runs[0] ?? []).map((line, at) => ({
+    ...line,
+    value: median(runs.map((run) => run[at]?.value ?? line.value)),
+  }));
 }

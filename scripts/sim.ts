@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Mutant, MUTANTS } from "../src/testing/sim/mutants.ts";
-import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./sim-seeds.ts";
+import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./sim/seeds.ts";
 
 const { values } = parseArgs({
   options: {

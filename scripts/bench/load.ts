@@ -41,7 +41,10 @@ export async function measureLoad(size: LoadSize): Promise<LoadFigures> {
     const client = clients[number % CONNECTIONS];
     const session = `agent:default:webchat:dm:load-${number}`;
     for (let sent = 0; sent < size.messages; sent += size.burst) {
-      const texts = Array.from({ length: Math.min(size.burst, size.messages - sent) }, (_, at) => `${number}.${sent + at}`);
+      const texts = Array.from(
+        { length: Math.min(size.burst, size.messages - sent) },
+        (_, at) => `${number}.${sent + at}`,
+      );
       await Promise.all(
         texts.map(async (text) => {
           const from = performance.now();

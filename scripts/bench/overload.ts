@@ -12,6 +12,8 @@ import { round, timed } from "./parts/stats.ts";
 export interface OverloadSize {
   readonly requests: number;
   readonly room: number;
+  /** Of `UPLOAD_BYTES` each. */
+  readonly uploads: number;
 }
 
 export interface Burst {
@@ -26,15 +28,19 @@ export interface Burst {
 export interface OverloadFigures {
   readonly http: Burst;
   readonly ws: Burst;
+  /** Bodies of many megabytes, all at once; taken, or refused with a time to come back. */
+  readonly uploads: { readonly taken: number; readonly politely: number; readonly otherwise: number };
   readonly rssBeforeMb: number;
   readonly rssPeakMb: number;
+  readonly rssPeakWithUploadsMb: number;
   readonly healthMs: number;
 }
 
 const SESSIONS = 500;
 const SOCKETS = 50;
+const UPLOAD_BYTES = 20 * 1024 * 1024;
 
-export async function measureOverload({ requests, room }: OverloadSize): Promise<OverloadFigures> {
+export async function measureOverload({ requests, room, uploads }: OverloadSize): Promise<OverloadFigures> {
   await using provider = await startProviderProcess({ hang: true });
   const queue = { mode: "followup", maxPerSession: room, maxTotal: room };
   const config = { ...benchConfig(provider.baseUrl), queue, gateway: { stopGraceMs: 0 } };
@@ -43,8 +49,28 @@ export async function measureOverload({ requests, room }: OverloadSize): Promise
   const rssBeforeMb = rssMb(gateway.pid);
   const http = await burstHttp(gateway, requests);
   const ws = await burstWs(gateway, requests);
+  const rssPeakMb = peakRssMb(gateway.pid);
   const healthMs = await timed(async () => (await gateway.fetch("/health")).text());
-  return { http, ws, rssBeforeMb, rssPeakMb: peakRssMb(gateway.pid), healthMs: round(healthMs) };
+  const uploaded = await burstUploads(gateway, uploads);
+  const rssPeakWithUploadsMb = peakRssMb(gateway.pid);
+  return { http, ws, uploads: uploaded, rssBeforeMb, rssPeakMb, rssPeakWithUploadsMb, healthMs: round(healthMs) };
+}
+
+/** No pictures, so that nothing is kept on the disk: what counts is that they are held until that is known. */
+async function burstUploads(gateway: GatewayProcess, uploads: number): Promise<OverloadFigures["uploads"]> {
+  const body = new Uint8Array(UPLOAD_BYTES);
+  const ends = await Promise.all(
+    Array.from({ length: uploads }, async () => {
+      const response = await gateway.fetch("/api/media", { method: "POST", body }).catch(() => null); // cut off
+      await response?.arrayBuffer().catch(() => undefined); // the same
+      return response === null
+        ? "cut off"
+        : `${response.status}${response.headers.has("retry-after") ? " politely" : ""}`;
+    }),
+  );
+  const count = (end: string): number => ends.filter((one) => one === end).length;
+  const [taken, politely] = [count("415"), count("503 politely")];
+  return { taken, politely, otherwise: uploads - taken - politely };
 }
 
 /** From a process of its own, which may open as many connections as it likes. */
@@ -61,7 +87,9 @@ async function burstHttp({ url, token }: GatewayProcess, requests: number): Prom
 async function burstWs({ url, token }: GatewayProcess, requests: number): Promise<Burst> {
   const count = createCount();
   const seconds = await timed(() =>
-    Promise.all(Array.from({ length: SOCKETS }, (_, at) => pushFrames({ url, token, at }, requests / SOCKETS, count.add))),
+    Promise.all(
+      Array.from({ length: SOCKETS }, (_, at) => pushFrames({ url, token, at }, requests / SOCKETS, count.add)),
+    ),
   );
   return count.total(seconds / 1_000);
 }
@@ -132,7 +160,11 @@ export const overload: Scenario = {
   name: "overload",
   async measure(scale) {
     const requests = Math.max(1_000, Math.round(10_000 * scale));
-    const { http, ws, rssBeforeMb, rssPeakMb, healthMs } = await measureOverload({ requests, room: requests / 100 });
+    const { http, ws, uploads, rssBeforeMb, rssPeakMb, rssPeakWithUploadsMb, healthMs } = await measureOverload({
+      requests,
+      room: requests / 100,
+      uploads: Math.round(60 * scale),
+    });
     const odd = (burst: Burst) => Object.values(burst.otherwise).reduce((sum, n) => sum + n, 0);
     return [
       { what: `${requests} requests at once, room for ${requests / 100}: accepted`, value: http.accepted, unit: "" },
@@ -143,6 +175,9 @@ export const overload: Scenario = {
       { what: "  memory before", value: rssBeforeMb, unit: "MB" },
       { what: "  memory at its peak", value: rssPeakMb, unit: "MB", ...atMost(250) },
       { what: "  /health right after", value: healthMs, unit: "ms" },
+      { what: "uploads of 20 MiB at once: held until they were read", value: uploads.taken, unit: "" },
+      { what: "  refused with 503 and Retry-After", value: uploads.politely, unit: "" },
+      { what: "  memory at its peak ", value: rssPeakWithUploadsMb, unit: "MB", ...atMost(1_024) },
     ];
   },
 };
@@ -151,7 +186,9 @@ if (import.meta.main) {
   const [, , url = "", token = "", requests = "0"] = process.argv;
   const count = createCount();
   const started = performance.now();
-  await Promise.all(Array.from({ length: Number(requests) }, async (_, at) => count.add(await askOnce(url, token, at))));
+  await Promise.all(
+    Array.from({ length: Number(requests) }, async (_, at) => count.add(await askOnce(url, token, at))),
+  );
   console.log(JSON.stringify(count.total((performance.now() - started) / 1_000)));
   process.exit(0);
 }

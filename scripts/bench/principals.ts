@@ -72,7 +72,12 @@ export const principals: Scenario = {
     const total = size.people * size.messages;
     return [
       { what: `20 people, ${size.messages} messages each, pool of 4: answered`, value: figures.answered, unit: "" },
-      { what: "  not answered, or with another's words", value: total - figures.answered + figures.wrong, unit: "", ...atMost(0) },
+      {
+        what: "  not answered, or with another's words",
+        value: total - figures.answered + figures.wrong,
+        unit: "",
+        ...atMost(0),
+      },
       { what: "  processes started", value: figures.spawned, unit: "" },
       { what: "  turns per second, all at once", value: figures.perSecond, unit: "/s" },
       { what: "  a turn alone that needs a new process, p50", value: figures.respawnedMs.p50, unit: "ms" },

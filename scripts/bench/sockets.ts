@@ -27,7 +27,9 @@ export async function measureSockets(wanted: number): Promise<SocketFigures> {
   const clients = Math.min(wanted, openFilesLimit() - OTHER_FILES);
   await using gateway = await startGatewayProcess({ config: { agent: { pool: { min: 0 } } } });
   const rssBeforeMb = rssMb(gateway.pid);
-  const crowds = Array.from({ length: CROWDS }, () => startCrowd(gateway.url, gateway.token, Math.floor(clients / CROWDS)));
+  const crowds = Array.from({ length: CROWDS }, () =>
+    startCrowd(gateway.url, gateway.token, Math.floor(clients / CROWDS)),
+  );
   const opened = await Promise.all(crowds.map(({ next }) => next()));
   const rssAfterMb = rssMb(gateway.pid);
   const last: number[] = [];
@@ -88,8 +90,11 @@ async function beCrowd(url: string, token: string, clients: number): Promise<voi
   };
   const open = (): Promise<void> =>
     new Promise((resolve) => {
-      const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers: { authorization: `Bearer ${token}` } } as never);
-      socket.onopen = () => socket.send(JSON.stringify({ id: "1", method: "subscribe", params: { events: ["message"] } }));
+      const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, {
+        headers: { authorization: `Bearer ${token}` },
+      } as never);
+      socket.onopen = () =>
+        socket.send(JSON.stringify({ id: "1", method: "subscribe", params: { events: ["message"] } }));
       socket.onmessage = ({ data }) => {
         const text = String(data);
         if (!text.startsWith('{"id":"1"')) return hear(text);

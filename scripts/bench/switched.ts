@@ -43,7 +43,9 @@ async function leasesOf(gateway: GatewayProcess, session: string): Promise<reado
   const page = (await (await gateway.fetch(`/api/turns?${query}`)).json()) as {
     items: { spans: { name: string; ms: number }[] }[];
   };
-  return page.items.toReversed().flatMap(({ spans }) => spans.filter(({ name }) => name === "lease").map(({ ms }) => ms));
+  return page.items
+    .toReversed()
+    .flatMap(({ spans }) => spans.filter(({ name }) => name === "lease").map(({ ms }) => ms));
 }
 
 export const switched: Scenario = {
@@ -52,7 +54,12 @@ export const switched: Scenario = {
     const figures = await measureSwitches(Math.round(100 * scale));
     return [
       { what: "wait for a process, same session, p50", value: figures.sameLeaseMs.p50, unit: "ms", ...atMost(1) },
-      { what: "wait for a process, switched session, p50", value: figures.switchedLeaseMs.p50, unit: "ms", ...atMost(25) },
+      {
+        what: "wait for a process, switched session, p50",
+        value: figures.switchedLeaseMs.p50,
+        unit: "ms",
+        ...atMost(25),
+      },
       { what: "wait for a process, switched session, p99", value: figures.switchedLeaseMs.p99, unit: "ms" },
       { what: "turn, same session, p50", value: figures.sameTurnMs.p50, unit: "ms" },
       { what: "turn, switched session, p50", value: figures.switchedTurnMs.p50, unit: "ms" },

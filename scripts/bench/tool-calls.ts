@@ -113,11 +113,23 @@ async function openPipe(baseUrl: string) {
       const { sessionFile } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at: 0 });
       const principal = message.sender.principal;
       const caller: Caller = { sessionKey, turnId, agentId, principal, role: "owner", origin: message.address };
-      await using lease = await pool.lease({ caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes }, NEVER);
+      await using lease = await pool.lease(
+        { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes },
+        NEVER,
+      );
       const samples = await callOver(lease);
       const settledBytes = await lease.settledBytes();
       const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-      const end = { turnId, attempt: 1, outcome: "done", reply: [], to: message.address, usage, model: "", at: 0 } as const;
+      const end = {
+        turnId,
+        attempt: 1,
+        outcome: "done",
+        reply: [],
+        to: message.address,
+        usage,
+        model: "",
+        at: 0,
+      } as const;
       await store.turns.finish({ ...end, settledBytes });
       return samples;
     },
@@ -147,7 +159,12 @@ export const toolCalls: Scenario = {
     return [
       { what: "tool call inside bare pi, p50", value: bareMs.p50, unit: "ms" },
       { what: "tool call inside bare pi, p99", value: bareMs.p99, unit: "ms" },
-      { what: "tool call over the pipe, schema and audit included, p50", value: pipeMs.p50, unit: "ms", ...atMost(0.5) },
+      {
+        what: "tool call over the pipe, schema and audit included, p50",
+        value: pipeMs.p50,
+        unit: "ms",
+        ...atMost(0.5),
+      },
       { what: "tool call over the pipe, schema and audit included, p99", value: pipeMs.p99, unit: "ms", ...atMost(3) },
       { what: "  added by the gateway, p50", value: addedMs.p50, unit: "ms" },
       { what: "  added by the gateway, p99", value: addedMs.p99, unit: "ms" },

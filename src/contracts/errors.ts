@@ -27,6 +27,11 @@ export const ERRORS = {
   locked_out: { status: 429, retry: "later", say: "Too many failed attempts. Wait a little before trying again." },
   queue_full: { status: 429, retry: "later", say: "Too many messages are waiting. Try again in a moment." },
   too_many_connections: { status: 503, retry: "later", say: "The gateway has as many connections as it can serve." },
+  too_many_bytes: {
+    status: 503,
+    retry: "later",
+    say: "More is being sent to the gateway than it can hold at once. Try again in a moment.",
+  },
   // what went wrong on our side
   internal: {
     status: 500,

@@ -8,7 +8,12 @@ export interface Spread {
 
 export function spread(samples: readonly number[]): Spread {
   const sorted = samples.toSorted((one, other) => one - other);
-  return { p50: round(at(sorted, 0.5)), p95: round(at(sorted, 0.95)), p99: round(at(sorted, 0.99)), samples: sorted.length };
+  return {
+    p50: round(at(sorted, 0.5)),
+    p95: round(at(sorted, 0.95)),
+    p99: round(at(sorted, 0.99)),
+    samples: sorted.length,
+  };
 }
 
 export function median(samples: readonly number[]): number {

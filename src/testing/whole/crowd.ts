@@ -54,7 +54,6 @@ const HANGS_UP = 0.1;
 /** Share of answers that are asked for a second time, under the same key. */
 const ASKS_AGAIN = 0.2;
 const TRY_AGAIN_MS = 50;
-const NEVER = new AbortController().signal;
 
 export const webChatSession = (number: number): string => `agent:default:webchat:dm:crowd-${number}`;
 export const apiSession = (number: number): string => `agent:default:api:dm:crowd-${number}`;
@@ -65,6 +64,7 @@ export function createCrowd(size: CrowdSize, chance: Chance): Crowd {
   const said: Said[] = [];
   const noise = createNoise();
   const place = createPlace();
+  const over = new AbortController();
   const pages = Array.from({ length: size.pages }, (_, at) =>
     createPage(`page-${at}`, webChatSession(at % size.sessions), noise.tick),
   );
@@ -73,6 +73,7 @@ export function createCrowd(size: CrowdSize, chance: Chance): Crowd {
       place,
       chance: chance.fork(`program ${at}`),
       heard: noise.tick,
+      over: over.signal,
     }),
   );
   const speakers: readonly Speaker[] = [...pages, ...programs];
@@ -104,6 +105,7 @@ export function createCrowd(size: CrowdSize, chance: Chance): Crowd {
       await Promise.all(pages.map(({ client }) => client.connect(gateway.url, gateway.token)));
     },
     [Symbol.dispose]() {
+      over.abort(new Error("the crowd has gone home"));
       for (const { client } of pages) client.disconnect();
     },
   };
@@ -162,10 +164,12 @@ function shownTo({ session, shown }: ChatClient) {
 interface ProgramWorld {
   readonly place: Place;
   readonly chance: Chance;
+  /** Nobody waits for anything any more. */
+  readonly over: AbortSignal;
   heard(): void;
 }
 
-function createProgram(name: string, session: string, { place, chance, heard }: ProgramWorld): Speaker {
+function createProgram(name: string, session: string, { place, chance, over, heard }: ProgramWorld): Speaker {
   const ask = async (said: Said, streamed: boolean, hangUp: boolean): Promise<boolean> => {
     const gateway = await place.gateway();
     const hanging = new AbortController();
@@ -173,7 +177,7 @@ function createProgram(name: string, session: string, { place, chance, heard }: 
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": keyOf(said) },
       body: JSON.stringify({ text: said.text, session, stream: streamed }),
-      signal: hanging.signal,
+      signal: AbortSignal.any([hanging.signal, over]),
     });
     if (response.status === 429 || response.status === 503) return false;
     if (!streamed) {
@@ -199,10 +203,10 @@ function createProgram(name: string, session: string, { place, chance, heard }: 
     return false; // cut off in the middle
   };
   const askUntilAnswered = async (said: Said, streamed: boolean, hangUp: boolean): Promise<void> => {
-    for (;;) {
+    while (!over.aborted) {
       const done = await ask(said, streamed, hangUp).catch(() => false); // the connection was lost: the same again
       if (done) return;
-      await systemClock.sleep(TRY_AGAIN_MS, NEVER);
+      await systemClock.sleep(TRY_AGAIN_MS, over).catch(() => undefined); // looked at above
     }
   };
   return {

@@ -79,7 +79,10 @@ export async function startInProcess(
   const outbox = life.own("outbox", startOutbox({ ...DEPS, events, store: store.outbox, channels }));
   const live = createLiveTurns({ ...DEPS, events, queue });
   const limits = { timeoutMs: config.agent.timeoutMs, graceMs: config.gateway.stopGraceMs };
-  life.own("turns", startTurns({ ...DEPS, events, queue, pool, outbox, live, media: store.media }, () => limits));
+  life.own(
+    "turns",
+    startTurns({ ...DEPS, events, queue, pool, outbox, live, media: store.media }, () => limits),
+  );
   events.on("turn.started", ({ turnId, inboxIds }) => replies.expect(turnId, inboxIds));
 
   const say = (words: Words): Promise<Receipt> => receiver.receive(toInbound(words), NEVER);

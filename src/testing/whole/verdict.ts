@@ -60,9 +60,7 @@ function judgeSession(said: readonly Said[], items: readonly TranscriptItem[]): 
   const turnsAsked = new Set<string | null>(items.filter(({ role }) => role === "user").map(({ turnId }) => turnId));
 
   return {
-    lost: said
-      .filter(({ acknowledged, text }) => acknowledged && answersTo(text).length === 0)
-      .map(({ text }) => text),
+    lost: said.filter(({ acknowledged, text }) => acknowledged && answersTo(text).length === 0).map(({ text }) => text),
     doubled: said
       .filter(({ text }) => (asked.get(text)?.length ?? 0) > 1 || replies(text).length > 1)
       .map(({ text }) => text),

@@ -2,8 +2,8 @@
  * Plays a row of seeds, in as many processes as it is told, and adds up what happened. A process of its own for each share: the simulated
  * worlds have nothing to say to each other. Started as a script it is one such process and reports in JSON lines.
  */
-import { blankDisk } from "../src/testing/sim/disk.ts";
-import { runSeed, type SimResult } from "../src/testing/sim/run.ts";
+import { blankDisk } from "../../src/testing/sim/disk.ts";
+import { runSeed, type SimResult } from "../../src/testing/sim/run.ts";
 
 export interface Seeds {
   readonly first: number;

@@ -1,19 +1,21 @@
 /**
  * `npm run sim`: plays seeds of the simulated gateway and says which promises were broken. `--seeds N` plays N of them, beginning with
- * `--seed S`; `--seed S` alone plays that one and shows the end of its trace. `--mutants` puts known bugs into a copy, one by one, and fails
- * when the simulation does not notice one.
+ * `--seed S`, and shows how far it is; `--seed S` alone plays that one and shows the end of its trace. `--processes N` shares them out,
+ * one for each core unless told otherwise. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
+ * notice one.
  */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Mutant, MUTANTS } from "../src/testing/sim/mutants.ts";
-import { runSeed, type SimResult } from "../src/testing/sim/run.ts";
+import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./sim/seeds.ts";
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string" },
     seed: { type: "string" },
+    processes: { type: "string", default: String(availableParallelism()) },
     mutants: { type: "boolean", default: false },
     "stop-at-first": { type: "boolean", default: false },
   },
@@ -22,32 +24,42 @@ const { values } = parseArgs({
 const DEFAULT_SEEDS = 300;
 const MUTANT_SEEDS = 200;
 const MUTANT_MS = 120_000;
-const TRACE_LINES = 60;
+const PROGRESS_EVERY_MS = 5_000;
 
-function report({ seed, options, broken, trace }: SimResult): void {
-  console.log(`seed ${seed}: ${broken[0]}`);
-  for (const more of broken.slice(1)) console.log(`  also ${more}`);
-  if (values["stop-at-first"]) return;
-  console.log(`  options ${JSON.stringify(options)}`);
-  for (const line of trace.slice(-TRACE_LINES)) console.log(`  ${line}`);
-  console.log(`  again: npm run sim -- --seed ${seed}`);
+async function play(seeds: Seeds): Promise<number> {
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1_000;
+  if (values["stop-at-first"]) {
+    const { failed } = await playToFirstFailure(seeds);
+    for (const { seed, broken } of failed) console.log(`seed ${seed}: ${broken[0]}`);
+    return failed.length === 0 ? 0 : 1;
+  }
+  let saidAt = 0;
+  let reported = 0;
+  const { played, failed, sums } = await playSeeds(seeds, Number(values.processes), (so) => {
+    for (const one of so.failed.slice(reported)) report(one);
+    reported = so.failed.length;
+    if (seconds() * 1_000 - saidAt < PROGRESS_EVERY_MS) return;
+    saidAt = seconds() * 1_000;
+    console.error(progress(so, seeds, seconds()));
+  });
+  const rate = `${Math.round(seconds())} s, ${Math.round(played / seconds())} seeds/s`;
+  console.log(`${played} seeds from ${seeds.first}, ${failed.length} failed, ${rate}: ${JSON.stringify(sums)}`);
+  return failed.length === 0 ? 0 : 1;
 }
 
-async function playSeeds(first: number, count: number): Promise<number> {
-  const startedAt = performance.now();
-  const sums: Record<string, number> = {};
-  let failed = 0;
-  for (let seed = first; seed < first + count; seed++) {
-    const result = await runSeed(seed);
-    for (const [name, number] of Object.entries(result.counts)) sums[name] = (sums[name] ?? 0) + number;
-    if (result.broken.length === 0) continue;
-    failed++;
-    report(result);
-    if (values["stop-at-first"]) break;
-  }
-  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  console.log(`${count} seeds from ${first}, ${failed} failed, ${seconds} s: ${JSON.stringify(sums)}`);
-  return failed === 0 ? 0 : 1;
+function progress({ played, failed }: Played, { count }: Seeds, seconds: number): string {
+  const perSecond = played / seconds;
+  const left = Math.round((count - played) / perSecond);
+  return `${played} of ${count} seeds, ${failed.length} failed, ${Math.round(perSecond)} seeds/s, about ${left} s left`;
+}
+
+function report({ seed, options, broken, trace }: Played["failed"][number]): void {
+  console.log(`seed ${seed}: ${broken[0]}`);
+  for (const more of broken.slice(1)) console.log(`  also ${more}`);
+  console.log(`  options ${JSON.stringify(options)}`);
+  for (const line of trace) console.log(`  ${line}`);
+  console.log(`  again: npm run sim -- --seed ${seed}`);
 }
 
 async function playMutants(root: string): Promise<number> {
@@ -96,4 +108,4 @@ async function tryMutant(copy: string, { name, file, find, replace }: Mutant): P
 const root = dirname(import.meta.dir);
 const first = Number(values.seed ?? 1);
 const count = Number(values.seeds ?? (values.seed === undefined ? DEFAULT_SEEDS : 1));
-process.exit(values.mutants ? await playMutants(root) : await playSeeds(first, count));
+process.exit(values.mutants ? await playMutants(root) : await play({ first, count }));

@@ -1,6 +1,7 @@
 /** The shipped store, queue, flow and outbox in a simulated world. `npm run sim` plays more seeds; docs/reliability.md says what is checked. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { blankDisk } from "../src/testing/sim/disk.ts";
 import { MUTANTS } from "../src/testing/sim/mutants.ts";
 import { runSeed } from "../src/testing/sim/run.ts";
 
@@ -12,9 +13,10 @@ test(
   "every promise is kept in 300 worlds in which processes, agents, platforms and the disk fail",
   async () => {
     const totals = { crashes: 0, stops: 0, turns: 0, zombies: 0, storeFailures: 0, duplicates: 0, refused: 0 };
+    const blank = blankDisk();
     const broken: Record<string, readonly string[]> = {};
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { broken: found, counts } = await runSeed(seed);
+      const { broken: found, counts } = await runSeed(seed, blank);
       if (found.length > 0) broken[`npm run sim -- --seed ${seed}`] = found;
       for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += counts[name];
     }

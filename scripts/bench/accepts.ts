@@ -8,7 +8,8 @@ import { silentLog } from "../../src/kit/log.ts";
 import { openStore } from "../../src/store/index.ts";
 import { entry } from "../../src/testing/messages.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { median, round } from "./stats.ts";
+import { atLeast, type Scenario } from "./parts/line.ts";
+import { median, round } from "./parts/stats.ts";
 
 export interface AcceptFigures {
   readonly oneByOne: Compared;
@@ -105,3 +106,16 @@ async function openRaw() {
     },
   };
 }
+
+export const accepts: Scenario = {
+  name: "accepts",
+  async measure(scale) {
+    const { oneByOne, batchesOf50 } = await measureAccepts(Math.max(2, Math.round(10 * scale)));
+    return [
+      { what: "durable accepts, one by one", value: oneByOne.storePerSecond, unit: "/s" },
+      { what: "  as a share of raw SQLite", value: oneByOne.ratio, unit: "x", ...atLeast(0.8) },
+      { what: "durable accepts, batches of 50", value: batchesOf50.storePerSecond, unit: "/s" },
+      { what: "  as a share of raw SQLite ", value: batchesOf50.ratio, unit: "x", ...atLeast(0.8) },
+    ];
+  },
+};

@@ -1,9 +1,10 @@
 /** What the process itself costs: start to /health, a CLI command, memory at rest, next to a bare Bun server in the same run. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { median, round, timed } from "./stats.ts";
+import { atMost, type Scenario } from "./parts/line.ts";
+import { rssMb } from "./parts/process-cost.ts";
+import { median, timed } from "./parts/stats.ts";
 
 export interface ProcessFigures {
   readonly startToHealthMs: number;
@@ -76,7 +77,16 @@ async function startBare() {
   };
 }
 
-function rssMb(pid: number): number {
-  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return round(Number(kilobytes) / 1_024);
-}
+export const ownCost: Scenario = {
+  name: "process",
+  async measure(scale) {
+    const figures = await measureProcess(Math.max(3, Math.round(15 * scale)));
+    return [
+      { what: "start to /health", value: figures.startToHealthMs, unit: "ms", ...atMost(200) },
+      { what: "  a bare Bun server", value: figures.bareServerToHealthMs, unit: "ms" },
+      { what: "CLI command (status)", value: figures.cliMs, unit: "ms", ...atMost(100) },
+      { what: "memory at rest, without agents", value: figures.idleRssMb, unit: "MB", ...atMost(70) },
+      { what: "  a bare Bun server ", value: figures.bareServerRssMb, unit: "MB" },
+    ];
+  },
+};

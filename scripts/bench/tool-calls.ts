@@ -1,27 +1,31 @@
 /**
  * A tool call from inside a turn: real pi, real pipe, real gate with schema check and audit row in a real store. The tool itself does
- * nothing, so that what is measured is what every tool pays: from pi's "tool started" to its "tool ended".
+ * nothing, so that what is measured is what every tool pays: from pi's "tool started" to its "tool ended". The same tool inside a bare pi
+ * takes turns with it, because pi's own part in that is not small.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startPool } from "../../src/agents/index.ts";
 import { checkConfigText, readEnvironment } from "../../src/config/index.ts";
-import type { Caller } from "../../src/contracts/agent.ts";
-import type { AgentId, InboxId, TurnId } from "../../src/contracts/ids.ts";
+import type { AgentLease, Caller } from "../../src/contracts/agent.ts";
+import type { InboxId, TurnId } from "../../src/contracts/ids.ts";
 import type { Tool } from "../../src/contracts/tools/tool.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { systemIds } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createEvents } from "../../src/observe/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { says, startFakeProvider } from "../../src/testing/fake-provider.ts";
 import { entry } from "../../src/testing/messages.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { createToolGate, createToolRegistry } from "../../src/tools/index.ts";
-import { type Spread, spread } from "./stats.ts";
-import { benchConfig } from "./turns.ts";
+import { type BarePi, startBarePi } from "./parts/bare-pi.ts";
+import { benchConfig } from "./parts/bench-config.ts";
+import { atMost, type Scenario } from "./parts/line.ts";
+import { startProviderProcess } from "./parts/provider-process.ts";
+import { round, type Spread, spread } from "./parts/stats.ts";
 
 const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
-const WARM_UP = 20;
+const BRIDGE = join(import.meta.dir, "../../dist/bridge.js");
 
 const nothing: Tool = {
   name: "do_nothing",
@@ -38,51 +42,132 @@ const nothing: Tool = {
   execute: async () => ({ content: [{ type: "text", text: "done" }] }),
 };
 
-export async function measureToolCalls(calls: number): Promise<Spread> {
-  await using provider = await startFakeProvider((_request, index) =>
-    index < calls + WARM_UP ? { kind: "tools", calls: [{ name: "do_nothing", input: { text: "hi" } }] } : says("done"),
-  );
-  await using home = await tempHome();
-  await using store = await openStore(DEPS, { home: home.path });
-  const { config } = checkConfigText(JSON.stringify(benchConfig(provider.baseUrl)), () => undefined);
-  if (!config) throw new Error("the bench's own configuration is not valid");
-  const tools = createToolGate({ ...DEPS, store: store.toolCalls, registry: createToolRegistry([nothing]) });
-  const options = {
-    home: home.path,
-    config: config.agent,
-    models: config.models,
-    environment: readEnvironment(process.env),
-  };
-  await using pool = await startPool(
-    { ...DEPS, events: createEvents(DEPS), tools },
-    { ...options, bridgePath: join(import.meta.dir, "../../dist/bridge.js") },
-  );
+/** The same tool inside pi, without a gateway: what a call costs before anybody asks for it to be checked, recorded and run elsewhere. */
+const OWN_TOOL = `export default (pi) => pi.registerTool({
+  name: "do_nothing", label: "Nothing", description: "Does nothing.", promptSnippet: "Does nothing.",
+  parameters: ${JSON.stringify(nothing.parameters)},
+  execute: async () => ({ content: [{ type: "text", text: "done" }], details: undefined }),
+});
+`;
 
-  const said = entry("bench", "go");
-  const caller: Caller = {
-    sessionKey: said.sessionKey,
-    turnId: "turn_bench" as TurnId,
-    agentId: "default" as AgentId,
-    principal: said.message.sender.principal,
-    role: "owner",
-    origin: said.message.address,
-  };
-  await store.inbox.accept({ ...said, id: "msg_bench" as InboxId });
-  await store.turns.begin({
-    turnId: caller.turnId,
-    sessionKey: said.sessionKey,
-    agentId: caller.agentId,
-    inboxIds: ["msg_bench" as InboxId],
-    at: 0,
-  });
-  const never = new AbortController().signal;
-  await using lease = await pool.lease({ caller, sessionFile: "session-bench.jsonl", settledBytes: 0 }, never);
+export interface ToolCallFigures {
+  readonly bareMs: Spread;
+  readonly pipeMs: Spread;
+  readonly addedMs: { readonly p50: number; readonly p99: number };
+}
+
+/** Calls of one block, all in one turn, before the other side has its go. */
+const BLOCK = 20;
+const NEVER = new AbortController().signal;
+
+export async function measureToolCalls(blocks: number): Promise<ToolCallFigures> {
+  await using provider = await startProviderProcess({ calls: { tool: nothing.name, times: BLOCK } });
+  await using folder = await tempHome();
+  await using over = await openPipe(provider.baseUrl);
+  const own = join(folder.path, "own-tool.mjs");
+  writeFileSync(own, OWN_TOOL);
+  await using pi = await startBarePi(folder.path, provider.baseUrl, BRIDGE, [own]);
+  const bare: number[] = [];
+  const pipe: number[] = [];
+  for (let block = 0; block <= blocks; block++) {
+    const [bareBlock, pipeBlock] = [await callBare(pi), await over.calls()];
+    if (block === 0) continue; // warms up
+    bare.push(...bareBlock);
+    pipe.push(...pipeBlock);
+  }
+  const [bareMs, pipeMs] = [spread(bare), spread(pipe)];
+  const addedMs = { p50: round(pipeMs.p50 - bareMs.p50), p99: round(pipeMs.p99 - bareMs.p99) };
+  return { bareMs, pipeMs, addedMs };
+}
+
+async function callBare(pi: BarePi): Promise<readonly number[]> {
   const samples: number[] = [];
   let began = 0;
-  for await (const event of lease.prompt({ text: "go", images: [] }, never)) {
+  await pi.turn("go", (line) => {
+    if (line.startsWith('{"type":"tool_execution_start"')) began = performance.now();
+    if (line.startsWith('{"type":"tool_execution_end"')) samples.push(performance.now() - began);
+  });
+  if (samples.length !== BLOCK) throw new Error(`bare pi made ${samples.length} calls instead of ${BLOCK}`);
+  return samples;
+}
+
+/** One process of a real pool, with its session open: turn after turn through the same lease's pipe. */
+async function openPipe(baseUrl: string) {
+  const home = await tempHome();
+  const store = await openStore(DEPS, { home: home.path });
+  const { config } = checkConfigText(JSON.stringify(benchConfig(baseUrl)), () => undefined);
+  if (!config) throw new Error("the bench's own configuration is not valid");
+  const tools = createToolGate({ ...DEPS, store: store.toolCalls, registry: createToolRegistry([nothing]) });
+  const settings = { config: config.agent, models: config.models, environment: readEnvironment(process.env) };
+  const pool = await startPool(
+    { ...DEPS, events: createEvents(DEPS), tools },
+    { home: home.path, ...settings, bridgePath: BRIDGE },
+  );
+  return {
+    async calls(): Promise<readonly number[]> {
+      const said = entry("bench", "go");
+      const id = systemIds.next("msg") as InboxId;
+      const turnId = systemIds.next("turn") as TurnId;
+      const { sessionKey, agentId, message } = said;
+      await store.inbox.accept({ ...said, id, message: { ...message, eventId: id } });
+      const { sessionFile } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at: 0 });
+      const principal = message.sender.principal;
+      const caller: Caller = { sessionKey, turnId, agentId, principal, role: "owner", origin: message.address };
+      await using lease = await pool.lease(
+        { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes },
+        NEVER,
+      );
+      const samples = await callOver(lease);
+      const settledBytes = await lease.settledBytes();
+      const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+      const end = {
+        turnId,
+        attempt: 1,
+        outcome: "done",
+        reply: [],
+        to: message.address,
+        usage,
+        model: "",
+        at: 0,
+      } as const;
+      await store.turns.finish({ ...end, settledBytes });
+      return samples;
+    },
+    async [Symbol.asyncDispose]() {
+      await pool[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function callOver(lease: AgentLease): Promise<readonly number[]> {
+  const samples: number[] = [];
+  let began = 0;
+  for await (const event of lease.prompt({ text: "go", images: [] }, NEVER)) {
     if (event.type === "tool_start") began = performance.now();
     if (event.type === "tool_end") samples.push(performance.now() - began);
     if (event.type === "failed") throw new Error(event.detail);
   }
-  return spread(samples.slice(WARM_UP));
+  return samples;
 }
+
+export const toolCalls: Scenario = {
+  name: "tool-calls",
+  async measure(scale) {
+    const { bareMs, pipeMs, addedMs } = await measureToolCalls(Math.max(3, Math.round(15 * scale)));
+    return [
+      { what: "tool call inside bare pi, p50", value: bareMs.p50, unit: "ms" },
+      { what: "tool call inside bare pi, p99", value: bareMs.p99, unit: "ms" },
+      {
+        what: "tool call over the pipe, schema and audit included, p50",
+        value: pipeMs.p50,
+        unit: "ms",
+        ...atMost(0.5),
+      },
+      { what: "tool call over the pipe, schema and audit included, p99", value: pipeMs.p99, unit: "ms", ...atMost(3) },
+      { what: "  added by the gateway, p50", value: addedMs.p50, unit: "ms" },
+      { what: "  added by the gateway, p99", value: addedMs.p99, unit: "ms" },
+    ];
+  },
+};

@@ -1,11 +1,13 @@
 /** What the gateway adds to a turn: the same pi and the same instant provider, bare and through the gateway, taking turns in one run. */
 import { join } from "node:path";
 import { createChatClient } from "../../src/testing/whole/chat-client.ts";
-import { startProviderProcess } from "./provider-process.ts";
+import { startProviderProcess } from "./parts/provider-process.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { startBarePi } from "./bare-pi.ts";
-import { round, type Spread, spread, timed } from "./stats.ts";
+import { startBarePi } from "./parts/bare-pi.ts";
+import { benchConfig } from "./parts/bench-config.ts";
+import { atMost, type Scenario } from "./parts/line.ts";
+import { round, type Spread, spread, timed } from "./parts/stats.ts";
 
 export interface TurnFigures {
   readonly bareMs: Spread;
@@ -16,11 +18,6 @@ export interface TurnFigures {
 const WARM_UP = 20;
 /** Turns in a row on each side before the other has its go: noise hits both, and neither is measured only with cold caches. */
 const BLOCK = 10;
-
-export const benchConfig = (baseUrl: string, pool = { min: 1, max: 1 }) => ({
-  agent: { model: "local/bench", pool },
-  models: { providers: { local: { baseUrl, apiKey: "none", models: [{ id: "bench", contextWindow: 1_000_000 }] } } },
-});
 
 export async function measureTurns(rounds: number): Promise<TurnFigures> {
   await using provider = await startProviderProcess();
@@ -58,3 +55,18 @@ async function block(turn: (text: string) => Promise<void>, from: number): Promi
   for (let n = from; n < from + BLOCK; n++) samples.push(await timed(() => turn(`turn ${n}`)));
   return samples;
 }
+
+export const turns: Scenario = {
+  name: "turns",
+  async measure(scale) {
+    const { bareMs, gatewayMs, addedMs } = await measureTurns(Math.round(300 * scale));
+    return [
+      { what: "turn, bare pi, p50", value: bareMs.p50, unit: "ms" },
+      { what: "turn, bare pi, p99", value: bareMs.p99, unit: "ms" },
+      { what: "turn, through the gateway, p50", value: gatewayMs.p50, unit: "ms" },
+      { what: "turn, through the gateway, p99", value: gatewayMs.p99, unit: "ms" },
+      { what: "  added by the gateway, p50", value: addedMs.p50, unit: "ms", ...atMost(3) },
+      { what: "  added by the gateway, p99", value: addedMs.p99, unit: "ms", ...atMost(15) },
+    ];
+  },
+};

@@ -32,6 +32,11 @@ export const ERRORS = {
     say: "The message waited too long and was not answered. Send it again if it still matters.",
   },
   too_many_connections: { status: 503, retry: "later", say: "The gateway has as many connections as it can serve." },
+  too_many_bytes: {
+    status: 503,
+    retry: "later",
+    say: "More is being sent to the gateway than it can hold at once. Try again in a moment.",
+  },
   // what went wrong on our side
   internal: {
     status: 500,

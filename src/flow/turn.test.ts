@@ -97,6 +97,18 @@ describe("a turn", () => {
     expect(answers).toEqual(["assistant re: one", "assistant re: two", "assistant re: three"]);
   });
 
+  test("is over for everybody who watches before its process is tidied up, and then gives it back", async () => {
+    await using fx = await flow(says("Hello."));
+    const inUse: number[] = [];
+    fx.events.on("turn.ended", () => inUse.push(fx.pool.open()));
+    const reply = fx.replied();
+    await fx.ask("hi");
+    await reply;
+    expect(inUse).toEqual([1]);
+    await fx.turns[Symbol.asyncDispose]();
+    expect(fx.pool.open()).toBe(0);
+  });
+
   test("keeps its reply until a full disk has room again", async () => {
     let refusals = 2;
     const flaky = (real: Store): Store => ({
@@ -112,6 +124,7 @@ describe("a turn", () => {
     await fx.ask("hello");
     for (let tries = 1; tries <= 2; tries++) {
       while (refused() < tries) await new Promise(setImmediate);
+      expect(fx.pool.open()).toBe(0); // others may have the process meanwhile
       await fx.clock.advance(1_000);
     }
     expect((await reply).item.text).toBe("kept");

@@ -80,6 +80,8 @@ interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
   /** What tools have sent to the chat so far. */
   readonly said: { posts: number };
+  /** Holds the lease, so that the answer is on its way before the process is tidied up for the next one. */
+  readonly held: AsyncDisposableStack;
 }
 
 /** `options` is asked for each turn and its agent, so that a changed configuration holds from the next one on. */
@@ -133,13 +135,16 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   const startedAt = clock.elapsed();
   const writer = world.live.open(batch);
   try {
+    await using held = new AsyncDisposableStack();
     const spans = createSpanRecorder(clock, batch.acceptedAt);
-    const result = await attempt({ ...world, spans, said: { posts: 0 } }, batch, options, writer);
+    const attempting = { ...world, spans, held, said: { posts: 0 } };
+    const result = await attempt(attempting, batch, options, writer);
+    if (result.kind !== "end") await held.disposeAsync();
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
     const end = { ...result.end, spans: spans.close() };
-    if (!(await finishStubbornly(world, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
+    if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     const inboxIds = batch.entries.map((entry) => entry.id);
     const ms = Math.round(clock.elapsed() - startedAt);
     writer.close();
@@ -208,7 +213,7 @@ async function attempt(
       return { kind: "end", end: commandEnd(text), settledBytes: unchanged };
     }
     world.spans.enter("lease");
-    await using lease = await world.pool.lease(leaseRequest(batch), signal);
+    const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
     lost = addUsage(lost, lease.lost ?? NOTHING_USED);
     if (asked) {
       const errand = await runErrand(asked, lease, signal);
@@ -316,7 +321,7 @@ function failureFrom(error: unknown): EndWithoutSize {
 }
 
 /** The reply exists and must not be lost to a full disk: it is offered to the store until the store takes it, or until the gateway leaves. */
-async function finishStubbornly(world: TurnWorld, batch: Batch, end: TurnEnd, log: Log): Promise<boolean> {
+async function finishStubbornly(world: AttemptWorld, batch: Batch, end: TurnEnd, log: Log): Promise<boolean> {
   for (;;) {
     try {
       const written = await batch.finish(end);
@@ -324,6 +329,7 @@ async function finishStubbornly(world: TurnWorld, batch: Batch, end: TurnEnd, lo
       return written;
     } catch (error) {
       log.error("turn could not be stored yet", { error });
+      await world.held.disposeAsync(); // others may need the process while the disk is full
       await world.clock.sleep(FINISH_RETRY_MS, world.leaving).catch(() => undefined); // leaving ends the wait below
       if (world.leaving.aborted) {
         batch.abandon();

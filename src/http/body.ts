@@ -3,15 +3,16 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { parseJson } from "../kit/json.ts";
+import type { HeldBytes } from "./byte-room.ts";
 
 export const BODY_DEADLINE_MS = 30_000;
 export const JSON_MAX_DEPTH = 64;
 const KIB = 1024;
 
-export async function readJson(clock: Clock, request: Request, maxBytes: number): Promise<unknown> {
+export async function readJson(clock: Clock, request: Request, maxBytes: number, held: HeldBytes): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw new GatewayError("wrong_type", "content type is not application/json");
-  const parsed = parseJson(utf8(await readBytes(clock, request, maxBytes)), {
+  const parsed = parseJson(utf8(await readBytes(clock, request, maxBytes, held)), {
     maxChars: maxBytes,
     maxDepth: JSON_MAX_DEPTH,
   });
@@ -24,7 +25,12 @@ export async function readJson(clock: Clock, request: Request, maxBytes: number)
   throw new GatewayError("bad_request", parsed.because, { say });
 }
 
-export async function readBytes(clock: Clock, request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBytes(
+  clock: Clock,
+  request: Request,
+  maxBytes: number,
+  held: HeldBytes,
+): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? "0");
   if (declared > maxBytes) throw tooLarge(declared, maxBytes);
   if (request.body === null) return new Uint8Array();
@@ -39,6 +45,7 @@ export async function readBytes(clock: Clock, request: Request, maxBytes: number
     if (done || value === undefined) return Buffer.concat(chunks);
     received += value.byteLength;
     if (received > maxBytes) throw tooLarge(null, maxBytes);
+    held.take(value.byteLength);
     chunks.push(value);
   }
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { openHttp } from "./index.ts";
 import { secret } from "../kit/secret.ts";
 import { type HttpWorld, PNG, startHttpWorld, TOKEN } from "../testing/http/http-fixture.ts";
-import { rawExchange } from "../testing/http/raw-http.ts";
+import { openRawSocket, rawExchange } from "../testing/http/raw-http.ts";
+import { openWs } from "../testing/http/ws-client.ts";
 
 const problem = async (response: Response) => {
   const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -242,4 +243,21 @@ test("an unexpected fault is a plain 500 with the request id that is in the log"
   expect([response.status, text.includes("/var/lib")]).toEqual([500, false]);
   const line = world.log.lines.find((said) => said.words === "request failed unexpectedly");
   expect(line?.fields["requestId"]).toBe(JSON.parse(text).error.requestId);
+});
+
+test("a page that stops reading is cut off instead of filling memory, and others go on", async () => {
+  await using world = startHttpWorld();
+  const ask = { id: "1", method: "subscribe", params: { events: ["message"] } };
+  using stuck = await openRawSocket(world.http.port, TOKEN, ask);
+  using reading = await openWs(world);
+  await reading.ask("subscribe", { events: ["message"] });
+  stuck.stopReading();
+  let sent = 0;
+  while (world.http.stats().sockets === 2 && sent < 200) {
+    world.say({ id: `m${++sent}`, text: "x".repeat(200_000) });
+    while (reading.events.length < sent) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(world.http.stats().sockets).toBe(1);
+  expect(sent).toBeLessThan(100);
+  expect(reading.events).toHaveLength(sent);
 });

@@ -3,6 +3,7 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { startHttpWorld } from "../testing/http/http-fixture.ts";
 import { createAuth } from "./access/auth.ts";
 import { createHosts } from "./access/hosts.ts";
+import { createByteRoom } from "./byte-room.ts";
 import { createMediaLinks } from "./access/media-links.ts";
 import { secret } from "../kit/secret.ts";
 import { createPipeline, MAX_CONNECTIONS } from "./pipeline.ts";
@@ -33,6 +34,7 @@ test("sockets and requests together are limited, and who comes then is told to c
     agentTokens: { resolve: () => null, known: () => false },
     links: createMediaLinks(clock, key),
     match: createMatcher([route]),
+    room: createByteRoom(),
     stopping: new AbortController().signal,
     access: () => ({ hosts: createHosts({ hostname: "127.0.0.1", port: 1 }, []), proxies: [] }),
   });

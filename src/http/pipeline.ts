@@ -8,6 +8,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { Auth } from "./access/auth.ts";
 import { readBytes, readJson } from "./body.ts";
+import type { ByteRoom, HeldBytes } from "./byte-room.ts";
 import { type ProxyRule, readClient } from "./access/client-address.ts";
 import { authorize, isUpgrade, refuseStrangers } from "./access/gate.ts";
 import type { Hosts } from "./access/hosts.ts";
@@ -34,6 +35,7 @@ export interface PipelineDeps {
   readonly agentTokens: AgentTokens;
   readonly links: MediaLinks;
   readonly match: ReturnType<typeof createMatcher>;
+  readonly room: ByteRoom;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
   /** Read for every request, so that a reload counts from the next one on. */
@@ -73,8 +75,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const { route, params } = match;
     const ending = allowed.identity === null ? [] : [deps.auth.ending(allowed.identity)];
     const signal = AbortSignal.any([request.signal, deps.stopping, ...ending]);
-    const body = await readBody(deps.clock, request, route);
-    return route.handle({ request, requestId, server, params, query, client, signal, ...allowed, ...body });
+    using held = deps.room.open();
+    const body = await readBody(deps.clock, request, route, held);
+    return await route.handle({ request, requestId, server, params, query, client, signal, ...allowed, ...body });
   };
 
   return {
@@ -101,12 +104,18 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   };
 }
 
-async function readBody(clock: Clock, request: Request, route: Route): Promise<Pick<Call, "json" | "bytes">> {
+async function readBody(
+  clock: Clock,
+  request: Request,
+  route: Route,
+  held: HeldBytes,
+): Promise<Pick<Call, "json" | "bytes">> {
   const none = { json: undefined, bytes: new Uint8Array() };
-  if (route.body.kind === "json") return { ...none, json: await readJson(clock, request, route.body.maxBytes) };
-  if (route.body.kind === "bytes") return { ...none, bytes: await readBytes(clock, request, route.body.maxBytes) };
+  if (route.body.kind === "json") return { ...none, json: await readJson(clock, request, route.body.maxBytes, held) };
+  if (route.body.kind === "bytes")
+    return { ...none, bytes: await readBytes(clock, request, route.body.maxBytes, held) };
   // Read and dropped, so that a malformed body is noticed before anything is done.
-  if (route.method !== "GET") await readBytes(clock, request, MAX_IGNORED_BYTES);
+  if (route.method !== "GET") await readBytes(clock, request, MAX_IGNORED_BYTES, held);
   return none;
 }
 

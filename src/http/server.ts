@@ -5,6 +5,7 @@ import { orAborted } from "../kit/deferred.ts";
 import { type Auth, createAuth, type Identity } from "./access/auth.ts";
 import { parseProxyRules, type ProxyRule } from "./access/client-address.ts";
 import { createHosts, type Hosts } from "./access/hosts.ts";
+import { createByteRoom } from "./byte-room.ts";
 import { createMediaLinks } from "./access/media-links.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
 import { problemResponse } from "./problem.ts";
@@ -42,7 +43,7 @@ export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
   const port = server.port ?? options.port;
   state.port = port;
   state.access = accessOf(deps, options, port, options);
-  sockets.attach(server);
+  sockets.attach();
 
   return {
     url: urlOf(options.hostname, port),
@@ -85,7 +86,8 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
     { settings: options.auth, bindingKey: options.mediaKey, cookieName },
   );
   const methods = createMethods({ ...deps, links }, options);
-  const sockets = createSockets({ ids, log, stream, methods, isCurrent: auth.isCurrent });
+  const room = createByteRoom();
+  const sockets = createSockets({ ids, log, stream, methods, room, isCurrent: auth.isCurrent });
   const signedOut = (gone: Identity) =>
     sockets.closeWhere((identity) => identity.signIn === gone.signIn, "Signed out.");
   const table = routeTable(
@@ -95,7 +97,7 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
   const match = withPluginRoutes(createMatcher(table), deps.plugins);
   const { agentTokens } = deps;
   const access = () => state.access;
-  const pipeline = createPipeline({ clock, ids, log, auth, agentTokens, links, match, stopping, access });
+  const pipeline = createPipeline({ clock, ids, log, auth, agentTokens, links, match, room, stopping, access });
   return { auth, sockets, pipeline };
 }
 

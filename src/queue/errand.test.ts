@@ -12,7 +12,15 @@ import { createQueue } from "./index.ts";
 import type { WorkKindOf } from "./recovered.ts";
 
 const never = new AbortController().signal;
-const SETTINGS = { maxPerSession: 50, maxTotal: 50, collectMs: 1, maxOverflow: 10, ttlMs: 60_000, channels: {}, mode: "collect" as const };
+const SETTINGS = {
+  maxPerSession: 50,
+  maxTotal: 50,
+  collectMs: 1,
+  maxOverflow: 10,
+  ttlMs: 60_000,
+  channels: {},
+  mode: "collect" as const,
+};
 const kindOf: WorkKindOf = ({ message: { text } }) => {
   if (text === "/stop") return "stop";
   if (text.startsWith("/compact")) return "errand";

@@ -1,5 +1,5 @@
 /** The event socket: who is connected, what they asked for, and the fan-out of events. What the methods do is in ws-methods.ts. */
-import type { Server, ServerWebSocket, WebSocketHandler } from "bun";
+import type { ServerWebSocket, WebSocketHandler } from "bun";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { ClientEvent, ClientEventName, ClientStream } from "../../contracts/events.ts";
 import type { WireResponse } from "../../contracts/wire.ts";
@@ -8,6 +8,7 @@ import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Identity } from "../access/auth.ts";
 import { JSON_MAX_DEPTH } from "../body.ts";
+import type { ByteRoom } from "../byte-room.ts";
 import { logProblem, wireError } from "../problem.ts";
 import type { MethodTable } from "./ws-methods.ts";
 
@@ -31,8 +32,8 @@ const SIGNED_OUT = 4001;
 
 export interface Sockets extends Disposable {
   readonly handler: WebSocketHandler<SocketData>;
-  /** Starts the fan-out; the server exists only after its handler does. */
-  attach(server: Server<SocketData>): void;
+  /** Starts the fan-out. */
+  attach(): void;
   closeWhere(test: (identity: Identity) => boolean, reason: string): void;
   count(): number;
 }
@@ -42,6 +43,7 @@ export interface SocketDeps {
   readonly log: Log;
   readonly stream: ClientStream;
   readonly methods: MethodTable;
+  readonly room: ByteRoom;
   /** Whether the credential a socket was opened with is still valid. */
   isCurrent(identity: Identity): boolean;
 }
@@ -57,6 +59,8 @@ export function createSockets(deps: SocketDeps): Sockets {
     try {
       if (frame.problem !== null) throw frame.problem;
       if (socket.data.inFlight >= MAX_IN_FLIGHT) throw busy();
+      using held = deps.room.open();
+      held.take(text.length);
       socket.data.inFlight++;
       try {
         reply(socket, { id: frame.id, ok: true, result: await deps.methods.call(frame, socket) });
@@ -82,9 +86,11 @@ export function createSockets(deps: SocketDeps): Sockets {
       close: (socket) => void open.delete(socket),
       message: (socket, text) => void receive(socket, text),
     },
-    attach(server) {
-      // One topic per event name and one text for all: the cost of an event does not grow with what each socket wants.
-      fanOut = deps.stream.onEvent((event) => void server.publish(event.event, event.json));
+    attach() {
+      // One text for all. Sent to each by name, and not through a topic: what is published waits until the gateway has nothing else to do.
+      fanOut = deps.stream.onEvent(({ event, json }) => {
+        for (const socket of open) if (socket.data.following.has(event)) socket.send(json);
+      });
     },
     closeWhere(test, reason) {
       for (const socket of open) if (test(socket.data.identity)) socket.close(SIGNED_OUT, reason);
@@ -113,10 +119,7 @@ export function subscribe(
     for (const event of (missed ?? []).filter(isNew)) socket.send(event.json);
   });
   following.clear();
-  // Names that stay are left alone: leaving a topic throws away what is on its way to this socket.
-  for (const name of before.keys()) if (!names.some((kept) => kept === name)) socket.unsubscribe(name);
   for (const name of names) {
-    if (!before.has(name)) socket.subscribe(name);
     const from = missed === null ? seq : (since ?? seq);
     following.set(name, Math.min(before.get(name) ?? from, from));
   }

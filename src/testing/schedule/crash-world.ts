@@ -11,7 +11,7 @@ import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import type { Chance } from "../sim/chance.ts";
-import { createDisk, type Disk } from "../sim/disk.ts";
+import { blankDisk, createDisk, type Disk } from "../sim/disk.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -38,7 +38,7 @@ export interface CrashOptions {
 }
 
 export async function runCrashWorld(chance: Chance, options: CrashOptions): Promise<CrashReport> {
-  using disk = createDisk(chance.fork("disk"));
+  using disk = createDisk(chance.fork("disk"), blankDisk());
   const fake = createFakeClock(Date.UTC(2026, 2, 28));
   const wall = { shiftMs: 0, furthest: 0 };
   const clock: Clock = { ...fake, now: () => fake.now() + wall.shiftMs };

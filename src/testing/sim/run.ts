@@ -4,7 +4,7 @@
  */
 import type { TurnId } from "../../contracts/ids.ts";
 import { checkEnd, checkNow, openRows } from "./checker.ts";
-import type { Trouble } from "./disk.ts";
+import { blankDisk, type Trouble } from "./disk.ts";
 import type { Count } from "./facts.ts";
 import { type Life, startLife } from "./life.ts";
 import type { SimOptions } from "./options.ts";
@@ -27,8 +27,9 @@ const CALM_AFTER_MS = 20_000;
 const MAX_DOWN_MS = 2_000;
 const MAX_STEPS = 20_000;
 
-export async function runSeed(seed: number): Promise<SimResult> {
-  using world = createWorld(seed);
+/** `blank`: kept by whoever plays many, see `blankDisk`. */
+export async function runSeed(seed: number, blank: Uint8Array = blankDisk()): Promise<SimResult> {
+  using world = createWorld(seed, blank);
   const { facts, time, options, disk } = world;
   const gateway = keepRunning(world);
   planDisk(world);

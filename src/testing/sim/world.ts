@@ -32,10 +32,10 @@ export interface Mortal {
   die(where: string): void;
 }
 
-export function createWorld(seed: number): World {
+export function createWorld(seed: number, blank: Uint8Array): World {
   const chance = createChance(seed);
   const time = createSimTime();
-  const disk = createDisk(chance.fork("disk"));
+  const disk = createDisk(chance.fork("disk"), blank);
   return {
     seed,
     options: optionsOf(chance.fork("options")),

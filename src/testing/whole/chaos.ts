@@ -1,184 +1,194 @@
 /**
- * Chaos over WebChat: real gateway, real pi, kill -9 at random points of a turn. After every round the messages that were accepted must end
- * in exactly one visible reply each, in order. The kill follows the n-th frame a client sees, or falls right after the n-th write of a kind
- * to the database, which is where a lost or doubled reply would come from.
+ * Chaos: a real gateway and real pi under many clients on the WebSocket and on HTTP, and kill -9 of either at random points. After every
+ * round each acknowledged message must have exactly one visible answer, in order. A kill follows the n-th frame the crowd hears, falls
+ * after some milliseconds, or right after the n-th write of a kind to the database, where a lost or doubled reply would come from.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { TranscriptItem } from "../../contracts/chat.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
-import { createChatClient, type ChatClient } from "./chat-client.ts";
-import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
-import { type KillAt, killAt, MOMENTS } from "./kill-at.ts";
+import { type Chance, createChance } from "../sim/chance.ts";
 import { tempHome } from "../temp-home.ts";
+import { type Crowd, type CrowdSize, createCrowd } from "./crowd.ts";
+import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
+import { killAt, type Moment, MOMENTS } from "./kill-at.ts";
+import { judge, type Verdict } from "./verdict.ts";
 
 export interface ChaosOptions {
-  readonly gatewayKills: number;
-  readonly agentKills: number;
+  readonly rounds: number;
   /** The same seed makes the same choices; when exactly a process dies is still the machine's affair. */
   readonly seed: number;
+  readonly crowd?: CrowdSize;
   onRound?(line: string): void;
 }
 
-export interface ChaosReport {
+export interface ChaosReport extends Verdict {
   readonly rounds: number;
-  readonly messages: number;
-  readonly lost: readonly string[];
-  readonly doubled: readonly string[];
-  readonly outOfOrder: number;
-  /** Kills that fell into a running turn; the others hit before it began or after it had ended. */
+  readonly kills: { readonly gateway: number; readonly agents: number };
+  /** Kills after which somebody still waited for an answer; the others hit before anything was said, or after all of it was answered. */
   readonly inTurn: number;
+  readonly messages: number;
+  readonly acknowledged: number;
+  /** Frames that came again under an id their client had, and dropped. */
+  readonly repeats: number;
 }
 
-const SESSION = "agent:default:webchat:dm:chaos";
-const MESSAGES_PER_ROUND = 2;
-const WORDS = "the quick brown fox jumps over the lazy dog";
-/** A turn for each message, so that each has a reply of its own to be counted. */
-const ONE_BY_ONE = { queue: { mode: "followup" } };
-const MAX_FRAME = 14;
-/** Far longer than a restart and two short turns take. */
-const PATIENCE_MS = 30_000;
-/** Most kills of a gateway aim at a write; the others fall anywhere. */
+type Strike = "gateway" | "gateway twice" | "agent" | "all agents" | "agent, then gateway";
+
+const CROWD: CrowdSize = { pages: 6, programs: 6, sessions: 4 };
+/** A turn for each message, so that each has a reply of its own to be counted; a pool that all sessions have to share. */
+const CONFIG = { queue: { mode: "followup" }, agent: { pool: { min: 2, max: 2 } } };
+const MAX_NTH = 8;
+const MAX_FRAMES = 40;
+const MAX_DELAY_MS = 500;
+/** Far longer than a restart and some short turns take. */
+const PATIENCE_MS = 45_000;
+/** Share of the kills of a gateway that aim at a write. */
 const AIMED = 0.7;
 
+interface World {
+  readonly home: string;
+  readonly crowd: Crowd;
+  readonly chance: Chance;
+  readonly kills: { gateway: number; agents: number };
+  gateway: GatewayProcess;
+  inTurn: number;
+}
+
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const chance = seeded(options.seed);
+  const chance = createChance(options.seed);
   await using home = await tempHome();
-  const world: World = {
-    home: home.path,
-    client: createChatClient(SESSION),
-    gateway: await startGatewayProcess({ home: home.path, config: ONE_BY_ONE }),
-    chance,
-  };
-  const { client } = world;
-  const plan = [
-    ...Array<Victim>(options.gatewayKills).fill("gateway"),
-    ...Array<Victim>(options.agentKills).fill("agent"),
-  ];
-  const sent: string[] = [];
-  let inTurn = 0;
+  using crowd = createCrowd(options.crowd ?? CROWD, chance.fork("crowd"));
+  const gateway = await startGatewayProcess({ home: home.path, config: CONFIG });
+  const kills = { gateway: 0, agents: 0 };
+  const world: World = { home: home.path, crowd, chance: chance.fork("kills"), kills, gateway, inTurn: 0 };
   try {
-    await client.connect(world.gateway.url, world.gateway.token);
-    for (const [round, victim] of plan.entries()) {
-      const texts = Array.from({ length: MESSAGES_PER_ROUND }, (_, n) => `echo: ${round}.${n} ${WORDS}`);
-      sent.push(...texts);
-      const { when, unanswered, healed } = await strike(world, victim, texts);
-      if (unanswered) inTurn++;
-      options.onRound?.(
-        `round ${round + 1}: ${victim} killed ${when}${healed ? "" : ", and not everything was answered"}`,
-      );
-      if (!healed) break;
+    await crowd.found(gateway);
+    for (let round = 1; round <= options.rounds; round++) {
+      const { strikes, healed } = await playRound(world, round);
+      options.onRound?.(`round ${round}: ${strikes}${healed ? "" : ", and not everything was answered"}`);
+      if (healed) continue;
+      options.onRound?.(`the gateway says: ${await (await world.gateway.fetch("/api/status")).text()}`);
+      break;
     }
-    return { rounds: plan.length, messages: sent.length, inTurn, ...(await verdict(world.gateway, sent)) };
+    const sessions = new Set(crowd.said.map(({ session }) => session));
+    const transcripts = new Map<string, readonly TranscriptItem[]>();
+    for (const session of sessions) transcripts.set(session, await readTranscript(world.gateway, session));
+    return {
+      rounds: options.rounds,
+      kills,
+      inTurn: world.inTurn,
+      messages: crowd.said.length,
+      acknowledged: crowd.said.filter(({ acknowledged }) => acknowledged).length,
+      repeats: crowd.repeats(),
+      ...judge(crowd.said, transcripts, crowd.shown()),
+    };
   } finally {
-    client.disconnect();
     await world.gateway.stop();
   }
 }
 
-type Victim = "gateway" | "agent";
-
-interface World {
-  readonly home: string;
-  readonly client: ChatClient;
-  gateway: GatewayProcess;
-  readonly chance: () => number;
-}
-
-interface Strike {
-  readonly when: string;
-  /** The kill came before everything was answered. */
-  readonly unanswered: boolean;
-  /** Afterwards everything was answered. */
-  readonly healed: boolean;
-}
-
-/** Sends, kills in between, brings back what was killed, and waits until everything is answered. */
-async function strike(world: World, victim: Victim, texts: readonly string[]): Promise<Strike> {
-  const { client, chance } = world;
-  const aimed = victim === "gateway" && chance() < AIMED;
-  const moment = MOMENTS[Math.floor(chance() * MOMENTS.length)] ?? "ended";
-  const nth = 1 + Math.floor(chance() * (aimed ? MESSAGES_PER_ROUND : MAX_FRAME));
-  using trap: KillAt | null = aimed
-    ? killAt({ database: join(world.home, "gateway.db"), pid: world.gateway.pid, moment, nth })
-    : null;
-  await trap?.armed;
-  const due = trap ? trap.killed : nthFrame(client, nth);
-  const accepted = Promise.all(texts.map((text) => client.send(text)));
-  await Promise.race([due, accepted.then(() => client.until(answered(texts)))]);
-  const unanswered = !answered(texts)(client.shown);
-  if (victim === "agent") killAgents(world.home);
-  else await restart(world);
+/** Everybody speaks, something is killed in between and brought back, and everybody gets an answer. */
+async function playRound(world: World, round: number): Promise<{ readonly strikes: string; readonly healed: boolean }> {
+  const strike = world.chance.pick<Strike>([
+    ...(["gateway", "gateway", "gateway", "gateway twice"] as const),
+    ...(["agent", "agent", "all agents", "agent, then gateway"] as const),
+  ]);
+  using aim = await takeAim(world, strike.startsWith("gateway") ? MOMENTS : []);
+  const answered = world.crowd.speak(round);
+  const strikes = await strikeWith(world, strike, aim, answered);
   using patience = systemClock.deadline(PATIENCE_MS, () => new Error("not answered in time"));
-  const healed = await orAborted(
-    accepted.then(() => client.until(answered(texts))),
-    patience.signal,
-  ).then(
+  const healed = await orAborted(answered, patience.signal).then(
     () => true,
-    () => false,
+    () => false, // the verdict says who still waits
   );
-  return { healed, when: aimed ? `right after write "${moment}" ${nth}` : `after frame ${nth}`, unanswered };
+  return { strikes, healed };
 }
 
-async function restart(world: World): Promise<void> {
+async function strikeWith(world: World, strike: Strike, aim: Aim, answered: Promise<void>): Promise<string> {
+  await Promise.race([aim.due, answered]);
+  const when = `killed ${aim.when}, ${world.crowd.waiting()} waiting`;
+  if (strike === "agent" || strike === "all agents") {
+    killAgents(world, strike === "all agents");
+    return `${strike} ${when}`;
+  }
+  if (strike === "agent, then gateway") {
+    killAgents(world, false);
+    using next = await takeAim(world, []);
+    await Promise.race([next.due, answered]);
+  }
+  await replaceGateway(world);
+  if (strike !== "gateway twice") return `${strike} ${when}`;
+  using next = await takeAim(world, ["begun", "ended", "sent"]); // while it takes up what the first kill left behind
+  await Promise.race([next.due, answered]);
+  const again = `and again ${next.when}, ${world.crowd.waiting()} waiting`;
+  await replaceGateway(world);
+  return `gateway ${when}, ${again}`;
+}
+
+async function replaceGateway(world: World): Promise<void> {
+  if (world.crowd.waiting() > 0) world.inTurn++;
+  world.kills.gateway++;
   await world.gateway.kill();
-  world.client.disconnect();
-  world.gateway = await startGatewayProcess({ home: world.home, config: ONE_BY_ONE });
-  await world.client.connect(world.gateway.url, world.gateway.token);
+  world.crowd.lost();
+  world.gateway = await startGatewayProcess({ home: world.home, config: CONFIG });
+  await world.crowd.found(world.gateway);
 }
 
-/** What a fresh client sees at the end is what counts. */
-async function verdict(
-  gateway: GatewayProcess,
-  sent: readonly string[],
-): Promise<Pick<ChaosReport, "lost" | "doubled" | "outOfOrder">> {
-  const replies: string[] = [];
+/** When the next kill falls. Taken before anybody speaks, so that the first write can be hit too. */
+interface Aim extends Disposable {
+  readonly due: Promise<unknown>;
+  readonly when: string;
+}
+
+/** Most kills of a gateway fall right after a write of one of these kinds; the others after some frames, or some milliseconds. */
+async function takeAim({ home, chance, crowd, gateway }: World, moments: readonly Moment[]): Promise<Aim> {
+  const [first, ...others] = moments;
+  if (first && chance.hits(AIMED)) {
+    const moment = chance.pick([first, ...others]);
+    const nth = chance.between(1, MAX_NTH);
+    const trap = killAt({ database: join(home, "gateway.db"), pid: gateway.pid, moment, nth });
+    await trap.armed;
+    const when = `right after write "${moment}" ${nth}`;
+    return { due: trap.killed, when, [Symbol.dispose]: () => trap[Symbol.dispose]() };
+  }
+  const over = new AbortController();
+  const dispose = () => over.abort(new Error("the moment has come"));
+  const frames = chance.between(1, MAX_FRAMES);
+  const ms = chance.between(0, MAX_DELAY_MS);
+  if (chance.hits(0.5)) return { due: crowd.heard(frames), when: `after frame ${frames}`, [Symbol.dispose]: dispose };
+  const due = systemClock.sleep(ms, over.signal).catch(() => undefined); // nobody waits for it any more
+  return { due, when: `after ${ms} ms`, [Symbol.dispose]: dispose };
+}
+
+function killAgents(world: World, all: boolean): void {
+  const pids = readdirSync(join(world.home, "run", "agents"))
+    .map((file) => Number.parseInt(file, 10))
+    .filter(Number.isInteger);
+  const hit = pids.filter((pid, at) => (all || at === 0) && kills(pid)).length;
+  world.kills.agents += hit;
+  if (hit > 0 && world.crowd.waiting() > 0) world.inTurn++;
+}
+
+/** False: a note of a process that had ended already. */
+function kills(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false; // there is no such process any more, which is the only way this fails
+  }
+}
+
+async function readTranscript(gateway: GatewayProcess, session: string): Promise<readonly TranscriptItem[]> {
+  const items: TranscriptItem[] = [];
   for (let cursor: string | undefined; ;) {
     const query = new URLSearchParams({ limit: "200", ...(cursor ? { cursor } : {}) });
-    const response = await gateway.fetch(`/api/sessions/${encodeURIComponent(SESSION)}/transcript?${query}`);
-    const page = (await response.json()) as { items: { role: string; text: string }[]; next?: string };
-    replies.unshift(...page.items.filter(({ role }) => role === "assistant").map(({ text }) => text));
-    if (!page.next) break;
+    const response = await gateway.fetch(`/api/sessions/${encodeURIComponent(session)}/transcript?${query}`);
+    if (response.status === 404) return items; // nothing of it was ever accepted
+    const page = (await response.json()) as { items: TranscriptItem[]; next?: string };
+    items.unshift(...page.items);
+    if (!page.next) return items;
     cursor = page.next;
   }
-  const expected = sent.map((text) => text.replace("echo: ", ""));
-  const count = (text: string) => replies.filter((reply) => reply === text).length;
-  const order = replies.map((reply) => expected.indexOf(reply));
-  return {
-    lost: expected.filter((text) => count(text) === 0),
-    doubled: [...expected.filter((text) => count(text) > 1), ...replies.filter((reply) => !expected.includes(reply))],
-    outOfOrder: order.filter((place, at) => at > 0 && place < (order[at - 1] ?? 0)).length,
-  };
-}
-
-const answered = (texts: readonly string[]) => (shown: ChatClient["shown"]) =>
-  texts.every((text) =>
-    shown.some(({ role, text: reply }) => role === "assistant" && reply === text.replace("echo: ", "")),
-  );
-
-function nthFrame(client: ChatClient, nth: number): Promise<void> {
-  return new Promise((resolve) => {
-    let frames = 0;
-    client.onFrame = () => {
-      if (++frames === nth) resolve();
-    };
-  });
-}
-
-function killAgents(home: string): void {
-  for (const file of readdirSync(join(home, "run", "agents"))) {
-    const pid = Number.parseInt(file, 10);
-    if (Number.isInteger(pid)) process.kill(pid, "SIGKILL");
-  }
-}
-
-/** A small generator with a seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -19,6 +19,8 @@ export interface ChatClient {
   /** Called for every frame, before it is handled. */
   onFrame: (frame: WireEvent | WireResponse) => void;
   until(fits: (shown: readonly TranscriptItem[]) => boolean): Promise<void>;
+  /** The turn that answers an accepted message, as far as this client has been told. */
+  turnOf(inboxId: string): string | undefined;
 }
 
 interface Unanswered {
@@ -27,10 +29,12 @@ interface Unanswered {
   readonly answer: Deferred<string>;
 }
 
-export function createChatClient(session: string): ChatClient {
+/** `name` keeps the sends of several clients apart: the gateway knows a message by the id its client gave it. */
+export function createChatClient(session: string, name = "send"): ChatClient {
   const shown: TranscriptItem[] = [];
   const seen = new Set<string>();
   const accepted = new Map<string, string>();
+  const turns = new Map<string, string>();
   const unanswered = new Map<string, Unanswered>();
   const requests = new Map<string, Deferred<unknown>>();
   let watchers: { fits: (items: readonly TranscriptItem[]) => boolean; done: Deferred<void> }[] = [];
@@ -59,6 +63,7 @@ export function createChatClient(session: string): ChatClient {
 
   const readAnew = async (): Promise<void> => {
     const view = (await request("sessions.get", { session, limit: 200 })) as SessionView;
+    for (const { role, id, turnId } of view.items) if (role === "user" && turnId) turns.set(id, turnId);
     for (const item of view.items) show(item);
   };
 
@@ -80,6 +85,7 @@ export function createChatClient(session: string): ChatClient {
     }
     seq = frame.seq;
     if (frame.event === "resync") void readAnew().catch(() => undefined); // the connection is gone again; the next one starts over
+    if (frame.event === "turn.started") for (const id of frame.data.inboxIds) turns.set(id, frame.data.turnId);
     if (frame.event === "message" && frame.data.sessionKey === session) show(frame.data.item);
   };
 
@@ -87,6 +93,7 @@ export function createChatClient(session: string): ChatClient {
     session,
     shown,
     accepted,
+    turnOf: (inboxId) => turns.get(inboxId),
     onFrame: () => undefined,
     async connect(url, token) {
       const opened = deferred<void>();
@@ -113,7 +120,7 @@ export function createChatClient(session: string): ChatClient {
       old?.close();
     },
     send(text) {
-      const message = { clientId: `send-${++counter}`, text, answer: deferred<string>() };
+      const message = { clientId: `${name}-${++counter}`, text, answer: deferred<string>() };
       unanswered.set(message.clientId, message);
       if (socket) void offer(message).catch(() => undefined); // offered again by the next connection
       return message.answer.promise;

@@ -1,13 +1,19 @@
 /** Quantiles of measured milliseconds. */
 export interface Spread {
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly samples: number;
 }
 
 export function spread(samples: readonly number[]): Spread {
   const sorted = samples.toSorted((one, other) => one - other);
-  return { p50: round(at(sorted, 0.5)), p99: round(at(sorted, 0.99)), samples: sorted.length };
+  return {
+    p50: round(at(sorted, 0.5)),
+    p95: round(at(sorted, 0.95)),
+    p99: round(at(sorted, 0.99)),
+    samples: sorted.length,
+  };
 }
 
 export function median(samples: readonly number[]): number {

@@ -1,15 +1,15 @@
 /** One pi process driven directly over its pipe, with the flags, instructions and tools the gateway gives it: a turn without a gateway. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemPrompt } from "../../src/agents/setup/system-prompt.ts";
-import { type BuiltinToolDeps, builtinTools } from "../../src/builtin.ts";
+import { systemPrompt } from "../../../src/agents/setup/system-prompt.ts";
+import { type BuiltinToolDeps, builtinTools } from "../../../src/builtin.ts";
 
 const PLAIN = { tools: "chat", gatewayPrompts: { heartbeat: true, cron: true, media: true } } as const;
 const SUFFIX = "benchbenchbenchbench";
 
 export interface BarePi extends AsyncDisposable {
-  /** Resolves when pi has settled. */
-  turn(text: string): Promise<void>;
+  /** Resolves when pi has settled. `see` gets every line pi writes meanwhile. */
+  turn(text: string, see?: (line: string) => void): Promise<void>;
 }
 
 const LEAN = [
@@ -22,11 +22,19 @@ const LEAN = [
   "--no-builtin-tools",
 ];
 
-export async function startBarePi(folder: string, baseUrl: string, bridge: string): Promise<BarePi> {
-  const child = spawnPi(folder, writeModels(folder, baseUrl), bridge);
+/** `extensions` besides the bridge, by path. */
+export async function startBarePi(
+  folder: string,
+  baseUrl: string,
+  bridge: string,
+  extensions: readonly string[] = [],
+): Promise<BarePi> {
+  const child = spawnPi(folder, writeModels(folder, baseUrl), [bridge, ...extensions]);
+  let watch: (line: string) => void = () => undefined;
   let settled: () => void = () => undefined;
   let answered: () => void = () => undefined;
   void readLines(child.stdout, (line) => {
+    watch(line);
     if (line.startsWith('{"type":"agent_settled"')) settled();
     else if (line.includes('"type":"response"')) answered();
   });
@@ -49,7 +57,8 @@ export async function startBarePi(folder: string, baseUrl: string, bridge: strin
   await Promise.race([ready, early]);
   early.catch(() => undefined); // from here on its end is our doing
   return {
-    turn(text) {
+    turn(text, see = () => undefined) {
+      watch = see;
       const end = new Promise<void>((resolve) => {
         settled = resolve;
       });
@@ -83,10 +92,11 @@ function writeModels(folder: string, baseUrl: string): string {
   return agent;
 }
 
-function spawnPi(folder: string, agent: string, bridge: string) {
+function spawnPi(folder: string, agent: string, extensions: readonly string[]) {
   const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
   const session = ["--session", join(folder, "bare.jsonl"), "--system-prompt", systemPrompt(PLAIN)];
-  return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, "-e", bridge], {
+  const loaded = extensions.flatMap((path) => ["-e", path]);
+  return Bun.spawn([process.execPath, "--no-env-file", entry, ...LEAN, ...session, ...loaded], {
     cwd: folder,
     stdin: "pipe",
     stdout: "pipe",

@@ -1,0 +1,63 @@
+/** An instant model provider in a process of its own, so that serving it does not slow down the side that is being measured. */
+import { parseArgs } from "node:util";
+import { type FakeScript, says, startFakeProvider } from "../../../src/testing/fake-provider.ts";
+
+export interface ProviderProcess extends AsyncDisposable {
+  readonly baseUrl: string;
+}
+
+export interface ProviderManner {
+  /** Says what it was asked, instead of "ok". */
+  readonly echo?: boolean;
+  /** Thinks for this long before its first word. */
+  readonly thinkMs?: number;
+  /** Calls this tool as often, one call after the other, before it answers. */
+  readonly calls?: { readonly tool: string; readonly times: number };
+  /** Never answers. */
+  readonly hang?: boolean;
+}
+
+export async function startProviderProcess(manner: ProviderManner = {}): Promise<ProviderProcess> {
+  const child = Bun.spawn([process.execPath, "--no-env-file", import.meta.path, JSON.stringify(manner)], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { value } = await child.stdout.getReader().read();
+  return {
+    baseUrl: new TextDecoder().decode(value).trim(),
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+export function scriptOf({ echo = false, thinkMs = 0, hang = false, calls }: ProviderManner): FakeScript {
+  return ({ messages }) => {
+    if (hang) return { kind: "hang" };
+    if (calls && callsSince(messages) < calls.times)
+      return { kind: "tools", calls: [{ name: calls.tool, input: { text: "hi" } }] };
+    const text = echo ? lastWords(messages) : "ok";
+    return thinkMs > 0 ? says(Bun.sleep(thinkMs), text) : says(text);
+  };
+}
+
+/** Results of tools since somebody said something. */
+function callsSince(messages: readonly { readonly role: string }[]): number {
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  return messages.slice(asked).filter(({ role }) => role === "tool").length;
+}
+
+function lastWords(messages: readonly { readonly role: string; readonly content: unknown }[]): string {
+  const content = messages.findLast(({ role }) => role === "user")?.content;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("");
+}
+
+if (import.meta.main) {
+  const { positionals } = parseArgs({ allowPositionals: true });
+  const provider = await startFakeProvider(scriptOf(JSON.parse(positionals[0] ?? "{}") as ProviderManner));
+  console.log(provider.baseUrl);
+}

@@ -1,0 +1,71 @@
+/** Turns per second through a pool of two against two bare pi processes driven directly, taking turns in one run. */
+import { join } from "node:path";
+import { openLoadClient } from "../../src/testing/whole/load-client.ts";
+import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import { tempHome } from "../../src/testing/temp-home.ts";
+import { startBarePi } from "./parts/bare-pi.ts";
+import { benchConfig } from "./parts/bench-config.ts";
+import { atLeast, type Scenario } from "./parts/line.ts";
+import { startProviderProcess } from "./parts/provider-process.ts";
+import { median, round } from "./parts/stats.ts";
+
+export interface ThroughputFigures {
+  readonly barePerSecond: number;
+  readonly gatewayPerSecond: number;
+  readonly share: number;
+}
+
+const LANES = 2;
+const BLOCK_TURNS = 25;
+
+type Turn = (text: string) => Promise<unknown>;
+
+/** Each of two lanes has its own process and its own conversation, and speaks as soon as it was answered. */
+export async function measureThroughput(blocks: number): Promise<ThroughputFigures> {
+  await using provider = await startProviderProcess({ echo: true });
+  await using one = await tempHome();
+  await using other = await tempHome();
+  const bridge = join(import.meta.dir, "../../dist/bridge.js");
+  await using barePi = await startBarePi(one.path, provider.baseUrl, bridge);
+  await using otherBarePi = await startBarePi(other.path, provider.baseUrl, bridge);
+  const pool = { min: LANES, max: LANES };
+  await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl, pool) });
+  using client = await openLoadClient(gateway);
+  const bare: readonly Turn[] = [barePi.turn, otherBarePi.turn];
+  const through = ["one", "other"].map(
+    (name): Turn =>
+      (text) =>
+        client.ask(`agent:default:webchat:dm:${name}`, text),
+  );
+  const rates = { bare: [] as number[], through: [] as number[] };
+  for (let block = 0; block <= blocks; block++) {
+    const [bareRate, throughRate] = [await rateOf(bare, block), await rateOf(through, block)];
+    if (block === 0) continue; // warms up, and gives each conversation its process
+    rates.bare.push(bareRate);
+    rates.through.push(throughRate);
+  }
+  const [barePerSecond, gatewayPerSecond] = [median(rates.bare), median(rates.through)];
+  return { barePerSecond, gatewayPerSecond, share: round(gatewayPerSecond / barePerSecond) };
+}
+
+async function rateOf(lanes: readonly Turn[], block: number): Promise<number> {
+  const started = performance.now();
+  await Promise.all(
+    lanes.map(async (turn) => {
+      for (let at = 0; at < BLOCK_TURNS; at++) await turn(`turn ${block}.${at}`);
+    }),
+  );
+  return (lanes.length * BLOCK_TURNS) / ((performance.now() - started) / 1_000);
+}
+
+export const throughput: Scenario = {
+  name: "throughput",
+  async measure(scale) {
+    const figures = await measureThroughput(Math.max(3, Math.round(12 * scale)));
+    return [
+      { what: "turns per second, two bare pi", value: figures.barePerSecond, unit: "/s" },
+      { what: "turns per second, pool of 2", value: figures.gatewayPerSecond, unit: "/s" },
+      { what: "  as a share of bare pi", value: figures.share, unit: "x", ...atLeast(0.85) },
+    ];
+  },
+};

@@ -1,0 +1,146 @@
+/**
+ * The shipped parts from the receiver to the outbox in this process, with real pi and a channel that a test speaks for: groups, many
+ * people, and whatever else the page and the API cannot say. No port and no watcher; put together as gateway.ts does it.
+ */
+import { join, resolve } from "node:path";
+import { agentProfiles, startPool } from "../../agents/index.ts";
+import { checkConfigText, readEnvironment } from "../../config/index.ts";
+import type { AgentPool } from "../../contracts/agent.ts";
+import type { Channel, Receipt } from "../../contracts/channel.ts";
+import type { InboundMessage } from "../../contracts/chat.ts";
+import type { OutboxRow } from "../../contracts/delivery.ts";
+import type { Events } from "../../contracts/events.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { Queue } from "../../contracts/queue.ts";
+import type { Store } from "../../contracts/store.ts";
+import { startOutbox } from "../../delivery/index.ts";
+import { createLiveTurns, createReceiver, startTurns } from "../../flow/index.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { type Deferred, deferred } from "../../kit/deferred.ts";
+import { systemIds } from "../../kit/ids.ts";
+import { Lifetime } from "../../kit/lifetime.ts";
+import { silentLog } from "../../kit/log.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createQueue } from "../../queue/index.ts";
+import { createRouter } from "../../routing/index.ts";
+import { openStore } from "../../store/index.ts";
+import { createToolGate, createToolRegistry } from "../../tools/index.ts";
+import { tempHome } from "../temp-home.ts";
+
+export interface InProcess extends AsyncDisposable {
+  readonly store: Store;
+  readonly pool: AgentPool;
+  readonly queue: Queue;
+  readonly events: Events;
+  /** Hands a message in, as a channel does. */
+  say(words: Words): Promise<Receipt>;
+  /** Says it and resolves with the first reply part of its turn. */
+  ask(words: Words): Promise<OutboxRow>;
+}
+
+export interface Words {
+  readonly text: string;
+  readonly chat: string;
+  readonly scope: "dm" | "group";
+  readonly principal?: string;
+}
+
+const PLATFORM = "played";
+const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
+const NEVER = new AbortController().signal;
+const BRIDGE = join(resolve(import.meta.dir, "../../.."), "dist", "bridge.js");
+const AGENTS_STOP_MS = 15_000;
+const SOMEBODY = "played:user:1";
+/** Everybody may speak everywhere. */
+const OPEN_DOORS: Parameters<typeof createRouter>[1] = {
+  policyOf: () => ({ dm: "open", allowFrom: ["*"], group: "open", requireMention: false, groups: {} }),
+  isPaired: () => false,
+};
+
+export async function startInProcess(
+  given: unknown,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<InProcess> {
+  const { config } = checkConfigText(JSON.stringify(given), () => undefined);
+  if (!config) throw new Error("this configuration is not valid");
+  const life = new Lifetime(DEPS);
+  const home = life.own("home", await tempHome());
+  const store = life.own("store", await openStore(DEPS, { home: home.path }));
+  const events = createEvents(DEPS);
+  const tools = createToolGate({ ...DEPS, store: store.toolCalls, registry: createToolRegistry([]) });
+  const settings = { config: config.agent, models: config.models, profiles: agentProfiles(config) };
+  const options = { home: home.path, environment: readEnvironment(environment), bridgePath: BRIDGE, ...settings };
+  const pool = life.own("agents", await startPool({ ...DEPS, events, tools }, options), AGENTS_STOP_MS);
+  const queue = createQueue({ ...DEPS, store }, () => config.queue);
+  const receiving = { ...DEPS, events, queue, router: createRouter(() => config, OPEN_DOORS) };
+  const receiver = createReceiver(receiving, () => config.queue, NEVER);
+  const replies = createReplies();
+  const channels = new Map([[PLATFORM, replies.channel]]);
+  const outbox = life.own("outbox", startOutbox({ ...DEPS, events, store: store.outbox, channels }));
+  const live = createLiveTurns({ ...DEPS, events, queue });
+  const limits = { timeoutMs: config.agent.timeoutMs, graceMs: config.gateway.stopGraceMs };
+  life.own(
+    "turns",
+    startTurns({ ...DEPS, events, queue, pool, outbox, live, media: store.media }, () => limits),
+  );
+  events.on("turn.started", ({ turnId, inboxIds }) => replies.expect(turnId, inboxIds));
+
+  const say = (words: Words): Promise<Receipt> => receiver.receive(toInbound(words), NEVER);
+  return {
+    store,
+    pool,
+    queue,
+    events,
+    say,
+    async ask(words) {
+      const receipt = await say(words);
+      if (receipt.kind !== "queued") throw new Error(`not taken: ${JSON.stringify(receipt)}`);
+      return replies.to(receipt.id);
+    },
+    [Symbol.asyncDispose]: () => life.stop("done"),
+  };
+}
+
+function toInbound({ text, chat, scope, principal = SOMEBODY }: Words): InboundMessage {
+  return {
+    eventId: systemIds.next("event"),
+    fingerprint: text,
+    address: { channel: PLATFORM, account: "default", chat },
+    scope,
+    sender: { principal: principal as Principal, name: "Somebody" },
+    text,
+    attachments: [],
+    mentioned: true,
+    receivedAt: systemClock.now(),
+  };
+}
+
+/** The platform: hands every reply to whoever waits for it, and keeps nothing. */
+function createReplies() {
+  const byMessage = new Map<string, Deferred<OutboxRow>>();
+  const byTurn = new Map<string, readonly string[]>();
+  const channel: Channel = {
+    id: PLATFORM,
+    repeat: "safe",
+    canRefuse: true,
+    async send(part) {
+      for (const id of byTurn.get(part.turnId) ?? []) {
+        byMessage.get(id)?.resolve(part);
+        byMessage.delete(id);
+      }
+      byTurn.delete(part.turnId);
+      return {};
+    },
+    ready: () => true,
+    health: () => ({ ok: true, detail: "played" }),
+  };
+  return {
+    channel,
+    expect: (turnId: string, ids: readonly string[]) => void byTurn.set(turnId, ids),
+    to(id: string): Promise<OutboxRow> {
+      const waiting = deferred<OutboxRow>();
+      byMessage.set(id, waiting);
+      return waiting.promise;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** Load in its small form, with the real gateway and real pi: order, fairness between direct messages and groups, polite refusal. `npm run bench` has the whole of it. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { measureFlood } from "../scripts/bench/dm-flood.ts";
+import { measureLoad } from "../scripts/bench/load.ts";
+import { measureOverload } from "../scripts/bench/overload.ts";
+import { measurePrincipals } from "../scripts/bench/principals.ts";
+import { measureSockets } from "../scripts/bench/sockets.ts";
+
+setDefaultTimeout(120_000);
+
+test("twenty sessions of one person, five messages each through two processes, are all answered in order", async () => {
+  const size = { sessions: 20, messages: 5, pool: 2, burst: 5, readMemoryAt: [25, 100] } as const;
+  const { answered, outOfOrder, rssMb } = await measureLoad(size);
+  expect({ answered, outOfOrder }).toEqual({ answered: 100, outOfOrder: 0 });
+  expect(Math.max(...rssMb)).toBeLessThan(200);
+});
+
+test("more people than processes are all answered, each with their own words", async () => {
+  const { answered, wrong } = await measurePrincipals({ people: 4, messages: 1, pool: 2 }, 0);
+  expect({ answered, wrong }).toEqual({ answered: 4, wrong: 0 });
+});
+
+test("a direct message does not stand in line behind a flood of group messages", async () => {
+  const size = { asks: 5, groups: 10, waiting: 40, provider: { thinkMs: 150 } };
+  const { floodedMs, idleMs, groupTurns } = await measureFlood(size);
+  expect(groupTurns).toBeGreaterThan(0);
+  // The whole line would take 40 turns through 4 processes, 10 thinking times and more; next in line is one of them.
+  expect(floodedMs.p50).toBeLessThan(idleMs.p50 + 5 * size.provider.thinkMs);
+});
+
+test("a hundred times more than fits is refused with a time to come back, over HTTP and WebSocket, and memory stays bounded", async () => {
+  const { http, ws, rssPeakMb } = await measureOverload({ requests: 1_000, room: 10, uploads: 0 });
+  expect([10, 11]).toContain(http.accepted); // ten wait, and one runs as soon as it was taken
+  expect(http).toMatchObject({ politely: 1_000 - http.accepted, otherwise: {} });
+  expect(ws).toMatchObject({ politely: 1_000 - ws.accepted, otherwise: {} });
+  expect(http.accepted + ws.accepted).toBe(11);
+  expect(rssPeakMb).toBeLessThan(200);
+});
+
+test("an event reaches hundreds of idle pages, and each of them once", async () => {
+  const { opened, failed } = await measureSockets(400);
+  expect({ opened, failed }).toEqual({ opened: 400, failed: 0 });
+});

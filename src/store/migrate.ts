@@ -3,9 +3,10 @@ import type { Database } from "bun:sqlite";
 import { firstMessage } from "./migrations/001-first-message.ts";
 import { turnSpans } from "./migrations/002-turn-spans.ts";
 import { outboxStates } from "./migrations/003-outbox-states.ts";
+import { toolCallChain } from "./migrations/007-tool-call-chain.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates];
+const STEPS: readonly Migration[] = [firstMessage, turnSpans, outboxStates, toolCallChain];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */
 export const NEWEST_VERSION = STEPS.length;

@@ -3,6 +3,7 @@ import { describe } from "bun:test";
 import { inboxPromises } from "./inbox-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
+import { toolRecordPromises } from "./tool-call-contract.ts";
 import { turnPromises, toolCallPromises, outboxPromises } from "./turn-contract.ts";
 import type { StoreWorld } from "./store-world.ts";
 
@@ -11,6 +12,7 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
     inboxPromises(open);
     turnPromises(open);
     toolCallPromises(open);
+    toolRecordPromises(open);
     outboxPromises(open);
     sessionPromises(open);
     transcriptPromises(open);

@@ -5,13 +5,15 @@ import { parseArgs } from "node:util";
 import { type AcceptFigures, measureAccepts } from "./bench/accepts.ts";
 import { measureProcess, type ProcessFigures } from "./bench/process.ts";
 import { round, type Spread } from "./bench/stats.ts";
-import { measureToolCalls } from "./bench/tool-calls.ts";
+import { type ManyToolsFigures, measureHttpToolCalls, measureManyTools, measureToolCalls } from "./bench/tool-calls.ts";
 import { measureTurns, type TurnFigures } from "./bench/turns.ts";
 import { ensureDist } from "./bundle.ts";
 
 interface Figures {
   readonly turn: TurnFigures;
   readonly toolCallMs: Spread;
+  readonly httpToolCallMs: Spread;
+  readonly manyTools: ManyToolsFigures;
   readonly accepts: AcceptFigures;
   readonly process: ProcessFigures;
   readonly page: { readonly jsGzipKb: number; readonly cssGzipKb: number };
@@ -31,6 +33,8 @@ const scale = values.quick ? 0.2 : 1;
 const figures: Figures = {
   turn: await measureTurns(Math.round(300 * scale)),
   toolCallMs: await measureToolCalls(Math.round(300 * scale)),
+  httpToolCallMs: await measureHttpToolCalls(Math.round(300 * scale)),
+  manyTools: await measureManyTools(),
   accepts: await measureAccepts(Math.round(10 * scale)),
   process: await measureProcess(Math.round(15 * scale)),
   page: pageWeight(),
@@ -53,7 +57,7 @@ function pageWeight(): Figures["page"] {
   return { jsGzipKb: weigh(".js"), cssGzipKb: weigh(".css") };
 }
 
-function lines({ turn, toolCallMs, accepts, process, page }: Figures): Line[] {
+function lines({ turn, toolCallMs, httpToolCallMs, manyTools, accepts, process, page }: Figures): Line[] {
   const atMost = (limit: number) => ({ limit, sense: "at most" as const });
   const atLeast = (limit: number) => ({ limit, sense: "at least" as const });
   return [
@@ -65,6 +69,9 @@ function lines({ turn, toolCallMs, accepts, process, page }: Figures): Line[] {
     { what: "added by the gateway, p99", value: turn.addedMs.p99, unit: "ms", budget: atMost(15) },
     { what: "tool call over the pipe, p50", value: toolCallMs.p50, unit: "ms", budget: atMost(0.5) },
     { what: "tool call over the pipe, p99", value: toolCallMs.p99, unit: "ms", budget: atMost(3) },
+    { what: "tool call over HTTP, p50", value: httpToolCallMs.p50, unit: "ms", budget: atMost(1) },
+    { what: "500 tools, at start", value: manyTools.registerMs, unit: "ms", budget: atMost(300) },
+    { what: "500 tools, per turn", value: manyTools.perTurnMs, unit: "ms", budget: atMost(5) },
     { what: "durable accepts, one by one", value: accepts.oneByOne.storePerSecond, unit: "/s" },
     { what: "  as a share of raw SQLite", value: accepts.oneByOne.ratio, unit: "x", budget: atLeast(0.8) },
     { what: "durable accepts, batches of 50", value: accepts.batchesOf50.storePerSecond, unit: "/s" },

@@ -3,11 +3,12 @@
  * delivered, the port closes, agents end, and the database closes last.
  */
 import { agentProfiles, createReplaceablePool, startPool } from "./agents/index.ts";
-import { builtinChannels, builtinTools } from "./builtin.ts";
+import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
+import type { Receiver } from "./contracts/channel.ts";
 import type { Commands } from "./contracts/command.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Outbox } from "./contracts/delivery.ts";
@@ -21,12 +22,12 @@ import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "./observe/index.ts";
+import { openTools } from "./open-tools.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
-import { createToolGate, createToolRegistry } from "./tools/index.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -35,6 +36,8 @@ export interface GatewayDeps {
   setLogLevel(level: Config["logging"]["level"]): void;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): void;
+  /** A text without the secrets that are known, for what is stored. */
+  scrub(text: string): string;
 }
 
 export interface GatewayOptions {
@@ -89,8 +92,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
-  const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(builtinTools()) });
-  const openPool = (from: Config) => startPool({ ...deps, events, tools }, { ...options, ...poolSettings(from) });
+  const tools = openTools(life, { ...deps, events, store: store.toolCalls, receiver: () => receiver }, config);
+  const serving = { ...deps, events, tools: tools.gate };
+  const openPool = (from: Config) => startPool(serving, { ...options, ...poolSettings(from) });
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
   // the way of a message
@@ -102,7 +106,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
   const receiving = { log, events, queue, router: createRouter(config) };
-  const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
+  const receiver: Receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
@@ -113,11 +117,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       ...deps,
       ...named,
       store,
+      tools,
       receiver,
-      live,
-      events,
-      stream,
-      page: options.page,
+      ...{ live, events, stream, page: options.page },
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,
       metrics,

@@ -67,7 +67,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   const { log } = sink;
   const { assets, version, environment } = world;
   const gateway = await startGateway(
-    { clock, ids, log, setLogLevel: sink.setLevel, hide: redactor.add },
+    { clock, ids, log, setLogLevel: sink.setLevel, hide: redactor.add, scrub: redactor.scrub },
     {
       home: home.path,
       version,

@@ -9,6 +9,7 @@ import { LoggingSection } from "./sections/logging.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
 import { QueueSection } from "./sections/queue.ts";
+import { ToolsSection } from "./sections/tools.ts";
 import { BindingsSection, RolesSection, SessionSection } from "./sections/routing.ts";
 
 export const ConfigSchema = Type.Object(
@@ -22,6 +23,7 @@ export const ConfigSchema = Type.Object(
     session: SessionSection,
     models: ModelsSection,
     queue: QueueSection,
+    tools: ToolsSection,
     media: MediaSection,
     logging: LoggingSection,
   },

@@ -1,4 +1,5 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
+export { backgroundEndMessage } from "./background-end.ts";
 export { createLiveTurns } from "./live-turns.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";

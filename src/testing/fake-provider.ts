@@ -23,7 +23,11 @@ export type FakeReply =
   | { readonly kind: "text"; readonly pieces: readonly (string | Promise<unknown>)[] }
   | {
       readonly kind: "tools";
-      readonly calls: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
+      readonly calls: readonly {
+        readonly name: string;
+        readonly input: Readonly<Record<string, unknown>>;
+        readonly id?: string;
+      }[];
     }
   | { readonly kind: "status"; readonly status: number; readonly message: string }
   /** Takes the request and never answers. */
@@ -55,7 +59,7 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
     const reply = script(request, requests.length);
     requests.push(request);
     for (const watcher of watchers) watcher();
-    await respond(reply, response);
+    await respond(reply, response, requests.length);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -82,7 +86,7 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
   };
 }
 
-async function respond(reply: FakeReply, response: ServerResponse): Promise<void> {
+async function respond(reply: FakeReply, response: ServerResponse, count: number): Promise<void> {
   const write: Write = (data) => {
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   };
@@ -94,7 +98,7 @@ async function respond(reply: FakeReply, response: ServerResponse): Promise<void
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   if (reply.kind === "tools") {
-    write(delta({ role: "assistant", tool_calls: reply.calls.map(toToolCall) }));
+    write(delta({ role: "assistant", tool_calls: reply.calls.map((call, index) => toToolCall(call, index, count)) }));
     finish(write, "tool_calls");
     response.end();
     return;
@@ -131,10 +135,15 @@ function chunk(choices: readonly unknown[]): Record<string, unknown> {
   return { id: "fake", object: "chat.completion.chunk", created: 0, model: "fake-1", choices };
 }
 
-function toToolCall(call: { readonly name: string; readonly input: unknown }, index: number): Record<string, unknown> {
+/** Real providers do not use an id twice; a test may. */
+function toToolCall(
+  call: { readonly name: string; readonly input: unknown; readonly id?: string },
+  index: number,
+  request: number,
+): Record<string, unknown> {
   return {
     index,
-    id: `call_${index}_${call.name}`,
+    id: call.id ?? `call_${request}_${index}_${call.name}`,
     type: "function",
     function: { name: call.name, arguments: JSON.stringify(call.input) },
   };

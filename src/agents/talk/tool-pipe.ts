@@ -1,5 +1,6 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
@@ -73,7 +74,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, suffix: string
       stop.signal,
     );
     running.delete(call.callId);
-    return reply(outcome);
+    return reply(call.tool, outcome);
   };
 
   return {
@@ -138,8 +139,8 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
   }
 }
 
-function reply(outcome: ToolOutcome): Record<string, unknown> {
-  if (outcome.kind !== "ok") return refuse(outcome.message);
+function reply(tool: string, outcome: ToolOutcome): Record<string, unknown> {
+  if (outcome.kind !== "ok") return refuse(JSON.stringify(envelopeOf(tool, outcome)));
   return { value: JSON.stringify({ ok: true, content: outcome.result.content }) };
 }
 

@@ -5,6 +5,7 @@ import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
+import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../../contracts/wire.ts";
 import {
   type HttpDeps,
@@ -54,7 +55,7 @@ export interface HttpWorld extends AsyncDisposable {
 
 export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
-export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
+export function startHttpWorld(options: Partial<HttpOptions> = {}, over: Partial<HttpDeps> = {}): HttpWorld {
   const clock = createFakeClock();
   const log = recordingLog();
   const events = createEvents({ log });
@@ -67,6 +68,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     events,
     stream: createClientStream({ events }, { epoch: 1, maxEvents: 50 }),
     store: memory.store,
+    tools: { gate: { call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
     receiver: { receive: async (message) => take(intake, message) },
     live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
     page: testPage(),
@@ -77,6 +79,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
+    ...over,
   };
   const http = openHttp(deps, { ...testOptions(), ...options });
   return Object.assign(intake, memory, clientOf(http), {
@@ -97,6 +100,10 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     },
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   });
+}
+
+function refusedTool(tool: string): ToolOutcome {
+  return { kind: "refused", code: "unknown_tool", message: `There is no tool called ${tool}. The tools are: none.` };
 }
 
 interface Intake {
@@ -225,6 +232,7 @@ function createMemory() {
       },
       read: async (id: MediaId) => media.get(id)?.data ?? null,
     },
+    toolCalls: { list: async () => ({ items: [] }) },
     outbox: {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
     },

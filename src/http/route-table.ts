@@ -8,6 +8,7 @@ import { outboxRoutes } from "./routes/outbox.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import { toolRoutes } from "./routes/tools.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
@@ -29,6 +30,7 @@ export function routeTable(
     ...chatRoutes(deps, limits),
     ...sessionRoutes(deps),
     ...turnRoutes(deps),
+    ...toolRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
   ];

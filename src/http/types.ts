@@ -6,6 +6,7 @@ import type { LiveTurns } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { Store } from "../contracts/store.ts";
+import type { ToolGate, ToolListing } from "../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -18,7 +19,9 @@ export interface HttpDeps {
   readonly log: Log;
   readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
     readonly outbox: Pick<Store["outbox"], "list">;
+    readonly toolCalls: Pick<Store["toolCalls"], "list">;
   };
+  readonly tools: ToolDoor;
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly events: Events;
@@ -32,6 +35,12 @@ export interface HttpDeps {
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
+}
+
+/** Tools as programs use them: each call passes the gate like any other. */
+export interface ToolDoor {
+  readonly gate: Pick<ToolGate, "call">;
+  list(): readonly ToolListing[];
 }
 
 /** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

@@ -9,6 +9,7 @@ import { createChannelSet } from "./channels/index.ts";
 import { createCommands } from "./command-side.ts";
 import { createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
+import type { Receiver } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
@@ -40,7 +41,7 @@ import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
-import { createToolSide, pluginOptions } from "./tool-side.ts";
+import { openToolSide, pluginOptions } from "./tool-side.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -104,7 +105,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const hooks = createHooks(deps);
-  const toolSide = createToolSide(deps, store);
+  const asking = { store: store.toolCalls, events, hooks, receiver: () => receiver };
+  const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
   const own = ownTools({ ...deps, ...late, ...operate, store, config });
@@ -125,7 +127,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const stopping = new AbortController();
   const receiving = { log, events, queue, channels, router: createRouter(config, undefined, desk.grants) };
   const received = createReceiver(receiving, () => config().queue, stopping.signal);
-  const receiver = tellReceived({ hooks }, received);
+  const receiver: Receiver = tellReceived({ hooks }, received);
   const live = createLiveTurns({ clock, events, queue });
   const lent = { ...deps, ...toolSide, events, hooks, commands, channels, receiver: () => receiver };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
@@ -149,7 +151,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const opened = openHttp(
     {
       ...served,
-      tools: { gate: toolSide.tools, list: toolSide.registry.list },
+      tools: { gate: toolSide.tools, list: () => toolSide.registry.list() },
       page: options.page,
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       publicConfig: () => publicConfig(config()),

@@ -1,18 +1,78 @@
-/** What tools there are, who may call them, and how scripts inside agents prove who they are; and where plugins come from. */
+/** Puts the tools together: which there are, the rules of the configuration, the gate, the record with its retention; and where plugins come from. */
 import { join } from "node:path";
-import { createAgentTokens } from "./agents/index.ts";
+import { agentProfiles, createAgentTokens, profileKey } from "./agents/index.ts";
 import { builtinPlugins } from "./builtin.ts";
 import type { Config } from "./config/index.ts";
-import type { Store } from "./contracts/store.ts";
+import type { Receiver } from "./contracts/channel.ts";
+import type { Events } from "./contracts/events.ts";
+import type { Hooks } from "./contracts/plugins/hooks.ts";
+import type { ToolCallStore } from "./contracts/store.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
+import { backgroundEndMessage } from "./flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "./gateway.ts";
+import type { Lifetime } from "./kit/lifetime.ts";
 import type { PluginsOptions } from "./plugins/index.ts";
-import { createToolGate, createToolRegistry } from "./tools/index.ts";
+import {
+  type BackgroundEnd,
+  createToolGate,
+  createToolRegistry,
+  noApprovals,
+  originOf,
+  startRetention,
+  type ToolPolicy,
+} from "./tools/index.ts";
 
-export function createToolSide(deps: GatewayDeps, store: Store) {
-  const registry = createToolRegistry();
-  const tools = createToolGate({ ...deps, store: store.toolCalls, registry });
+export interface ToolSideDeps extends GatewayDeps {
+  readonly events: Events;
+  readonly hooks: Hooks;
+  readonly store: ToolCallStore;
+  /** Where the end of a background tool is told; made later than the tools. */
+  receiver(): Receiver;
+}
+
+export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => Config) {
+  const registry = createToolRegistry(deps);
+  const guards = { policy: policyFrom(config), hooks: deps.hooks, approvals: noApprovals };
+  const backgroundEnded = (end: BackgroundEnd) => void tellEnd(deps, end);
+  const tools = life.own("tools", createToolGate({ ...deps, ...guards, registry, backgroundEnded }));
+  life.own(
+    "retention of tool calls",
+    startRetention(deps, () => config().tools.keepDays),
+  );
   return { registry, tools, agentTokens: createAgentTokens(deps) };
+}
+
+/** Read for every call, so a changed file counts from the next one on. */
+function policyFrom(config: () => Config): () => ToolPolicy {
+  let known: { readonly from: Config; readonly policy: ToolPolicy } | null = null;
+  return () => {
+    const from = config();
+    if (known?.from !== from) known = { from, policy: toolPolicyOf(from) };
+    return known.policy;
+  };
+}
+
+export function toolPolicyOf(config: Config): ToolPolicy {
+  const profiles = agentProfiles(config);
+  return {
+    ...config.tools,
+    profile: (agentId, role) => profiles.get(profileKey(agentId, role))?.config.tools ?? "chat",
+  };
+}
+
+/** Whoever called a tool from outside of chats asks for its end again, with the same call id. */
+async function tellEnd({ clock, log, receiver }: ToolSideDeps, end: BackgroundEnd): Promise<void> {
+  const origin = originOf(end.caller);
+  if (origin === "api" || origin === "mcp") return;
+  const message = backgroundEndMessage(end, origin === "group" ? "group" : "dm", clock.now());
+  const untold = (because: unknown) =>
+    log.warn("end of a background tool not told", { tool: end.tool, toolCallId: end.id, because });
+  try {
+    const receipt = await receiver().receive(message, new AbortController().signal);
+    if (receipt.kind === "refused") untold(receipt.because);
+  } catch (error) {
+    untold(error);
+  }
 }
 
 /** The gateway's own tools come by the same door as everybody's. */

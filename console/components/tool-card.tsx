@@ -15,6 +15,7 @@ export interface ToolCall {
 
 const LOOKS: Readonly<Record<ToolStatus, { readonly icon: IconName; readonly word: string }>> = {
   running: { icon: "spinner", word: "running" },
+  pending: { icon: "spinner", word: "waiting for approval" },
   success: { icon: "check", word: "done" },
   error: { icon: "alert", word: "failed" },
   blocked: { icon: "blocked", word: "not allowed" },

@@ -17,12 +17,13 @@ import { createEvents } from "../../src/observe/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { entry } from "../../src/testing/messages.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { createToolGate, createToolRegistry } from "../../src/tools/index.ts";
+import { quietGate } from "../../src/testing/tools/quiet-gate.ts";
+import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { type BarePi, startBarePi } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
-import { round, type Spread, spread } from "./parts/stats.ts";
+import { round, type Spread, spread, timed } from "./parts/stats.ts";
 
 const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 const BRIDGE = join(import.meta.dir, "../../dist/bridge.js");
@@ -55,6 +56,15 @@ export interface ToolCallFigures {
   readonly pipeMs: Spread;
   readonly addedMs: { readonly p50: number; readonly p99: number };
 }
+
+/** Every stage at work: lists of each kind, and a limit that is counted. */
+const LISTS = { allow: ["*"], deny: ["nothing_else"] };
+const EVERY_RULE = {
+  ...LISTS,
+  ...{ roles: { owner: LISTS }, origins: { chat: LISTS }, agents: { default: LISTS } },
+  limits: { do_nothing: { calls: 100_000, perMs: 60_000, durable: true } },
+  approvals: { ask: ["nothing_else"], never: [] },
+};
 
 /** Calls of one block, all in one turn, before the other side has its go. */
 const BLOCK = 20;
@@ -97,12 +107,10 @@ async function openPipe(baseUrl: string) {
   const store = await openStore(DEPS, { home: home.path });
   const { config } = checkConfigText(JSON.stringify(benchConfig(baseUrl)), () => undefined);
   if (!config) throw new Error("the bench's own configuration is not valid");
-  const tools = createToolGate({ ...DEPS, store: store.toolCalls, registry: createToolRegistry([nothing]) });
+  const events = createEvents(DEPS);
+  const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, [nothing], EVERY_RULE);
   const settings = { config: config.agent, models: config.models, environment: readEnvironment(process.env) };
-  const pool = await startPool(
-    { ...DEPS, events: createEvents(DEPS), tools },
-    { home: home.path, ...settings, bridgePath: BRIDGE },
-  );
+  const pool = await startPool({ ...DEPS, events, tools }, { home: home.path, ...settings, bridgePath: BRIDGE });
   return {
     async calls(): Promise<readonly number[]> {
       const said = entry("bench", "go");
@@ -152,22 +160,61 @@ async function callOver(lease: AgentLease): Promise<readonly number[]> {
   return samples;
 }
 
+/** From a program to the running gateway and back, on one connection that is kept. */
+async function measureHttpCalls(calls: number): Promise<Spread> {
+  await using gateway = await startGatewayProcess({ config: { agent: { pool: { min: 0, max: 1 } } } });
+  const samples: number[] = [];
+  for (let n = 0; n < calls + BLOCK; n++) {
+    const body = JSON.stringify({ tool: "list_tasks", params: {}, callId: `bench-${n}` });
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+    samples.push(await timed(async () => (await gateway.fetch("/api/tools/call", init)).text()));
+  }
+  return spread(samples.slice(BLOCK));
+}
+
+const MANY_TOOLS = 500;
+const ROUNDS = 50;
+
+/** What many tools cost once, and what each turn pays for finding out which of them it is offered. */
+async function measureManyTools(): Promise<{ readonly registerMs: number; readonly perTurnMs: number }> {
+  await using home = await tempHome();
+  await using store = await openStore(DEPS, { home: home.path });
+  const tools = Array.from({ length: MANY_TOOLS }, (_, n) => ({ ...nothing, name: `tool_${n}` }));
+  const began = performance.now();
+  const gate = quietGate({ ...DEPS, events: createEvents(DEPS), store: store.toolCalls }, tools, EVERY_RULE);
+  const registerMs = performance.now() - began;
+  const { sessionKey, agentId, message } = entry("bench", "go");
+  const who = { principal: message.sender.principal, role: "owner", origin: message.address } as const;
+  const caller: Caller = { sessionKey, turnId: "turn_bench" as TurnId, agentId, ...who };
+  const samples = Array.from({ length: ROUNDS }, () => {
+    const from = performance.now();
+    gate.specs(caller);
+    return performance.now() - from;
+  });
+  return { registerMs: round(registerMs), perTurnMs: spread(samples).p50 };
+}
+
 export const toolCalls: Scenario = {
   name: "tool-calls",
   async measure(scale) {
     const { bareMs, pipeMs, addedMs } = await measureToolCalls(Math.max(3, Math.round(15 * scale)));
+    const http = await measureHttpCalls(Math.max(50, Math.round(300 * scale)));
+    const many = await measureManyTools();
     return [
       { what: "tool call inside bare pi, p50", value: bareMs.p50, unit: "ms" },
       { what: "tool call inside bare pi, p99", value: bareMs.p99, unit: "ms" },
       {
-        what: "tool call over the pipe, schema and audit included, p50",
+        what: "tool call over the pipe, policy and audit included, p50",
         value: pipeMs.p50,
         unit: "ms",
         ...atMost(0.5),
       },
-      { what: "tool call over the pipe, schema and audit included, p99", value: pipeMs.p99, unit: "ms", ...atMost(3) },
+      { what: "tool call over the pipe, policy and audit included, p99", value: pipeMs.p99, unit: "ms", ...atMost(3) },
       { what: "  added by the gateway, p50", value: addedMs.p50, unit: "ms" },
       { what: "  added by the gateway, p99", value: addedMs.p99, unit: "ms" },
+      { what: "tool call over HTTP, p50", value: http.p50, unit: "ms", ...atMost(1) },
+      { what: "500 tools, at start", value: many.registerMs, unit: "ms", ...atMost(300) },
+      { what: "500 tools, per turn", value: many.perTurnMs, unit: "ms", ...atMost(5) },
     ];
   },
 };

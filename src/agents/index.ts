@@ -6,7 +6,7 @@ export { agentWorkspace } from "./setup/agent-folder.ts";
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";
-export { type AgentProfile, agentProfiles } from "./profile.ts";
+export { type AgentProfile, agentProfiles, profileKey } from "./profile.ts";
 export type { PoolOptions } from "./kinds.ts";
 export { startPool } from "./pool.ts";
 export { type PiProbe, probePi } from "./probe.ts";

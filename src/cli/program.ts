@@ -7,6 +7,7 @@ import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
 import type { SessionsFlags } from "./sessions/sessions.ts";
+import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
 
 type Commander = typeof import("commander");
@@ -15,6 +16,8 @@ type Finish = (code: number) => void;
 const MAX_PORT = 65_535;
 const MAX_LOG_LINES = 100_000;
 const MAX_SESSIONS = 200;
+const MAX_CALLS = 200;
+const CALL_STATUSES = ["success", "error", "blocked", "pending", "unknown"];
 const LEVELS = ["debug", "info", "warn", "error"] satisfies readonly LogLevel[];
 
 /** `finish` is told the exit code of the command that ran. */
@@ -34,6 +37,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addLooking(program, commander, world, finish);
   addSessions(program, commander, world, finish);
   addRoute(program, commander, world, finish);
+  addTools(program, commander, world, finish);
   addConfig(program, world, finish);
   addBridge(program, world, finish);
   return program;
@@ -134,6 +138,42 @@ function addRoute(program: Command, commander: Commander, world: CliWorld, finis
       const { route } = await import("./routing/route.ts");
       finish(await route(world, flags));
     });
+}
+
+function addTools(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  const tools = program.command("tools").description("look at the running gateway's tools, and call one");
+  common(tools.command("list").description("every tool, who brought it, and what is wrong with it")).action(
+    async (flags: CommonFlags) => {
+      const { toolsList } = await import("./tools/tools.ts");
+      finish(await toolsList(world, flags));
+    },
+  );
+  common(tools.command("call").description("call a tool as the operator"))
+    .argument("<name>", "the tool")
+    .argument("[params]", 'its parameters as JSON; "-" reads them from the input')
+    .option("--call-id <id>", "a call with this id takes effect once, however often it is repeated")
+    .action(async (name: string, params: string | undefined, flags: ToolCallFlags) => {
+      const { toolsCall } = await import("./tools/tools.ts");
+      finish(await toolsCall(world, name, params, flags));
+    });
+  common(program.command("tool-calls").description("show which tools were called, newest first"))
+    .option("--session <name>", "only in this conversation")
+    .option("--tool <name>", "only of this tool")
+    .addOption(new commander.Option("--status <status>", "only with this end").choices(CALL_STATUSES))
+    .option("--since <time>", "not before: milliseconds, or a date such as 2026-01-31")
+    .option("--until <time>", "before")
+    .option("-n, --limit <number>", "how many", wholeNumber(commander, MAX_CALLS))
+    .action(async (flags: ToolCallsFlags) => {
+      const { toolCalls } = await import("./tools/tools.ts");
+      finish(await toolCalls(world, flags));
+    });
+  const audit = program.command("audit").description("look after the record of tool calls");
+  common(audit.command("verify").description("check that nobody has changed the record")).action(
+    async (flags: CommonFlags) => {
+      const { auditVerify } = await import("./tools/audit.ts");
+      finish(await auditVerify(world, flags));
+    },
+  );
 }
 
 function addConfig(program: Command, world: CliWorld, finish: Finish): void {

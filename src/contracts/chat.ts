@@ -81,7 +81,8 @@ export interface TranscriptItem {
   readonly ms?: number;
 }
 
-export type ToolStatus = "running" | "success" | "error" | "blocked" | "unknown";
+/** `pending`: it waits for the owner's word and has not begun. */
+export type ToolStatus = "running" | "pending" | "success" | "error" | "blocked" | "unknown";
 
 export interface Usage {
   readonly inputTokens: number;

@@ -37,6 +37,22 @@ export const ERRORS = {
     retry: "later",
     say: "More is being sent to the gateway than it can hold at once. Try again in a moment.",
   },
+  // what became of a tool call
+  unknown_tool: { status: 404, retry: "never", say: "There is no such tool." },
+  not_allowed: { status: 403, retry: "never", say: "This tool may not be used here." },
+  approval_denied: { status: 403, retry: "never", say: "The owner did not approve this call." },
+  approval_pending: { status: 202, retry: "later", say: "The call waits for the owner's approval." },
+  background: { status: 202, retry: "later", say: "The tool goes on in the background." },
+  rate_limited: { status: 429, retry: "later", say: "This tool was called too often. Try again in a moment." },
+  call_conflict: { status: 409, retry: "never", say: "This callId was used before for a different call." },
+  outcome_unknown: {
+    status: 409,
+    retry: "never",
+    say: "The gateway stopped while this call ran, so nobody knows whether it took effect. It was not repeated; please check.",
+  },
+  tool_failed: { status: 200, retry: "never", say: "The tool was run and failed." },
+  tool_timeout: { status: 504, retry: "later", say: "The tool did not finish in time." },
+  cancelled: { status: 200, retry: "never", say: "The call was cancelled." },
   // what went wrong on our side
   internal: {
     status: 500,

@@ -25,6 +25,15 @@ export interface GatewayEvents {
     readonly output?: string;
     readonly ms?: number;
   };
+  /** A tool begins, tells of its progress, ends; on whichever path it was called. What it was given and said is in the record, not here. */
+  tool_execution_start: ToolExecution;
+  tool_execution_update: ToolExecution & { readonly chars: number };
+  tool_execution_end: ToolExecution & {
+    readonly status: ToolStatus;
+    readonly ms: number;
+    /** Its caller was answered before it ended. */
+    readonly background: boolean;
+  };
   /** The reply itself follows as `message`. */
   "turn.ended": {
     readonly sessionKey: SessionKey;
@@ -65,6 +74,13 @@ export interface GatewayEvents {
   status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
+}
+
+export interface ToolExecution {
+  readonly sessionKey: SessionKey;
+  readonly turnId: TurnId;
+  readonly callId: string;
+  readonly tool: string;
 }
 
 export type EventName = keyof GatewayEvents;

@@ -25,6 +25,9 @@ import type { QueueModeStore } from "./store-queue-modes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { TaskStore } from "./store/tasks.ts";
+import type { ToolCallStore } from "./store/tool-calls.ts";
+
+export type { ToolCallStore, ToolIntent } from "./store/tool-calls.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
@@ -265,27 +268,6 @@ export interface SessionStore {
 export interface SessionTotal {
   readonly sessions: number;
   readonly usage: Usage;
-}
-
-// ── tool calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-export interface ToolCallStore {
-  /** Before the tool runs; fsynced unless the tool may run again. Marks the turn unsafe to retry unless `idempotent`. */
-  intend(call: ToolIntent): Promise<void>;
-  settle(id: string, end: { readonly status: ToolStatus; readonly output: string; readonly ms: number }): Promise<void>;
-}
-
-export interface ToolIntent {
-  readonly id: string; // ours, unique for ever
-  readonly callId: string; // the model's; unique within a session at best
-  readonly turnId: TurnId;
-  readonly sessionKey: SessionKey;
-  readonly principal: Principal;
-  readonly tool: string;
-  readonly origin: string; // "chat", later "cron", "webhook", …
-  readonly input: unknown;
-  readonly idempotent: boolean;
-  readonly at: number;
 }
 
 // ── media ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

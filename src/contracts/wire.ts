@@ -2,6 +2,7 @@
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
+import type { ToolEnvelope, ToolListing, ToolResult } from "./tools/tool.ts";
 
 export interface WireError {
   readonly code: string;
@@ -47,6 +48,12 @@ export interface WireMethods {
   };
   "sessions.get": { params: { session: string; limit?: number; cursor?: string }; result: SessionView };
   "sessions.reset": { params: { session: string }; result: { reset: boolean } };
+  "tools.list": { params: Record<string, never>; result: { tools: readonly ToolListing[] } };
+  /** What is refused or fails is an error of the method, with the code of the call. */
+  "tools.call": {
+    params: { tool: string; params?: unknown; callId?: string };
+    result: { result: ToolResult; callId: string };
+  };
   subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
   status: { params: Record<string, never>; result: GatewayStatus };
 }
@@ -60,6 +67,11 @@ export interface SessionView {
   readonly seq: number;
   readonly mediaUrls: Readonly<Record<string, string>>;
 }
+
+/** `error` and `envelope` say the same: one to programs, one to models. */
+export type ToolCallReply =
+  | { readonly ok: true; readonly result: ToolResult; readonly callId: string }
+  | { readonly ok: false; readonly error: WireError; readonly envelope: ToolEnvelope; readonly callId: string };
 
 export interface ChatReply {
   readonly content: string;

@@ -1,6 +1,7 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
 export { type Briefing, createBriefing } from "./prompt.ts";
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
+export { backgroundEndMessage } from "./background-end.ts";
 export { createLiveTurns } from "./live-turns.ts";
 export { createTakeBack } from "./take-back.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";

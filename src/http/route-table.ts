@@ -35,6 +35,7 @@ export function routeTable(
     ...sessionRoutes(deps),
     ...sessionSettingRoutes(deps),
     ...turnRoutes(deps),
+    ...toolRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
     ...toolRoutes(deps),

@@ -22,7 +22,9 @@ export interface HttpDeps {
   readonly log: Log;
   readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
     readonly outbox: Pick<Store["outbox"], "list">;
+    readonly toolCalls: Pick<Store["toolCalls"], "list">;
   };
+  readonly tools: ToolDoor;
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly takeBack: TakeBack;
@@ -40,7 +42,6 @@ export interface HttpDeps {
   reloadConfig(): Promise<ReloadReport>;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
-  readonly tools: ToolDoor;
   /** Scripts inside agent processes. */
   readonly agentTokens: AgentTokens;
   readonly plugins: PluginHost;

@@ -3,6 +3,8 @@
  * `openHome` takes the directory for this process and comes first; `openStore` opens the database in it and brings it up to date.
  * `checkStore` only looks; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
  */
+export { verifyAudit } from "./audit/verify.ts";
+export type { AuditFinding, AuditVerdict } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";
 export type { StoreCheck } from "./inspect.ts";
 export { openHome } from "./home.ts";

@@ -5,6 +5,7 @@ import { turnSpans } from "./migrations/002-turn-spans.ts";
 import { outboxStates } from "./migrations/003-outbox-states.ts";
 import { queueModes } from "./migrations/004-queue-modes.ts";
 import { sessionSettings } from "./migrations/005-session-settings.ts";
+import { toolCallChain } from "./migrations/007-tool-call-chain.ts";
 import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
 import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
@@ -16,6 +17,7 @@ const STEPS: readonly Migration[] = [
   outboxStates,
   queueModes,
   sessionSettings,
+  toolCallChain,
   notesAndTasks,
   postsAndFiles,
   jobs,

@@ -7,6 +7,9 @@ import type { Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { createChain } from "./audit/chain.ts";
+import { createHeadFile, type HeadFile } from "./audit/head-file.ts";
+import { createChainKey } from "./audit/links.ts";
 import { createGroupCommit, storeFailed } from "./group-commit.ts";
 import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts";
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
@@ -23,9 +26,9 @@ import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
 import { createTasks } from "./rows/notes/tasks.ts";
-import { createToolCalls } from "./rows/tool-calls.ts";
+import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
-import { sql as raw } from "kysely";
+import { openAuditKey } from "./secret-files.ts";
 import { createSql, type Params, type Sql } from "./sql.ts";
 
 export interface StoreDeps {
@@ -62,7 +65,9 @@ export async function openStore(deps: StoreDeps, { home }: { readonly home: stri
   if (version === null) await createDatabase(path, file);
   const sql = createSql(await openDatabase(file, version ?? NEWEST_VERSION, deps.log));
   try {
-    const store = assemble(deps, sql, path);
+    const key = openAuditKey(deps, path);
+    const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, path);
+    const store = assemble(deps, sql, path, { key, headFile });
     deps.log.info("store opened", { epoch: store.epoch, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
   } catch (error) {
@@ -127,10 +132,19 @@ async function openDatabase(file: string, version: number, log: Log): Promise<Da
   }
 }
 
-/** Everything above the database; the caller has opened and prepared it. */
-export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
-  const life = createLife(sql);
+export interface AuditOptions {
+  readonly key: Uint8Array;
+  readonly headFile: HeadFile | null;
+}
+
+const UNSEALED: AuditOptions = { key: new Uint8Array(), headFile: null };
+
+/** Everything above the database; the caller has opened and prepared it. Without `audit` the chain is there, but anyone could forge it. */
+export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOptions = UNSEALED): Store {
+  const chain = createChain(sql, createChainKey(audit.key));
+  const life = createLife(sql, createForgotten(sql, chain));
   const epoch = life.begin();
+  audit.headFile?.noticed(chain.head());
   const commits = createGroupCommit({ sql, log: deps.log });
   let open = true;
   const rows: RowDeps = {
@@ -153,7 +167,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
     queueModes: createQueueModes(rows),
-    toolCalls: createToolCalls(rows),
+    toolCalls: createToolCalls(rows, { chain, headFile: audit.headFile }),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
     jobs: createJobs(rows),
@@ -167,6 +181,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
       commits.close();
       try {
         life.end();
+        audit.headFile?.close(chain.head());
       } finally {
         sql.close();
       }
@@ -175,7 +190,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
 }
 
 /** Counts lives, and remembers whether the last one ended in order. What it left running has an end nobody saw. */
-function createLife(sql: Sql) {
+function createLife(sql: Sql, endForgotten: () => void) {
   const epochNow = sql.prepare((db) => db.selectFrom("meta").select("value").where("key", "=", "epoch"));
   const nextEpoch = sql.prepare((db) =>
     db
@@ -189,15 +204,12 @@ function createLife(sql: Sql) {
       .set({ value: p("value") })
       .where("key", "=", "clean"),
   );
-  const forgetRunning = sql.prepare((db) =>
-    db.updateTable("tool_calls").set({ status: "unknown" }).where("status", "=", raw.lit("running")),
-  );
   return {
     begin(): number {
       sql.control("begin immediate");
       nextEpoch.run({});
       setClean.run({ value: 0 });
-      forgetRunning.run({});
+      endForgotten();
       sql.control("commit");
       return epochNow.first({})?.value ?? 1;
     },

@@ -41,6 +41,19 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   const posted = { turnId: "t1" as TurnId, sessionKey: sessionKey("a"), to: row("in1", "a").message.address, at: 1 };
   await store.outbox.post({ ...posted, onceKey: "k", message });
   await store.outbox.rewrite(sessionKey("a"), "t1:0", "y", 1);
+  await store.toolCalls.intend({ ...intent("c2", "t1", false), waiting: true });
+  await store.toolCalls.begin("c2");
+  await store.toolCalls.refuse(intent("c3", "t1", true), "no");
+  await store.toolCalls.earlier("turn:t1", "call-c1");
+  await store.toolCalls.timesSince({ principal: OPERATOR, tool: "echo" }, 0);
+  await store.toolCalls.prune(10_000);
+  for (const status of ["success", "error", "pending", undefined] as const)
+    for (const tool of ["echo", undefined])
+      for (const session of [{}, { sessionKey: sessionKey("a") }])
+        for (const time of [{}, { since: 1, until: 9 }]) {
+          const filter = { ...(status ? { status } : {}), ...(tool ? { tool } : {}), ...session, ...time };
+          await store.toolCalls.list(filter, { limit: 10 });
+        }
   await store.turns.finish(end("t1", { attempt: 2 }));
   await store.turns.resultOf("in1" as InboxId);
   await store.turns.get("t1" as TurnId);

@@ -18,6 +18,7 @@ export interface Tables {
   turns: TurnTable;
   outbox: OutboxTable;
   tool_calls: ToolCallTable;
+  audit_marks: AuditMarkTable;
   media: MediaTable;
   sign_ins: SignInTable;
   jobs: JobTable;
@@ -170,21 +171,39 @@ export const NEW_REPLY = [
   ...["text", "kind", "created_at", "attachments", "reply_to", "format"],
 ] as const satisfies readonly (keyof OutboxTable)[];
 
+/** What is read often comes first: a long input or output is not touched by a list that skips the row. */
 export interface ToolCallTable {
   seq: Generated<number>;
   id: string;
   call_id: string;
+  scope: string;
   turn_id: TurnId;
   session_key: SessionKey;
   principal: Principal;
   tool: string;
   origin: string;
-  input: string; // JSON
+  path: string;
+  params_hash: string;
   idempotent: Flag;
   status: ToolStatus;
-  output: string | null;
   ms: number | null;
   at: number;
+  /** Places in the chain, and the hash there; null only for rows of an older version until the next start. */
+  intent_no: number | null;
+  intent_hash: string | null;
+  end_no: number | null;
+  end_hash: string | null;
+  input: string; // JSON
+  output: string | null;
+  reply: string | null; // JSON
+}
+
+/** Where the chain of tool calls begins and ends. `mac`: only the gateway could have written it. */
+export interface AuditMarkTable {
+  name: "start" | "head";
+  no: number;
+  hash: string;
+  mac: string;
 }
 
 export interface MediaTable {

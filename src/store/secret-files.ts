@@ -25,6 +25,7 @@ export interface SecretFiles {
 const KEY_BYTES = 32;
 const TOKEN_FILE = "token";
 const MEDIA_KEY_FILE = "media.key";
+const AUDIT_KEY_FILE = "audit.key";
 
 export function openSecretFiles(deps: { readonly ids: Ids }, home: string): SecretFiles {
   const make = (): string => deps.ids.secret(KEY_BYTES);
@@ -37,6 +38,20 @@ export function openSecretFiles(deps: { readonly ids: Ids }, home: string): Secr
       return configured;
     },
   };
+}
+
+/** Makes the audit chain unforgeable for whoever can write the database but cannot read this file. */
+export function openAuditKey(deps: { readonly ids: Ids }, home: string): Uint8Array {
+  return Buffer.from(
+    readOrMake(join(home, AUDIT_KEY_FILE), () => deps.ids.secret(KEY_BYTES)),
+    "base64url",
+  );
+}
+
+/** Only looks. Null: there is none. */
+export function readAuditKey(home: string): Uint8Array | null {
+  const known = read(join(home, AUDIT_KEY_FILE));
+  return known ? Buffer.from(known, "base64url") : null;
 }
 
 function readOrMake(path: string, make: () => string): string {

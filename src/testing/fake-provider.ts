@@ -25,7 +25,11 @@ export type FakeReply =
   | { readonly kind: "text"; readonly pieces: readonly (string | Promise<unknown>)[]; readonly usage?: FakeUsage }
   | {
       readonly kind: "tools";
-      readonly calls: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
+      readonly calls: readonly {
+        readonly name: string;
+        readonly input: Readonly<Record<string, unknown>>;
+        readonly id?: string;
+      }[];
       readonly usage?: FakeUsage;
       /** Holds them back until it resolves. */
       readonly after?: Promise<unknown>;
@@ -66,7 +70,7 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
     const reply = script(request, requests.length);
     requests.push(request);
     for (const watcher of watchers) watcher();
-    if (await respond(reply, response)) {
+    if (await respond(reply, response, requests.length)) {
       const { inputTokens, outputTokens } = usageOf(reply);
       charged = { inputTokens: charged.inputTokens + inputTokens, outputTokens: charged.outputTokens + outputTokens };
     }
@@ -102,7 +106,7 @@ function usageOf(reply: FakeReply): FakeUsage {
 }
 
 /** True when it said what was used. */
-async function respond(reply: FakeReply, response: ServerResponse): Promise<boolean> {
+async function respond(reply: FakeReply, response: ServerResponse, count: number): Promise<boolean> {
   const write: Write = (data) => {
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   };
@@ -115,7 +119,7 @@ async function respond(reply: FakeReply, response: ServerResponse): Promise<bool
   response.writeHead(200, { "content-type": "text/event-stream" });
   if (reply.kind === "tools") {
     await reply.after;
-    write(delta({ role: "assistant", tool_calls: reply.calls.map(toToolCall) }));
+    write(delta({ role: "assistant", tool_calls: reply.calls.map((call, index) => toToolCall(call, index, count)) }));
     finish(write, "tool_calls", usageOf(reply));
     response.end();
     return true;
@@ -154,10 +158,15 @@ function chunk(choices: readonly unknown[]): Record<string, unknown> {
   return { id: "fake", object: "chat.completion.chunk", created: 0, model: "fake-1", choices };
 }
 
-function toToolCall(call: { readonly name: string; readonly input: unknown }, index: number): Record<string, unknown> {
+/** Real providers do not use an id twice; a test may. */
+function toToolCall(
+  call: { readonly name: string; readonly input: unknown; readonly id?: string },
+  index: number,
+  request: number,
+): Record<string, unknown> {
   return {
     index,
-    id: `call_${index}_${call.name}`,
+    id: call.id ?? `call_${request}_${index}_${call.name}`,
     type: "function",
     function: { name: call.name, arguments: JSON.stringify(call.input) },
   };

@@ -1,102 +1,40 @@
+/** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
-import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { ToolCallStore, ToolIntent } from "../contracts/store.ts";
-import type { Tool, ToolContext, ToolRequest } from "../contracts/tools/tool.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { recordingLog } from "../testing/recording-log.ts";
-import { createSeqIds } from "../testing/seq-ids.ts";
-import { createToolGate } from "./gate.ts";
-import { createToolRegistry } from "./registry.ts";
+import type { ToolPath } from "../contracts/tools/tool.ts";
+import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import { STAGES } from "./stages/stages.ts";
 
-const context: ToolContext = {
-  sessionKey: "agent:default:webchat:dm:1" as SessionKey,
-  turnId: "turn_1" as TurnId,
-  agentId: "default" as AgentId,
-  principal: "operator" as Principal,
-  role: "owner",
-  origin: { channel: "webchat", account: "default", chat: "1" },
-  stats: async () => ({
-    model: "fake/one",
-    thinking: "off",
-    messages: 15,
-    toolCalls: 1,
-    inputTokens: 85_000,
-    outputTokens: 12,
-    costUsd: 0.1234,
-    contextPercent: 42.3,
-    contextWindow: 200_000,
-  }),
-};
-const signal = new AbortController().signal;
-
-function tool(execute: Tool["execute"], overrides: Partial<Tool> = {}): Tool {
-  const parameters = {
-    type: "object",
-    properties: { text: { type: "string" } },
-    required: ["text"],
-    additionalProperties: false,
-  };
-  return {
-    name: "echo",
-    label: "Echo",
-    description: "Echo",
-    parameters,
-    flags: { idempotent: false },
-    timeoutMs: 1_000,
-    execute,
-    ...overrides,
-  };
-}
-
-function fixture(tools: readonly Tool[], intend?: ToolCallStore["intend"]) {
-  const clock = createFakeClock();
-  const rows: { intent: ToolIntent; end: Parameters<ToolCallStore["settle"]>[1] | null }[] = [];
-  const store: ToolCallStore = {
-    intend: intend ?? (async (intent) => void rows.push({ intent, end: null })),
-    async settle(id, end) {
-      const row = rows.find(({ intent }) => intent.id === id);
-      if (row) row.end = end;
-    },
-  };
-  const gate = createToolGate({
-    clock,
-    ids: createSeqIds(),
-    log: recordingLog(),
-    store,
-    registry: createToolRegistry(tools),
-  });
-  const call = (params: unknown, request: Partial<ToolRequest> = {}, until = signal) =>
-    gate.call({ tool: "echo", callId: "c1", params, context, path: "pipe", ...request }, until);
-  return { clock, rows, gate, call };
-}
+const echo = tool(async (_id, params) => says((params as { text: string }).text));
 
 describe("the tool gate", () => {
   test("writes the row before the tool runs and its end afterwards", async () => {
     const seen: string[] = [];
-    const { rows, call } = fixture([
+    const world = toolWorld([
       tool(async (_id, params) => {
-        seen.push(`rows before: ${rows.length}, ended: ${rows[0]?.end !== null}`);
-        return { content: [{ type: "text", text: (params as { text: string }).text }] };
+        seen.push(`rows before: ${world.rows.length}, ended: ${world.rows[0]?.end !== null}`);
+        return says((params as { text: string }).text);
       }),
     ]);
-    expect(await call({ text: "hi" })).toEqual({ kind: "ok", result: { content: [{ type: "text", text: "hi" }] } });
+    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("hi") });
     expect(seen).toEqual(["rows before: 1, ended: false"]);
-    expect(rows[0]?.end).toMatchObject({ status: "success", output: "hi" });
+    expect(world.last()?.end).toMatchObject({ status: "success", output: "hi" });
   });
 
   test("does not run a tool whose row cannot be written", async () => {
     let ran = false;
-    const echo = tool(async () => {
-      ran = true;
-      return { content: [] };
-    });
-    const { call } = fixture([echo], () => Promise.reject(new Error("disk full")));
-    expect(await call({ text: "hi" })).toMatchObject({ kind: "failed", code: "tool_failed" });
+    const world = toolWorld([
+      tool(async () => {
+        ran = true;
+        return says("");
+      }),
+    ]);
+    world.store.failing = new Error("disk full");
+    expect(await world.call({ text: "hi" })).toMatchObject({ kind: "failed", code: "tool_failed" });
     expect(ran).toBe(false);
   });
 
   test("refuses what does not fit the schema in words a model can act on, and leaves a row", async () => {
-    const { rows, call } = fixture([tool(async () => ({ content: [] }))]);
+    const { rows, call } = toolWorld([echo]);
     const outcome = await call({ txt: 1 });
     expect(outcome).toMatchObject({ kind: "refused", code: "invalid_params" });
     expect(outcome.kind === "refused" && outcome.message).toContain("text");
@@ -106,7 +44,7 @@ describe("the tool gate", () => {
   test.each(["nope", "__proto__", "constructor", "toString"])(
     "refuses the unknown tool %s and names the ones there are",
     async (name) => {
-      const { rows, call } = fixture([tool(async () => ({ content: [] }))]);
+      const { rows, call } = toolWorld([echo]);
       expect(await call({}, { tool: name })).toEqual({
         kind: "refused",
         code: "unknown_tool",
@@ -116,35 +54,260 @@ describe("the tool gate", () => {
     },
   );
 
-  test("ends a call by its deadline even when the tool ignores its signal", async () => {
-    const { clock, rows, call } = fixture([tool(() => new Promise(() => undefined))]);
-    const outcome = call({ text: "hi" });
-    await clock.advance(1_000);
-    expect(await outcome).toMatchObject({ kind: "failed", code: "tool_timeout" });
-    expect(rows[0]?.end?.status).toBe("error");
+  test("keeps secrets out of the record, in what went in and in what came out", async () => {
+    const world = toolWorld([echo]);
+    await world.call({ text: "take s3cret-value" });
+    expect([world.last()?.intent.input, world.last()?.end?.output]).toEqual([
+      { text: "take [redacted]" },
+      "take [redacted]",
+    ]);
   });
 
-  test("passes a cancellation on to the tool at once", async () => {
-    const asked = new AbortController();
-    const started = Promise.withResolvers<AbortSignal>();
-    const { call } = fixture([
-      tool((_id, _params, until) => {
-        started.resolve(until);
+  test("takes parameters under either spelling and refuses both at once", async () => {
+    const parameters = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
+    const world = toolWorld([tool(async (_id, params) => says(JSON.stringify(params)), { parameters })]);
+    expect(await world.call({ filePath: "a" })).toEqual({ kind: "ok", result: says('{"file_path":"a"}') });
+    expect(await world.call({ filePath: "a", file_path: "b" })).toMatchObject({ code: "invalid_params" });
+  });
+});
+
+describe("hooks before a call", () => {
+  test("block it with their reason, and the tool does not run", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => ({ block: "not on Sundays" }), "calendar");
+    expect(await world.call({ text: "hi" })).toEqual({
+      kind: "refused",
+      code: "not_allowed",
+      message: "not on Sundays",
+    });
+    expect(world.last()?.end).toMatchObject({ status: "blocked", output: "not on Sundays" });
+  });
+
+  test("rewrite its parameters, which are checked again afterwards", async () => {
+    const world = toolWorld([echo]);
+    const rewrite = { params: { text: "rewritten" } as unknown };
+    world.hooks.on("before_tool_call", () => rewrite, "rewriter");
+    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("rewritten") });
+    expect(world.last()?.intent.input).toEqual({ text: "rewritten" });
+    rewrite.params = { text: 7 };
+    expect(await world.call({ text: "hi" })).toMatchObject({ code: "invalid_params" });
+  });
+
+  test("ask for the owner's word", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => ({ requireApproval: true }), "careful");
+    expect(await world.call({ text: "hi" })).toMatchObject({ code: "approval_denied" });
+    world.approvals.answer = "once";
+    expect(await world.call({ text: "hi" })).toMatchObject({ kind: "ok" });
+    expect(world.approvals.asked.map(({ shown }) => shown)).toEqual([{ text: "hi" }, { text: "hi" }]);
+  });
+
+  test("that throw, or do not answer within 15 s, have said no", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => Promise.reject(new Error("broken")), "broken");
+    expect(await world.call({ text: "hi" })).toMatchObject({ kind: "refused", code: "not_allowed" });
+    const other = toolWorld([echo]);
+    other.hooks.on("before_tool_call", () => new Promise(() => undefined), "silent");
+    const outcome = other.call({ text: "hi" });
+    await other.clock.advance(15_000);
+    expect(await outcome).toMatchObject({ kind: "refused", code: "not_allowed" });
+  });
+
+  test("come before the rules: what a hook turned it into is what must be allowed", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on(
+      "before_tool_call",
+      () => {
+        world.rules.now = policy({ deny: ["echo"] });
+      },
+      "slow",
+    );
+    expect(await world.call({ text: "hi" })).toMatchObject({ code: "not_allowed" });
+  });
+});
+
+describe("hooks after a call", () => {
+  test("are told how it ended, and may rewrite what is kept and handed on", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("tool_result_persist", ({ output }) => ({ output: output.toUpperCase() }), "loud");
+    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("HI") });
+    expect(world.last()?.end?.output).toBe("HI");
+    expect(world.hooks.told).toMatchObject([{ name: "after_tool_call", event: { tool: "echo", status: "success" } }]);
+  });
+
+  test("that fail to check a result withhold it", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("tool_result_persist", () => Promise.reject(new Error("broken")), "masker");
+    const outcome = await world.call({ text: "hi" });
+    expect(outcome).toEqual({ kind: "ok", result: says("[withheld: masker could not check this result]") });
+  });
+});
+
+describe("one call id", () => {
+  test("is one effect, however many come with it at once", async () => {
+    let effects = 0;
+    const open = Promise.withResolvers<void>();
+    const world = toolWorld([
+      tool(async () => {
+        effects++;
+        await open.promise;
+        return says("done");
+      }),
+    ]);
+    const all = Array.from({ length: 50 }, () => world.call({ text: "x" }, { callId: "same" }));
+    await world.clock.advance(1);
+    open.resolve();
+    expect(new Set((await Promise.all(all)).map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect([effects, world.rows.length]).toEqual([1, 1]);
+  });
+
+  test("that was used before gets the same answer again, without a second effect", async () => {
+    let effects = 0;
+    const world = toolWorld([tool(async () => ({ ...says(`effect ${++effects}`), details: { effects } }))]);
+    const first = await world.call({ text: "x" }, { callId: "same" });
+    expect(await world.call({ text: "x" }, { callId: "same" })).toEqual(first);
+    expect([effects, world.rows.length]).toEqual([1, 1]);
+  });
+
+  test("with other parameters, or for another tool, is refused and leaves a row", async () => {
+    const world = toolWorld([echo, tool(async () => says(""), { name: "other" })]);
+    await world.call({ text: "x" }, { callId: "same" });
+    expect(await world.call({ text: "y" }, { callId: "same" })).toMatchObject({ code: "call_conflict" });
+    expect(await world.call({ text: "x" }, { callId: "same", tool: "other" })).toMatchObject({ code: "call_conflict" });
+    expect(world.rows.map(({ end }) => end?.status)).toEqual(["success", "blocked", "blocked"]);
+  });
+
+  test("in another turn, or of another person outside of turns, is another call", async () => {
+    const world = toolWorld([echo]);
+    const turn = { ...OWNER, turnId: "turn_2" as typeof OWNER.turnId };
+    for (const context of [OWNER, turn, PROGRAM]) await world.call({ text: "x" }, { callId: "same", context });
+    expect(world.rows.map(({ end }) => end?.status)).toEqual(["success", "success", "success"]);
+  });
+
+  test("that was refused may be used again", async () => {
+    const world = toolWorld([echo]);
+    expect(await world.call({ text: 1 }, { callId: "same" })).toMatchObject({ kind: "refused" });
+    expect(await world.call({ text: "x" }, { callId: "same" })).toMatchObject({ kind: "ok" });
+  });
+
+  test("whose outcome nobody knows is not run again, unless the tool says that it may", async () => {
+    let effects = 0;
+    const count = async () => says(`effect ${++effects}`);
+    const world = toolWorld([tool(count), tool(count, { name: "safe", flags: { idempotent: true } })]);
+    for (const name of ["echo", "safe"]) await world.call({ text: "x" }, { callId: name, tool: name });
+    for (const row of world.rows) row.end = { status: "unknown", output: "", ms: 0 };
+    expect(await world.call({ text: "x" }, { callId: "echo" })).toMatchObject({ code: "outcome_unknown" });
+    expect(await world.call({ text: "x" }, { callId: "safe", tool: "safe" })).toMatchObject({ kind: "ok" });
+    expect(effects).toBe(3);
+  });
+
+  test("is cancelled only when the last who waits for it has gone", async () => {
+    const told: boolean[] = [];
+    const world = toolWorld([
+      tool((_id, _params, signal) => {
+        signal.addEventListener("abort", () => told.push(true));
         return new Promise(() => undefined);
       }),
     ]);
-    const outcome = call({ text: "hi" }, {}, asked.signal);
-    const told = await started.promise;
-    asked.abort();
-    expect(told.aborted).toBe(true);
-    expect(await outcome).toMatchObject({ kind: "failed", code: "cancelled" });
+    const [one, two] = [new AbortController(), new AbortController()];
+    const first = world.call({ text: "x" }, { callId: "same" }, one.signal);
+    const second = world.call({ text: "x" }, { callId: "same" }, two.signal);
+    await world.clock.advance(1);
+    one.abort();
+    expect([await first, told]).toEqual([
+      { kind: "failed", code: "cancelled", message: "The call was cancelled." },
+      [],
+    ]);
+    two.abort();
+    await world.clock.advance(250);
+    expect([await second, told]).toMatchObject([{ code: "cancelled" }, [true]]);
+  });
+});
+
+describe("every path", () => {
+  const paths: readonly ToolPath[] = ["pipe", "http", "socket", "command", "pi"];
+
+  /** One way for each stage to say no, on whichever path. For `pi` the same call goes through `admit`. */
+  const refusals: Readonly<
+    Record<string, { readonly code: string; arrange(world: ReturnType<typeof toolWorld>): void }>
+  > = {
+    size: { code: "invalid_params", arrange: () => undefined },
+    profile: { code: "not_allowed", arrange: ({ rules }) => void (rules.now = { ...rules.now, deny: ["write"] }) },
+    names: { code: "invalid_params", arrange: () => undefined },
+    hooks: {
+      code: "not_allowed",
+      arrange: ({ hooks }) => void hooks.on("before_tool_call", () => ({ block: "no" }), "p"),
+    },
+    schema: { code: "invalid_params", arrange: () => undefined },
+    permission: {
+      code: "not_allowed",
+      arrange: ({ hooks, rules }) =>
+        void hooks.on("before_tool_call", () => void (rules.now = { ...rules.now, deny: ["write"] }), "p"),
+    },
+    approval: {
+      code: "approval_denied",
+      arrange: ({ rules }) => void (rules.now = { ...rules.now, approvals: { ask: ["write"], never: [] } }),
+    },
+    rate: {
+      code: "rate_limited",
+      arrange: ({ rules }) => void (rules.now = { ...rules.now, limits: { write: { calls: 1, perMs: 60_000 } } }),
+    },
+    place: { code: "rate_limited", arrange: ({ rules }) => void (rules.now = { ...rules.now, maxTotal: 0 }) },
+  };
+  const params: Readonly<Record<string, unknown>> = {
+    size: { filePath: "x".repeat(300_000) },
+    names: { filePath: "a", file_path: "b" },
+    schema: { file_path: 7 },
+  };
+  /** pi checks names, schemas and places of its own tools itself. */
+  const pisOwn = ["names", "schema", "place"];
+
+  test("has a refusal of each stage in this test", () => {
+    expect(Object.keys(refusals)).toEqual(STAGES.map(({ name }) => name));
   });
 
-  test("cuts an answer that is too long and says how much is missing", async () => {
-    const { call } = fixture([tool(async () => ({ content: [{ type: "text", text: "x".repeat(300_000) }] }))]);
-    const outcome = await call({ text: "hi" });
-    const text =
-      outcome.kind === "ok" && outcome.result.content[0]?.type === "text" ? outcome.result.content[0].text : "";
-    expect(text.endsWith(`[cut: ${300_000 - 262_144} more characters]`)).toBe(true);
+  const cases = paths.flatMap((path) =>
+    STAGES.map(({ name }) => name)
+      .filter((name) => path !== "pi" || !pisOwn.includes(name))
+      .map((name) => [path, name] as const),
+  );
+  test.each(cases)("over %s meets the stage %s, and what it refuses is on record", async (path, stage) => {
+    let effects = 0;
+    const parameters = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
+    const write = tool(async () => says(`${++effects}`), { name: "write", parameters, flags: { idempotent: true } });
+    const world = toolWorld(path === "pi" ? [] : [write]);
+    world.rules.now = policy({ profile: () => "workspace" });
+    const request = { tool: "write", params: params[stage] ?? { file_path: "a" }, context: OWNER, path };
+    const refusal = refusals[stage];
+    const go = async (callId: string) => {
+      const never = new AbortController().signal;
+      const asked =
+        path === "pi"
+          ? world.gate.admit({ ...request, callId }, never)
+          : world.gate.call({ ...request, callId }, never);
+      if (stage === "place") await world.clock.advance(60_000);
+      return asked;
+    };
+    let hooksAsked = 0;
+    world.hooks.on("before_tool_call", () => void hooksAsked++, "watcher");
+    refusal?.arrange(world);
+    if (stage === "rate") await go("first");
+    const before = effects;
+    expect(await go("second")).toMatchObject({ kind: "refused", code: refusal?.code ?? "" });
+    expect(effects).toBe(before);
+    if (["size", "profile", "names"].includes(stage)) expect(hooksAsked).toBe(0); // no plugin sees what is refused before
+    expect(world.last()).toMatchObject({
+      intent: { tool: "write", path, callId: "second" },
+      end: { status: "blocked" },
+    });
+  });
+
+  test.each(paths)("over %s refuses a tool that is not there, and leaves a row", async (path) => {
+    const world = toolWorld([]);
+    const request = { tool: "nothing", callId: "c", params: {}, context: OWNER, path };
+    const never = new AbortController().signal;
+    const outcome = path === "pi" ? await world.gate.admit(request, never) : await world.gate.call(request, never);
+    expect(outcome.kind).toBe("refused");
+    expect(world.last()).toMatchObject({ intent: { tool: "nothing", path }, end: { status: "blocked" } });
   });
 });

@@ -1,193 +1,131 @@
-/** The one way to run a tool. Every call leaves a row, whatever becomes of it; the row is durable before the tool starts. */
-import type { ToolStatus } from "../contracts/chat.ts";
-import type { ToolCallStore } from "../contracts/store.ts";
-import type { Tool, ToolAdmission, ToolGate, ToolOutcome, ToolRequest, ToolResult } from "../contracts/tools/tool.ts";
-import type { Clock } from "../kit/clock.ts";
-import { orAborted } from "../kit/deferred.ts";
-import type { Ids } from "../kit/ids.ts";
-import type { Log } from "../kit/log.ts";
-import type { ToolShelf } from "./registry.ts";
+/**
+ * The one way to run a tool: known → the stages of stages/stages.ts in order → its row on the disk → run within limits → hooks → the end
+ * written down. Every path passes all of it, and whatever becomes of a call leaves a row.
+ */
+import type { ToolGate, ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
+import { admit } from "./admit.ts";
+import { type CallRecord, createRecord } from "./audit/record.ts";
+import {
+  conflict,
+  denied,
+  judgeEarlier,
+  keyOf,
+  NOT_RECORDED,
+  passStages,
+  type Parts,
+  type ToolGateDeps,
+  turnedAway,
+} from "./parts.ts";
+import { mayUse } from "./policy.ts";
+import { createImageCheck } from "./run/images.ts";
+import { runCall } from "./run/run-call.ts";
+import { createSlots } from "./run/slots.ts";
+import { knownName } from "./stages/names.ts";
+import { createOnce, type Ended, type Shared } from "./stages/once.ts";
+import { paramsHash } from "./stages/params-hash.ts";
+import { createRateLimits } from "./stages/rate.ts";
+import { type Draft, isRefusal, refuse } from "./stages/stage.ts";
 
-export interface ToolGateDeps {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly store: ToolCallStore;
-  readonly registry: ToolShelf;
-}
-
-const MAX_PARAMS_CHARS = 256 * 1024;
-const MAX_OUTPUT_CHARS = 256 * 1024;
-
-class ToolTimeout extends Error {}
-
-export function createToolGate(deps: ToolGateDeps): ToolGate {
+/** Disposing cancels what runs and waits until its end is written. */
+export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
+  const parts: Parts = {
+    ...deps,
+    once: createOnce(),
+    images: createImageCheck(),
+    rate: createRateLimits(deps),
+    slots: createSlots(deps.clock, deps.policy),
+    background: { running: 0 },
+  };
   return {
     specs: (caller) =>
-      deps.registry
-        .for(caller)
-        .map(({ name, label, description, parameters }) => ({ name, label, description, parameters })),
-    onChange: deps.registry.onChange,
-    admit: (request) => admitOther(deps, request),
-    async call(request, signal) {
-      try {
-        return await admit(deps, request, signal);
-      } catch (error) {
-        deps.log.error("tool call could not be recorded", {
-          tool: request.tool,
-          turnId: request.context.turnId,
-          error,
-        });
-        return {
-          kind: "failed",
-          code: "tool_failed",
-          message: "The gateway could not record this call, so the tool was not run.",
-        };
-      }
+      offered(parts, caller).map(({ name, label, description, parameters }) => ({
+        name,
+        label,
+        description,
+        parameters,
+      })),
+    onChange(listener) {
+      const tools = deps.registry.onChange(listener);
+      const rules = deps.events.on("status", ({ what }) => void (what === "config" && listener()));
+      return {
+        [Symbol.dispose]() {
+          tools[Symbol.dispose]();
+          rules[Symbol.dispose]();
+        },
+      };
     },
+    call: (request, signal) => call(parts, request, signal),
+    admit: (request, signal) => admit(parts, request, signal),
+    [Symbol.asyncDispose]: () => parts.once[Symbol.asyncDispose](),
   };
 }
 
-/** The shell does whatever the gateway's user may do. */
-const OWNER_ONLY = new Set(["bash"]);
-
-async function admitOther(deps: ToolGateDeps, request: ToolRequest): Promise<ToolAdmission> {
-  try {
-    const audit = await openAudit(deps, request, !OWNER_ONLY.has(request.tool));
-    if (OWNER_ONLY.has(request.tool) && request.context.role !== "owner") {
-      const message = `${request.tool} is for the owner of this gateway.`;
-      audit.close("blocked", message);
-      return { kind: "refused", code: "not_allowed", message };
-    }
-    return {
-      kind: "go",
-      params: request.params,
-      async ended({ isError, output }) {
-        audit.close(isError ? "error" : "success", output);
-        return { output };
-      },
-    };
-  } catch (error) {
-    deps.log.error("tool call could not be recorded", { tool: request.tool, error });
-    return { kind: "failed", code: "tool_failed", message: "The gateway could not record this call; it was not run." };
-  }
+function offered({ registry, policy }: Parts, caller: Parameters<ToolGate["specs"]>[0]) {
+  const rules = policy();
+  return registry.allUsable(caller).flatMap(({ tool }) => (mayUse(tool, caller, rules).may ? [tool] : []));
 }
 
-async function admit(deps: ToolGateDeps, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
-  const registered = deps.registry.get(request.tool, request.context);
-  const refusal = registered ? invalid(registered.problems, request) : unknown(deps, request.tool);
-  const audit = await openAudit(deps, request, registered?.tool.flags.idempotent ?? true);
-  if (refusal || !registered) {
-    const outcome = refusal ?? unknown(deps, request.tool);
-    audit.close("blocked", outcome.kind === "ok" ? "" : outcome.message);
-    return outcome;
-  }
-  const outcome = await run(deps, registered.tool, request, signal);
-  const status: ToolStatus = outcome.kind === "ok" ? "success" : "error";
-  audit.close(status, outcome.kind === "ok" ? textOf(outcome.result) : outcome.message);
-  return outcome;
-}
-
-function unknown(deps: ToolGateDeps, tool: string): ToolOutcome {
-  const names = deps.registry.list().map(({ name }) => name);
-  return {
-    kind: "refused",
-    code: "unknown_tool",
-    message: `There is no tool called ${tool}. The tools are: ${names.join(", ")}.`,
-  };
-}
-
-function invalid(problems: (params: unknown) => readonly string[], request: ToolRequest): ToolOutcome | null {
-  if ((JSON.stringify(request.params) ?? "").length > MAX_PARAMS_CHARS) {
-    return {
-      kind: "refused",
-      code: "invalid_params",
-      message: `The parameters are larger than ${MAX_PARAMS_CHARS} characters. Send less.`,
-    };
-  }
-  const found = problems(request.params);
-  if (found.length === 0) return null;
-  return {
-    kind: "refused",
-    code: "invalid_params",
-    message: `The parameters of ${request.tool} are not valid:\n- ${found.join("\n- ")}`,
-  };
-}
-
-interface Audit {
-  /** Returns at once, so that the model does not wait for the disk. Writes keep their order: the turn's own end is stored after this. */
-  close(status: ToolStatus, output: string): void;
-}
-
-async function openAudit(deps: ToolGateDeps, request: ToolRequest, idempotent: boolean): Promise<Audit> {
-  const { turnId, sessionKey, principal } = request.context;
-  const id = deps.ids.next("call");
-  const startedAt = deps.clock.elapsed();
-  await deps.store.intend({
-    id,
-    callId: request.callId,
-    turnId,
-    sessionKey,
-    principal,
-    tool: request.tool,
-    origin: "chat",
-    input: request.params ?? {},
-    idempotent,
-    at: deps.clock.now(),
-  });
-  return {
-    close(status, output) {
-      const ms = Math.round(deps.clock.elapsed() - startedAt);
-      deps.log.info("tool called", { tool: request.tool, status, ms, turnId, sessionKey });
-      deps.store.settle(id, { status, output, ms }).catch((error: unknown) => {
-        deps.log.error("end of a tool call could not be recorded", { tool: request.tool, turnId, error });
-      });
+async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  const hash = paramsHash(request.tool, request.params);
+  const joined = await parts.once.join(
+    {
+      ...{ key: keyOf(request), hash, path: request.path, onUpdate: request.onUpdate },
+      run: (shared, until) => orNotRecorded(parts, request, () => fresh(parts, { request, hash, shared }, until)),
     },
-  };
-}
-
-/** Ends by the tool's deadline even when the tool ignores its signal. */
-async function run(deps: ToolGateDeps, tool: Tool, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
-  using deadline = deps.clock.deadline(
-    tool.timeoutMs,
-    () => new ToolTimeout(`${tool.name} took longer than ${tool.timeoutMs} ms`),
+    signal,
   );
-  const limits = AbortSignal.any([signal, deadline.signal]);
+  if (joined !== "conflict") return joined;
+  return (await orNotRecorded(parts, request, () => turnedAway(parts, request, hash, conflict()))).outcome;
+}
+
+/** A store that does not take the row is no reason to reject: the caller is told that nothing was run. */
+async function orNotRecorded(parts: Parts, request: ToolRequest, run: () => Promise<Ended>): Promise<Ended> {
   try {
-    const running = tool.execute(
-      request.callId,
-      request.params,
-      limits,
-      request.onUpdate ?? ignoreProgress,
-      request.context,
-    );
-    return { kind: "ok", result: capped(await orAborted(running, limits)) };
+    return await run();
   } catch (error) {
-    if (error instanceof ToolTimeout)
-      return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish in time.` };
-    if (signal.aborted) return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled.` };
-    deps.log.warn("tool failed", { tool: tool.name, error });
-    return { kind: "failed", code: "tool_failed", message: error instanceof Error ? error.message : String(error) };
+    const { turnId } = request.context;
+    parts.log.error("tool call could not be recorded", { tool: request.tool, turnId, error });
+    return { outcome: NOT_RECORDED, written: Promise.resolve() };
   }
 }
 
-/** A caller that cannot show progress. */
-function ignoreProgress(): void {}
-
-function capped(result: ToolResult): ToolResult {
-  let room = MAX_OUTPUT_CHARS;
-  const content = result.content.map((block) => {
-    if (block.type !== "text") return block;
-    const text =
-      block.text.length <= room
-        ? block.text
-        : `${block.text.slice(0, room)}\n[cut: ${block.text.length - room} more characters]`;
-    room = Math.max(0, room - block.text.length);
-    return { ...block, text };
-  });
-  return { ...result, content };
+interface FreshCall {
+  readonly request: ToolRequest;
+  readonly hash: string;
+  readonly shared: Shared;
 }
 
-function textOf(result: ToolResult): string {
-  return result.content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
+/** Nothing with this id runs: perhaps it has run before, perhaps the last life ended in the middle of it. */
+async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal: AbortSignal): Promise<Ended> {
+  const before = await judgeEarlier(parts, request, hash);
+  if (before?.kind === "refused") return turnedAway(parts, request, hash, before);
+  if (before) return { outcome: before, written: Promise.resolve() };
+  const record = createRecord(parts, request, hash);
+  const draft = draftOf(parts, request, record, shared);
+  if (isRefusal(draft)) return denied(request, { record }, draft);
+  const passed = await passStages(parts, draft, signal);
+  if (passed.denial) return denied(request, passed.draft, passed.denial);
+  return runCall(parts, passed.draft, shared, signal);
+}
+
+function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared: Shared): Draft | ToolRefusal {
+  const { registry } = parts;
+  const name = knownName(request.tool, (candidate) => registry.usable(candidate, request.context) !== null);
+  const usable = registry.usable(name, request.context);
+  if (!usable) return unknownTool(parts, request);
+  return {
+    ...{ request, usable, record, facts: usable.tool, params: request.params, askBecause: null, slot: null },
+    onWaiting: (message) => shared.early({ kind: "pending", code: "approval_pending", message }),
+  };
+}
+
+const MAX_NAMED = 50;
+const MAX_NAME_CHARS = 64;
+
+function unknownTool(parts: Parts, { tool, context }: ToolRequest): ToolRefusal {
+  const names = offered(parts, context)
+    .slice(0, MAX_NAMED)
+    .map(({ name }) => name);
+  const asked = tool.slice(0, MAX_NAME_CHARS);
+  return refuse("unknown_tool", `There is no tool called ${asked}. The tools are: ${names.join(", ") || "none"}.`);
 }

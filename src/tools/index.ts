@@ -1,9 +1,15 @@
 /**
- * Tools: the registry, and the gate that is the only caller of `execute`: known → valid → audit → run within limits → cap → audit.
- * It does not know how agents are spawned or which channel asks.
+ * Tools: the registry, who may use what, and the gate that is the only caller of `execute`. The stages of a call are listed in
+ * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. It does not know how agents are spawned, who approves,
+ * or which channel asks.
  */
-export { createToolGate, type ToolGateDeps } from "./gate.ts";
-export { createToolRegistry, type ToolShelf } from "./registry.ts";
+export { createToolGate } from "./gate.ts";
+export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
+export { mayUse, type ToolLists, type ToolPolicy, type ToolProfile, type Verdict } from "./policy.ts";
+export { originOf } from "./origin.ts";
+export { noApprovals, noHooks } from "./quiet-deps.ts";
+export { createToolRegistry, type LiveToolRegistry, type UsableTool } from "./registry.ts";
+export { startRetention } from "./retention.ts";
 export { idForProvider, type ProviderSchema, schemaForProvider } from "./schema/providers/provider-profiles.ts";
 export { nameTools } from "./schema/tool-names.ts";
 export { message, type MessageToolDeps } from "./builtin/chat/message.ts";

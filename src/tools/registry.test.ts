@@ -1,39 +1,113 @@
-/** A tool with a bad schema is quarantined: seen by operators, not offered to agents, refused when called, and no harm to the others. */
-import { expect, test } from "bun:test";
-import type { Tool } from "../contracts/tools/tool.ts";
+/** What the registry promises to plugins and to the gate. */
+import { describe, expect, test } from "bun:test";
+import type { Caller } from "../contracts/agent.ts";
+import { isGatewayError } from "../contracts/errors.ts";
+import type { ToolFactory } from "../contracts/tools/tool.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { MEMBER, OWNER, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { createToolRegistry } from "./registry.ts";
 
-const tool = (name: string, parameters: Tool["parameters"]): Tool => ({
-  name,
-  label: name,
-  description: name,
-  parameters,
-  flags: { idempotent: true },
-  timeoutMs: 1_000,
-  execute: async () => ({ content: [] }),
+const named = (name: string) => tool(async () => says(name), { name });
+
+describe("the registry", () => {
+  test("tells every change, with a number that grows, and forgets what is taken away", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    const seen: number[] = [];
+    using _listening = registry.onChange(() => void seen.push(registry.revision));
+    const one = registry.register(named("one"), "p");
+    registry.register(named("two"), "q");
+    one[Symbol.dispose]();
+    one[Symbol.dispose]();
+    expect([seen, registry.list().map(({ name, plugin }) => `${plugin}:${name}`)]).toEqual([[1, 2, 3], ["q:two"]]);
+  });
+
+  test("refuses a name that is taken, and says by whom", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    registry.register(named("one"), "gateway");
+    const refusal = (() => {
+      try {
+        registry.register(named("one"), "stranger");
+        return null;
+      } catch (error) {
+        return isGatewayError(error) ? [error.code, error.say] : error;
+      }
+    })();
+    expect(refusal).toEqual([
+      "tool_collision",
+      "There is a tool called one already, from gateway. Give this one another name.",
+    ]);
+    expect(registry.list().length).toBe(1);
+  });
+
+  test("quarantines a tool it cannot use, alone: it is listed with the reason and never offered or run", async () => {
+    const bad = { ...named("bad"), parameters: { type: "string" } };
+    const world = toolWorld([named("good"), bad, { ...named("Bad Name") }]);
+    expect(world.registry.list().map(({ name, status, reason }) => [name, status, reason !== undefined])).toEqual([
+      ["good", "ok", false],
+      ["bad", "quarantined", true],
+      ["Bad Name", "quarantined", true],
+    ]);
+    expect(world.gate.specs(OWNER).map(({ name }) => name)).toEqual(["good"]);
+    expect(await world.call({ text: "x" }, { tool: "bad" })).toMatchObject({ code: "unknown_tool" });
+  });
+
+  test("goes on when a listener throws", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    let heard = 0;
+    registry.onChange(() => {
+      throw new Error("broken");
+    });
+    registry.onChange(() => void heard++);
+    registry.register(named("one"), "p");
+    expect(heard).toBe(1);
+  });
+
+  test("gives the gate a tool that is taken away while it runs to the end of that call", async () => {
+    const world = toolWorld([]);
+    const open = Promise.withResolvers<void>();
+    const handle = world.registry.register(
+      tool(async () => {
+        await open.promise;
+        return says("done");
+      }),
+      "p",
+    );
+    const outcome = world.call({ text: "x" });
+    await world.clock.advance(1);
+    handle[Symbol.dispose]();
+    open.resolve();
+    expect(await outcome).toMatchObject({ kind: "ok" });
+    expect(await world.call({ text: "x" })).toMatchObject({ code: "unknown_tool" });
+  });
 });
 
-const good = tool("good", { type: "object", properties: { text: { type: "string" } }, required: ["text"] });
-const bad = tool("bad", { type: "object", properties: { text: { $ref: "https://a.example/text.json" } } });
-const BECAUSE =
-  "At properties/text: $ref https://a.example/text.json leads out of the schema; only # references are followed.";
+describe("a factory", () => {
+  const forOwners =
+    (made: Caller[]): ToolFactory =>
+    (caller) => {
+      made.push(caller);
+      return caller.role === "owner" ? named("mine") : null;
+    };
 
-test("a tool with a bad schema is listed with the reason and not offered; the others are as before", () => {
-  const registry = createToolRegistry([bad, good]);
-  expect(registry.list().map(({ name }) => name)).toEqual(["good"]);
-  expect(registry.list().map(({ name, status, reason }) => ({ name, status, reason }))).toEqual([
-    { name: "bad", status: "quarantined", reason: BECAUSE },
-    { name: "good", status: "ok", reason: undefined },
-  ]);
-  expect(registry.get("good")?.problems({ text: "hi" })).toEqual([]);
-});
+  test("makes its tool once for a caller, and none for whom it is not", async () => {
+    const made: Caller[] = [];
+    const world = toolWorld([forOwners(made)]);
+    const before = made.length;
+    world.gate.specs(OWNER);
+    await world.call({ text: "x" }, { tool: "mine" });
+    await world.call({ text: "x" }, { tool: "mine" });
+    expect(made.length - before).toBe(1);
+    expect(world.gate.specs(MEMBER)).toEqual([]);
+    expect(await world.call({ text: "x" }, { tool: "mine", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
+  });
 
-test("a call of a quarantined tool is refused with the reason, whatever it sends", () => {
-  expect(createToolRegistry([bad]).get("bad")?.problems({})).toEqual([`the tool cannot be used. ${BECAUSE}`]);
-});
-
-test("problems begin with the parameter they are about", () => {
-  const registered = createToolRegistry([good]).get("good");
-  expect(registered?.problems({ txt: 1 })).toEqual(["text: is missing; it must be a string"]);
-  expect(registered?.problems([])).toEqual(["parameters: must be an object, not a list"]);
+  test("that throws, or makes a tool with the name of another, takes nothing from anybody", async () => {
+    const broken: ToolFactory = () => {
+      throw new Error("broken");
+    };
+    const late: ToolFactory = ({ role }) => (role === "member" ? tool(async () => says("stolen")) : null);
+    const world = toolWorld([named("echo"), broken, late]);
+    expect(await world.call({ text: "x" }, { context: MEMBER })).toEqual({ kind: "ok", result: says("echo") });
+    expect(world.gate.specs(MEMBER).length).toBe(1);
+  });
 });

@@ -1,117 +1,175 @@
-/** The tools there are, whoever brought them, live. A tool whose schema cannot be used is quarantined alone, with the reason; it never spoils a request or another tool. */
+/** All tools there are, whoever brought them. A tool whose schema cannot be used is listed with the reason and never offered; it spoils nothing else. */
 import type { Caller } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import type { Tool, ToolFactory, ToolListing, ToolRegistry } from "../contracts/tools/tool.ts";
-import { type CompiledSchema, createSchemaCompiler } from "./schema/compile.ts";
+import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
+import { NO_TURN, type Tool, type ToolFactory, type ToolListing, type ToolRegistry } from "../contracts/tools/tool.ts";
+import type { Log } from "../kit/log.ts";
+import { type CheckResult, createSchemaCompiler } from "./schema/compile.ts";
 
-export interface RegisteredTool {
+type Compile = ReturnType<typeof createSchemaCompiler>;
+
+export interface UsableTool {
   readonly tool: Tool;
-  readonly status: "ok" | "quarantined";
-  readonly reason?: string;
-  /** What is wrong with the parameters of a call, in sentences a model can act on. */
-  problems(params: unknown): readonly string[];
-}
-
-export interface ToolShelf extends ToolRegistry {
-  get(name: string, caller?: Caller | null): RegisteredTool | undefined;
-  /** What this caller may be offered: no factory that has nothing for them, nothing quarantined. */
-  for(caller: Caller | null): readonly Tool[];
-}
-
-interface Entry extends RegisteredTool {
   readonly plugin: string;
+  check(params: unknown): CheckResult;
+}
+
+/** What the gate sees of it: tools as they are for one caller. */
+export interface LiveToolRegistry extends ToolRegistry {
+  usable(name: string, caller: Caller | null): UsableTool | null;
+  /** In the order of registration. */
+  allUsable(caller: Caller | null): readonly UsableTool[];
+}
+
+interface Entry {
+  readonly plugin: string;
+  /** Null: a factory that makes nothing for an owner; its name is known only when it makes something. */
+  readonly name: string | null;
+  readonly listing: ToolListing | null;
+  /** Null: not for this caller, or quarantined. */
+  made(caller: Caller | null): UsableTool | null;
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-export function createToolRegistry(builtin: readonly Tool[] = [], plugin = "gateway"): ToolShelf {
-  const named = new Map<string, Entry>();
-  const factories = new Map<ToolFactory, string>();
+/** Factories are asked once with this, to learn what their tool is called. */
+const SOMEBODY: Caller = {
+  sessionKey: "agent:default:main" as SessionKey,
+  turnId: NO_TURN,
+  agentId: "default" as AgentId,
+  principal: "operator" as Principal,
+  role: "owner",
+  origin: { channel: "api", account: "default", chat: "operator" },
+};
+
+export function createToolRegistry(deps: { readonly log: Log }): LiveToolRegistry {
+  const compile = createSchemaCompiler(); // what schemas have in common is made once
+  const entries = new Set<Entry>();
+  const byName = new Map<string, Entry>();
   const listeners = new Set<() => void>();
-  const compile = createSchemaCompiler();
   let revision = 0;
 
   const changed = (): void => {
     revision++;
-    for (const listener of listeners) listener();
+    for (const listener of listeners) {
+      try {
+        listener();
+      } catch (error) {
+        deps.log.error("listener for changed tools failed", { error });
+      }
+    }
   };
-  const made = (caller: Caller | null): readonly Tool[] =>
-    caller === null ? [] : [...factories.keys()].flatMap((factory) => factory(caller) ?? []);
-  const add = (tool: Tool, owner: string): (() => void) => {
-    checkName(tool, named.get(tool.name));
-    const entry = { tool, plugin: owner, ...statusOf(compile(tool.parameters)) };
-    named.set(tool.name, entry);
-    return () => {
-      if (named.get(tool.name) === entry) named.delete(tool.name);
-    };
-  };
-  for (const tool of builtin) add(tool, plugin);
+  const nameless = (): readonly Entry[] => [...entries].filter(({ name }) => name === null);
 
   return {
-    get revision() {
-      return revision;
-    },
-    get(name, caller = null) {
-      const found = named.get(name);
-      if (found) return found;
-      const tool = made(caller).find((one) => one.name === name);
-      return tool && { tool, ...statusOf(compile(tool.parameters)) };
-    },
-    for: (caller) => [
-      ...[...named.values()].filter(({ status }) => status === "ok").map(({ tool }) => tool),
-      ...made(caller).filter(({ name }) => !named.has(name)),
-    ],
-    list: () => [...named.values()].map(listing),
-    register(tool, owner) {
-      const remove = typeof tool === "function" ? addFactory(factories, tool, owner) : add(tool, owner);
+    register(given, plugin) {
+      const entry =
+        typeof given === "function"
+          ? factoryEntry({ ...deps, compile }, given, plugin)
+          : toolEntry(compile, given, plugin);
+      const taken = entry.name === null ? undefined : byName.get(entry.name);
+      if (taken) throw collision(entry.name ?? "", taken.plugin);
+      entries.add(entry);
+      if (entry.name !== null) byName.set(entry.name, entry);
       changed();
-      let gone = false;
       return {
         [Symbol.dispose]() {
-          if (gone) return;
-          gone = true;
-          remove();
+          if (!entries.delete(entry)) return;
+          if (entry.name !== null) byName.delete(entry.name);
           changed();
         },
       };
     },
+    list: () => [...entries].flatMap(({ listing }) => (listing ? [listing] : [])),
+    get revision() {
+      return revision;
+    },
     onChange(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+      const own = (): void => listener();
+      listeners.add(own);
+      return { [Symbol.dispose]: () => void listeners.delete(own) };
+    },
+    usable(name, caller) {
+      const known = byName.get(name);
+      if (known) return known.made(caller);
+      // a name that is registered is never answered by somebody's late factory
+      for (const entry of nameless()) {
+        const made = entry.made(caller);
+        if (made?.tool.name === name) return made;
+      }
+      return null;
+    },
+    allUsable(caller) {
+      const names = new Set(byName.keys());
+      return [...entries].flatMap((entry) => {
+        const made = entry.made(caller);
+        if (!made || (entry.name === null && names.has(made.tool.name))) return [];
+        names.add(made.tool.name);
+        return [made];
+      });
     },
   };
 }
 
-function checkName({ name }: Tool, holder: Entry | undefined): void {
-  if (!NAME.test(name))
-    throw new GatewayError("tool_collision", `"${name}" is not a tool name`, {
-      say: `"${name}" is not a tool name: use snake_case, 64 characters at most.`,
-    });
-  if (holder)
-    throw new GatewayError("tool_collision", `two tools are called ${name}`, {
-      say: `The tool ${name} is already there; ${holder.plugin} brought it.`,
-    });
+function collision(name: string, plugin: string): GatewayError {
+  return new GatewayError("tool_collision", `${name} is registered by ${plugin}`, {
+    fields: { tool: name, plugin },
+    say: `There is a tool called ${name} already, from ${plugin}. Give this one another name.`,
+  });
 }
 
-function addFactory(factories: Map<ToolFactory, string>, factory: ToolFactory, owner: string): () => void {
-  factories.set(factory, owner);
-  return () => void factories.delete(factory);
+function toolEntry(compile: Compile, tool: Tool, plugin: string): Entry {
+  const { usable, because } = judged(compile, tool, plugin);
+  return { plugin, name: tool.name, listing: listingOf(tool, plugin, because), made: () => usable };
 }
 
-function statusOf(schema: CompiledSchema): Omit<RegisteredTool, "tool"> {
-  if (schema.kind === "quarantined") {
-    const { because } = schema;
-    return { status: "quarantined", reason: because, problems: () => [`the tool cannot be used. ${because}`] };
-  }
-  return { status: "ok", problems: (params) => problemsOf(schema.check(params)) };
+/** Made once for a lease: the object that stands for the caller is the same through all of it. */
+function factoryEntry(
+  { log, compile }: { readonly log: Log; readonly compile: Compile },
+  factory: ToolFactory,
+  plugin: string,
+): Entry {
+  const made = new WeakMap<Caller, UsableTool | null>();
+  const make = (caller: Caller): Tool | null => {
+    try {
+      return factory(caller);
+    } catch (error) {
+      log.warn("tool factory failed", { plugin, error });
+      return null;
+    }
+  };
+  const sample = make(SOMEBODY);
+  const name = sample?.name ?? null;
+  return {
+    plugin,
+    name,
+    listing: sample && listingOf(sample, plugin, judged(compile, sample, plugin).because),
+    made(caller) {
+      const who = caller ?? SOMEBODY;
+      const known = made.get(who);
+      if (known !== undefined) return known;
+      const tool = make(who);
+      const fits = tool !== null && (name === null || tool.name === name);
+      const usable = fits ? judged(compile, tool, plugin).usable : null;
+      made.set(who, usable);
+      return usable;
+    },
+  };
 }
 
-function problemsOf(check: ReturnType<Extract<CompiledSchema, { kind: "ok" }>["check"]>): readonly string[] {
-  return check.ok ? [] : check.problems.map(({ path, message }) => `${path || "parameters"}: ${message}`);
+function judged(
+  compile: Compile,
+  tool: Tool,
+  plugin: string,
+): { readonly usable: UsableTool | null; readonly because: string | null } {
+  if (!NAME.test(tool.name)) return { usable: null, because: "its name is not snake_case of at most 64 characters" };
+  const compiled = compile(tool.parameters);
+  if (compiled.kind === "quarantined") return { usable: null, because: compiled.because };
+  return { usable: { tool, plugin, check: compiled.check }, because: null };
 }
 
-function listing({ tool, plugin, status, reason }: Entry): ToolListing {
+function listingOf(tool: Tool, plugin: string, because: string | null): ToolListing {
   const { name, label, description, parameters, flags, limit = null } = tool;
-  const why = reason === undefined ? {} : { reason };
-  return { name, label, description, parameters, plugin, flags, limit, status, ...why };
+  const judgement = because === null ? { status: "ok" as const } : { status: "quarantined" as const, reason: because };
+  return { name, label, description, parameters, plugin, flags, limit, ...judgement };
 }

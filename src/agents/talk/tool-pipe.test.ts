@@ -162,7 +162,8 @@ describe("a tool call", () => {
   test("to a gate that breaks its promise is answered all the same", async () => {
     const fx = fixture(() => Promise.reject(new Error("a bug")));
     fx.pipe.serve(context("operator"));
-    expect(await fx.call("a", call("c1"))).toEqual({ ok: false, text: "The tool failed inside the gateway." });
+    const envelope = { status: "error", tool: "one", error: "The tool failed inside the gateway." };
+    expect(await fx.call("a", call("c1"))).toEqual({ ok: false, text: JSON.stringify(envelope) });
   });
 
   test("of another kind finds nobody to ask", async () => {

@@ -1,6 +1,7 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
 import type { Caller } from "../../contracts/agent.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
@@ -84,7 +85,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     const request = { ...asked, path: "pipe", context, onUpdate: progress(asked.callId, signal) } as const;
     const outcome = await run(deps, request, signal);
     await offering.settled(); // so that what this call has changed is in the model's next request
-    return reply(outcome);
+    return reply(asked.tool, outcome);
   };
   const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
 
@@ -168,8 +169,8 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
   }
 }
 
-function reply(outcome: ToolOutcome): Answer {
-  if (outcome.kind !== "ok") return refuse(outcome.message);
+function reply(tool: string, outcome: ToolOutcome): Answer {
+  if (outcome.kind !== "ok") return refuse(JSON.stringify(envelopeOf(tool, outcome)));
   return valueOf({ ok: true, content: outcome.result.content });
 }
 

@@ -1,6 +1,61 @@
-/** What the gateway's own tools need to know. */
+/** Which tools may be used by whom and from where, how often, and what is kept about it. */
 import { Type } from "typebox";
-import { closed, secretText } from "./kinds.ts";
+import { closed, MAX_DURATION_MS, secretText } from "./kinds.ts";
+
+const MAX_NAMES = 1_000;
+
+const names = (description: string, byDefault: readonly string[]) =>
+  Type.Array(toolName(), { default: [...byDefault], maxItems: MAX_NAMES, description });
+const ownNames = (description: string) => Type.Optional(Type.Array(toolName(), { maxItems: MAX_NAMES, description }));
+
+function toolName() {
+  return Type.String({
+    pattern: "^([A-Za-z][A-Za-z0-9_-]{0,63}|[A-Za-z][A-Za-z0-9_-]{0,62}\\*|\\*)$",
+    expects: 'the name of a tool, the beginning of names such as "notes_*", or "*"',
+  });
+}
+
+const lists = (who: string) =>
+  Type.Optional(
+    Type.Object(
+      {
+        allow: ownNames(`Only these may be used ${who}. An empty list is none.`),
+        deny: ownNames(`These may not be used ${who}, whatever else is allowed.`),
+      },
+      { additionalProperties: false },
+    ),
+  );
+
+const ROLES = { owner: lists("by owners"), member: lists("by members"), guest: lists("by guests") };
+
+const ORIGINS = {
+  chat: lists("in direct chats"),
+  group: lists("in groups"),
+  cron: lists("by scheduled jobs"),
+  heartbeat: lists("by heartbeats"),
+  webhook: lists("by webhooks"),
+  delegate: lists("by agents that another agent asked"),
+  api: lists("over the tools API"),
+  mcp: lists("by MCP clients"),
+};
+
+const limit = Type.Object(
+  {
+    calls: Type.Integer({ minimum: 1, maximum: 100_000, description: "Calls of one person within perMs." }),
+    perMs: Type.Unsafe<number>({
+      anyOf: [
+        { type: "integer", minimum: 1_000, maximum: MAX_DURATION_MS },
+        { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+      ],
+      duration: true,
+      minimum: 1_000,
+      maximum: MAX_DURATION_MS,
+      description: "The time that is looked at.",
+    }),
+    durable: Type.Optional(Type.Boolean({ description: "Counted across restarts. Default: as the tool itself says." })),
+  },
+  { additionalProperties: false },
+);
 
 const WebSearch = Type.Object(
   {
@@ -25,6 +80,49 @@ const WebSearch = Type.Object(
 );
 
 export const ToolsSection = Type.Object(
-  { webSearch: WebSearch },
-  { ...closed, description: "The gateway's own tools." },
+  {
+    webSearch: WebSearch,
+    allow: names('Tools that may be used at all. "*" is all that are not optional.', ["*"]),
+    deny: names("Tools that may not be used, whatever else is allowed.", []),
+    roles: Type.Object(ROLES, { ...closed, description: "Narrower lists for a role." }),
+    origins: Type.Object(ORIGINS, { ...closed, description: "Narrower lists for where a call has its beginning." }),
+    agents: Type.Record(
+      Type.String({ pattern: "^[a-z0-9-]{1,64}$" }),
+      Type.Object(
+        { allow: ownNames("Only these may be used by this agent."), deny: ownNames("These may not.") },
+        { additionalProperties: false },
+      ),
+      { default: {}, description: "Narrower lists for an agent, by its id." },
+    ),
+    limits: Type.Record(Type.String({ pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }), limit, {
+      default: {},
+      description: "How often one person may call a tool, by its name; instead of the tool's own limit.",
+    }),
+    approvals: Type.Object(
+      {
+        ask: names("Tools that ask the owner before they run, besides those that always do.", []),
+        never: names("Tools that would ask and need not: you answer for them.", []),
+      },
+      { ...closed, description: "Which calls wait for the owner's word." },
+    ),
+    maxPerSession: Type.Integer({
+      default: 16,
+      minimum: 1,
+      maximum: 1_000,
+      description: "Tools of one conversation that run at the same time. More wait for their turn.",
+    }),
+    maxTotal: Type.Integer({
+      default: 128,
+      minimum: 1,
+      maximum: 10_000,
+      description: "Tools that run at the same time in the whole gateway.",
+    }),
+    keepDays: Type.Integer({
+      default: 365,
+      minimum: 0,
+      maximum: 36_500,
+      description: "Days for which tool calls are kept in the record. 0 keeps them for ever.",
+    }),
+  },
+  { ...closed, security: true, description: "Which tools may be used by whom and from where." },
 );

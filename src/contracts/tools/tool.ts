@@ -1,5 +1,6 @@
 /** A tool is a record: words for the model, schema for the machine, limits as data, one function. */
 import type { AgentSessionStats, Caller } from "../agent.ts";
+import type { TurnId } from "../ids.ts";
 
 export interface Tool {
   readonly name: string; // snake_case, unique in the gateway
@@ -43,6 +44,9 @@ export interface ToolFlags {
   /** May do anything the gateway's user may: owner and approval. pi's bash counts as this. */
   readonly elevated?: boolean;
 }
+
+/** The turn of a call that belongs to none: somebody called a tool directly. */
+export const NO_TURN = "" as TurnId;
 
 /** Where a call has its beginning: what a person or a thing did, not which wire it came over. */
 export type ToolOrigin = "chat" | "group" | "cron" | "heartbeat" | "webhook" | "delegate" | "api" | "mcp";

@@ -44,7 +44,8 @@ export function operateRoutes(
       path: "/ws",
       handle({ request, server, identity, requestId }) {
         const headers = { "x-request-id": requestId };
-        const data = identity && { identity, inFlight: 0, following: new Map(), sending: Promise.resolve() };
+        const fresh = { inFlight: 0, following: new Map(), sending: Promise.resolve(), gone: new AbortController() };
+        const data = identity && { identity, ...fresh };
         if (data && isUpgrade(request.headers) && server.upgrade(request, { data, headers })) return "upgraded";
         throw new GatewayError("bad_request", "no upgrade", { say: "This address takes WebSocket connections only." });
       },

@@ -1,24 +1,19 @@
-/** Tools for scripts: which there are, and calling one. Who calls is what the credential says, never the body. */
+/** Tools for programs: which there are, calling one, and the record of all calls. */
 import { Type } from "typebox";
-import { GatewayError } from "../../contracts/errors.ts";
 import type { ToolContext } from "../../contracts/tools/tool.ts";
+import { sessionOf } from "../chat/accept-message.ts";
+import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
-import { type Call, json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
+import { type Call, json, NO_BODY, type Reply, type Route, SMALL_JSON } from "../route.ts";
+import { type AskedCall, callTool, createCallReader, replyOf, statusOf } from "../tools/tool-call.ts";
+import { callerOf } from "../tools/tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
 
-const NOT_IN_A_BODY = ["pid", "sessionKey"];
+const NDJSON = "application/x-ndjson";
+const MS_PER_SECOND = 1_000;
 
-export function toolRoutes(deps: Pick<HttpDeps, "tools" | "ids">): readonly Route[] {
-  const Body = checked(
-    Type.Object(
-      {
-        tool: Type.String({ minLength: 1, maxLength: 64 }),
-        params: Type.Optional(Type.Unknown()),
-        callId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-      },
-      { additionalProperties: false },
-    ),
-  );
+export function toolRoutes(deps: HttpDeps): readonly Route[] {
+  const readCall = createCallReader();
   return [
     {
       method: "GET",
@@ -36,27 +31,108 @@ export function toolRoutes(deps: Pick<HttpDeps, "tools" | "ids">): readonly Rout
       auth: "agent",
       body: SMALL_JSON,
       async handle(call) {
-        refuseNames(call.json);
-        const { tool, params = {}, callId = deps.ids.next("http") } = await Body.parse(call.json);
-        const request = { tool, params, callId, path: "http" as const, context: contextOf(call) };
-        const outcome = await deps.tools.gate.call(request, call.signal);
-        if (outcome.kind === "ok") return json({ ok: true, result: outcome.result, callId });
-        const code = outcome.kind === "refused" || outcome.kind === "failed" ? outcome.code : outcome.kind;
-        return json({ ok: false, error: { code, message: outcome.message, requestId: call.requestId } });
+        const asked = await readCall(withKey(call));
+        return call.request.headers.get("accept")?.includes(NDJSON)
+          ? streamed(deps, asked, call)
+          : answered(deps, asked, call);
       },
     },
+    toolCallsRoute(deps),
   ];
 }
 
-function contextOf({ agent }: Call): ToolContext {
-  if (agent) return agent;
-  throw new GatewayError("forbidden", "no turn to act for", { say: "Only an agent can call tools here so far." });
+/** An `Idempotency-Key` is a callId under the name that programs know from elsewhere. */
+function withKey({ json: body, request }: Call): unknown {
+  const key = request.headers.get("idempotency-key");
+  if (key === null || typeof body !== "object" || body === null || Object.hasOwn(body, "callId")) return body;
+  return { ...body, callId: key };
 }
 
-function refuseNames(body: unknown): void {
-  const named = typeof body === "object" && body !== null && NOT_IN_A_BODY.some((name) => name in body);
-  if (named)
-    throw new GatewayError("bad_request", "the body names a caller", {
-      say: "A call cannot say for whom it is: pid and sessionKey do not belong in the body.",
-    });
+async function answered(deps: HttpDeps, asked: AskedCall, call: Call): Promise<Reply> {
+  const { requestId, signal } = call;
+  const made = await callTool(deps, { asked, path: "http", context: contextOf(call) }, signal);
+  const reply = replyOf(asked.tool, made, requestId);
+  const response = json(reply, statusOf(made.outcome));
+  const retryAfterMs = reply.ok ? undefined : reply.error.retryAfterMs;
+  if (retryAfterMs !== undefined) response.headers.set("retry-after", String(Math.ceil(retryAfterMs / MS_PER_SECOND)));
+  return response;
+}
+
+/** One line per report and a last one with the outcome. The status is 200 by then, whatever the outcome is. */
+function streamed(deps: HttpDeps, asked: AskedCall, call: Call): Reply {
+  const { requestId, signal } = call;
+  const context = contextOf(call);
+  const gone = new AbortController();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const line = (value: unknown): void => {
+        if (!gone.signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
+      };
+      const onUpdate = (partial: unknown): void => line({ progress: partial });
+      const made = await callTool(
+        deps,
+        { asked, path: "http", context, onUpdate },
+        AbortSignal.any([signal, gone.signal]),
+      );
+      line({ final: replyOf(asked.tool, made, requestId) });
+      if (!gone.signal.aborted) controller.close();
+    },
+    cancel: () => gone.abort(new Error("the client has gone")),
+  });
+  return new Response(body, { headers: { "content-type": NDJSON } });
+}
+
+/** A script inside an agent acts for the conversation that agent is in; everybody else who gets here is the operator. */
+function contextOf({ agent, identity }: Call): ToolContext {
+  return agent ?? callerOf(identity);
+}
+
+function toolCallsRoute(deps: HttpDeps): Route {
+  const time = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
+  const statuses = (["success", "error", "blocked", "pending", "unknown"] as const).map((status) =>
+    Type.Literal(status),
+  );
+  const Query = checked(
+    Type.Object(
+      {
+        session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+        tool: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+        status: Type.Optional(Type.Union(statuses)),
+        since: time,
+        until: time,
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+        cursor: Type.Optional(Type.String({ maxLength: 512 })),
+      },
+      { additionalProperties: false },
+    ),
+  );
+  return {
+    method: "GET",
+    path: "/api/tool-calls",
+    auth: "operator",
+    body: NO_BODY,
+    async handle({ query }) {
+      const { session, tool, status, since, until, ...page } = await Query.parse(withNumbers(query));
+      const filter = {
+        ...(session === undefined ? {} : { sessionKey: sessionOf(deps, session).sessionKey }),
+        ...(tool === undefined ? {} : { tool }),
+        ...(status === undefined ? {} : { status }),
+        ...(since === undefined ? {} : { since }),
+        ...(until === undefined ? {} : { until }),
+      };
+      return json(await deps.store.toolCalls.list(filter, pageOf(page)));
+    },
+  };
+}
+
+/** Times as milliseconds, or as dates such as 2026-01-31T12:00:00Z. */
+function withNumbers(query: URLSearchParams): Record<string, string | number> {
+  const given: Record<string, string | number> = Object.fromEntries(query);
+  for (const name of ["limit", "since", "until"]) {
+    const text = query.get(name) ?? "";
+    const number = /^\d{1,16}$/.test(text) ? Number(text) : name === "limit" ? Number.NaN : Date.parse(text);
+    if (Number.isSafeInteger(number)) given[name] = number;
+  }
+  return given;
 }

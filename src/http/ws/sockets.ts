@@ -19,6 +19,8 @@ export interface SocketData {
   readonly following: Map<string, number>;
   /** The message being handed in; the next one waits for it. */
   sending: Promise<unknown>;
+  /** Aborts when the connection is closed: nobody waits for what it asked for any more. */
+  readonly gone: AbortController;
 }
 export type Socket = ServerWebSocket<SocketData>;
 
@@ -83,7 +85,10 @@ export function createSockets(deps: SocketDeps): Sockets {
       idleTimeout: IDLE_SECONDS,
       sendPings: true,
       open: (socket) => void open.add(socket),
-      close: (socket) => void open.delete(socket),
+      close(socket) {
+        open.delete(socket);
+        socket.data.gone.abort(new Error("the connection was closed"));
+      },
       message: (socket, text) => void receive(socket, text),
     },
     attach() {

@@ -9,6 +9,8 @@ import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
+import { callTool, createCallReader } from "../tools/tool-call.ts";
+import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
 import type { HttpDeps, HttpOptions } from "../types.ts";
 
@@ -63,6 +65,7 @@ export function createMethods(
   limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
 ): MethodTable {
   const params = PARAMS();
+  const readCall = createCallReader();
   const keyOf = (name: string) => sessionOf(deps, name).sessionKey;
   const send = async ({ clientId: given, ...said }: Said, socket: Socket): Promise<Result<"chat.send">> => {
     const { principal } = socket.data.identity;
@@ -89,6 +92,16 @@ export function createMethods(
     "sessions.reset": method<"sessions.reset">(params.session, async (asked) => ({
       reset: await resetSession(deps, keyOf(asked.session)),
     })),
+    "tools.list": method<"tools.list">(params.nothing, () => ({ tools: deps.tools.list() })),
+    "tools.call": async (given, socket) => {
+      const asked = await readCall(given);
+      const context = callerOf(socket.data.identity);
+      const until = AbortSignal.any([deps.stopping, socket.data.gone.signal]);
+      const { outcome, callId } = await callTool(deps, { asked, path: "socket", context }, until);
+      if (outcome.kind === "ok") return { result: outcome.result, callId };
+      const fields = "retryAfterMs" in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
+      throw new GatewayError(outcome.code, "a tool call did not end well", { say: outcome.message, fields });
+    },
     subscribe: method<"subscribe">(params.subscribe, ({ events, sinceSeq }, socket) => {
       const names = CLIENT_EVENTS.filter((name) => events.includes(name));
       if (names.length !== new Set(events).size) throw unknownEvent();

@@ -3,6 +3,7 @@ import type { ChatAddress, MediaKind, MediaRef, OutboundMessage } from "../../co
 import { GatewayError } from "../../contracts/errors.ts";
 import type { MediaId } from "../../contracts/ids.ts";
 import type { Page } from "../../contracts/store.ts";
+import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { parseJson } from "../../kit/json.ts";
 
 const LIMITS = { maxChars: 16 * 1024 * 1024, maxDepth: 256 };
@@ -17,6 +18,13 @@ export function encodeJson(value: unknown): string {
 export function decodeJson(text: string): unknown {
   const parsed = parseJson(text, LIMITS);
   return parsed.ok ? parsed.value : null;
+}
+
+/** What a caller was told, as it was stored. Null when the column is damaged. */
+export function decodeReply(text: string): ToolOutcome | null {
+  const value = decodeJson(text);
+  const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : null;
+  return kind === "ok" || kind === "refused" || kind === "pending" || kind === "failed" ? (value as ToolOutcome) : null;
 }
 
 export function encodeAttachments(attachments: readonly MediaRef[]): string {

@@ -5,6 +5,7 @@ import { inboxPromises } from "./inbox-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
+import { toolRecordPromises } from "./tool-call-contract.ts";
 import { turnPromises, toolCallPromises, outboxPromises } from "./turn-contract.ts";
 import type { StoreWorld } from "./store-world.ts";
 
@@ -14,6 +15,7 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
     turnPromises(open);
     queuePromises(open);
     toolCallPromises(open);
+    toolRecordPromises(open);
     outboxPromises(open);
     sessionPromises(open);
     transcriptPromises(open);

@@ -73,9 +73,13 @@ export function intent(id: string, turnId: string, idempotent: boolean) {
     sessionKey: sessionKey("a"),
     principal: OPERATOR,
     tool: "echo",
-    origin: "chat",
+    origin: "chat" as const,
+    path: "pipe" as const,
+    scope: `turn:${turnId}`,
+    paramsHash: `hash-${id}`,
     input: { text: id },
     idempotent,
+    waiting: false,
     at: 2_500,
   };
 }

@@ -6,6 +6,7 @@ import type { LiveTurn } from "../../contracts/flow.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Cancelled } from "../../contracts/queue.ts";
 import type { Store, TurnResult } from "../../contracts/store.ts";
+import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../../contracts/wire.ts";
 import {
   type HttpDeps,
@@ -56,12 +57,6 @@ export interface HttpWorld extends AsyncDisposable {
   say(item: Partial<TranscriptItem> & { readonly id: string }, sessionKey?: string): void;
 }
 
-const NO_TOOL = { kind: "refused", code: "unknown_tool", message: "There is no such tool." } as const;
-const noTools: HttpDeps["tools"]["gate"] = {
-  specs: () => [],
-  call: async () => NO_TOOL,
-};
-
 export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
 export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial<HttpDeps> = {}): HttpWorld {
@@ -90,7 +85,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
-    tools: { gate: noTools, list: () => [] },
+    tools: { gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
     agentTokens: { resolve: () => null, known: () => false },
     plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
   };
@@ -114,6 +109,10 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     },
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   });
+}
+
+function refusedTool(tool: string): ToolOutcome {
+  return { kind: "refused", code: "unknown_tool", message: `There is no tool called ${tool}. The tools are: none.` };
 }
 
 interface Intake {
@@ -261,6 +260,7 @@ function createMemory() {
       },
       read: async (id: MediaId) => media.get(id)?.data ?? null,
     },
+    toolCalls: { list: async () => ({ items: [] }) },
     outbox: {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
     },

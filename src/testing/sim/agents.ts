@@ -214,7 +214,15 @@ function lastEvent(kind: AgentEnding, run: Run): AgentEvent {
 async function* callTool({ world, store, clock }: PoolDeps, { request, run }: Conversation): Stream {
   const { turnId, sessionKey, principal } = request.caller;
   const id = world.ids.next("call");
-  const call = { id, callId: id, turnId, sessionKey, principal, tool: "pay", origin: "agent", input: {} };
+  const asked = {
+    scope: `turn:${turnId}`,
+    tool: "pay",
+    origin: "chat",
+    path: "pipe",
+    input: {},
+    paramsHash: "",
+  } as const;
+  const call = { id, callId: id, turnId, sessionKey, principal, ...asked, waiting: false };
   const known = await store.toolCalls.intend({ ...call, idempotent: false, at: clock.now() }).then(
     () => true,
     () => false, // not on the disk: the tool is refused

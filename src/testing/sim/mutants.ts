@@ -114,8 +114,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a tool that must not run twice leaves no mark",
-    file: "store/rows/tool-calls.ts",
-    find: "if (!call.idempotent) markUnsafe.run({ id: call.turnId });",
+    file: "store/tool-calls/tool-calls.ts",
+    find: "if (!call.waiting && !call.idempotent) queries.markUnsafe.run({ id: call.turnId });",
     replace: "",
   },
   {

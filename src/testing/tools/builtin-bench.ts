@@ -4,7 +4,8 @@ import type { Store } from "../../contracts/store.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../contracts/tools/tool.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { systemIds } from "../../kit/ids.ts";
-import { createToolGate, createToolRegistry } from "../../tools/index.ts";
+import { createEvents } from "../../observe/index.ts";
+import { quietGate } from "./quiet-gate.ts";
 import { row, turn } from "../contracts/store-world.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { realStore } from "../real-store.ts";
@@ -53,7 +54,8 @@ export async function builtinBench(tools: (deps: BenchDeps) => readonly Tool[]):
   await store.inbox.accept(row("in1", "a"));
   await store.turns.begin(turn("t1", "a", ["in1"]));
   const deps: BenchDeps = { clock, ids: systemIds, log: recordingLog(), store, home };
-  const gate = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(tools(deps)) });
+  const events = createEvents(deps);
+  const gate = quietGate({ ...deps, events, store: store.toolCalls }, tools(deps), { allow: ["*", "gateway"] });
   const signal = new AbortController().signal;
   let calls = 0;
   const bench: BuiltinBench = {

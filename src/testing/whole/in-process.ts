@@ -24,7 +24,7 @@ import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { createRouter } from "../../routing/index.ts";
 import { openStore } from "../../store/index.ts";
-import { createToolGate, createToolRegistry } from "../../tools/index.ts";
+import { quietGate } from "../tools/quiet-gate.ts";
 import { tempHome } from "../temp-home.ts";
 
 export interface InProcess extends AsyncDisposable {
@@ -67,7 +67,7 @@ export async function startInProcess(
   const home = life.own("home", await tempHome());
   const store = life.own("store", await openStore(DEPS, { home: home.path }));
   const events = createEvents(DEPS);
-  const tools = createToolGate({ ...DEPS, store: store.toolCalls, registry: createToolRegistry([]) });
+  const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, []);
   const settings = { config: config.agent, models: config.models, profiles: agentProfiles(config) };
   const options = { home: home.path, environment: readEnvironment(environment), bridgePath: BRIDGE, ...settings };
   const pool = life.own("agents", await startPool({ ...DEPS, events, tools }, options), AGENTS_STOP_MS);

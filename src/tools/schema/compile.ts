@@ -12,10 +12,10 @@ import { type Fits, typeboxForm } from "./typebox-form.ts";
 
 export type { Problem } from "./explain.ts";
 
-export type SchemaCheck = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
+export type CheckResult = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export type CompiledSchema =
-  | { readonly kind: "ok"; readonly schema: SchemaNode; check(value: unknown): SchemaCheck }
+  | { readonly kind: "ok"; readonly schema: SchemaNode; check(value: unknown): CheckResult }
   | { readonly kind: "quarantined"; readonly because: string };
 
 /** For many schemas: what they have in common is made once. */
@@ -30,7 +30,7 @@ export function createSchemaCompiler(): (schema: unknown) => CompiledSchema {
 
 export const compileSchema = (schema: unknown): CompiledSchema => createSchemaCompiler()(schema);
 
-function checkerFor(inspected: Inspected): (value: unknown) => SchemaCheck {
+function checkerFor(inspected: Inspected): (value: unknown) => CheckResult {
   const budget = createBudget(MAX_CHECK_STEPS);
   let fits: Fits | null = null; // made at the first call: hundreds of tools may be registered and few of them called
   return (value) => {
@@ -49,7 +49,7 @@ function checkerFor(inspected: Inspected): (value: unknown) => SchemaCheck {
   };
 }
 
-const refused = (message: string): SchemaCheck => ({ ok: false, problems: [{ path: "", message }] });
+const refused = (message: string): CheckResult => ({ ok: false, problems: [{ path: "", message }] });
 
 function compile(form: object): Fits {
   // loaded at the first call, because it would lengthen every start

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { agentFixture, okResult, providers, replyOf } from "../../testing/agent-fixture.ts";
 import { inOrder, says, startFakeProvider } from "../../testing/fake-provider.ts";
 import { serverOf, toolCorpus } from "../../testing/schemas/tool-corpus.ts";
-import { createToolRegistry } from "../registry.ts";
+import { registryOf } from "../../testing/tools/quiet-gate.ts";
 import { nameTools } from "./tool-names.ts";
 
 const SLOW_MACHINE_MS = 60_000;
@@ -20,15 +20,16 @@ test(
       name: names[index] ?? "",
       parameters: inputSchema,
     }));
-    const registry = createToolRegistry(tools);
+    const registry = registryOf(tools);
     const input = { query: "weather", count: 3, safesearch: "strict" };
 
     await using provider = await startFakeProvider(
       inOrder({ kind: "tools", calls: [{ name: "brave_search_mcp_server_brave_web_search", input }] }, says("found")),
     );
     await using fx = await agentFixture({ model: "fake/fake-1" }, providers(provider));
-    fx.gate.tools = registry.list();
-    fx.gate.answer = async ({ tool, params }) => okResult(registry.get(tool)?.problems(params).join() || "valid");
+    fx.gate.tools = registry.allUsable(null).map(({ tool }) => tool);
+    fx.gate.answer = async ({ tool, params }) =>
+      okResult(registry.usable(tool, null)?.check(params).ok ? "valid" : "wrong");
     expect(replyOf(await fx.turn("what is the weather?"))).toBe("found");
 
     const offered = provider.requests[0]?.body.tools as { function: { name: string; parameters: unknown } }[];

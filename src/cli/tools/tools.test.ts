@@ -1,0 +1,111 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { systemClock } from "../../kit/clock.ts";
+import { systemIds } from "../../kit/ids.ts";
+import { silentLog } from "../../kit/log.ts";
+import { openStore } from "../../store/index.ts";
+import { cliFixture, fakeGateway, input } from "../../testing/cli-fixture.ts";
+import { intent } from "../../testing/contracts/store-world.ts";
+
+const TOOLS = [
+  {
+    name: "echo",
+    description: "Says it again",
+    plugin: "gateway",
+    flags: { idempotent: true, ownerOnly: false },
+    status: "ok",
+  },
+  { name: "bad", plugin: "hello", flags: {}, status: "quarantined", reason: "its parameters are not an object" },
+];
+
+describe("tools", () => {
+  test("list shows each with who brought it and what it is, or why it is quarantined", async () => {
+    await using fx = await cliFixture();
+    await using _gateway = await fakeGateway(fx.home, () => Response.json({ tools: TOOLS }));
+    expect(await fx.run("tools", "list")).toBe(0);
+    expect(
+      fx
+        .out()
+        .split("\n")
+        .map((line) => line.replaceAll(/ +/g, " ")),
+    ).toEqual(["echo Says it again [gateway, idempotent]", "bad quarantined: its parameters are not an object", ""]);
+  });
+
+  test("call sends the parameters and prints the words of the answer", async () => {
+    await using fx = await cliFixture({ stdin: input('{"text":', '"from the pipe"}') });
+    const seen: unknown[] = [];
+    await using _gateway = await fakeGateway(fx.home, async (request, url) => {
+      seen.push([url.pathname, await request.json()]);
+      return Response.json({ ok: true, result: { content: [{ type: "text", text: "a\u001b[2J\nb" }] }, callId: "c" });
+    });
+    expect(await fx.run("tools", "call", "echo", '{"text":"hi"}', "--call-id", "c")).toBe(0);
+    expect(await fx.run("tools", "call", "echo", "-")).toBe(0);
+    expect(fx.out()).toBe("a\\u001b[2J\nb\n".repeat(2));
+    expect(seen).toEqual([
+      ["/api/tools/call", { tool: "echo", params: { text: "hi" }, callId: "c" }],
+      ["/api/tools/call", { tool: "echo", params: { text: "from the pipe" } }],
+    ]);
+  });
+
+  test("call ends with 1 and a sentence when the tool failed, was refused, or its parameters are not JSON", async () => {
+    await using fx = await cliFixture();
+    const answers = [
+      Response.json({ ok: false, error: { code: "tool_failed", message: "No such city." } }),
+      Response.json(
+        { ok: false, error: { code: "unknown_tool", message: "There is no tool called x." } },
+        { status: 404 },
+      ),
+    ];
+    await using _gateway = await fakeGateway(fx.home, () => answers.shift() ?? new Response());
+    expect(await fx.run("tools", "call", "x")).toBe(1);
+    expect(await fx.run("tools", "call", "x")).toBe(1);
+    expect(await fx.run("tools", "call", "x", "{nonsense")).toBe(1);
+    expect(fx.err().split("\n").slice(0, 2)).toEqual(["No such city.", "There is no tool called x."]);
+    expect(fx.err()).toContain("not JSON");
+  });
+});
+
+test("tool-calls hands its filters on and prints a line per call", async () => {
+  await using fx = await cliFixture();
+  const row = {
+    ...{ id: "c1", status: "error", tool: "echo", userId: "operator", origin: "chat", createdAt: 0 },
+    ...{ executionTimeMs: 12, input: { text: "hi" }, output: "no" },
+  };
+  const asked: string[] = [];
+  await using _gateway = await fakeGateway(fx.home, (_request, url) => {
+    asked.push(url.search);
+    return Response.json({ items: [row] });
+  });
+  expect(await fx.run("tool-calls", "--tool", "echo", "--status", "error", "--limit", "5")).toBe(0);
+  expect(asked).toEqual(["?tool=echo&status=error&limit=5"]);
+  expect(fx.out()).toBe('1970-01-01T00:00:00.000Z  error    echo  12 ms  operator  chat  {"text":"hi"}\n');
+});
+
+describe("audit verify", () => {
+  test("says that the record is whole, and where it is not", async () => {
+    await using fx = await cliFixture();
+    {
+      await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home: fx.home });
+      for (const id of ["a", "b", "c"]) await store.toolCalls.refuse(intent(id, "t", true), "no");
+    }
+    expect(await fx.run("audit", "verify")).toBe(0);
+    expect(fx.out()).toBe("The record is whole: 3 tool calls, 6 links.\n");
+    {
+      using db = new Database(join(fx.home, "gateway.db"));
+      db.exec("update tool_calls set output = 'yes' where id = 'b'");
+    }
+    expect(await fx.run("audit", "verify", "--json")).toBe(1);
+    expect(JSON.parse(fx.out().split("\n")[1] ?? "")).toMatchObject({
+      ok: false,
+      kind: "tampered",
+      findings: [{ callId: "b" }],
+    });
+  });
+
+  test("says when there is nothing to verify", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("audit", "verify")).toBe(1);
+    expect(fx.out()).toContain("nothing to verify");
+  });
+});

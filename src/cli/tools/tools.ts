@@ -1,0 +1,117 @@
+/** `pi-gw tools list|call` and `pi-gw tool-calls`: what tools the running gateway has, calling one, and what was called. */
+import { GatewayError } from "../../contracts/errors.ts";
+import { parseJson } from "../../kit/json.ts";
+import { visible, visibleLines } from "../../observe/index.ts";
+import { createClient } from "../client.ts";
+import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
+import { findGateway } from "../home.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import type { CliWorld, CommonFlags } from "../world.ts";
+
+export interface ToolCallFlags extends CommonFlags {
+  readonly callId?: string;
+}
+
+export interface ToolCallsFlags extends CommonFlags {
+  readonly session?: string;
+  readonly tool?: string;
+  readonly status?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: number;
+}
+
+const REQUEST_MS = 10_000;
+/** Longer than any tool may take. */
+const CALL_MS = 150_000;
+const NAME_WIDTH = 24;
+const PARAMS_LIMITS = { maxChars: 1024 * 1024, maxDepth: 64 };
+const SHOWN_CHARS = 80;
+
+export async function toolsList(world: CliWorld, flags: CommonFlags): Promise<number> {
+  const { tools } = await ask(world, flags, "/api/tools");
+  for (const tool of listOf(tools).map(recordOf))
+    world.stdout(flags.json ? `${JSON.stringify(tool)}\n` : `${visible(toolLine(tool))}\n`);
+  return EXIT_OK;
+}
+
+function toolLine(tool: Fields): string {
+  const name = textOf(tool["name"]).padEnd(NAME_WIDTH);
+  if (tool["status"] === "quarantined") return `${name} quarantined: ${textOf(tool["reason"])}`;
+  const flags = Object.entries(recordOf(tool["flags"])).flatMap(([flag, isSet]) => (isSet === true ? [flag] : []));
+  return `${name} ${textOf(tool["description"])} [${[textOf(tool["plugin"]), ...flags].join(", ")}]`;
+}
+
+/** `params` as JSON; "-" reads it from the input. */
+export async function toolsCall(
+  world: CliWorld,
+  tool: string,
+  params: string | undefined,
+  flags: ToolCallFlags,
+): Promise<number> {
+  const given = parseParams(params === "-" ? await readAll(world.stdin) : (params ?? "{}"));
+  const client = createClient(await findGateway(world, flags.home));
+  using limit = world.clock.deadline(CALL_MS, () => new Error("The gateway did not answer in time."));
+  const body = { tool, params: given, ...(flags.callId === undefined ? {} : { callId: flags.callId }) };
+  const answer = await client.post("/api/tools/call", body, limit.signal);
+  const ok = answer["ok"] === true;
+  if (flags.json) world.stdout(`${JSON.stringify(answer)}\n`);
+  else if (ok) world.stdout(`${visibleLines(resultText(recordOf(answer["result"])))}\n`);
+  else world.stderr(`${visibleLines(textOf(recordOf(answer["error"])["message"]))}\n`);
+  return ok ? EXIT_OK : EXIT_FAILED;
+}
+
+function parseParams(text: string): unknown {
+  const parsed = parseJson(text, PARAMS_LIMITS);
+  if (parsed.ok) return parsed.value;
+  throw new GatewayError("bad_request", "the parameters are not JSON", {
+    say: `The parameters are not JSON. Write them like this: pi-gw tools call NAME '{"text":"hi"}'`,
+  });
+}
+
+async function readAll(input: CliWorld["stdin"]): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of input) text += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+  return text;
+}
+
+function resultText(result: Fields): string {
+  const blocks = listOf(result["content"]).map(recordOf);
+  return blocks.map((block) => (block["type"] === "text" ? textOf(block["text"]) : "[image]")).join("\n");
+}
+
+export async function toolCalls(world: CliWorld, flags: ToolCallsFlags): Promise<number> {
+  const query = new URLSearchParams();
+  for (const name of ["session", "tool", "status", "since", "until", "limit"] as const) {
+    const value = flags[name];
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const { items } = await ask(world, flags, `/api/tool-calls?${query.toString()}`);
+  const rows = listOf(items).map(recordOf);
+  for (const row of rows) world.stdout(flags.json ? `${JSON.stringify(row)}\n` : `${visible(callLine(row))}\n`);
+  if (rows.length === 0 && !flags.json) world.stdout("No tool was called.\n");
+  return EXIT_OK;
+}
+
+function callLine(row: Fields): string {
+  const at = new Date(numberOf(row["createdAt"])).toISOString();
+  const ms = row["executionTimeMs"] === null ? "" : `${numberOf(row["executionTimeMs"])} ms`;
+  const input = (JSON.stringify(row["input"]) ?? "").slice(0, SHOWN_CHARS);
+  const parts = [
+    at,
+    textOf(row["status"]).padEnd(7),
+    textOf(row["tool"]),
+    ms,
+    textOf(row["userId"]),
+    textOf(row["origin"]),
+    input,
+  ];
+  return parts.filter((part) => part !== "").join("  ");
+}
+
+async function ask(world: CliWorld, flags: CommonFlags, path: string): Promise<Fields> {
+  const client = createClient(await findGateway(world, flags.home));
+  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
+  return client.get(path, limit.signal);
+}

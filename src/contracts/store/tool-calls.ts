@@ -1,0 +1,87 @@
+/** The record of every tool call, whatever became of it. Rows are linked by a keyed hash, so that a change behind the gateway's back is noticed. */
+import type { ToolStatus } from "../chat.ts";
+import type { Principal, SessionKey, TurnId } from "../ids.ts";
+import type { Listed, Page } from "../store.ts";
+import type { ToolOrigin, ToolOutcome, ToolPath } from "../tools/tool.ts";
+
+export interface ToolCallStore {
+  /** Before the tool runs; fsynced unless the tool may run again. Marks the turn unsafe to retry unless `idempotent` or `waiting`. */
+  intend(call: ToolIntent): Promise<void>;
+  /** A call that waited for the owner's word begins now; from here on as after `intend`. */
+  begin(id: string): Promise<void>;
+  /** A call that never ran: its row, begun and ended in one write. */
+  refuse(call: ToolIntent, output: string): Promise<void>;
+  /** A call that has ended already stays as it is. */
+  settle(id: string, end: ToolEnd): Promise<void>;
+  /** The newest call with this id that was not refused. */
+  earlier(scope: string, callId: string): Promise<EarlierCall | null>;
+  /** When this person's calls of this tool began, oldest first; refused ones do not count. */
+  timesSince(who: { readonly principal: Principal; readonly tool: string }, since: number): Promise<readonly number[]>;
+  /** Newest first. */
+  list(filter: ToolCallFilter, page: Page): Promise<Listed<AuditRow>>;
+  /** Takes away some of the ended calls that are older than this, oldest first, and moves the start of the chain. 0: there are none left. */
+  prune(before: number): Promise<number>;
+}
+
+export interface ToolIntent {
+  readonly id: string; // ours, unique for ever
+  readonly callId: string; // the caller's
+  /** Within which `callId` means one call: a turn, or a person who calls from outside of turns. */
+  readonly scope: string;
+  readonly turnId: TurnId;
+  readonly sessionKey: SessionKey;
+  readonly principal: Principal;
+  readonly tool: string;
+  readonly origin: ToolOrigin;
+  readonly path: ToolPath;
+  readonly input: unknown;
+  /** Digest of what was asked for, so that one id used for two different calls is noticed. */
+  readonly paramsHash: string;
+  readonly idempotent: boolean;
+  /** For the owner's word; it has not begun. */
+  readonly waiting: boolean;
+  readonly at: number;
+}
+
+export interface ToolEnd {
+  readonly status: ToolStatus;
+  readonly output: string;
+  /** What the caller was told, when `status` and `output` do not say all of it. */
+  readonly reply?: ToolOutcome;
+  readonly ms: number;
+}
+
+export interface EarlierCall {
+  readonly tool: string;
+  readonly paramsHash: string;
+  readonly status: ToolStatus;
+  readonly idempotent: boolean;
+  readonly output: string;
+  readonly reply: ToolOutcome | null;
+}
+
+/** `pending`: has no end yet, because it runs or because it waits for the owner. */
+export type AuditStatus = "success" | "error" | "blocked" | "pending" | "unknown";
+
+export interface ToolCallFilter {
+  readonly sessionKey?: SessionKey;
+  readonly tool?: string;
+  readonly status?: AuditStatus;
+  /** Milliseconds, the first included, the last not. */
+  readonly since?: number;
+  readonly until?: number;
+}
+
+export interface AuditRow {
+  readonly id: string;
+  readonly turnId: TurnId | null; // null: called from outside of turns
+  readonly userId: Principal;
+  readonly sessionKey: SessionKey;
+  readonly tool: string;
+  readonly origin: string;
+  readonly input: unknown;
+  readonly output: string | null;
+  readonly status: AuditStatus;
+  readonly executionTimeMs: number | null;
+  readonly createdAt: number;
+}

@@ -1,0 +1,82 @@
+/** One tool call of a program: the body checked, the gate asked, and its outcome in the form that scripts rely on. */
+import { Type } from "typebox";
+import { ERRORS, GatewayError } from "../../contracts/errors.ts";
+import { envelopeOf } from "../../contracts/tools/envelope.ts";
+import type { ToolContext, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
+import type { ToolCallReply } from "../../contracts/wire.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { checked } from "../checked.ts";
+import type { ToolDoor } from "../types.ts";
+
+/** Who calls is known from the credential. A body that names somebody is refused, not ignored: its sender expects something else to happen. */
+const NOT_FROM_BODY = ["pid", "sessionKey"] as const;
+const CALL_ID = "^[A-Za-z0-9._:-]{1,128}$";
+
+export interface AskedCall {
+  readonly tool: string;
+  readonly params?: unknown;
+  readonly callId?: string;
+}
+
+/** Throws `bad_request` or `invalid_params`. */
+export function createCallReader(): (value: unknown) => Promise<AskedCall> {
+  const Body = checked(
+    Type.Object(
+      {
+        tool: Type.String({ minLength: 1, maxLength: 128 }),
+        params: Type.Optional(Type.Unknown()),
+        callId: Type.Optional(Type.String({ pattern: CALL_ID })),
+      },
+      { additionalProperties: false },
+    ),
+  );
+  return async (value) => {
+    const named = NOT_FROM_BODY.find(
+      (name) => typeof value === "object" && value !== null && Object.hasOwn(value, name),
+    );
+    if (named === undefined) return Body.parse(value);
+    throw new GatewayError("bad_request", `${named} in the body`, {
+      say: `Leave ${named} out: who calls is known from the token, and cannot be chosen.`,
+    });
+  };
+}
+
+export interface CallDeps {
+  readonly tools: ToolDoor;
+  readonly ids: Ids;
+}
+
+export interface ToolCallRequest {
+  readonly asked: AskedCall;
+  readonly path: Extract<ToolPath, "http" | "socket">;
+  readonly context: ToolContext;
+  readonly onUpdate?: (partial: ToolResult) => void;
+}
+
+export interface AnsweredCall {
+  readonly callId: string;
+  readonly outcome: ToolOutcome;
+}
+
+export async function callTool(
+  { tools, ids }: CallDeps,
+  { asked, path, context, onUpdate }: ToolCallRequest,
+  signal: AbortSignal,
+): Promise<AnsweredCall> {
+  const callId = asked.callId ?? ids.next("api");
+  const request = { tool: asked.tool, callId, params: asked.params ?? {}, path, context };
+  const outcome = await tools.gate.call(onUpdate ? { ...request, onUpdate } : request, signal);
+  return { callId, outcome };
+}
+
+export function replyOf(tool: string, { callId, outcome }: AnsweredCall, requestId: string): ToolCallReply {
+  if (outcome.kind === "ok") return { ok: true, result: { details: null, ...outcome.result }, callId };
+  const { code, message } = outcome;
+  const retry =
+    "retryAfterMs" in outcome && outcome.retryAfterMs !== undefined ? { retryAfterMs: outcome.retryAfterMs } : {};
+  return { ok: false, error: { code, message, requestId, ...retry }, envelope: envelopeOf(tool, outcome), callId };
+}
+
+export function statusOf(outcome: ToolOutcome): number {
+  return outcome.kind === "ok" ? 200 : ERRORS[outcome.code].status;
+}

@@ -1,0 +1,267 @@
+/** Tools over the port, as scripts rely on them: shapes, statuses, progress, and that nobody chooses for whom they call. */
+import { describe, expect, test } from "bun:test";
+import type { AuditRow, ToolCallFilter } from "../../contracts/store/tool-calls.ts";
+import { deferred } from "../../kit/deferred.ts";
+import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { openWs } from "../../testing/http/ws-client.ts";
+import { policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+
+function world(...tools: Parameters<typeof toolWorld>[0]) {
+  const inside = toolWorld(tools);
+  const http = startHttpWorld({}, { tools: { gate: inside.gate, list: () => inside.registry.list() } });
+  const post = async (body: unknown, headers: Record<string, string> = {}) => {
+    const response = await http.postJson("/api/tools/call", body, headers);
+    return {
+      status: response.status,
+      body: (await response.json()) as never,
+      retryAfter: response.headers.get("retry-after"),
+    };
+  };
+  return { ...inside, http, post, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+}
+
+/** The request has travelled over a real port; there is nothing to await on this side. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const echo = tool(async (_id, params) => ({ ...says((params as { text: string }).text), details: { n: 1 } }), {
+  limit: { calls: 5, perMs: 60_000 },
+});
+
+describe("GET /api/tools", () => {
+  test("lists every tool with who brought it, its flags, its limit, and why it is quarantined", async () => {
+    await using fx = world(echo, { ...echo, name: "bad", parameters: {} });
+    const { tools } = (await (await fx.http.call("/api/tools")).json()) as { tools: unknown[] };
+    const shared = {
+      label: "Echo",
+      description: "Echo",
+      plugin: "test",
+      flags: { idempotent: false },
+      limit: { calls: 5, perMs: 60_000 },
+    };
+    expect(tools).toEqual([
+      { ...shared, name: "echo", parameters: echo.parameters, status: "ok" },
+      { ...shared, name: "bad", parameters: {}, status: "quarantined", reason: expect.any(String) },
+    ]);
+  });
+});
+
+describe("POST /api/tools/call", () => {
+  test("answers with the result and the id of the call", async () => {
+    await using fx = world(echo);
+    expect(await fx.post({ tool: "echo", params: { text: "hi" }, callId: "c-1" })).toMatchObject({
+      status: 200,
+      body: { ok: true, result: { ...says("hi"), details: { n: 1 } }, callId: "c-1" },
+    });
+    expect(fx.last()?.intent).toMatchObject({
+      origin: "api",
+      path: "http",
+      principal: "operator",
+      scope: "principal:operator",
+    });
+  });
+
+  const failing = tool(() => Promise.reject(new Error("no such city")), { name: "failing" });
+  const asking = tool(async () => says("done"), { name: "asking", approval: true });
+  const hanging = tool(() => new Promise(() => undefined), { name: "hanging", timeoutMs: 100 });
+  const CASES = [
+    ["unknown_tool", 404, { tool: "nothing" }, "blocked"],
+    ["not_allowed", 403, { tool: "forbidden" }, "blocked"],
+    ["invalid_params", 422, { tool: "echo", params: { text: 7 } }, "blocked"],
+    ["rate_limited", 429, { tool: "limited", params: { text: "x" } }, "blocked"],
+    ["approval_denied", 403, { tool: "asking", params: { text: "x" } }, "blocked"],
+    ["call_conflict", 409, { tool: "echo", params: { text: "other" }, callId: "used" }, "blocked"],
+    ["outcome_unknown", 409, { tool: "echo", params: { text: "x" }, callId: "crashed" }, "blocked"],
+    ["tool_timeout", 504, { tool: "hanging", params: { text: "x" } }, "error"],
+    ["tool_failed", 200, { tool: "failing", params: { text: "x" } }, "error"],
+  ] as const;
+  test.each(CASES)("answers %s with %d, in words for programs and for models", async (code, status, body, envelope) => {
+    const limited = { ...echo, name: "limited", limit: { calls: 1, perMs: 60_000 } };
+    await using fx = world(echo, failing, asking, hanging, limited, { ...echo, name: "forbidden" });
+    fx.rules.now = policy({ deny: ["forbidden"] });
+    await fx.post({ tool: "limited", params: { text: "x" } });
+    await fx.post({ tool: "echo", params: { text: "x" }, callId: "used" });
+    await fx.post({ tool: "echo", params: { text: "x" }, callId: "crashed" });
+    const crashed = fx.last();
+    if (crashed) crashed.end = { status: "unknown", output: "", ms: 0 };
+    const answer = fx.post(body);
+    if (code === "tool_timeout") await until(() => fx.clock.pending() > 0);
+    if (code === "tool_timeout") await fx.clock.advance(1_000);
+    const { status: seen, body: said, retryAfter } = await answer;
+    expect([seen, said]).toMatchObject([
+      status,
+      {
+        ok: false,
+        error: { code, message: expect.any(String), requestId: expect.any(String) },
+        envelope: { status: envelope, tool: body.tool },
+      },
+    ]);
+    expect(retryAfter).toBe(code === "rate_limited" ? "60" : null);
+  });
+
+  test("answers 202 while the owner has not spoken, and with the result when asked again afterwards", async () => {
+    await using fx = world(asking);
+    const word = deferred<"once">();
+    fx.approvals.answer = word.promise;
+    const body = { tool: "asking", params: { text: "x" }, callId: "c" };
+    const first = fx.post(body);
+    await until(() => fx.approvals.asked.length > 0);
+    await fx.clock.advance(50);
+    expect(await first).toMatchObject({
+      status: 202,
+      body: {
+        ok: false,
+        error: { code: "approval_pending" },
+        envelope: { status: "pending", tool: "asking" },
+        callId: "c",
+      },
+    });
+    word.resolve("once");
+    await fx.clock.advance(1);
+    expect(await fx.post(body)).toMatchObject({ status: 200, body: { ok: true } });
+  });
+
+  test.each([{ pid: 1 }, { sessionKey: "agent:default:webchat:dm:1" }])("refuses a body with %p", async (more) => {
+    await using fx = world(echo);
+    const { status, body } = await fx.post({ tool: "echo", params: { text: "x" }, ...more });
+    expect([status, body]).toMatchObject([400, { error: { code: "bad_request" } }]);
+    expect(fx.rows).toEqual([]);
+  });
+
+  test.each([{}, { tool: "" }, { tool: 7 }, { tool: "echo", more: 1 }, { tool: "echo", callId: "has space" }])(
+    "refuses the body %p as not valid",
+    async (body) => {
+      await using fx = world(echo);
+      expect((await fx.post(body)).status).toBe(422);
+    },
+  );
+
+  test("takes an Idempotency-Key as the id of the call", async () => {
+    let effects = 0;
+    await using fx = world(tool(async () => says(`${++effects}`)));
+    const body = { tool: "echo", params: { text: "x" } };
+    const one = await fx.post(body, { "idempotency-key": "k-1" });
+    expect(await fx.post(body, { "idempotency-key": "k-1" })).toEqual(one);
+    expect((await fx.post({ ...body, params: { text: "y" } }, { "idempotency-key": "k-1" })).status).toBe(409);
+    expect(effects).toBe(1);
+  });
+
+  test("fifty calls with one id at once are one effect", async () => {
+    let effects = 0;
+    const open = deferred<void>();
+    await using fx = world(
+      tool(async () => {
+        effects++;
+        await open.promise;
+        return says("done");
+      }),
+    );
+    const all = Array.from({ length: 50 }, () => fx.post({ tool: "echo", params: { text: "x" }, callId: "same" }));
+    await until(() => effects > 0);
+    open.resolve();
+    expect((await Promise.all(all)).every(({ status }) => status === 200)).toBe(true);
+    expect([effects, fx.rows.length]).toEqual([1, 1]);
+  });
+
+  test("streams progress as lines and ends with the outcome", async () => {
+    await using fx = world(tool(async (_id, _params, _signal, onUpdate) => (onUpdate(says("half")), says("done"))));
+    const accept = { accept: "application/x-ndjson" };
+    const response = await fx.http.postJson(
+      "/api/tools/call",
+      { tool: "echo", params: { text: "x" }, callId: "c" },
+      accept,
+    );
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/x-ndjson"]);
+    const lines = (await response.text()).trim().split("\n");
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
+      { progress: says("half") },
+      { final: { ok: true, result: { ...says("done"), details: null }, callId: "c" } },
+    ]);
+    const refused = await fx.http.postJson("/api/tools/call", { tool: "nothing" }, accept);
+    expect(JSON.parse(await refused.text())).toMatchObject({ final: { ok: false, error: { code: "unknown_tool" } } });
+  });
+
+  test("tells the tool at once when the client has gone", async () => {
+    const told = deferred<void>();
+    const started = deferred<void>();
+    await using fx = world(
+      tool((_id, _params, signal) => {
+        started.resolve();
+        signal.addEventListener("abort", () => told.resolve());
+        return new Promise(() => undefined);
+      }),
+    );
+    const client = new AbortController();
+    const init = {
+      method: "POST",
+      signal: client.signal,
+      body: JSON.stringify({ tool: "echo", params: { text: "x" } }),
+    };
+    void fx.http
+      .call("/api/tools/call", { ...init, headers: { "content-type": "application/json" } })
+      .catch(() => undefined);
+    await started.promise;
+    client.abort();
+    await told.promise;
+    await fx.clock.advance(250);
+    expect(fx.last()?.end).toMatchObject({ status: "error" });
+  });
+});
+
+describe("GET /api/tool-calls", () => {
+  const item = { id: "call_1", status: "success" } as AuditRow;
+
+  function listing() {
+    const asked: { filter: ToolCallFilter; page: unknown }[] = [];
+    const list = async (filter: ToolCallFilter, page: unknown) => {
+      asked.push({ filter, page });
+      return { items: [item], next: "more" };
+    };
+    return { asked, list };
+  }
+
+  test("hands filters and pages on, times as numbers or dates", async () => {
+    const { asked, list } = listing();
+    const base = startHttpWorld();
+    await using http = startHttpWorld({}, { store: { ...base.deps.store, toolCalls: { list } } });
+    await base[Symbol.asyncDispose]();
+    const query = "session=work&tool=echo&status=error&since=1000&until=1970-01-01T00:00:02Z&limit=7&cursor=abc";
+    expect(await (await http.call(`/api/tool-calls?${query}`)).json()).toEqual({ items: [item], next: "more" });
+    const filter = {
+      sessionKey: "agent:default:api:dm:work",
+      tool: "echo",
+      status: "error",
+      since: 1_000,
+      until: 2_000,
+    };
+    expect(asked).toEqual([{ filter, page: { limit: 7, cursor: "abc" } }] as never);
+  });
+
+  test.each(["status=done", "since=yesterday", "limit=0", "limit=x", "more=1"])("refuses ?%s", async (query) => {
+    await using http = startHttpWorld();
+    expect((await http.call(`/api/tool-calls?${query}`)).status).toBe(422);
+  });
+});
+
+describe("over the socket", () => {
+  test("tools are listed and called, and a refusal is an error with its code", async () => {
+    await using fx = world(echo);
+    using socket = await openWs(fx.http);
+    expect(await socket.ask("tools.list", {})).toMatchObject({ tools: [{ name: "echo" }] });
+    expect(await socket.ask("tools.call", { tool: "echo", params: { text: "hi" }, callId: "c" })).toMatchObject({
+      result: says("hi"),
+      callId: "c",
+    });
+    expect(fx.last()?.intent).toMatchObject({ path: "socket", origin: "api" });
+    for (const [params, code] of [
+      [{ tool: "nothing" }, "unknown_tool"],
+      [{ tool: "echo", params: {}, sessionKey: "x" }, "bad_request"],
+      [{ tool: "echo", params: { text: "other" }, callId: "c" }, "call_conflict"],
+    ] as const)
+      expect(await socket.askRaw(JSON.stringify({ id: "x", method: "tools.call", params }))).toMatchObject({
+        ok: false,
+        error: { code, requestId: expect.any(String) },
+      });
+  });
+});

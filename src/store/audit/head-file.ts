@@ -1,0 +1,82 @@
+/**
+ * The newest link, kept in a file of its own beside the database: whoever puts an older copy of the database in place, or cuts off its end,
+ * has to change this file as well, and cannot without the key. Written now and then and at the end; a failure is logged and hurts no call.
+ */
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../kit/clock.ts";
+import { parseJson } from "../../kit/json.ts";
+import type { Log } from "../../kit/log.ts";
+import type { ChainKey, Link } from "./links.ts";
+
+export const HEAD_FILE = "audit-head.json";
+export const EVERY_LINKS = 100;
+const EVERY_MS = 60_000;
+const PRIVATE_FILE = 0o600;
+const LIMITS = { maxChars: 4_096, maxDepth: 3 };
+
+export interface HeadFile {
+  /** Called after each commit; decides itself whether it is time. */
+  noticed(head: Link): void;
+  close(head: Link): void;
+}
+
+export interface WrittenHead extends Link {
+  readonly mac: string;
+}
+
+export function createHeadFile(
+  deps: { readonly clock: Clock; readonly log: Log; readonly key: ChainKey },
+  home: string,
+): HeadFile {
+  const path = join(home, HEAD_FILE);
+  let written = { no: 0, at: Number.NEGATIVE_INFINITY }; // the first link is noted at once
+  let writing = false;
+
+  const textOf = (head: Link): string =>
+    `${JSON.stringify({ ...head, mac: deps.key.markMac("file", head), at: deps.clock.now() })}\n`;
+  const failed = (error: unknown): void => deps.log.warn("newest link of the audit chain not noted", { error });
+
+  const write = async (head: Link): Promise<void> => {
+    await writeFile(`${path}.new`, textOf(head), { mode: PRIVATE_FILE });
+    await rename(`${path}.new`, path);
+  };
+
+  return {
+    noticed(head) {
+      const isTime = head.no - written.no >= EVERY_LINKS || deps.clock.elapsed() - written.at >= EVERY_MS;
+      if (writing || !isTime || head.no === written.no) return;
+      writing = true;
+      written = { no: head.no, at: deps.clock.elapsed() };
+      void write(head)
+        .catch(failed)
+        .finally(() => {
+          writing = false;
+        });
+    },
+    close(head) {
+      if (head.no === 0) return; // nothing was called yet
+      try {
+        writeFileSync(path, textOf(head), { mode: PRIVATE_FILE });
+      } catch (error) {
+        failed(error);
+      }
+    },
+  };
+}
+
+/** Null: there is none. `unreadable`: there is something else in its place. */
+export async function readHeadFile(home: string): Promise<WrittenHead | "unreadable" | null> {
+  const text = await readFile(join(home, HEAD_FILE), "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    return "";
+  });
+  if (text === null) return null;
+  const parsed = parseJson(text, LIMITS);
+  const { no, hash, mac } = (parsed.ok && typeof parsed.value === "object" ? (parsed.value ?? {}) : {}) as Partial<
+    Record<keyof WrittenHead, unknown>
+  >;
+  if (typeof no !== "number" || typeof hash !== "string" || typeof mac !== "string") return "unreadable";
+  return { no, hash, mac };
+}

@@ -1,0 +1,46 @@
+/**
+ * The arithmetic of the chain: each call has two links, one written before it runs and one at its end, numbered without a gap over all calls.
+ * A link's hash is keyed and covers the link before it, so nothing can be changed, left out, added or moved without the key.
+ */
+import type { Selectable } from "kysely";
+import type { AuditMarkTable, ToolCallTable } from "../schema.ts";
+
+export type LinkKind = "intent" | "end";
+export type CallRow = Selectable<ToolCallTable>;
+
+export interface Link {
+  readonly no: number;
+  readonly hash: string;
+}
+
+export interface ChainKey {
+  linkHash(before: string, link: { readonly no: number; readonly kind: LinkKind }, content: readonly unknown[]): string;
+  markMac(name: AuditMarkTable["name"] | "file", at: Link): string;
+}
+
+export function createChainKey(key: Uint8Array): ChainKey {
+  const mac = (text: string): string => new Bun.CryptoHasher("sha256", key).update(text).digest("hex");
+  return {
+    linkHash: (before, { no, kind }, content) => mac(JSON.stringify([before, no, kind, content])),
+    markMac: (name, { no, hash }) => mac(JSON.stringify(["mark", name, no, hash])),
+  };
+}
+
+/** What is known before a call runs. */
+export function intentContent(
+  row: Pick<
+    CallRow,
+    | ("id" | "call_id" | "scope" | "turn_id" | "session_key" | "principal" | "tool")
+    | ("origin" | "path" | "params_hash" | "idempotent" | "at" | "input")
+  >,
+): readonly unknown[] {
+  return [
+    ...[row.id, row.call_id, row.scope, row.turn_id, row.session_key, row.principal, row.tool],
+    ...[row.origin, row.path, row.params_hash, row.idempotent, row.at, row.input],
+  ];
+}
+
+/** What its end adds. */
+export function endContent(row: Pick<CallRow, "id" | "status" | "ms" | "output" | "reply">): readonly unknown[] {
+  return [row.id, row.status, row.ms, row.output, row.reply];
+}

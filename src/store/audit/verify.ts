@@ -1,0 +1,194 @@
+/** Looks whether the record of tool calls is what the gateway wrote. Reads only; works beside a running gateway. */
+import { constants, Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { DATABASE_FILE } from "../inspect.ts";
+import { readAuditKey } from "../secret-files.ts";
+import { EVERY_LINKS, readHeadFile } from "./head-file.ts";
+import {
+  type CallRow,
+  type ChainKey,
+  createChainKey,
+  endContent,
+  intentContent,
+  type Link,
+  type LinkKind,
+} from "./links.ts";
+
+export interface AuditVerdict {
+  readonly kind: "intact" | "tampered" | "unverifiable";
+  readonly calls: number;
+  readonly links: number;
+  /** Plain sentences; empty when all is well. At most MAX_FINDINGS. */
+  readonly findings: readonly AuditFinding[];
+}
+
+export interface AuditFinding {
+  /** The place in the chain, when it has one. */
+  readonly no: number | null;
+  readonly callId: string | null;
+  readonly say: string;
+}
+
+interface Place {
+  readonly no: number;
+  readonly kind: LinkKind;
+  readonly seq: number;
+}
+
+interface Mark extends Link {
+  readonly mac: string;
+}
+
+const MAX_FINDINGS = 1_000;
+
+export async function verifyAudit(home: string): Promise<AuditVerdict> {
+  const folder = resolve(home);
+  const file = join(folder, DATABASE_FILE);
+  if (!existsSync(file)) return unverifiable(`There is no database in ${folder}, so there is nothing to verify.`);
+  const key = readAuditKey(folder);
+  if (!key)
+    return unverifiable(`There is no audit.key in ${folder}. Without it nobody can tell whether the record is whole.`);
+  const head = await readHeadFile(folder); // before the rows: a gateway that runs may only have added to them since
+  const quiet = !existsSync(`${file}-wal`);
+  const url = `${pathToFileURL(file).href}?${quiet ? "immutable=1" : "mode=ro"}`;
+  const db = new Database(url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  try {
+    db.exec("pragma trusted_schema = off");
+    db.exec("begin"); // one moment for all questions
+    return verifyRows(db, createChainKey(key), head);
+  } catch (error) {
+    return unverifiable(`The database cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  } finally {
+    db.close();
+  }
+}
+
+function unverifiable(say: string): AuditVerdict {
+  return { kind: "unverifiable", calls: 0, links: 0, findings: [{ no: null, callId: null, say }] };
+}
+
+function verifyRows(db: Database, key: ChainKey, file: Awaited<ReturnType<typeof readHeadFile>>): AuditVerdict {
+  const findings: AuditFinding[] = [];
+  const found = (say: string, no: number | null = null, callId: string | null = null): void => {
+    if (findings.length < MAX_FINDINGS) findings.push({ no, callId, say });
+  };
+  const places = placesOf(db, found);
+  const start = markOf(db, key, "start", found);
+  const head = markOf(db, key, "head", found);
+  const byNumber = walk(db, key, { places, start }, found);
+  checkEnd(byNumber, { start, head }, found);
+  checkFile(byNumber, key, { file, start }, found);
+  const calls = db.query<{ n: number }, []>("select count(*) as n from tool_calls").get()?.n ?? 0;
+  return { kind: findings.length === 0 ? "intact" : "tampered", calls, links: places.length, findings };
+}
+
+type Found = (say: string, no?: number | null, callId?: string | null) => void;
+
+function placesOf(db: Database, found: Found): readonly Place[] {
+  const places: Place[] = [];
+  type Row = Pick<CallRow, "seq" | "id" | "status" | "intent_no" | "end_no">;
+  for (const row of db.query<Row, []>("select seq, id, status, intent_no, end_no from tool_calls").iterate()) {
+    const isOpen = row.status === "running" || row.status === "pending";
+    if (row.intent_no === null)
+      found("A call is not part of the chain: it was added behind the gateway's back.", null, row.id);
+    else places.push({ no: row.intent_no, kind: "intent", seq: row.seq });
+    if (row.end_no !== null) places.push({ no: row.end_no, kind: "end", seq: row.seq });
+    if ((row.end_no === null) !== isOpen)
+      found(
+        `A call is shown as ${row.status}, but its end is ${isOpen ? "" : "not "}in the chain.`,
+        row.intent_no,
+        row.id,
+      );
+  }
+  return places.sort((a, b) => a.no - b.no);
+}
+
+/** Every number once, in order, and every hash what its content and the hash before it make. */
+function walk(
+  db: Database,
+  key: ChainKey,
+  { places, start }: { readonly places: readonly Place[]; readonly start: Mark },
+  found: Found,
+): ReadonlyMap<number, string> {
+  const read = db.query<CallRow, [number]>("select * from tool_calls where seq = ?");
+  const hashes = new Map<number, string>([[start.no, start.hash]]);
+  let before: Link | null = start;
+  for (const { no, kind, seq } of places) {
+    const row = read.get(seq);
+    if (!row) continue; // in one moment of one database this cannot be
+    const hash = (kind === "intent" ? row.intent_hash : row.end_hash) ?? "";
+    if (before && no <= before.no) found(`Link ${no} is there twice, or before the start of the chain.`, no, row.id);
+    else if (before && no > before.no + 1) found(missing(before.no + 1, no - 1), before.no + 1);
+    const follows: Link | null = before?.no === no - 1 ? before : null;
+    const content = kind === "intent" ? intentContent(row) : endContent(row);
+    // after a gap the link before is not known; what this one says is judged by those that follow it
+    if (follows && key.linkHash(follows.hash, { no, kind }, content) !== hash)
+      found(
+        `The ${kind === "intent" ? "beginning" : "end"} of call ${row.id} (${row.tool}) is not what was written.`,
+        no,
+        row.id,
+      );
+    hashes.set(no, hash);
+    before = { no, hash };
+  }
+  return hashes;
+}
+
+function missing(from: number, to: number): string {
+  return from === to
+    ? `Link ${from} is missing: a call was taken away.`
+    : `Links ${from} to ${to} are missing: calls were taken away.`;
+}
+
+function markOf(db: Database, key: ChainKey, name: "start" | "head", found: Found): Mark {
+  const mark = db.query<Mark, [string]>("select no, hash, mac from audit_marks where name = ?").get(name);
+  if (!mark) {
+    found(`The mark of the ${name} of the chain is gone.`);
+    return { no: 0, hash: "", mac: "" };
+  }
+  const untouched = mark.no === 0 && mark.hash === "" && mark.mac === "";
+  if (!untouched && mark.mac !== key.markMac(name, mark))
+    found(`The mark of the ${name} of the chain was changed.`, mark.no);
+  return mark;
+}
+
+function checkEnd(
+  hashes: ReadonlyMap<number, string>,
+  { start, head }: { readonly start: Mark; readonly head: Mark },
+  found: Found,
+): void {
+  const last = Math.max(start.no, ...lastOf(hashes));
+  if (last < head.no)
+    found(`The chain ends at link ${last}, but ${head.no} were written: its end was cut off.`, last + 1);
+  else if (last > head.no) found(`The chain goes on to link ${last}, but only ${head.no} were written.`, head.no + 1);
+  else if (hashes.get(last) !== head.hash) found("The last link is not the one that was written.", last);
+}
+
+/** A map keeps the order of insertion, which is the order of the links. */
+function lastOf(hashes: ReadonlyMap<number, string>): readonly number[] {
+  let last: number | null = null;
+  for (const no of hashes.keys()) last = Math.max(last ?? 0, no);
+  return last === null ? [] : [last];
+}
+
+function checkFile(
+  hashes: ReadonlyMap<number, string>,
+  key: ChainKey,
+  { file, start }: { readonly file: Awaited<ReturnType<typeof readHeadFile>>; readonly start: Mark },
+  found: Found,
+): void {
+  // it is written a moment after the first link; a young record may be without it
+  if (file === null)
+    return hashes.size > EVERY_LINKS
+      ? found("audit-head.json is gone: it is not known how long the record was.")
+      : undefined;
+  if (file === "unreadable" || file.mac !== key.markMac("file", file)) return found("audit-head.json was changed.");
+  if (file.no <= start.no || file.no === 0) return; // what it names was taken away for its age
+  const hash = hashes.get(file.no);
+  if (hash === undefined)
+    found(`audit-head.json knows of link ${file.no}, which is not there: the record was cut off or replaced.`, file.no);
+  else if (hash !== file.hash)
+    found(`Link ${file.no} is not the one noted in audit-head.json: the record was replaced.`, file.no);
+}

@@ -1,0 +1,79 @@
+/** Tool calls as people look for them: newest first, by session, tool, status and time. Each question walks the one index that leaves it the least to look at. */
+import { type SelectQueryBuilder, sql as raw } from "kysely";
+import type { AuditRow, AuditStatus, ToolCallFilter, ToolCallStore } from "../../contracts/store/tool-calls.ts";
+import type { Tables } from "../schema.ts";
+import type { Builder, Sql } from "../sql.ts";
+import type { CallRow } from "../audit/links.ts";
+import { decodeCursor, decodeJson, encodeCursor, pageSize } from "../rows/codec.ts";
+import type { RowDeps } from "../rows/row-deps.ts";
+
+const SHOWN = [
+  ...["seq", "id", "turn_id", "principal", "session_key", "tool", "origin", "status", "ms", "at", "input", "output"],
+] as const satisfies readonly (keyof CallRow)[];
+type Shown = Pick<CallRow, (typeof SHOWN)[number]>;
+
+/** Above every row there will be. */
+const NEWEST: readonly [number, number] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+
+export function createToolCallLists(sql: Sql, read: RowDeps["read"]): ToolCallStore["list"] {
+  return (filter, page) =>
+    read(() => {
+      const limit = pageSize(page);
+      const place = page.cursor === undefined ? NEWEST : decodeCursor(page.cursor, ["number", "number"]).map(Number);
+      const rows = sql.all((db) => question(db, filter, place).limit(limit + 1)) as Shown[];
+      const items = rows.slice(0, limit);
+      const last = rows.length > limit ? items.at(-1) : undefined;
+      return { items: items.map(toAuditRow), ...(last ? { next: encodeCursor([last.at, last.seq]) } : {}) };
+    });
+}
+
+/**
+ * Only one term is left without a `+`, which is the index that is walked: a conversation is the rarest thing, then what did not end well,
+ * then a tool. SQLite knows nothing about how many rows there are of each, and would guess.
+ */
+function question(db: Builder, { sessionKey, tool, status, since, until }: ToolCallFilter, place: readonly number[]) {
+  const [at = NEWEST[0], seq = NEWEST[1]] = place;
+  const leads = sessionKey !== undefined ? "session" : isRare(status) ? "status" : tool !== undefined ? "tool" : "time";
+  let query: SelectQueryBuilder<Tables, "tool_calls", Shown> = db.selectFrom("tool_calls").select(SHOWN);
+  if (sessionKey !== undefined) query = query.where("session_key", "=", sessionKey);
+  if (tool !== undefined)
+    query = leads === "tool" ? query.where("tool", "=", tool) : query.where(raw<boolean>`+tool = ${tool}`);
+  if (status !== undefined) query = query.where(leads === "status" ? rareTerm(status) : statusTerm(status));
+  if (since !== undefined) query = query.where("at", ">=", since);
+  if (until !== undefined) query = query.where("at", "<", until);
+  return query
+    .where(raw<boolean>`(at, seq) < (${at}, ${seq})`)
+    .orderBy("at", "desc")
+    .orderBy("seq", "desc");
+}
+
+function isRare(status: AuditStatus | undefined): boolean {
+  return status !== undefined && status !== "success";
+}
+
+/** What is there besides the status itself is the index's own condition, word for word. */
+function rareTerm(status: AuditStatus) {
+  if (status === "pending") return raw<boolean>`status in ('running', 'pending')`;
+  return raw<boolean>`status in ('error', 'blocked', 'unknown') and status = ${status}`;
+}
+
+/** Two states that have no end are one to people. */
+function statusTerm(status: AuditStatus) {
+  return status === "pending" ? raw<boolean>`+status in ('running', 'pending')` : raw<boolean>`+status = ${status}`;
+}
+
+function toAuditRow(row: Shown): AuditRow {
+  return {
+    id: row.id,
+    turnId: row.turn_id === "" ? null : row.turn_id,
+    userId: row.principal,
+    sessionKey: row.session_key,
+    tool: row.tool,
+    origin: row.origin,
+    input: decodeJson(row.input),
+    output: row.output,
+    status: row.status === "running" ? "pending" : row.status,
+    executionTimeMs: row.ms,
+    createdAt: row.at,
+  };
+}

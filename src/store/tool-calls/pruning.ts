@@ -1,0 +1,79 @@
+/** Takes old calls away from the beginning of the chain, never from its middle: what is left still verifies, from the mark that is set here. */
+import { sql as raw } from "kysely";
+import type { Chain } from "../audit/chain.ts";
+import type { Params, Sql } from "../sql.ts";
+
+/** Calls in one transaction: about ten milliseconds. */
+const MAX_AT_ONCE = 2_000;
+const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+
+/** Gives the number of calls it took away. Runs inside a transaction. */
+export function createPruning(sql: Sql, chain: Chain): (before: number) => number {
+  const { firstSince, firstOpen, someWay, beginsAt, endsAfter, linkNumbered, drop } = statements(sql);
+  /** The links of everything below the boundary end before the first link of the call at the boundary. */
+  const lastLinkBelow = (boundary: number): number =>
+    (beginsAt.first({ boundary })?.intent_no ?? chain.head().no + 1) - 1;
+
+  return (before) => {
+    const found = [
+      firstSince.first({ before })?.seq,
+      firstOpen.first({})?.seq,
+      someWay.first({ offset: MAX_AT_ONCE })?.seq,
+    ];
+    let boundary = Math.min(...found.map((seq) => seq ?? AFTER_ALL));
+    // a call whose end is linked behind the boundary stays, and so does all that was linked after its beginning
+    for (;;) {
+      const later = endsAfter.first({ boundary, no: lastLinkBelow(boundary) });
+      if (!later) break;
+      boundary = later.seq;
+    }
+    const link = linkNumbered.first({ boundary, no: lastLinkBelow(boundary) });
+    if (!link) return 0;
+    const isEnd = link.end_no === lastLinkBelow(boundary);
+    const hash = (isEnd ? link.end_hash : link.intent_hash) ?? "";
+    chain.startAfter({ no: lastLinkBelow(boundary), hash });
+    return drop.run({ boundary });
+  };
+}
+
+function statements(sql: Sql) {
+  type Boundary = { boundary: number };
+  return {
+    firstSince: sql.prepare((db, p: Params<{ before: number }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select((eb) => eb.fn.min("seq").as("seq"))
+        .where("at", ">=", p("before")),
+    ),
+    firstOpen: sql.prepare((db) =>
+      db
+        .selectFrom("tool_calls")
+        .select((eb) => eb.fn.min("seq").as("seq"))
+        .where(raw<boolean>`status in ('running', 'pending')`),
+    ),
+    someWay: sql.prepare((db, p: Params<{ offset: number }>) =>
+      db.selectFrom("tool_calls").select("seq").where("seq", ">", 0).orderBy("seq").limit(1).offset(p("offset")),
+    ),
+    beginsAt: sql.prepare((db, p: Params<Boundary>) =>
+      db.selectFrom("tool_calls").select("intent_no").where("seq", ">=", p("boundary")).orderBy("seq").limit(1),
+    ),
+    endsAfter: sql.prepare((db, p: Params<Boundary & { no: number }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("seq")
+        .where("seq", "<", p("boundary"))
+        .where("end_no", ">", p("no"))
+        .orderBy("seq")
+        .limit(1),
+    ),
+    linkNumbered: sql.prepare((db, p: Params<Boundary & { no: number }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(["intent_no", "intent_hash", "end_no", "end_hash"])
+        .where("seq", "<", p("boundary"))
+        .where((eb) => eb.or([eb("intent_no", "=", p("no")), eb("end_no", "=", p("no"))]))
+        .limit(1),
+    ),
+    drop: sql.prepare((db, p: Params<Boundary>) => db.deleteFrom("tool_calls").where("seq", "<", p("boundary"))),
+  };
+}

@@ -1,0 +1,103 @@
+/** The statements of tool-calls.ts, apart from it so that its rules can be read without them. */
+import { sql as raw } from "kysely";
+import type { Principal } from "../../contracts/ids.ts";
+import type { ToolCallTable, TurnTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+
+export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "end_no" | "end_hash">;
+export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
+
+export function createToolCallQueries(sql: Sql) {
+  return { ...reading(sql), ...writing(sql) };
+}
+
+function reading(sql: Sql) {
+  type Once = { scope: string; callId: string };
+  const known = ["tool", "params_hash", "status", "idempotent", "output", "reply"] as const;
+  return {
+    byId: sql.prepare((db, p: Params<{ id: string }>) =>
+      db.selectFrom("tool_calls").select(["status", "idempotent", "turn_id"]).where("id", "=", p("id")),
+    ),
+    open: sql.prepare((db) =>
+      db
+        .selectFrom("tool_calls")
+        .select(["id", "status"])
+        .where(raw<boolean>`status in ('running', 'pending')`)
+        .orderBy("at")
+        .orderBy("seq"),
+    ),
+    unchained: sql.prepare((db) =>
+      db
+        .selectFrom("tool_calls")
+        .selectAll()
+        .where(raw<boolean>`intent_no is null`)
+        .orderBy("seq"),
+    ),
+    counting: sql.prepare((db, p: Params<Once>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(known)
+        .where("scope", "=", p("scope"))
+        .where("call_id", "=", p("callId"))
+        .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`),
+    ),
+    unknown: sql.prepare((db, p: Params<Once>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(known)
+        .where("scope", "=", p("scope"))
+        .where("call_id", "=", p("callId"))
+        .where(raw<boolean>`status = 'unknown'`)
+        .orderBy("seq", "desc")
+        .limit(1),
+    ),
+    anyUnknown: sql.prepare((db) =>
+      db
+        .selectFrom("tool_calls")
+        .select("id")
+        .where(raw<boolean>`status = 'unknown'`)
+        .limit(1),
+    ),
+    timesSince: sql.prepare((db, p: Params<{ principal: Principal; tool: string; since: number }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("at")
+        .where("tool", "=", p("tool"))
+        .where("at", ">", p("since"))
+        .where("principal", "=", p("principal"))
+        .where("status", "<>", "blocked")
+        .orderBy("at"),
+    ),
+  };
+}
+
+function writing(sql: Sql) {
+  type End = Pick<ToolCallTable, "id" | "status" | "output" | "reply" | "ms" | "end_no" | "end_hash">;
+  type Adopted = Pick<ToolCallTable, "id" | "intent_no" | "intent_hash" | "end_no" | "end_hash">;
+  return {
+    add: sql.prepare((db, p: Params<NewCall>) =>
+      db.insertInto("tool_calls").values({
+        ...p.row("id", "call_id", "scope", "turn_id", "session_key", "principal", "tool", "origin", "path"),
+        ...p.row("params_hash", "idempotent", "status", "at", "intent_no", "intent_hash", "input"),
+      }),
+    ),
+    begin: sql.prepare((db, p: Params<{ id: string }>) =>
+      db.updateTable("tool_calls").set({ status: "running" }).where("id", "=", p("id")),
+    ),
+    end: sql.prepare((db, p: Params<End>) =>
+      db
+        .updateTable("tool_calls")
+        .set(p.row("status", "output", "reply", "ms", "end_no", "end_hash"))
+        .where("id", "=", p("id")),
+    ),
+    adopt: sql.prepare((db, p: Params<Adopted>) =>
+      db
+        .updateTable("tool_calls")
+        .set(p.row("intent_no", "intent_hash", "end_no", "end_hash"))
+        .where("id", "=", p("id")),
+    ),
+    markUnsafe: sql.prepare((db, p: Params<Pick<TurnTable, "id">>) =>
+      db.updateTable("turns").set({ unsafe: 1 }).where("id", "=", p("id")).where("unsafe", "=", 0),
+    ),
+  };
+}

@@ -1,0 +1,137 @@
+/** The record of every tool call: written before the tool runs, completed after it, both linked into the chain. A call without an end stays visible as such. */
+import type { ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
+import type { Chain } from "../audit/chain.ts";
+import type { HeadFile } from "../audit/head-file.ts";
+import { endContent, intentContent, type Link } from "../audit/links.ts";
+import { decodeReply, encodeJson } from "../rows/codec.ts";
+import type { RowDeps } from "../rows/row-deps.ts";
+import { createToolCallLists } from "./lists.ts";
+import { createToolCallQueries, type NewCall, type ToolCallQueries } from "./queries.ts";
+import { createPruning } from "./pruning.ts";
+
+export interface AuditParts {
+  readonly chain: Chain;
+  readonly headFile: HeadFile | null;
+}
+
+export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, headFile }: AuditParts): ToolCallStore {
+  const queries = createToolCallQueries(sql);
+  const { add, addEnded, end } = recording(queries, chain);
+  const prune = createPruning(sql, chain);
+  const noticed = (link: Link | null): void => void (link && headFile?.noticed(link));
+  let doubts: boolean | null = null; // whether an earlier life left calls whose outcome nobody knows; this one adds none
+
+  return {
+    intend: (call) =>
+      write(
+        () => {
+          if (!call.waiting && !call.idempotent) queries.markUnsafe.run({ id: call.turnId });
+          return add(call);
+        },
+        call.idempotent || call.waiting ? "with the next" : "now",
+      ).then(noticed),
+    begin: (id) =>
+      write(() => {
+        const call = queries.byId.first({ id });
+        if (call?.status !== "pending") return;
+        queries.begin.run({ id });
+        if (call.idempotent === 0) queries.markUnsafe.run({ id: call.turn_id });
+      }),
+    refuse: (call, output) => write(() => addEnded(call, output), "with the next").then(noticed),
+    async settle(id, made) {
+      const link = await write(() => end(id, made), "with the next");
+      noticed(link);
+      if (!link) log.warn("end of an unknown tool call ignored", { toolCallId: id });
+    },
+    earlier: (scope, callId) =>
+      read(() => {
+        doubts ??= queries.anyUnknown.first({}) !== null;
+        const found =
+          queries.counting.first({ scope, callId }) ?? (doubts ? queries.unknown.first({ scope, callId }) : null);
+        if (!found) return null;
+        const { tool, status } = found;
+        const reply = found.reply === null ? null : decodeReply(found.reply);
+        const idempotent = found.idempotent === 1;
+        return { tool, status, idempotent, reply, paramsHash: found.params_hash, output: found.output ?? "" };
+      }),
+    timesSince: ({ principal, tool }, since) =>
+      read(() => queries.timesSince.all({ principal, tool, since }).map(({ at }) => at)),
+    list: createToolCallLists(sql, read),
+    prune: (before) => write(() => prune(before)),
+  };
+}
+
+/** What the last life left without an end: a call that ran may have done its work, one that waited has not. */
+export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => void {
+  const queries = createToolCallQueries(sql);
+  const { end, adopt } = recording(queries, chain);
+  const never = "The gateway stopped before the owner had answered. The tool was not run.";
+  return () => {
+    adopt();
+    for (const { id, status } of queries.open.all({})) {
+      end(id, status === "pending" ? { status: "blocked", output: never, ms: 0 } : { status: "unknown", output: null });
+    }
+  };
+}
+
+type End = Omit<ToolEnd, "output" | "ms"> & { readonly output: string | null; readonly ms?: number };
+
+function recording(queries: ToolCallQueries, chain: Chain) {
+  const add = (call: ToolIntent, status: "running" | "pending" = call.waiting ? "pending" : "running"): Link => {
+    const row = toRow(call);
+    const link = chain.append("intent", intentContent(row));
+    queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash });
+    return link;
+  };
+  /** Null: it has ended already, or there is no such call. */
+  const end = (id: string, { status, output, reply, ms }: End): Link | null => {
+    const open = queries.byId.first({ id });
+    if (!open || (open.status !== "running" && open.status !== "pending")) return null;
+    const row = {
+      ...{ id, status, output },
+      ms: ms === undefined ? null : Math.round(ms),
+      reply: reply === undefined ? null : encodeJson(reply),
+    };
+    const link = chain.append("end", endContent(row));
+    queries.end.run({ ...row, end_no: link.no, end_hash: link.hash });
+    return link;
+  };
+  return {
+    end,
+    add,
+    addEnded(call: ToolIntent, output: string): Link | null {
+      add(call, "pending"); // never `running`: nothing ran
+      return end(call.id, { status: "blocked", output, ms: 0 });
+    },
+    /** Rows from before there was a chain are taken into it as they are. */
+    adopt(): void {
+      for (const row of queries.unchained.all({})) {
+        const intent = chain.append("intent", intentContent(row));
+        const ended =
+          row.status === "running" || row.status === "pending" ? null : chain.append("end", endContent(row));
+        queries.adopt.run({
+          ...{ id: row.id, intent_no: intent.no, intent_hash: intent.hash },
+          ...{ end_no: ended?.no ?? null, end_hash: ended?.hash ?? null },
+        });
+      }
+    },
+  };
+}
+
+function toRow(call: ToolIntent): Omit<NewCall, "status" | "intent_no" | "intent_hash"> {
+  return {
+    id: call.id,
+    call_id: call.callId,
+    scope: call.scope,
+    turn_id: call.turnId,
+    session_key: call.sessionKey,
+    principal: call.principal,
+    tool: call.tool,
+    origin: call.origin,
+    path: call.path,
+    params_hash: call.paramsHash,
+    idempotent: call.idempotent ? 1 : 0,
+    at: call.at,
+    input: encodeJson(call.input),
+  };
+}

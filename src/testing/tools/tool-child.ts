@@ -1,0 +1,54 @@
+/** A process of its own that calls one tool with one id and can be killed in the middle of it. Run directly it is the child; imported it starts one. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../kit/clock.ts";
+import { systemIds } from "../../kit/ids.ts";
+import { silentLog } from "../../kit/log.ts";
+import { createEvents } from "../../observe/index.ts";
+import { openHome, openStore } from "../../store/index.ts";
+import { createToolGate, createToolRegistry, noApprovals, noHooks } from "../../tools/index.ts";
+import { policy, PROGRAM, says, tool } from "./tool-world.ts";
+
+export const EFFECTS_FILE = "effects.txt";
+
+export interface ToolChildOptions {
+  readonly home: string;
+  readonly callId: string;
+  /** `hang`: after its effect the tool never ends, and says so on stdout. */
+  readonly how: "hang" | "end";
+  readonly idempotent: boolean;
+}
+
+/** Prints `effect` when the tool has done its work, then the outcome as JSON. */
+export function startToolChild({ home, callId, how, idempotent }: ToolChildOptions) {
+  return Bun.spawn([process.execPath, import.meta.path, home, callId, how, String(idempotent)], {
+    stdin: "pipe", // stays open as long as this process lives, so an orphan ends by itself
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+}
+
+async function runChild([home = "", callId = "", how = "", idempotent = ""]: readonly string[]): Promise<void> {
+  const deps = { clock: systemClock, ids: systemIds, log: silentLog };
+  await using _held = await openHome(deps, home);
+  await using store = await openStore(deps, { home });
+  const registry = createToolRegistry(deps);
+  const work = tool(
+    async () => {
+      appendFileSync(join(home, EFFECTS_FILE), `${callId}\n`);
+      process.stdout.write("effect\n");
+      if (how === "hang") await new Promise(() => undefined);
+      return says("done");
+    },
+    { flags: { idempotent: idempotent === "true" }, timeoutMs: 60_000 },
+  );
+  registry.register(work, "test");
+  const rules = policy();
+  const guards = { policy: () => rules, hooks: noHooks, approvals: noApprovals };
+  const rest = { scrub: (text: string) => text, backgroundEnded: () => undefined, events: createEvents(deps) };
+  await using gate = createToolGate({ ...deps, ...guards, ...rest, registry, store: store.toolCalls });
+  const request = { tool: "echo", callId, params: { text: "x" }, path: "http", context: PROGRAM } as const;
+  process.stdout.write(`${JSON.stringify(await gate.call(request, AbortSignal.timeout(60_000)))}\n`);
+}
+
+if (import.meta.main) await runChild(process.argv.slice(2));

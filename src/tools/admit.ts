@@ -1,0 +1,116 @@
+/** The same stages for a tool that pi runs itself: judged and written down before, its end written down after. */
+import type { ToolAdmission, ToolRequest } from "../contracts/tools/tool.ts";
+import { createRecord } from "./audit/record.ts";
+import {
+  conflict,
+  type Denial,
+  denied,
+  judgeEarlier,
+  keyOf,
+  NOT_RECORDED,
+  passStages,
+  type Parts,
+  turnedAway,
+} from "./parts.ts";
+import { piTool } from "./pi-tools.ts";
+import { finish, tellStart } from "./run/run-call.ts";
+import { textOf } from "./run/output.ts";
+import { knownName } from "./stages/names.ts";
+import { paramsHash } from "./stages/params-hash.ts";
+import { type Draft, type Finished, refuse } from "./stages/stage.ts";
+
+/** Tools of the gateway are called over the pipe and are not for this way; they are refused here. */
+export async function admit(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolAdmission> {
+  const hash = paramsHash(request.tool, request.params);
+  const held = parts.once.hold(keyOf(request));
+  try {
+    const admitted = await judge(parts, { request, hash, isTaken: held === null }, signal);
+    if (!("record" in admitted)) {
+      held?.[Symbol.dispose]();
+      return admitted;
+    }
+    return going(parts, admitted, () => held?.[Symbol.dispose](), signal);
+  } catch (error) {
+    held?.[Symbol.dispose]();
+    parts.log.error("tool call could not be recorded", { tool: request.tool, error });
+    return NOT_RECORDED;
+  }
+}
+
+interface Asked {
+  readonly request: ToolRequest;
+  readonly hash: string;
+  readonly isTaken: boolean;
+}
+
+async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: AbortSignal): Promise<Draft | Denial> {
+  const before = isTaken ? conflict() : await judgeEarlier(parts, request, hash);
+  const denial = before && (before.kind === "refused" ? before : conflict()); // what pi ran before cannot be told again here
+  if (denial) {
+    await turnedAway(parts, request, hash, denial);
+    return denial;
+  }
+  const record = createRecord(parts, request, hash);
+  const draft = draftOf(parts, request, record);
+  if (!("record" in draft)) {
+    await denied(request, { record }, draft);
+    return draft;
+  }
+  const passed = await passStages(parts, draft, signal);
+  if (passed.denial) {
+    await denied(request, passed.draft, passed.denial);
+    return passed.denial;
+  }
+  const { facts, params } = passed.draft;
+  await record.begins({ tool: facts.name, params, idempotent: facts.flags.idempotent });
+  return passed.draft;
+}
+
+function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): Draft | Denial {
+  const policy = parts.policy();
+  const name = knownName(request.tool, (candidate) => piTool(candidate, request.context, policy) !== null);
+  const facts = parts.registry.usable(name, request.context) ? null : piTool(name, request.context, policy);
+  if (!facts) return refuse("not_allowed", `${request.tool.slice(0, 64)} is not one of this agent's tools.`);
+  const nobodyElse = (): void => undefined; // pi waits for the answer itself
+  return {
+    request,
+    facts,
+    record,
+    usable: null,
+    params: request.params,
+    askBecause: null,
+    slot: null,
+    onWaiting: nobodyElse,
+  };
+}
+
+function going(
+  parts: Parts,
+  draft: Draft,
+  release: () => void,
+  signal: AbortSignal,
+): Extract<ToolAdmission, { kind: "go" }> {
+  tellStart(parts, draft);
+  let over: ReturnType<typeof finish> | null = null;
+  const end = (outcome: Finished): ReturnType<typeof finish> => {
+    over ??= finish(parts, draft, { outcome, yielded: false }, signal);
+    void over.then(({ written }) => written).finally(release);
+    return over;
+  };
+  const message = "The turn ended before the tool said how it went.";
+  const left = (): void => void end({ kind: "failed", code: "cancelled", message });
+  signal.addEventListener("abort", left, { once: true });
+  return {
+    kind: "go",
+    params: draft.params,
+    async ended({ isError, output }) {
+      signal.removeEventListener("abort", left);
+      const { outcome } = await end(
+        isError
+          ? { kind: "failed", code: "tool_failed", message: output }
+          : { kind: "ok", result: { content: [{ type: "text", text: output }] } },
+      );
+      return { output: outcome.kind === "ok" ? textOf(outcome.result) : outcome.message };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/** The row of one call: written down before the tool runs and when it has ended, whatever became of it. Secrets do not reach the disk. */
+import type { ToolStatus } from "../../contracts/chat.ts";
+import type { EarlierCall, ToolCallStore, ToolEnd } from "../../contracts/store/tool-calls.ts";
+import { NO_TURN, type ToolOutcome, type ToolRequest } from "../../contracts/tools/tool.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import { originOf } from "../origin.ts";
+import { textOf } from "../run/output.ts";
+import { scrubJson } from "./scrub-json.ts";
+
+export interface RecordDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly store: ToolCallStore;
+  /** Takes known secrets, and what looks like one, out of a text. */
+  scrub(text: string): string;
+}
+
+export interface CallRecord {
+  readonly id: string;
+  /** The row is there and waits for the owner's word. */
+  waits(call: Known): Promise<void>;
+  /** The row is on the disk; from now on the tool may run. Rejects when it could not be written: then the tool must not. */
+  begins(call: Known): Promise<void>;
+  refused(call: Known, message: string): Promise<void>;
+  /** Resolves when it is written. Never rejects: the tool has done its work, and whoever waits for it is told. */
+  ended(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): Promise<void>;
+  /** Since it began. */
+  ms(): number;
+}
+
+/** As it will run, or would have. */
+export interface Known {
+  readonly tool: string;
+  readonly params: unknown;
+  readonly idempotent: boolean;
+}
+
+/** Replies longer than this are told again from the stored text alone. */
+const MAX_REPLY_CHARS = 64 * 1024;
+const MAX_OUTPUT_CHARS = 256 * 1024;
+const MAX_INPUT_CHARS = 256 * 1024;
+
+export function scopeOf({ turnId, principal }: ToolRequest["context"]): string {
+  return turnId === NO_TURN ? `principal:${principal}` : `turn:${turnId}`;
+}
+
+export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash: string): CallRecord {
+  const { context, callId, path } = request;
+  const { turnId, sessionKey, principal } = context;
+  const id = deps.ids.next("call");
+  let state: "new" | "waiting" | "open" = "new";
+  let tool = request.tool;
+  let startedAt = deps.clock.elapsed();
+
+  const intent = (call: Known, waiting: boolean) => ({
+    ...{ id, callId, turnId, sessionKey, principal, path, paramsHash, waiting },
+    scope: scopeOf(context),
+    tool: call.tool,
+    origin: originOf(context),
+    input: storable(call.params, deps.scrub),
+    idempotent: call.idempotent,
+    at: deps.clock.now(),
+  });
+  const settle = async (end: Omit<ToolEnd, "ms">): Promise<void> => {
+    const ms = Math.round(deps.clock.elapsed() - startedAt);
+    deps.log.info("tool called", { tool, status: end.status, ms, turnId, sessionKey, path });
+    await deps.store.settle(id, { ...end, ms }).catch((error: unknown) => {
+      deps.log.error("end of a tool call could not be recorded", { tool, turnId, error });
+    });
+  };
+
+  return {
+    id,
+    ms: () => Math.round(deps.clock.elapsed() - startedAt),
+    async waits(call) {
+      await deps.store.intend(intent(call, true));
+      [state, tool] = ["waiting", call.tool];
+    },
+    async begins(call) {
+      startedAt = deps.clock.elapsed();
+      if (state === "waiting") await deps.store.begin(id);
+      else await deps.store.intend(intent(call, false));
+      [state, tool] = ["open", call.tool];
+    },
+    async refused(call, message) {
+      tool = call.tool;
+      if (state !== "new") return settle({ status: "blocked", output: deps.scrub(message) });
+      deps.log.warn("tool call refused", { tool, turnId, sessionKey, path });
+      await deps.store.refuse(intent(call, false), deps.scrub(message));
+    },
+    ended: (outcome) => settle(endOf(outcome, deps.scrub)),
+  };
+}
+
+function endOf(
+  outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>,
+  scrub: (text: string) => string,
+): Omit<ToolEnd, "ms"> {
+  const status: ToolStatus = outcome.kind === "ok" ? "success" : "error";
+  const output = scrub(outcome.kind === "ok" ? textOf(outcome.result) : outcome.message).slice(0, MAX_OUTPUT_CHARS);
+  if (isPlain(outcome)) return { status, output };
+  const reply = scrubJson(outcome, scrub) as ToolOutcome;
+  return JSON.stringify(reply).length <= MAX_REPLY_CHARS ? { status, output, reply } : { status, output };
+}
+
+/** Whether status and text say all there is. */
+function isPlain(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): boolean {
+  if (outcome.kind === "failed") return outcome.code === "tool_failed";
+  const { content, details } = outcome.result;
+  return details === undefined && content.length === 1 && content[0]?.type === "text";
+}
+
+/** What the caller of an earlier call with the same id was told. */
+export function replayOf(earlier: EarlierCall): ToolOutcome {
+  if (earlier.reply) return earlier.reply;
+  if (earlier.status === "success")
+    return { kind: "ok", result: { content: [{ type: "text", text: earlier.output }] } };
+  return { kind: "failed", code: "tool_failed", message: earlier.output };
+}
+
+/** Parameters that are too large to be accepted are too large to be kept. */
+function storable(params: unknown, scrub: (text: string) => string): unknown {
+  const chars = (JSON.stringify(params) ?? "").length;
+  return chars > MAX_INPUT_CHARS ? { leftOut: `${chars} characters` } : scrubJson(params ?? {}, scrub);
+}

@@ -1,0 +1,25 @@
+/** Where a call has its beginning, read from what routing and the gateway decided; nothing the call itself says counts. */
+import type { Caller } from "../contracts/agent.ts";
+import { NO_TURN, type ToolOrigin } from "../contracts/tools/tool.ts";
+
+const BY_KIND: Readonly<Record<string, ToolOrigin>> = { cron: "cron", hook: "webhook", heartbeat: "heartbeat" };
+const BY_CHANNEL: Readonly<Record<string, ToolOrigin>> = {
+  cron: "cron",
+  hook: "webhook",
+  heartbeat: "heartbeat",
+  delegate: "delegate",
+  mcp: "mcp",
+};
+
+/** A turn that a program asked for over `POST /api/chat` is a chat like any other. */
+export function originOf({ turnId, origin, sessionKey }: Pick<Caller, "turnId" | "origin" | "sessionKey">): ToolOrigin {
+  const byChannel = Object.hasOwn(BY_CHANNEL, origin.channel) ? BY_CHANNEL[origin.channel] : undefined;
+  if (byChannel) return byChannel;
+  if (turnId === NO_TURN) return "api";
+  const parts = sessionKey.split(":"); // agent:{id}:{channel}[:{account}]:{dm|group}:{peer}[:topic:{thread}]
+  const kind = parts[2] ?? "";
+  const byKind = Object.hasOwn(BY_KIND, kind) ? BY_KIND[kind] : undefined;
+  if (byKind) return byKind;
+  const hasAccount = parts.length > 4 && parts.length % 2 === 0;
+  return parts[hasAccount ? 4 : 3] === "group" && parts.length > 4 ? "group" : "chat";
+}

@@ -1,0 +1,92 @@
+/** What the files of the gate share: its dependencies, and the ways in which a call ends before anything runs. */
+import type { Caller } from "../contracts/agent.ts";
+import type { Events } from "../contracts/events.ts";
+import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
+import { createRecord, type RecordDeps, replayOf, scopeOf } from "./audit/record.ts";
+import type { LiveToolRegistry } from "./registry.ts";
+import type { ImageCheck } from "./run/images.ts";
+import type { Ended, Once } from "./stages/once.ts";
+import { type Draft, type Finished, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
+import { STAGES } from "./stages/stages.ts";
+
+export interface ToolGateDeps extends RecordDeps, Omit<StageDeps, "rate" | "slots"> {
+  readonly registry: LiveToolRegistry;
+  readonly events: Events;
+  /** A call whose caller was answered before it ended has ended now. */
+  backgroundEnded(end: BackgroundEnd): void;
+}
+
+export interface BackgroundEnd {
+  /** Of its row. */
+  readonly id: string;
+  readonly tool: string;
+  readonly caller: Caller;
+  readonly outcome: Finished;
+}
+
+export interface Parts extends ToolGateDeps, StageDeps {
+  readonly once: Once;
+  readonly images: ImageCheck;
+  readonly background: { running: number };
+}
+
+/** Why nothing ran. */
+export type Denial = ToolRefusal | Extract<ToolOutcome, { kind: "failed" }>;
+export type Passed = { readonly draft: Draft; readonly denial: Denial | null };
+
+export const NOT_RECORDED: Extract<ToolOutcome, { kind: "failed" }> = {
+  kind: "failed",
+  code: "tool_failed",
+  message: "The gateway could not record this call, so the tool was not run.",
+};
+
+export function keyOf({ context, callId }: ToolRequest): string {
+  return `${scopeOf(context)}\n${callId}`;
+}
+
+export function conflict(): ToolRefusal {
+  return refuse("call_conflict", "This call id was used before for a different call. Use another one.");
+}
+
+export async function passStages(parts: Parts, first: Draft, signal: AbortSignal): Promise<Passed> {
+  let draft = first;
+  for (const stage of STAGES) {
+    try {
+      const judged = await stage.judge(parts, draft, signal);
+      if (isRefusal(judged)) return { draft, denial: judged };
+      draft = judged;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      const message = `${draft.facts.name} was cancelled before it ran.`;
+      return { draft, denial: { kind: "failed", code: "cancelled", message } };
+    }
+  }
+  return { draft, denial: null };
+}
+
+/** An earlier call with this id decides: told again, refused, or null when this one may run. */
+export async function judgeEarlier(parts: Parts, request: ToolRequest, hash: string): Promise<ToolOutcome | null> {
+  const earlier = await parts.store.earlier(scopeOf(request.context), request.callId);
+  if (!earlier) return null;
+  if (earlier.paramsHash !== hash) return conflict();
+  if (earlier.status === "success" || earlier.status === "error") return replayOf(earlier);
+  if (earlier.status === "unknown" && earlier.idempotent) return null;
+  return refuse(
+    "outcome_unknown",
+    `The gateway stopped while ${request.tool} ran. Nobody knows whether it took effect, so it was not run again. Check before you repeat it.`,
+  );
+}
+
+export async function denied(
+  request: ToolRequest,
+  { record, facts, params = request.params }: Pick<Draft, "record"> & Partial<Draft>,
+  denial: Denial,
+): Promise<Ended> {
+  const idempotent = facts?.flags.idempotent ?? true;
+  await record.refused({ tool: facts?.name ?? request.tool, params, idempotent }, denial.message);
+  return { outcome: denial, written: Promise.resolve() };
+}
+
+export function turnedAway(parts: Parts, request: ToolRequest, hash: string, denial: Denial): Promise<Ended> {
+  return denied(request, { record: createRecord(parts, request, hash) }, denial);
+}

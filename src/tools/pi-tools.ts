@@ -1,0 +1,37 @@
+/** pi's own tools as the policy sees them. They run inside pi; the gate only judges them and writes them down. */
+import type { Caller } from "../contracts/agent.ts";
+import type { ToolFacts, ToolPolicy, ToolProfile } from "./policy.ts";
+
+const file = (name: string, idempotent: boolean): ToolFacts => ({ name, flags: { idempotent, workspaceOnly: true } });
+
+const PI_TOOLS: ReadonlyMap<string, ToolFacts> = new Map(
+  [
+    ...["read", "grep", "find", "ls"].map((name) => file(name, true)),
+    ...["write", "edit"].map((name) => file(name, false)),
+    { name: "bash", flags: { idempotent: false, elevated: true } },
+  ].map((facts) => [facts.name, facts]),
+);
+const FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];
+
+/** Null: the agent does not have it. A tool that only an extension of pi knows may do anything, so it counts as that. */
+export function piTool(
+  name: string,
+  caller: Pick<Caller, "agentId" | "role">,
+  policy: Pick<ToolPolicy, "profile">,
+): ToolFacts | null {
+  if (!isGiven(name, policy.profile(caller.agentId, caller.role))) return null;
+  return PI_TOOLS.get(name) ?? { name, flags: { idempotent: false, elevated: true } };
+}
+
+export function isGiven(name: string, profile: ToolProfile): boolean {
+  switch (profile) {
+    case "chat":
+      return false;
+    case "workspace":
+      return FILE_TOOLS.includes(name);
+    case "full":
+      return PI_TOOLS.has(name);
+    default:
+      return profile.includes(name);
+  }
+}

@@ -1,0 +1,221 @@
+/** Who may use which tool from where, row by row: lists, flags, origins. The same decision is behind what is offered and what is called. */
+import { describe, expect, test } from "bun:test";
+import type { Caller } from "../contracts/agent.ts";
+import type { AgentId, SessionKey } from "../contracts/ids.ts";
+import { NO_TURN, type Tool, type ToolFlags } from "../contracts/tools/tool.ts";
+import { MEMBER, OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import { originOf } from "./origin.ts";
+import { limitOf, mayUse, needsApproval, type ToolPolicy } from "./policy.ts";
+
+const GUEST: Caller = { ...MEMBER, role: "guest" };
+const inSession = (sessionKey: string, caller: Caller = OWNER): Caller => ({
+  ...caller,
+  sessionKey: sessionKey as SessionKey,
+});
+const inGroup = inSession("agent:default:telegram:group:-100");
+const byCron = inSession("agent:default:cron:report:run:1");
+
+describe("where a call begins", () => {
+  test.each([
+    ["agent:default:webchat:dm:42", "chat"],
+    ["agent:default:api:dm:operator", "chat"],
+    ["agent:default:main", "chat"],
+    ["agent:default:dm:group", "chat"],
+    ["agent:default:api:dm:group", "chat"],
+    ["agent:default:telegram:group:-100", "group"],
+    ["agent:default:telegram:group:-100:topic:5", "group"],
+    ["agent:default:telegram:bot2:group:-100", "group"],
+    ["agent:default:telegram:bot2:dm:group", "chat"],
+    ["agent:default:cron:daily", "cron"],
+    ["agent:default:cron:daily:run:7", "cron"],
+    ["agent:default:hook:build", "webhook"],
+    ["agent:default:heartbeat:dm:x", "heartbeat"],
+  ])("in %s is %s", (sessionKey, origin) => {
+    expect(originOf(inSession(sessionKey))).toBe(origin as never);
+  });
+
+  test("is the API when there is no turn, and MCP or another agent where the gateway says so", () => {
+    const over = (channel: string, turnId = OWNER.turnId) =>
+      originOf({ ...OWNER, turnId, origin: { channel, account: "a", chat: "c" } });
+    expect([originOf(PROGRAM), over("mcp", NO_TURN), over("delegate"), over("telegram")]).toEqual([
+      "api",
+      "mcp",
+      "delegate",
+      "chat",
+    ]);
+  });
+});
+
+type Case = readonly [
+  what: string,
+  flags: Partial<ToolFlags>,
+  caller: Caller,
+  rules: Partial<ToolPolicy>,
+  may: boolean,
+];
+
+const LISTS: readonly Case[] = [
+  ["everything is allowed by default", {}, OWNER, {}, true],
+  ["an empty list is nobody's", {}, OWNER, { allow: [] }, false],
+  ["a list names it", {}, OWNER, { allow: ["echo"] }, true],
+  ["a list names the beginning of it", {}, OWNER, { allow: ["ec*"] }, true],
+  ["a list names others", {}, OWNER, { allow: ["other", "echoes*"] }, false],
+  ["deny wins over allow", {}, OWNER, { allow: ["echo"], deny: ["echo"] }, false],
+  ["a role's list is narrower", {}, MEMBER, { roles: { member: { allow: ["other"] } } }, false],
+  ["another role's list does not count", {}, OWNER, { roles: { member: { allow: ["other"] } } }, true],
+  ["a role cannot widen", {}, MEMBER, { allow: ["other"], roles: { member: { allow: ["echo"] } } }, false],
+  ["an origin denies", {}, inGroup, { origins: { group: { deny: ["*"] } } }, false],
+  ["another origin denies", {}, OWNER, { origins: { group: { deny: ["*"] } } }, true],
+  ["an agent's list is narrower", {}, OWNER, { agents: { default: { allow: [] } } }, false],
+  [
+    "an agent called like a part of every object has no list",
+    {},
+    { ...OWNER, agentId: "constructor" as AgentId },
+    {},
+    true,
+  ],
+  ["a profile that is a list names it", {}, OWNER, { profile: () => ["echo"] }, true],
+  ["a profile that is a list does not name it", {}, OWNER, { profile: () => ["read"] }, false],
+];
+
+const FLAGS: readonly Case[] = [
+  ["ownerOnly, an owner", { ownerOnly: true }, OWNER, {}, true],
+  ["ownerOnly, a member", { ownerOnly: true }, MEMBER, {}, false],
+  ["ownerOnly, a member with a list", { ownerOnly: true }, MEMBER, { roles: { member: { allow: ["echo"] } } }, false],
+  ["ownerOnly, an owner in a group", { ownerOnly: true }, inGroup, {}, false],
+  ["ownerOnly, an owner's job", { ownerOnly: true }, byCron, {}, false],
+  [
+    "ownerOnly, an owner's job that is granted it",
+    { ownerOnly: true },
+    byCron,
+    { origins: { cron: { allow: ["echo"] } } },
+    true,
+  ],
+  [
+    "ownerOnly, an owner's job with everything granted",
+    { ownerOnly: true },
+    byCron,
+    { origins: { cron: { allow: ["*"] } } },
+    false,
+  ],
+  ["ownerOnly, over the API", { ownerOnly: true }, PROGRAM, {}, true],
+  ["optional, not named", { optional: true }, OWNER, {}, false],
+  ["optional, all named", { optional: true }, OWNER, { allow: ["*"] }, false],
+  ["optional, named", { optional: true }, OWNER, { allow: ["*", "echo"] }, true],
+  ["workspaceOnly, an owner", { workspaceOnly: true }, OWNER, {}, true],
+  ["workspaceOnly, a member", { workspaceOnly: true }, MEMBER, {}, false],
+  [
+    "workspaceOnly, a member whose role has it",
+    { workspaceOnly: true },
+    MEMBER,
+    { roles: { member: { allow: ["echo"] } } },
+    true,
+  ],
+  ["workspaceOnly, no agent", { workspaceOnly: true }, PROGRAM, {}, false],
+  ["pty, an owner", { pty: true }, OWNER, {}, true],
+  ["pty, a member", { pty: true }, MEMBER, {}, false],
+  ["elevated, an owner", { elevated: true }, OWNER, {}, true],
+  ["elevated, a guest", { elevated: true }, GUEST, {}, false],
+  ["elevated, an owner in a group", { elevated: true }, inGroup, {}, false],
+];
+
+test.each([...LISTS, ...FLAGS])("%s", async (...row) => {
+  const [, flags, caller, rules, may] = row;
+  const made = tool(async () => says("done"), { flags: { idempotent: true, ...flags } });
+  const world = toolWorld([made]);
+  world.rules.now = policy(rules);
+  world.approvals.answer = "once";
+  const { because, may: verdict } = mayUse(made, caller, world.rules.now);
+  expect([verdict, because.length > 5]).toEqual([may, true]);
+  expect(world.gate.specs(caller).map(({ name }) => name)).toEqual(may ? ["echo"] : []);
+  const context = { ...OWNER, ...caller };
+  expect((await world.call({ text: "x" }, { context })).kind).toBe(may ? "ok" : "refused");
+});
+
+test("a tool's own origins count for everybody", () => {
+  const made: Tool = { ...tool(async () => says("")), origins: ["chat"] };
+  expect([OWNER, inGroup, PROGRAM].map((caller) => mayUse(made, caller, policy()).may)).toEqual([true, false, false]);
+});
+
+test.each([
+  [{ elevated: true }, {}, true],
+  [{ pty: true }, {}, true],
+  [{ ownerOnly: true }, {}, false],
+  [{}, {}, false],
+  [{}, { approval: true }, true],
+] as const)("flags %p with %p wait for the owner's word: %p", (flags, over, asks) => {
+  const made = { ...tool(async () => says("")), flags: { idempotent: true, ...flags }, ...over };
+  expect(needsApproval(made, policy()) !== null).toBe(asks);
+  expect(needsApproval(made, policy({ approvals: { ask: ["echo"], never: [] } }))).not.toBeNull();
+  expect(needsApproval(made, policy({ approvals: { ask: ["*"], never: ["echo"] } }))).toBeNull();
+});
+
+test("a configured limit counts instead of the tool's own, and keeps whether it is durable", () => {
+  const made = { ...tool(async () => says("")), limit: { calls: 10, perMs: 60_000, durable: true } };
+  const limits = { echo: { calls: 2, perMs: 1_000 } };
+  expect(limitOf(made, policy({ limits }))).toEqual({ calls: 2, perMs: 1_000, durable: true });
+  expect(limitOf(made, policy())).toEqual({ calls: 10, perMs: 60_000, durable: true });
+  expect(
+    limitOf(
+      tool(async () => says("")),
+      policy(),
+    ),
+  ).toEqual({ calls: 1_000, perMs: 60_000, durable: false });
+});
+
+describe("pi's own tools", () => {
+  const never = new AbortController().signal;
+  const ask = (world: ReturnType<typeof toolWorld>, name: string, context = OWNER) =>
+    world.gate.admit(
+      { tool: name, callId: `${name}-${context.role}`, params: { path: "a" }, path: "pi", context },
+      never,
+    );
+
+  test.each([
+    ["chat", "read", "refused"],
+    ["chat", "bash", "refused"],
+    ["workspace", "read", "go"],
+    ["workspace", "Read", "go"],
+    ["workspace", "edit", "go"],
+    ["workspace", "bash", "refused"],
+    ["full", "bash", "refused"], // the owner says no
+    ["full", "unheard_of", "refused"],
+  ] as const)("with the profile %s, %s is answered with %s", async (profile, name, kind) => {
+    const world = toolWorld([]);
+    world.rules.now = policy({ profile: () => profile });
+    expect((await ask(world, name)).kind).toBe(kind);
+    expect(world.rows.length).toBe(1);
+  });
+
+  test("bash runs when the owner agrees, and only for owners", async () => {
+    const world = toolWorld([]);
+    world.rules.now = policy({ profile: () => "full" });
+    world.approvals.answer = "once";
+    expect((await ask(world, "bash")).kind).toBe("go");
+    expect((await ask(world, "bash", MEMBER)).kind).toBe("refused");
+    expect(world.approvals.asked.length).toBe(1);
+  });
+
+  test("are written down before and after, and hooks may change both sides", async () => {
+    const world = toolWorld([]);
+    world.rules.now = policy({ profile: () => "workspace" });
+    world.hooks.on("before_tool_call", () => ({ params: { path: "b" } }), "p");
+    world.hooks.on("tool_result_persist", ({ output }) => ({ output: output.replace("x", "y") }), "p");
+    const admitted = await ask(world, "read");
+    if (admitted.kind !== "go") throw new Error("not admitted");
+    expect([admitted.params, world.last()?.end]).toEqual([{ path: "b" }, null]);
+    expect(await admitted.ended({ isError: false, output: "x s3cret-value" })).toEqual({ output: "y s3cret-value" });
+    expect(world.last()?.end).toMatchObject({ status: "success", output: "y [redacted]" });
+    expect((await ask(world, "read")).kind).toBe("refused"); // its id has been used
+  });
+
+  test("whose turn ends in the middle get an end in the record", async () => {
+    const world = toolWorld([]);
+    world.rules.now = policy({ profile: () => "workspace" });
+    const turn = new AbortController();
+    await world.gate.admit({ tool: "read", callId: "c", params: {}, path: "pi", context: OWNER }, turn.signal);
+    turn.abort();
+    await world.clock.advance(1);
+    expect(world.last()?.end?.status).toBe("error");
+  });
+});

@@ -1,0 +1,113 @@
+/** Who may use which tool from where. One pure decision, with its reason, for what is offered and for what is called. */
+import type { Caller } from "../contracts/agent.ts";
+import type { AgentId, Role } from "../contracts/ids.ts";
+import { NO_TURN, type Tool, type ToolLimit, type ToolOrigin } from "../contracts/tools/tool.ts";
+import { originOf } from "./origin.ts";
+import { isGiven } from "./pi-tools.ts";
+
+export interface ToolLists {
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+}
+
+/** `chat`: the gateway's tools. `workspace`: pi's file tools as well. `full`: pi's shell too. A list: exactly these, wherever they come from. */
+export type ToolProfile = "chat" | "workspace" | "full" | readonly string[];
+
+export interface ToolPolicy {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly roles: Readonly<Partial<Record<Role, ToolLists | undefined>>>;
+  readonly origins: Readonly<Partial<Record<ToolOrigin, ToolLists | undefined>>>;
+  readonly agents: Readonly<Record<string, ToolLists | undefined>>;
+  readonly limits: Readonly<Record<string, ToolLimit | undefined>>;
+  readonly approvals: { readonly ask: readonly string[]; readonly never: readonly string[] };
+  readonly maxPerSession: number;
+  readonly maxTotal: number;
+  /** What this agent is given, of the gateway's tools and of pi's own. */
+  profile(agentId: AgentId, role: Role): ToolProfile;
+}
+
+/** What is known about a tool before it is called; pi's own have no more than this. */
+export type ToolFacts = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval">;
+
+export type Verdict = { readonly may: boolean; readonly because: string };
+
+interface Layer extends ToolLists {
+  /** For the sentence: "tools.deny". */
+  readonly key: string;
+}
+
+const yes: Verdict = { may: true, because: "the lists allow it" };
+const no = (because: string): Verdict => ({ may: false, because });
+
+/** Where nobody sits who knows that it is the owner who speaks. */
+const UNATTENDED: readonly ToolOrigin[] = ["group", "cron", "heartbeat", "webhook", "delegate", "mcp"];
+
+/** `caller` null: before anybody is served; only what the gateway's own lists say counts. */
+export function mayUse(tool: ToolFacts, caller: Caller | null, policy: ToolPolicy): Verdict {
+  const origin = caller && originOf(caller);
+  const layers = layersOf(policy, caller, origin);
+  const denied = layers.find(({ deny }) => deny && lists(deny, tool.name));
+  if (denied) return no(`${denied.key}.deny names it`);
+  const missing = layers.find(({ allow }) => allow && !lists(allow, tool.name));
+  if (missing) return no(`${missing.key}.allow does not name it`);
+  const named = layers.some(({ allow }) => allow?.includes(tool.name));
+  if (tool.flags.optional && !named) return no("it is optional, and no list names it");
+  if (!caller || !origin) return yes;
+  return byCaller(tool, { caller, origin, policy });
+}
+
+function byCaller(
+  { name, flags, origins }: ToolFacts,
+  { caller, origin, policy }: { readonly caller: Caller; readonly origin: ToolOrigin; readonly policy: ToolPolicy },
+): Verdict {
+  if (origins && !origins.includes(origin)) return no(`it may not be called from ${origin}`);
+  const ownersOnly = flags.ownerOnly || flags.pty || flags.elevated;
+  if (ownersOnly && caller.role !== "owner") return no("only owners may use it");
+  const granted = (given: ToolLists | undefined): boolean => given?.allow?.includes(name) ?? false;
+  if (ownersOnly && UNATTENDED.includes(origin) && !origins && !granted(policy.origins[origin]))
+    return no(`it is for owners, and tools.origins.${origin}.allow does not name it`);
+  if (!flags.workspaceOnly) return yes;
+  if (caller.turnId === NO_TURN) return no("it works in the workspace of an agent, and no agent is calling");
+  if (caller.role === "owner" || isGiven(name, policy.profile(caller.agentId, caller.role))) return yes;
+  if (!granted(policy.roles[caller.role]))
+    return no(`it works on files, and tools.roles.${caller.role}.allow does not name it`);
+  return yes;
+}
+
+function layersOf(policy: ToolPolicy, caller: Caller | null, origin: ToolOrigin | null): readonly Layer[] {
+  const layers: Layer[] = [{ key: "tools", allow: policy.allow, deny: policy.deny }];
+  if (!caller || !origin) return layers;
+  const { agentId, role } = caller;
+  const profile = policy.profile(agentId, role);
+  if (typeof profile !== "string") layers.push({ key: `the tools of agent ${agentId}`, allow: profile });
+  const own = Object.hasOwn(policy.agents, agentId) ? policy.agents[agentId] : undefined;
+  return [
+    ...layers,
+    { key: `tools.agents.${agentId}`, ...own },
+    { key: `tools.roles.${role}`, ...policy.roles[role] },
+    { key: `tools.origins.${origin}`, ...policy.origins[origin] },
+  ];
+}
+
+/** `*` is everything, `notes_*` all that begins so. */
+function lists(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name));
+}
+
+/** Why a call of this tool waits for the owner's word; null: it does not. */
+export function needsApproval({ name, flags, approval }: ToolFacts, policy: ToolPolicy): string | null {
+  if (lists(policy.approvals.never, name)) return null;
+  if (flags.elevated) return "it may do anything the gateway's user may";
+  if (flags.pty) return "it opens a terminal";
+  if (approval) return "the tool always asks";
+  return lists(policy.approvals.ask, name) ? "tools.approvals.ask names it" : null;
+}
+
+/** Calls of one person of any one tool that says nothing about it itself. */
+const GENERAL_LIMIT: ToolLimit = { calls: 1_000, perMs: 60_000 };
+
+export function limitOf({ name, limit }: ToolFacts, policy: Pick<ToolPolicy, "limits">): ToolLimit {
+  const own = Object.hasOwn(policy.limits, name) ? policy.limits[name] : undefined;
+  return { ...(own ?? limit ?? GENERAL_LIMIT), durable: own?.durable ?? limit?.durable ?? false };
+}

@@ -1,0 +1,15 @@
+/** What the gate works with while nobody registers hooks and nobody can be asked: nothing to observe, and no owner's word, so what needs it is refused. */
+import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Approvals } from "../contracts/tools/approval.ts";
+
+export const noHooks: Hooks = {
+  on: () => ({ [Symbol.dispose]: () => undefined }),
+  of: () => [],
+  tell: () => undefined,
+};
+
+export const noApprovals: Approvals = {
+  ask: async () => "deny",
+  pending: () => [],
+  decide: async () => "unknown",
+};

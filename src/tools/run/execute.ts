@@ -1,0 +1,130 @@
+/** Runs one tool: with a signal, a deadline, time to clean up, progress at a pace, and a check of what it gives back. The only caller of `execute`. */
+import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { orAborted } from "../../kit/deferred.ts";
+import type { Log } from "../../kit/log.ts";
+import type { ImageCheck } from "./images.ts";
+import { checkResult, textOf } from "./output.ts";
+import { createProgress } from "./progress.ts";
+
+export interface ExecuteDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly images: ImageCheck;
+}
+
+export interface Execution {
+  readonly callId: string;
+  readonly params: unknown;
+  readonly context: ToolContext;
+  onUpdate(partial: ToolResult): void;
+  /** A background tool has said its first words, or has been silent for long enough: its caller need not wait any longer. */
+  onYield(words: string): void;
+}
+
+/** What a tool may take at most, whatever it says itself. */
+export const MAX_TIMEOUT_MS = 120_000;
+export const MAX_BACKGROUND_MS = 60 * 60_000;
+/** After this long a background tool goes on alone, whether it has said something or not. */
+export const BACKGROUND_YIELD_MS = 30_000;
+/** What a tool gets to end by itself once its signal has aborted. */
+export const CLEANUP_MS = 250;
+
+class ToolTimeout extends Error {}
+
+type Finished = Exclude<ToolOutcome, { kind: "refused" | "pending" }>;
+
+export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, signal: AbortSignal): Promise<Finished> {
+  const { background = false } = tool.flags;
+  const ms = Math.min(tool.timeoutMs, background ? MAX_BACKGROUND_MS : MAX_TIMEOUT_MS);
+  using deadline = deps.clock.deadline(ms, () => new ToolTimeout(`${tool.name} took longer than ${ms} ms`));
+  using yielding = background ? yieldAfterWhile(deps, tool, call) : null;
+  using progress = createProgress(deps.clock, (partial) => {
+    const shown = shownProgress(partial);
+    call.onUpdate(shown);
+    yielding?.said(shown);
+  });
+  const limits = AbortSignal.any([signal, deadline.signal]);
+  try {
+    const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
+    const checked = await checkResult(value, deps.images);
+    if (checked.ok) return { kind: "ok", result: checked.result };
+    deps.log.warn("tool gave back something unusable", { tool: tool.name, because: checked.because });
+    return { kind: "failed", code: "tool_failed", message: `${tool.name} failed: ${checked.because}.` };
+  } catch (error) {
+    if (error instanceof ToolTimeout)
+      return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish in time.` };
+    if (signal.aborted) return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled.` };
+    deps.log.warn("tool failed", { tool: tool.name, error });
+    return { kind: "failed", code: "tool_failed", message: messageOf(error) };
+  }
+}
+
+const MAX_MESSAGE_CHARS = 4_096;
+const MAX_PROGRESS_CHARS = 4_096;
+
+/** Words only, and not many: a report is a courtesy, the result is what counts. */
+function shownProgress(partial: ToolResult): ToolResult {
+  const content: unknown = (partial as Partial<ToolResult> | null)?.content;
+  const texts = (Array.isArray(content) ? content : []).flatMap((block: unknown) => {
+    const text: unknown = typeof block === "object" && block !== null && "text" in block ? block.text : null;
+    return typeof text === "string" ? [text] : [];
+  });
+  return { content: [{ type: "text", text: texts.join("\n").slice(0, MAX_PROGRESS_CHARS).toWellFormed() }] };
+}
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.toWellFormed().slice(0, MAX_MESSAGE_CHARS) || "The tool failed without saying why.";
+}
+
+/** A tool that throws before it gives a promise fails like one that rejects. */
+async function started(
+  tool: Tool,
+  { callId, params, context }: Execution,
+  report: (partial: ToolResult) => void,
+  signal: AbortSignal,
+): Promise<unknown> {
+  return tool.execute(callId, params, signal, report, context);
+}
+
+/** Ends soon after the signal aborts even when the tool ignores it. What it gives back after that is nobody's any more. */
+async function withCleanup({ clock }: ExecuteDeps, running: Promise<unknown>, limits: AbortSignal): Promise<unknown> {
+  running.catch(() => undefined); // an end that comes too late is not a crash
+  try {
+    return await orAborted(running, limits);
+  } catch (error) {
+    if (!limits.aborted) throw error;
+    using patience = clock.deadline(CLEANUP_MS, () => new Error("no more time"));
+    await orAborted(
+      running.then(
+        () => undefined,
+        () => undefined, // how it ended no longer matters, only that it did
+      ),
+      patience.signal,
+    ).catch(() => undefined);
+    throw limits.reason;
+  }
+}
+
+interface Yielding extends Disposable {
+  said(partial: ToolResult): void;
+}
+
+function yieldAfterWhile({ clock }: ExecuteDeps, tool: Tool, call: Execution): Yielding {
+  const over = new AbortController();
+  let yielded = false;
+  const once = (words: string): void => {
+    if (yielded) return;
+    yielded = true;
+    call.onYield(words);
+  };
+  void clock.sleep(BACKGROUND_YIELD_MS, over.signal).then(
+    () => once(`${tool.name} goes on in the background.`),
+    () => undefined, // it ended before
+  );
+  return {
+    said: (partial) => once(textOf(partial)),
+    [Symbol.dispose]: () => over.abort(new Error("it has ended")),
+  };
+}

@@ -1,0 +1,90 @@
+/** What a tool gave back, checked before anyone sees it: the right form, within limits, cut where it is too long and marked there. */
+import type { ContentBlock, ToolResult } from "../../contracts/tools/tool.ts";
+import { type ImageCheck, MAX_IMAGES } from "./images.ts";
+
+export const MAX_TEXT_CHARS = 256 * 1024;
+/** Details go to page and record only; more than this is a mistake of the tool. */
+const MAX_DETAILS_CHARS = 64 * 1024;
+const MAX_BLOCKS = 1_000;
+
+export type CheckedResult =
+  { readonly ok: true; readonly result: ToolResult } | { readonly ok: false; readonly because: string };
+
+export async function checkResult(value: unknown, images: ImageCheck): Promise<CheckedResult> {
+  const blocks = blocksOf(value);
+  if (typeof blocks === "string") return { ok: false, because: blocks };
+  const cut = cutTexts(blocks);
+  const content: ContentBlock[] = [];
+  let pictures = 0;
+  for (const block of cut) {
+    if (block.type === "text") content.push(block);
+    else if (++pictures > MAX_IMAGES) content.push(omitted(`more than ${MAX_IMAGES} images`));
+    else content.push(await images(block));
+  }
+  const details = (value as { readonly details?: unknown }).details;
+  return { ok: true, result: details === undefined ? { content } : { content, details: boundedDetails(details) } };
+}
+
+export function omitted(because: string): ContentBlock {
+  return { type: "text", text: `[image left out: ${because}]` };
+}
+
+/** For people and the record: images as a note. */
+export function textOf(result: ToolResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
+}
+
+/** The same result with other words; its images stay. */
+export function withText(result: ToolResult, text: string): ToolResult {
+  const images = result.content.filter(({ type }) => type === "image");
+  return { ...result, content: [{ type: "text", text }, ...images] };
+}
+
+function blocksOf(value: unknown): readonly ContentBlock[] | string {
+  const content: unknown = typeof value === "object" && value !== null && "content" in value ? value.content : null;
+  if (!Array.isArray(content)) return "it did not answer with content";
+  if (content.length > MAX_BLOCKS) return `it answered with more than ${MAX_BLOCKS} pieces`;
+  const blocks = content.filter(isBlock).map(bare);
+  return blocks.length === content.length ? blocks : "a piece of its answer is neither text nor an image";
+}
+
+function bare(block: ContentBlock): ContentBlock {
+  return block.type === "text"
+    ? { type: "text", text: block.text }
+    : { type: "image", data: block.data, mimeType: block.mimeType };
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, text, data, mimeType } = value as Partial<Record<"type" | "text" | "data" | "mimeType", unknown>>;
+  if (type === "text") return typeof text === "string";
+  return type === "image" && typeof data === "string" && typeof mimeType === "string";
+}
+
+function cutTexts(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+  let room = MAX_TEXT_CHARS;
+  return blocks.map((block) => {
+    if (block.type !== "text") return block;
+    const text = block.text.toWellFormed();
+    const kept = room;
+    room = Math.max(0, room - text.length);
+    return { type: "text", text: text.length <= kept ? text : cut(text, kept) };
+  });
+}
+
+/** Never in the middle of a character. */
+function cut(text: string, room: number): string {
+  const end = room > 0 && /[\ud800-\udbff]/.test(text.charAt(room - 1)) ? room - 1 : room;
+  return `${text.slice(0, end)}\n[cut: ${text.length - end} more characters]`;
+}
+
+function boundedDetails(details: unknown): unknown {
+  try {
+    const text = JSON.stringify(details) ?? "null";
+    return text.length <= MAX_DETAILS_CHARS
+      ? (JSON.parse(text) as unknown)
+      : { leftOut: `${text.length} characters of details` };
+  } catch {
+    return { leftOut: "details that are not JSON" }; // a circle or a BigInt: the words of the answer are what counts
+  }
+}

@@ -1,0 +1,40 @@
+/** Progress at a pace that everybody can take: the first report at once, then the newest of each while; nothing after the end. */
+import type { ToolResult } from "../../contracts/tools/tool.ts";
+import type { Clock } from "../../kit/clock.ts";
+
+export interface Progress extends Disposable {
+  report(partial: ToolResult): void;
+}
+
+export const PROGRESS_EVERY_MS = 100;
+
+export function createProgress(clock: Clock, tell: (partial: ToolResult) => void): Progress {
+  const over = new AbortController();
+  let resting = false;
+  let newest: ToolResult | null = null;
+
+  const rest = async (): Promise<void> => {
+    resting = true;
+    while (!over.signal.aborted) {
+      await clock.sleep(PROGRESS_EVERY_MS, over.signal);
+      if (newest === null) break;
+      const said = newest;
+      newest = null;
+      tell(said);
+    }
+    resting = false;
+  };
+
+  return {
+    report(partial) {
+      if (over.signal.aborted) return;
+      if (resting) {
+        newest = partial;
+        return;
+      }
+      tell(partial);
+      void rest().catch(() => undefined); // the call is over: the last report is its result
+    },
+    [Symbol.dispose]: () => over.abort(new Error("the call is over")),
+  };
+}

@@ -1,0 +1,74 @@
+/** A call that passed every stage: its row is on the disk before it begins, and its end is told to hooks, events and record. */
+import type { ToolStatus } from "../../contracts/chat.ts";
+import { denied, type Parts } from "../parts.ts";
+import type { Ended, Shared } from "../stages/once.ts";
+import { persisted } from "../stages/hooked.ts";
+import { type Draft, type Finished, refuse } from "../stages/stage.ts";
+import { execute } from "./execute.ts";
+
+export const MAX_BACKGROUND = 32;
+
+export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal: AbortSignal): Promise<Ended> {
+  const { request, record, usable, params, slot } = draft;
+  if (!usable) throw new Error("pi runs this tool, not the gateway");
+  const { tool } = usable;
+  try {
+    if (tool.flags.background && parts.background.running >= MAX_BACKGROUND) {
+      const message = "Too many tools run in the background. Wait for one of them to end.";
+      return await denied(request, draft, refuse("rate_limited", message));
+    }
+    await record.begins({ tool: tool.name, params, idempotent: tool.flags.idempotent });
+    const told = tellStart(parts, draft);
+    let yielded = false;
+    const execution = {
+      ...{ callId: request.callId, params, context: request.context },
+      onUpdate(partial: Parameters<Shared["progress"]>[0]) {
+        const chars = partial.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
+        parts.events.emit("tool_execution_update", { ...told, chars });
+        shared.progress(partial);
+      },
+      onYield(words: string) {
+        yielded = true;
+        parts.background.running++;
+        slot?.[Symbol.dispose](); // its conversation goes on without it
+        shared.early({ kind: "pending", code: "background", message: words });
+      },
+    };
+    const outcome = await execute(parts, tool, execution, signal);
+    if (yielded) parts.background.running--;
+    return await finish(parts, draft, { outcome, yielded }, signal);
+  } finally {
+    slot?.[Symbol.dispose]();
+  }
+}
+
+export function tellStart({ events }: Parts, { request, facts }: Draft) {
+  const { sessionKey, turnId } = request.context;
+  const told = { sessionKey, turnId, callId: request.callId, tool: facts.name };
+  events.emit("tool_execution_start", told);
+  return told;
+}
+
+export async function finish(
+  parts: Parts,
+  draft: Draft,
+  { outcome, yielded }: { readonly outcome: Finished; readonly yielded: boolean },
+  signal: AbortSignal,
+): Promise<Ended & { readonly outcome: Finished }> {
+  const { request, facts, record } = draft;
+  const kept = await persisted(parts, draft, outcome, signal).catch(() => cancelled(facts.name));
+  const status: ToolStatus = kept.kind === "ok" ? "success" : "error";
+  const ms = record.ms();
+  const written = record.ended(kept);
+  const { context: caller, callId } = request;
+  const { sessionKey, turnId } = caller;
+  const end = { callId, tool: facts.name, status, ms };
+  parts.hooks.tell("after_tool_call", { ...end, caller });
+  parts.events.emit("tool_execution_end", { ...end, sessionKey, turnId, background: yielded });
+  if (yielded) parts.backgroundEnded({ id: record.id, tool: facts.name, caller, outcome: kept });
+  return { outcome: kept, written };
+}
+
+function cancelled(tool: string): Finished {
+  return { kind: "failed", code: "cancelled", message: `${tool} was cancelled.` };
+}

@@ -1,0 +1,132 @@
+/** The small decisions on the way of a call: names, digests, limits, and what is left of a secret. */
+import { describe, expect, test } from "bun:test";
+import type { Principal } from "../../contracts/ids.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { memoryCalls, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+import { scrubJson } from "../audit/scrub-json.ts";
+import { knownName, knownParams } from "./names.ts";
+import { canonical, paramsHash } from "./params-hash.ts";
+import { createRateLimits } from "./rate.ts";
+
+describe("names", () => {
+  const has =
+    (...names: string[]) =>
+    (name: string) =>
+      names.includes(name);
+
+  test.each([
+    ["send_message", "send_message"],
+    ["sendMessage", "send_message"],
+    ["Bash", "bash"],
+    ["Glob", "find"],
+    ["nothing", "nothing"],
+    ["__proto__", "__proto__"],
+  ])("of tools: %s means %s", (given, known) => {
+    expect(knownName(given, has("send_message", "bash", "find"))).toBe(known);
+  });
+
+  const schema = { properties: { chat_id: {}, replyTo: {}, path: {} } };
+  test.each([
+    [{ chatId: 1 }, { chat_id: 1 }],
+    [{ chat_id: 1 }, { chat_id: 1 }],
+    [{ reply_to: 1 }, { replyTo: 1 }],
+    [{ file_path: "a" }, { path: "a" }],
+    [{ unknownThing: 1 }, { unknownThing: 1 }],
+    ["text", "text"],
+    [null, null],
+  ])("of parameters: %p means %p", (given, known) => {
+    expect(knownParams(given, schema)).toEqual({ ok: true, params: known });
+  });
+
+  test.each([
+    { chat_id: 1, chatId: 2 },
+    { file_path: "a", filePath: "b" },
+    { path: "a", file_path: "b" },
+  ])("of parameters: %p is one too many", (given) => {
+    expect(knownParams(given, schema).ok).toBe(false);
+  });
+
+  test("of a tool that takes both spellings are left alone", () => {
+    const both = { properties: { chat_id: {}, chatId: {} } };
+    expect(knownParams({ chat_id: 1, chatId: 2 }, both)).toEqual({ ok: true, params: { chat_id: 1, chatId: 2 } });
+  });
+});
+
+test("the digest of a call does not depend on the order of its parameters, and on everything else", () => {
+  expect(paramsHash("a", { x: 1, y: [1, { p: 1, q: 2 }] })).toBe(paramsHash("a", { y: [1, { q: 2, p: 1 }], x: 1 }));
+  const others = [
+    paramsHash("b", { x: 1 }),
+    paramsHash("a", { x: 2 }),
+    paramsHash("a", { x: "1" }),
+    paramsHash("a", [1]),
+  ];
+  expect(new Set([paramsHash("a", { x: 1 }), ...others]).size).toBe(5);
+  expect(canonical({ b: undefined, a: null })).toBe('{"a":null}');
+});
+
+describe("limits", () => {
+  const limit = { calls: 2, perMs: 60_000 };
+  const ada = { principal: "web:user:ada" as Principal, tool: "search" };
+
+  test("let so many calls pass in any stretch of time, and say when the next may come", async () => {
+    const clock = createFakeClock();
+    const rate = createRateLimits({ clock, store: memoryCalls() });
+    expect(await rate.take(ada, limit)).toEqual({ kind: "ok" });
+    await clock.advance(40_000);
+    expect(await rate.take(ada, limit)).toEqual({ kind: "ok" });
+    expect(await rate.take(ada, limit)).toEqual({ kind: "wait", retryAfterMs: 20_000 });
+    await clock.advance(19_999);
+    expect((await rate.take(ada, limit)).kind).toBe("wait");
+    await clock.advance(1);
+    expect(await rate.take(ada, limit)).toEqual({ kind: "ok" });
+    expect(await rate.take(ada, limit)).toEqual({ kind: "wait", retryAfterMs: 40_000 });
+  });
+
+  test("are one person's and one tool's own", async () => {
+    const rate = createRateLimits({ clock: createFakeClock(), store: memoryCalls() });
+    await rate.take(ada, { calls: 1, perMs: 1_000 });
+    for (const other of [
+      { ...ada, principal: "web:user:bo" as Principal },
+      { ...ada, tool: "other" },
+    ])
+      expect(await rate.take(other, { calls: 1, perMs: 1_000 })).toEqual({ kind: "ok" });
+  });
+
+  test("that are durable hold across a restart, others begin anew; refused calls do not count", async () => {
+    for (const [durable, kind] of [
+      [true, "refused"],
+      [false, "ok"],
+    ] as const) {
+      const made = tool(async () => says("done"), { limit: { calls: 1, perMs: 60_000, durable } });
+      const first = toolWorld([made]);
+      await first.call({ text: 1 });
+      expect(await first.call({ text: "x" })).toMatchObject({ kind: "ok" });
+      expect(await first.call({ text: "x" })).toMatchObject({ code: "rate_limited", retryAfterMs: 60_000 });
+      const second = toolWorld([made], { store: first.store, clock: first.clock });
+      expect((await second.call({ text: "x" }, { callId: "after" })).kind).toBe(kind);
+    }
+  });
+
+  test("count a repeated call id once", async () => {
+    const world = toolWorld([tool(async () => says("done"))]);
+    world.rules.now = policy({ limits: { echo: { calls: 1, perMs: 60_000 } } });
+    for (let again = 0; again < 3; again++)
+      expect(await world.call({ text: "x" }, { callId: "same" })).toMatchObject({ kind: "ok" });
+  });
+});
+
+test("secrets are taken out of a value wherever they stand, and the rest of it stays", () => {
+  const scrub = (text: string) => text.replaceAll("hunter2", "[redacted]");
+  const value = {
+    a: ["hunter2", 1, null],
+    apiKey: "abc",
+    nested: { password: "x", userToken: "y", token_count: 3 },
+    n: true,
+  };
+  expect(scrubJson(value, scrub)).toEqual({
+    a: ["[redacted]", 1, null],
+    apiKey: "[redacted]",
+    nested: { password: "[redacted]", userToken: "[redacted]", token_count: 3 },
+    n: true,
+  });
+});

@@ -1,0 +1,95 @@
+/** The way of every call, in order, whatever wire it came over. What is not in this list is not checked; what is in it is checked for everyone. */
+import type { ToolRefusal } from "../../contracts/tools/tool.ts";
+import { limitOf, mayUse, needsApproval } from "../policy.ts";
+import { paramsHash } from "./params-hash.ts";
+import { hooked } from "./hooked.ts";
+import { knownParams } from "./names.ts";
+import { scrubJson } from "../audit/scrub-json.ts";
+import { type Draft, refuse, type Stage, type StageDeps } from "./stage.ts";
+
+const MAX_PARAMS_CHARS = 256 * 1024;
+const BUSY_RETRY_MS = 5_000;
+const MS_PER_SECOND = 1_000;
+/** An approval that was given before for the whole session comes within this. */
+const AT_ONCE_MS = 50;
+
+export const STAGES: readonly Stage[] = [
+  { name: "size", judge: (_deps, draft) => sized(draft) },
+  { name: "profile", judge: (deps, draft) => permitted(deps, draft) },
+  { name: "names", judge: (_deps, draft) => named(draft) },
+  { name: "hooks", judge: hooked },
+  { name: "schema", judge: (_deps, draft) => sizedAndValid(draft) },
+  { name: "permission", judge: (deps, draft) => permitted(deps, draft) }, // again: a hook may take long, and rules may change meanwhile
+  { name: "approval", judge: approved },
+  { name: "rate", judge: limited },
+  { name: "place", judge: placed },
+];
+
+function sized(draft: Draft): Draft | ToolRefusal {
+  const chars = (JSON.stringify(draft.params) ?? "").length;
+  if (chars <= MAX_PARAMS_CHARS) return draft;
+  return refuse("invalid_params", `The parameters are larger than ${MAX_PARAMS_CHARS} characters. Send less.`);
+}
+
+function permitted(deps: StageDeps, draft: Draft): Draft | ToolRefusal {
+  const verdict = mayUse(draft.facts, draft.request.context, deps.policy());
+  if (verdict.may) return draft;
+  return refuse("not_allowed", `${draft.facts.name} may not be used here: ${verdict.because}.`);
+}
+
+function named(draft: Draft): Draft | ToolRefusal {
+  const made = knownParams(draft.params, draft.usable?.tool.parameters ?? null);
+  if (made.ok) return { ...draft, params: made.params };
+  const { given, known } = made;
+  return refuse("invalid_params", `${given} and ${known} are the same parameter. Give only ${known}.`);
+}
+
+function sizedAndValid(draft: Draft): Draft | ToolRefusal {
+  const fits = sized(draft); // a hook may have written a book
+  const judged = draft.usable?.check(draft.params) ?? { ok: true };
+  if (judged.ok) return fits;
+  const found = judged.problems.map(({ path, message }) => `- ${path || "parameters"}: ${message}`);
+  return refuse("invalid_params", `The parameters of ${draft.facts.name} are not valid:\n${found.join("\n")}`);
+}
+
+async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
+  const because = draft.askBecause ?? needsApproval(draft.facts, deps.policy());
+  if (because === null) return draft;
+  const { request, params, facts } = draft;
+  const { tool, callId } = { tool: facts.name, callId: request.callId };
+  await draft.record.waits({ tool, params, idempotent: facts.flags.idempotent });
+  using unanswered = deps.clock.deadline(AT_ONCE_MS, () => new Error("the owner thinks about it"));
+  const say = `${tool} waits for the owner's approval: ${because}.`;
+  unanswered.signal.addEventListener("abort", () => draft.onWaiting(say), { once: true });
+  const { sessionKey, principal, agentId } = request.context;
+  const hash = paramsHash(`${tool}\n${sessionKey}\n${principal}\n${agentId}`, params);
+  const question = { tool, callId, caller: request.context, shown: scrubJson(params, deps.scrub), hash };
+  const answer = await deps.approvals.ask(question, signal);
+  signal.throwIfAborted();
+  if (answer === "once" || answer === "session") return draft;
+  const why = answer === "deny" ? "The owner did not approve it" : "Nobody approved it in time";
+  return refuse("approval_denied", `${tool} was not run. ${why}. Do not try the same call again.`);
+}
+
+async function limited(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
+  const limit = limitOf(draft.facts, deps.policy());
+  const who = { principal: draft.request.context.principal, tool: draft.facts.name };
+  const taken = await deps.rate.take(who, limit);
+  if (taken.kind === "ok") return draft;
+  const seconds = Math.ceil(taken.retryAfterMs / MS_PER_SECOND);
+  const often = `${limit.calls} calls in ${limit.perMs / MS_PER_SECOND} s`;
+  return refuse(
+    "rate_limited",
+    `${draft.facts.name} allows ${often}. Try again in ${seconds} s, not before.`,
+    taken.retryAfterMs,
+  );
+}
+
+/** pi has places of its own for what it runs. */
+async function placed(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
+  if (!draft.usable) return draft;
+  const { context } = draft.request;
+  const slot = await deps.slots.take(context.sessionKey, { sequential: draft.facts.flags.sequential ?? false }, signal);
+  if (slot) return { ...draft, slot };
+  return refuse("rate_limited", "Too many tools are running. Call fewer at a time.", BUSY_RETRY_MS);
+}

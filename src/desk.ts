@@ -4,7 +4,7 @@ import { type Config, type Environment, keysForProvider, PROVIDER_KEYS } from ".
 import type { AgentModel, AgentPool } from "./contracts/agent.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { SessionModels } from "./contracts/session-models.ts";
-import type { RoleGrantStore } from "./contracts/store-role-grants.ts";
+import type { RoleGrantStore } from "./contracts/store/role-grants.ts";
 import type { Clock } from "./kit/clock.ts";
 import { decideGrant, explainRoute, openRoleGrants, type RoleGrants } from "./routing/index.ts";
 

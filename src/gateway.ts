@@ -8,7 +8,7 @@ import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { createCommands } from "./command-side.ts";
 import { createLastStats } from "./commands/index.ts";
-import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
+import type { Config, Environment, LoadedConfig } from "./config/index.ts";
 import type { Receiver } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Events } from "./contracts/events.ts";
@@ -26,7 +26,8 @@ import {
   type TurnsDeps,
 } from "./flow/index.ts";
 import { askBeforeSending, tellReceived, tellSent, tellTurns } from "./hook-points.ts";
-import { accessSettings, type HttpServer, listenOptions, openHttp, type PageAssets } from "./http/index.ts";
+import type { HttpServer, PageAssets } from "./http/index.ts";
+import { openPort } from "./http-side.ts";
 import type { Clock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
 import type { Ids } from "./kit/ids.ts";
@@ -38,7 +39,7 @@ import { ownFiles, ownTools } from "./own-tools.ts";
 import { createHooks, startPlugins } from "./plugins/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { chooseSession, createRouter } from "./routing/index.ts";
+import { createRouter } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { openToolSide, pluginOptions } from "./tool-side.ts";
@@ -137,27 +138,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const notices = { plugins, configNotices: reloader.notices };
   const status = createStatus({ clock, pool, queue, outbox, channels, ...notices }, options);
   const watched = { live, events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const served = {
-    ...deps,
-    ...named,
-    ...toolSide,
-    ...watched,
-    ...operate,
-    store,
-    receiver,
-    plugins,
-    models: desk.models,
-  };
-  const opened = openHttp(
-    {
-      ...served,
-      tools: { gate: toolSide.tools, list: () => toolSide.registry.list() },
-      page: options.page,
-      sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
-      publicConfig: () => publicConfig(config()),
-    },
-    { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
-  );
+  const acting = { ...named, ...operate, store, receiver, plugins, models: desk.models, page: options.page };
+  const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
+  const { agentTokens } = toolSide;
+  const access = { token: token(config()), mediaKey: secrets.mediaKey };
+  const opened = openPort({ ...deps, ...watched, ...acting, tools, agentTokens }, config, access);
   const http: HttpServer = life.own("http", opened);
   address.resolve(http.url);
   life.own("outbox", outbox);

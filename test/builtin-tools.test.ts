@@ -241,7 +241,9 @@ describe("web_search", () => {
     await work("search", [["web_search", { query: "herons" }]]);
     const last = provider.requests.findLast((request) => request.messages.some(({ role }) => role === "tool"));
     const result = textOf(last?.messages.findLast(({ role }) => role === "tool")?.content);
-    expect(result).toMatch(/<untrusted source="web_search"[\s\S]*"title":"Herons"[\s\S]*<\/untrusted/);
+    expect(result).toMatch(
+      /<untrusted-text [\w-]+ source="web_search">[\s\S]*"title":"Herons"[\s\S]*<\/untrusted-text/,
+    );
   });
 });
 

@@ -3,7 +3,7 @@ import type { Command, CommandContext } from "../contracts/command.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Role } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
-import type { Conversation, ConversationAsker } from "../contracts/store-conversations.ts";
+import type { Conversation, ConversationAsker } from "../contracts/store/conversations.ts";
 import type { Clock } from "../kit/clock.ts";
 import { counted, duration, oneLine } from "./words.ts";
 

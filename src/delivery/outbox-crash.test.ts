@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Channel, SendError, type SendReceipt } from "../contracts/channel.ts";
 import type { OutboxStore } from "../contracts/store.ts";
-import { type Answer, type OutboxWorld, outboxWorld, until } from "../testing/outbox-world.ts";
+import { type Answer, type OutboxWorld, outboxWorld, until } from "../testing/worlds/outbox-world.ts";
 
 const HOUR_MS = 3_600_000;
 const never = <T>(): Promise<T> => new Promise(() => undefined);

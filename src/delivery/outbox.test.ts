@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SendError } from "../contracts/channel.ts";
-import { type Answer, outboxWorld, until } from "../testing/outbox-world.ts";
+import { type Answer, outboxWorld, until } from "../testing/worlds/outbox-world.ts";
 import { MAX_SENDING } from "./outbox.ts";
 
 const HOUR_MS = 3_600_000;

@@ -5,7 +5,7 @@
 import type { Batch } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
-import { block, hasMarks, oneLine } from "./markers.ts";
+import { block, hasMarks, oneLine } from "../kit/marks/markers.ts";
 
 export interface FactsTeller {
   /** The block for this turn, or null when the model knows enough. */

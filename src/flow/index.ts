@@ -5,4 +5,3 @@ export { backgroundEndMessage } from "./background-end.ts";
 export { createLiveTurns } from "./live-turns.ts";
 export { createTakeBack } from "./take-back.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";
-export { type UntrustedText, wrapUntrusted } from "./untrusted.ts";

@@ -6,8 +6,8 @@ import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { createFactsTeller, type FactsTeller } from "./facts.ts";
-import { oneLine, withoutMarks } from "./markers.ts";
-import { wrapUntrusted } from "./untrusted.ts";
+import { oneLine, withoutMarks } from "../kit/marks/markers.ts";
+import { wrapUntrusted } from "../kit/marks/untrusted.ts";
 
 interface PromptDeps {
   readonly media: MediaStore;

@@ -1,6 +1,6 @@
 /** Roles that owners gave from a chat, held in memory for routing and written through to the store. Who may be given what is decided purely. */
 import type { Principal, Role } from "../contracts/ids.ts";
-import type { RoleGrant, RoleGrantStore } from "../contracts/store-role-grants.ts";
+import type { RoleGrant, RoleGrantStore } from "../contracts/store/role-grants.ts";
 import type { AccessRules } from "./access.ts";
 import { isPerson, OPERATOR } from "./identity.ts";
 

@@ -76,8 +76,6 @@ export function startTurn(
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
 
-  const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
-
   const begin = async (): Promise<void> => {
     const answer = await ask(agent, options.input, finished.signal);
     lastSign = clock.elapsed();
@@ -87,16 +85,15 @@ export function startTurn(
 
   const listening = process.onEvent(take);
   const stopped = () => halt({ because: "stopped" });
-  if (signal.aborted) finish({ because: "stopped" }, true);
-  else {
+  const watch = (): void => {
     signal.addEventListener("abort", stopped, { once: true });
     void process.ended.then((ended) => finish(died(ended), false));
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
-    waitForSilence(clock, quietMs, options.silenceMs, finished.signal).then(
-      () => halt(silent(options.silenceMs)),
-      () => undefined, // the turn is over
-    );
-  }
+    const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
+    onSilence({ ...options, clock, quietMs }, () => halt(silent(options.silenceMs)), finished.signal);
+  };
+  if (signal.aborted) finish({ because: "stopped" }, true);
+  else watch();
   void over.promise.then(() => {
     listening[Symbol.dispose]();
     signal.removeEventListener("abort", stopped);
@@ -120,15 +117,19 @@ function wroteWhatItKnows(last: AgentEvent): boolean {
   return last.type !== "failed" || last.code !== "agent_disk_full";
 }
 
-/** Resolves when it has been quiet for `silenceMs`; rejects when the turn ends first. */
-async function waitForSilence(
-  clock: Clock,
-  quietMs: () => number,
-  silenceMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let left = silenceMs; left > 0; left = silenceMs - quietMs())
-    await clock.sleep(Math.max(left, MIN_WATCH_MS), signal);
+interface Watched {
+  readonly clock: Clock;
+  readonly quietMs: () => number;
+  readonly silenceMs: number;
+}
+
+/** Acts once it has been quiet for `silenceMs`, unless the turn ends first. */
+function onSilence({ clock, quietMs, silenceMs }: Watched, act: () => void, over: AbortSignal): void {
+  const wait = async (): Promise<void> => {
+    for (let left = silenceMs; left > 0; left = silenceMs - quietMs())
+      await clock.sleep(Math.max(left, MIN_WATCH_MS), over);
+  };
+  wait().then(act, () => undefined); // the turn is over
 }
 
 /** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. */

@@ -1,7 +1,7 @@
 /** The queue mode that people have chosen for a session. */
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { QueueMode } from "../../contracts/queue.ts";
-import type { QueueModeStore } from "../../contracts/store-queue-modes.ts";
+import type { QueueModeStore } from "../../contracts/store/queue-modes.ts";
 import type { Params } from "../sql.ts";
 import type { RowDeps } from "./row-deps.ts";
 

@@ -5,7 +5,7 @@ import type {
   ConversationAsker,
   ConversationStore,
   Resumed,
-} from "../../../contracts/store-conversations.ts";
+} from "../../../contracts/store/conversations.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import type { ConversationTable } from "../../schema.ts";
 import type { Sql } from "../../sql.ts";

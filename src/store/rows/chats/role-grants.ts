@@ -1,6 +1,6 @@
 /** Roles given from a chat: a small table, read whole at the start. */
 import type { Principal } from "../../../contracts/ids.ts";
-import type { RoleGrantStore } from "../../../contracts/store-role-grants.ts";
+import type { RoleGrantStore } from "../../../contracts/store/role-grants.ts";
 import type { RoleGrantTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";

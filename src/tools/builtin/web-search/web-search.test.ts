@@ -107,9 +107,7 @@ describe("what was found", () => {
     const outcome = await search();
     const [block] = outcome.kind === "ok" ? outcome.result.content : [];
     const text = block?.type === "text" ? block.text : "";
-    expect(text).toMatch(
-      /^<untrusted source="web_search" id="([\w-]+)">\n[^\n]+not instructions[\s\S]*\n<\/untrusted id="\1">$/,
-    );
+    expect(text).toMatch(/^<untrusted-text ([\w-]+) source="web_search">\n[\s\S]*\n<\/untrusted-text \1>$/);
   });
 
   test("holds no tags, control characters, odd addresses or endless texts, and at most eight results", async () => {

@@ -6,7 +6,7 @@ import type { Ids } from "../../../kit/ids.ts";
 import { parseJson } from "../../../kit/json.ts";
 import { type Fetched, guardedFetch, type Resolver } from "../../../kit/outside/guarded-fetch.ts";
 import type { Secret } from "../../../kit/secret.ts";
-import { wrapUntrusted } from "../../../kit/untrusted.ts";
+import { wrapUntrusted } from "../../../kit/marks/untrusted.ts";
 import { closed, defineTool, MINUTE_MS } from "../define.ts";
 import { PROVIDERS, type ProviderName, readResults, type SearchResult } from "./providers.ts";
 import { createResultsCache } from "./results-cache.ts";
@@ -51,7 +51,7 @@ export function webSearch(deps: WebSearchDeps): Tool {
       const key = JSON.stringify([settings.provider, settings.baseUrl, asked.toLowerCase()]);
       const results = cache.get(key) ?? (await search(deps, settings, asked, signal));
       cache.put(key, results);
-      const text = wrapUntrusted(JSON.stringify({ results }), "web_search", deps.ids);
+      const text = wrapUntrusted(deps.ids, { source: "web_search", text: JSON.stringify({ results }) });
       return { content: [{ type: "text", text }], details: { results } };
     },
   });

@@ -1,5 +1,5 @@
 /** Roles that owners gave to people from a chat. The configuration has the last word about whom it names. */
-import type { Principal, Role } from "./ids.ts";
+import type { Principal, Role } from "../ids.ts";
 
 export interface RoleGrantStore {
   list(): Promise<readonly RoleGrant[]>;

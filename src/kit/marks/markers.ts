@@ -2,7 +2,7 @@
  * The marks of the gateway's own blocks in what a model reads: `<name CODE …> … </name CODE>`. The code is 128 random bits, made for one block,
  * so nobody can write it in advance; and whatever looks like a mark in somebody's words is changed so that it does not.
  */
-import type { Ids } from "../kit/ids.ts";
+import type { Ids } from "../ids.ts";
 
 export type BlockName = "gateway-facts" | "untrusted-text";
 

@@ -1,5 +1,5 @@
 /** Marks text that comes from outside (webhooks, search results, files, guests in groups), so that a model can tell it from what it is asked. */
-import type { Ids } from "../kit/ids.ts";
+import type { Ids } from "../ids.ts";
 import { block, oneLine } from "./markers.ts";
 
 export interface UntrustedText {

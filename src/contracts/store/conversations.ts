@@ -1,6 +1,6 @@
 /** Earlier conversations: what /new ended, and what can be taken up again. A session file belongs to one session at a time, or waits here. */
-import type { Usage } from "./chat.ts";
-import type { AgentId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { Usage } from "../chat.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../ids.ts";
 
 export interface ConversationStore {
   /** What can be resumed in this chat, latest first. The conversation that goes on in it now is not among them. */

@@ -1,8 +1,8 @@
 /** Marks that nobody can forge: whatever a text is, the block it is put into ends where the gateway ends it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Ids } from "../kit/ids.ts";
-import { systemIds } from "../kit/ids.ts";
+import type { Ids } from "../ids.ts";
+import { systemIds } from "../ids.ts";
 import { hasMarks, oneLine, withoutMarks } from "./markers.ts";
 import { wrapUntrusted } from "./untrusted.ts";
 

@@ -1,16 +1,16 @@
 /** An outbox on a real store with one channel whose platform a test plays. A crash leaves the old life frozen in the middle of what it did. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import type { Channel, SendReceipt } from "../contracts/channel.ts";
-import type { Outbox, OutboxRow, OutboxState } from "../contracts/delivery.ts";
-import type { InboxId, TurnId } from "../contracts/ids.ts";
-import type { OutboxStore, Store } from "../contracts/store.ts";
-import { startOutbox } from "../delivery/index.ts";
-import { createFakeClock, type FakeClock } from "./fake-clock.ts";
-import { entry } from "./messages.ts";
-import { realStore } from "./real-store.ts";
-import { recordingLog, type RecordingLog } from "./recording-log.ts";
-import { createSeqIds } from "./seq-ids.ts";
+import type { Channel, SendReceipt } from "../../contracts/channel.ts";
+import type { Outbox, OutboxRow, OutboxState } from "../../contracts/delivery.ts";
+import type { InboxId, TurnId } from "../../contracts/ids.ts";
+import type { OutboxStore, Store } from "../../contracts/store.ts";
+import { startOutbox } from "../../delivery/index.ts";
+import { createFakeClock, type FakeClock } from "../fake-clock.ts";
+import { entry } from "../messages.ts";
+import { realStore } from "../real-store.ts";
+import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { createSeqIds } from "../seq-ids.ts";
 
 export type Answer = (row: OutboxRow, signal: AbortSignal) => SendReceipt | Promise<SendReceipt>;
 

@@ -2,7 +2,7 @@
 import { createSessionModels, type ProviderFacts, type RoleDesk } from "./commands/index.ts";
 import { type Config, type Environment, keysForProvider, PROVIDER_KEYS } from "./config/index.ts";
 import type { AgentModel, AgentPool } from "./contracts/agent.ts";
-import type { AgentId } from "./contracts/ids.ts";
+import type { AgentId, Role } from "./contracts/ids.ts";
 import type { SessionModels } from "./contracts/session-models.ts";
 import type { RoleGrantStore } from "./contracts/store/role-grants.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -58,7 +58,18 @@ function createRoleDesk({ clock }: Pick<DeskDeps, "clock">, config: () => Config
       return verdict.kind === "accept" ? verdict.because : [verdict.say];
     },
     allows: ({ agentId, role }) => (role === "owner" ? [workspaceLine(config(), agentId)] : []),
-    granted: () => [...grants.current()].map(([principal, role]) => ({ principal, role })),
+    people() {
+      const { owners, members } = config().roles;
+      const listed = (ids: readonly string[], role: Role) =>
+        ids.map((principal) => ({ principal, role, from: "configuration" as const }));
+      const given = [...grants.current()].map(([principal, role]) => ({ principal, role, from: "chat" as const }));
+      const named = new Set([...owners, ...members]);
+      return [
+        ...listed(owners, "owner"),
+        ...listed(members, "member"),
+        ...given.filter(({ principal }) => !named.has(principal)),
+      ];
+    },
     async change({ principal, role, by }) {
       const decision = decideGrant({ principal, role }, { roles: config().roles, grants: grants.current() });
       if (!decision.allow) return { kind: "refused", because: decision.because };

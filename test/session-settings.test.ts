@@ -267,7 +267,8 @@ describe("/compact", () => {
 
 describe("names and roles", () => {
   test("are kept over a restart", async () => {
-    await using home = await startGatewayProcess({ config: config() });
+    const roles = { owners: ["telegram:user:41"], members: [] };
+    await using home = await startGatewayProcess({ config: { ...config(), roles } });
     await say("/status", "named", home);
     await say("plans for Friday", "named", home);
     expect((await summary("named", home)).title).toBe("plans for Friday");
@@ -280,7 +281,8 @@ describe("names and roles", () => {
     expect((await summary("named", again)).title).toBe("The big plan");
     const shown = await say("/role", "named", again);
     expect(shown).toStartWith("You are an owner here (`operator`).\n- Why: owner: the operator is always an owner");
-    expect(shown).toContain("- telegram:user:42: member");
+    expect(shown).toContain("- telegram:user:41: owner (by the configuration)");
+    expect(shown).toContain("- telegram:user:42: member (given from a chat)");
     expect(await say("/sessions big", "named", again)).toStartWith("1. The big plan: ");
   });
 });

@@ -15,7 +15,8 @@ export interface RoleDesk {
   why(context: CommandContext): readonly string[];
   /** What the role means for an agent, besides its commands; lines for people. */
   allows(context: CommandContext): readonly string[];
-  granted(): readonly { readonly principal: string; readonly role: Role }[];
+  /** Everybody with a role, and where it comes from. */
+  people(): readonly { readonly principal: string; readonly role: Role; readonly from: "configuration" | "chat" }[];
   /** `role` null takes back what was given. */
   change(asked: {
     readonly principal: string;
@@ -31,6 +32,7 @@ export type RoleChange =
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
 const ASKED = /^(\S+)\s+(owner|member|guest|none)$/i;
 const MAX_LISTED = 50;
+const FROM = { configuration: "by the configuration", chat: "given from a chat" } as const;
 const REFUSED: Readonly<Record<Extract<RoleChange, { kind: "refused" }>["because"], string>> = {
   not_a_person: "That is not a person's id. Ids look like `telegram:user:123456`; names are never matched.",
   operator: "Whoever signs in to the page or holds the token is always an owner. That cannot be changed here.",
@@ -55,10 +57,10 @@ export function roleCommand(deps: RoleCommandDeps, usableBy: (role: Role) => rea
 function show({ roles }: RoleCommandDeps, context: CommandContext, commands: readonly string[]): string {
   const { role } = context;
   const article = role === "owner" ? "an" : "a";
-  const granted = role === "owner" ? roles.granted() : [];
-  const people = granted.slice(0, MAX_LISTED).map((one) => `${one.principal}: ${one.role}`);
-  const more = granted.length > MAX_LISTED ? [`and ${granted.length - MAX_LISTED} more`] : [];
-  const given = granted.length > 0 ? ["", "Given from a chat:", bullets([...people, ...more])] : [];
+  const known = role === "owner" ? roles.people() : [];
+  const lines = known.slice(0, MAX_LISTED).map((one) => `${one.principal}: ${one.role} (${FROM[one.from]})`);
+  const more = known.length > MAX_LISTED ? [`and ${known.length - MAX_LISTED} more`] : [];
+  const people = known.length > 0 ? ["", "People:", bullets([...lines, ...more])] : [];
   return [
     `You are ${article} ${role} here (\`${context.message.sender.principal}\`).`,
     bullets([
@@ -66,7 +68,7 @@ function show({ roles }: RoleCommandDeps, context: CommandContext, commands: rea
       ...roles.allows(context),
       `Commands: ${commands.map((name) => `/${name}`).join(" ")}`,
     ]),
-    ...given,
+    ...people,
     ...(role === "owner" ? ["", "`/role telegram:user:123456 member` gives a role, `none` takes it back."] : []),
   ].join("\n");
 }

@@ -220,7 +220,7 @@ describe("/role", () => {
     const guest = await fx.ask("/role", {}, "guest");
     expect(guest).toStartWith("You are a guest here (`operator`).\n- Why: guest: the test says so\n- Commands: /help");
     expect(guest).not.toContain("telegram:user:7");
-    expect(await fx.ask("/role")).toContain("- telegram:user:7: member");
+    expect(await fx.ask("/role")).toContain("- telegram:user:7: member (given from a chat)");
   });
 
   test("is given by owners alone, and every attempt is in the log", async () => {

@@ -35,7 +35,7 @@ export function testRoles(): RoleDesk & { readonly asked: unknown[] } {
     asked,
     why: ({ role }) => [`${role}: the test says so`],
     allows: () => [],
-    granted: () => [{ principal: "telegram:user:7", role: "member" }],
+    people: () => [{ principal: "telegram:user:7", role: "member", from: "chat" }],
     async change(wish) {
       asked.push(wish);
       return wish.principal.startsWith("telegram:user:")

@@ -17,7 +17,7 @@ const SETTINGS = {
   maxTotal: 50,
   collectMs: 1,
   maxOverflow: 10,
-  ttlMs: 60_000,
+  ttlMs: 10 ** 15,
   channels: {},
   mode: "collect" as const,
 };

@@ -75,7 +75,8 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     message: `/gw-${options.suffix} ${JSON.stringify(body)}`,
   });
   const own = (to: Caller | null) => ownToolsFor(profile, to?.role ?? null);
-  const offering = createOffering(deps, process, { order, own, live: bridge === "live" });
+  const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
+  const offering = createOffering(deps, process, { order, own, has, live: bridge === "live" });
   const progress = (callId: string, signal: AbortSignal) =>
     reporter(async (said) => {
       if (!signal.aborted) await process.request(order({ kind: "progress", callId, text: said }), signal);

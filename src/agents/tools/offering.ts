@@ -31,6 +31,8 @@ interface Options {
   /** Wraps an order so that the bridge gets it. */
   order(body: unknown): Fields;
   own(caller: Caller | null): readonly string[];
+  /** A profile that is a list names every tool there is, the gateway's too. */
+  has(tool: string): boolean;
   /** False: the tools of a turn stay as they were at its beginning. */
   readonly live: boolean;
 }
@@ -63,7 +65,8 @@ export function createOffering(deps: Deps, process: AgentProcess, options: Optio
 
   const give = async (to: Caller | null, signal: AbortSignal): Promise<void> => {
     stale = false;
-    const change = offerChange(given, deps.tools.specs(to).filter(isUsable), options.own(to));
+    const specs = deps.tools.specs(to).filter((spec) => isUsable(spec) && options.has(spec.name));
+    const change = offerChange(given, specs, options.own(to));
     if (change) await send(change, signal);
   };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checkConfigText, type Environment, readEnvironment } from "../config/index.ts";
-import { agentProfiles, DEFAULT_AGENT, profileSignature } from "./profile.ts";
+import { agentProfiles, DEFAULT_AGENT, profileKey, profileSignature } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { chooseModel } from "./setup/model-choice.ts";
 import { wishOf } from "./talk/session.ts";
@@ -13,7 +13,7 @@ function world(agent: object) {
     JSON.stringify({ agent, models: { providers: { local: LOCAL } } }),
     () => undefined,
   );
-  const profile = config && agentProfiles(config).get(DEFAULT_AGENT);
+  const profile = config && agentProfiles(config).get(profileKey(DEFAULT_AGENT, "owner"));
   if (!config || !profile) throw new Error("the test's own configuration is not valid");
   const own = chooseModel(config, ENVIRONMENT);
   const wanted = (model?: string) => profileForModel(profile, own, model);
@@ -47,7 +47,7 @@ describe("a session", () => {
     const { wanted } = world({ model: "openai/gpt" });
     const signature = (model: string) => {
       const found = wanted(model);
-      return found.kind === "own" ? "own" : profileSignature(found.profile);
+      return found.kind === "own" ? "own" : profileSignature(found.profile).hard;
     };
     expect(signature("groq/fast")).toBe(signature("groq/slow"));
     expect(new Set([signature("groq/fast"), signature("local/small"), signature("openai/x")]).size).toBe(3);

@@ -55,7 +55,6 @@ describe("the route table", () => {
       "operator GET /api/sessions/:key/transcript",
       "operator GET /api/status",
       "operator GET /api/tool-calls",
-      "operator GET /api/tools",
       "operator GET /api/turns",
       "operator GET /api/turns/:id",
       "operator GET /metrics",
@@ -70,7 +69,6 @@ describe("the route table", () => {
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",
       "operator POST /api/sign-out",
-      "operator POST /api/tools/call",
       "signed GET /media/:id",
     ]);
   });

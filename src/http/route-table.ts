@@ -38,7 +38,6 @@ export function routeTable(
     ...toolRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
-    ...toolRoutes(deps),
     ...pluginRoutes(deps),
   ];
 }

@@ -55,7 +55,9 @@ export async function builtinBench(tools: (deps: BenchDeps) => readonly Tool[]):
   await store.turns.begin(turn("t1", "a", ["in1"]));
   const deps: BenchDeps = { clock, ids: systemIds, log: recordingLog(), store, home };
   const events = createEvents(deps);
-  const gate = quietGate({ ...deps, events, store: store.toolCalls }, tools(deps), { allow: ["*", "gateway"] });
+  const all = tools(deps);
+  const limits = Object.fromEntries(all.map(({ name }) => [name, { calls: 10_000, perMs: 60_000 }]));
+  const gate = quietGate({ ...deps, events, store: store.toolCalls }, all, { allow: ["*", "gateway"], limits });
   const signal = new AbortController().signal;
   let calls = 0;
   const bench: BuiltinBench = {

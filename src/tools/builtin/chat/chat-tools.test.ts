@@ -106,8 +106,9 @@ describe("send_message", () => {
     const first = await bench.call("send_message", { text: "same" }, { callId: "c-1" });
     expect(await bench.call("send_message", { text: "same" }, { callId: "c-1" })).toEqual(first);
     await bench.call("send_message", { text: "same" }, { callId: "c-2" });
-    await bench.call("send_message", { text: "other words" }, { callId: "c-1" });
-    expect((await sent()).length).toBe(count + 3);
+    const reused = await bench.call("send_message", { text: "other words" }, { callId: "c-1" });
+    expect(reused).toMatchObject({ kind: "refused", code: "call_conflict" });
+    expect((await sent()).length).toBe(count + 2);
   });
 
   test("outside of a conversation says so, and in somebody else's turn too", async () => {

@@ -83,7 +83,7 @@ export async function denied(
   denial: Denial,
 ): Promise<Ended> {
   const idempotent = facts?.flags.idempotent ?? true;
-  await record.refused({ tool: facts?.name ?? request.tool, params, idempotent }, denial.message);
+  await record.refused({ tool: facts?.name ?? request.tool, params, idempotent }, denial);
   return { outcome: denial, written: Promise.resolve() };
 }
 

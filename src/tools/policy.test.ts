@@ -160,7 +160,7 @@ test("a configured limit counts instead of the tool's own, and keeps whether it 
       tool(async () => says("")),
       policy(),
     ),
-  ).toEqual({ calls: 1_000, perMs: 60_000, durable: false });
+  ).toEqual({ calls: 6_000, perMs: 60_000, durable: false });
 });
 
 describe("pi's own tools", () => {

@@ -105,7 +105,7 @@ export function needsApproval({ name, flags, approval }: ToolFacts, policy: Tool
 }
 
 /** Calls of one person of any one tool that says nothing about it itself. */
-const GENERAL_LIMIT: ToolLimit = { calls: 1_000, perMs: 60_000 };
+const GENERAL_LIMIT: ToolLimit = { calls: 6_000, perMs: 60_000 };
 
 export function limitOf({ name, limit }: ToolFacts, policy: Pick<ToolPolicy, "limits">): ToolLimit {
   const own = Object.hasOwn(policy.limits, name) ? policy.limits[name] : undefined;

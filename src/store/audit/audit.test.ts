@@ -147,6 +147,50 @@ describe("the record of tool calls", () => {
     });
   });
 
+  test.each([
+    ["head", "delete from tool_calls where seq > 15", "max"],
+    ["start", "delete from tool_calls where seq < 5", "min"],
+  ])(
+    "shows a %s that was moved to where the calls now end, although the file beside it is gone too",
+    async (mark, cut, end) => {
+      await using home = await filled();
+      await rm(join(home.path, "audit-head.json"));
+      const links =
+        "select intent_no as no, intent_hash as hash from tool_calls union all select end_no, end_hash from tool_calls where end_no is not null";
+      const place =
+        mark === "head" ? `select no, hash from (${links}) order by no desc limit 1` : "select 8, 'unknown'";
+      tamper(home, `${cut}; update audit_marks set (no, hash) = (${place}) where name = '${mark}'`);
+      const { kind, findings } = await verifyAudit(home.path);
+      expect([
+        kind,
+        findings.some(({ say }) => say === `The mark of the ${mark} of the chain was changed.`),
+        end,
+      ]).toEqual(["tampered", true, end]);
+    },
+  );
+
+  test("shows a call of another course of events in the place of the real one", async () => {
+    await using home = await filled(5);
+    const file = database(home);
+    const goOn = async (...ids: string[]) => {
+      await using store = await openStore(DEPS, { home: home.path });
+      for (const id of ids) await store.toolCalls.refuse(intent(id, "t1", true), "no");
+    };
+    await copyFile(file, `${file}.fork`);
+    await goOn("w", "x");
+    await copyFile(file, `${file}.other`);
+    await copyFile(`${file}.fork`, file);
+    await goOn("v", "y", "z");
+    // the real second call gives way to the one that stands in its place in the other course: every number and hash of it is genuine
+    const columns = "id, intent_no, intent_hash, end_no, end_hash, call_id, params_hash, input";
+    tamper(
+      home,
+      `attach '${file}.other' as other; update tool_calls set (${columns}) = (select ${columns} from other.tool_calls where id = 'x') where id = 'y'`,
+    );
+    const { kind, findings } = await verifyAudit(home.path);
+    expect([kind, findings.some(({ callId }) => callId === "x")]).toEqual(["tampered", true]);
+  });
+
   test("shows a head file that was changed or is gone", async () => {
     await using home = await filled();
     const file = join(home.path, "audit-head.json");

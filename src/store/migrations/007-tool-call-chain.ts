@@ -42,9 +42,9 @@ create unique index tool_calls_once on tool_calls (scope, call_id) where status 
 create index tool_calls_unknown on tool_calls (scope, call_id, seq) where status = 'unknown';
 -- no status in these: a call that ends well, as most do, changes none of them
 create index tool_calls_by_time on tool_calls (at);
-create index tool_calls_by_session on tool_calls (session_key, at);
+create index tool_calls_by_session on tool_calls (session_key, at, seq, tool);
 create index tool_calls_by_tool on tool_calls (tool, at);
-create index tool_calls_unwell on tool_calls (status, at) where status in ('error', 'blocked', 'unknown');
+create index tool_calls_unwell on tool_calls (status, at, seq, tool) where status in ('error', 'blocked', 'unknown');
 
 create table audit_marks (
   name text primary key not null check (name in ('start', 'head')),

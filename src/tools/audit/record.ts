@@ -24,7 +24,7 @@ export interface CallRecord {
   waits(call: Known): Promise<void>;
   /** The row is on the disk; from now on the tool may run. Rejects when it could not be written: then the tool must not. */
   begins(call: Known): Promise<void>;
-  refused(call: Known, message: string): Promise<void>;
+  refused(call: Known, because: { readonly code: string; readonly message: string }): Promise<void>;
   /** Resolves when it is written. Never rejects: the tool has done its work, and whoever waits for it is told. */
   ended(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): Promise<void>;
   /** Since it began. */
@@ -85,10 +85,10 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
       else await deps.store.intend(intent(call, false));
       [state, tool] = ["open", call.tool];
     },
-    async refused(call, message) {
+    async refused(call, { code, message }) {
       tool = call.tool;
       if (state !== "new") return settle({ status: "blocked", output: deps.scrub(message) });
-      deps.log.warn("tool call refused", { tool, turnId, sessionKey, path });
+      deps.log.warn("tool call refused", { tool, code, turnId, sessionKey, principal, path });
       await deps.store.refuse(intent(call, false), deps.scrub(message));
     },
     ended: (outcome) => settle(endOf(outcome, deps.scrub)),

@@ -256,6 +256,7 @@ describe("a background tool", () => {
     const turn = new AbortController();
     await world.call({ text: "x" }, {}, turn.signal);
     turn.abort();
+    await world.call({ text: "x" }, { callId: "c1" }, turn.signal); // who asks again and does not wait ends nothing
     await world.clock.advance(1_000);
     expect(world.last()?.end).toBeNull();
     const stopped = world.gate[Symbol.asyncDispose]();

@@ -77,16 +77,21 @@ export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => void {
 type End = Omit<ToolEnd, "output" | "ms"> & { readonly output: string | null; readonly ms?: number };
 
 function recording(queries: ToolCallQueries, chain: Chain) {
-  const add = (call: ToolIntent, status: "running" | "pending" = call.waiting ? "pending" : "running"): Link => {
+  const add = (
+    call: ToolIntent,
+    status: "running" | "pending" | "blocked" = call.waiting ? "pending" : "running",
+  ): Link => {
     const row = toRow(call);
     const link = chain.append("intent", intentContent(row));
     queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash });
     return link;
   };
   /** Null: it has ended already, or there is no such call. */
-  const end = (id: string, { status, output, reply, ms }: End): Link | null => {
+  const end = (id: string, made: End): Link | null => {
     const open = queries.byId.first({ id });
-    if (!open || (open.status !== "running" && open.status !== "pending")) return null;
+    return open?.status === "running" || open?.status === "pending" ? close(id, made) : null;
+  };
+  const close = (id: string, { status, output, reply, ms }: End): Link => {
     const row = {
       ...{ id, status, output },
       ms: ms === undefined ? null : Math.round(ms),
@@ -100,8 +105,8 @@ function recording(queries: ToolCallQueries, chain: Chain) {
     end,
     add,
     addEnded(call: ToolIntent, output: string): Link | null {
-      add(call, "pending"); // never `running`: nothing ran
-      return end(call.id, { status: "blocked", output, ms: 0 });
+      add(call, "blocked"); // never open, not for a moment: its call id may belong to a call that did run
+      return close(call.id, { status: "blocked", output, ms: 0 });
     },
     /** Rows from before there was a chain are taken into it as they are. */
     adopt(): void {

@@ -112,12 +112,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     {
       ...deps,
       ...named,
-      store,
-      receiver,
-      live,
+      ...{ store, receiver, live, events, stream },
       takeBack: createTakeBack({ events, queue, outbox }),
-      events,
-      stream,
       page: options.page,
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,

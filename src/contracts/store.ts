@@ -17,14 +17,12 @@ import type {
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
-import type { QueueModeStore } from "./store-queue-modes.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
   readonly turns: TurnStore;
   readonly outbox: OutboxStore;
   readonly sessions: SessionStore;
-  readonly queueModes: QueueModeStore;
   readonly toolCalls: ToolCallStore;
   readonly media: MediaStore;
   readonly signIns: SignInStore;
@@ -237,6 +235,8 @@ export interface SessionStore {
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;
   /** The next turn starts with an empty memory in a new session file; what was said stays readable. False: no such session. */
   reset(key: SessionKey, at: number): Promise<boolean>;
+  /** How it wants to be queued; null: as its channel, and the gateway, say. False: no such session. Read with the summary and by `inbox.accept`. */
+  setQueueMode(key: SessionKey, mode: QueueMode | null): Promise<boolean>;
   /** Added up over all sessions: for people who ask, not for every message. */
   total(): Promise<SessionTotal>;
 }

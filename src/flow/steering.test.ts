@@ -5,7 +5,7 @@ import type { Receipt } from "../contracts/channel.ts";
 import type { Store } from "../contracts/store.ts";
 import { type Deferred, deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
-import { flow, SESSION } from "../testing/flow-world.ts";
+import { flow, SESSION } from "../testing/flow/flow-world.ts";
 
 const DIED = {
   type: "failed",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import { dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
-import { flow, SESSION } from "../testing/flow-world.ts";
+import { flow, SESSION } from "../testing/flow/flow-world.ts";
 
 describe("a turn", () => {
   test("streams what the agent says, shows its tools, and ends with the stored reply", async () => {

@@ -4,7 +4,7 @@ import type { Receipt } from "../contracts/channel.ts";
 import type { InboxId, Principal } from "../contracts/ids.ts";
 import { deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
-import { flow, SESSION } from "../testing/flow-world.ts";
+import { flow, SESSION } from "../testing/flow/flow-world.ts";
 import { expiredEnd } from "./turn-ending.ts";
 
 const OPERATOR = "operator" as Principal;

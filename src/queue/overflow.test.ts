@@ -1,7 +1,7 @@
 /** Messages of channels that cannot refuse, when there is no room: kept, shown shortened in a turn of their session, and finished with it. */
 import { describe, expect, test } from "bun:test";
 import type { BatchEntry } from "../contracts/queue.ts";
-import { DONE, keyOf, never, queueWorld, type QueueWorld, words } from "../testing/queue-world.ts";
+import { DONE, keyOf, never, queueWorld, type QueueWorld, words } from "../testing/flow/queue-world.ts";
 import { OVERFLOW_CHARS } from "./work.ts";
 
 const keep = { whenFull: "keep" } as const;

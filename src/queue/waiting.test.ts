@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InboxId, Principal } from "../contracts/ids.ts";
 import type { UnbegunReply } from "../contracts/queue.ts";
-import { DONE, idOf, keyOf, never, queueWorld, words } from "../testing/queue-world.ts";
+import { DONE, idOf, keyOf, never, queueWorld, words } from "../testing/flow/queue-world.ts";
 
 const HOUR_MS = 3_600_000;
 const BACK: UnbegunReply = {

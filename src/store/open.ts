@@ -14,7 +14,6 @@ import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createOutbox } from "./rows/outbox.ts";
-import { createQueueModes } from "./rows/queue-modes.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
@@ -147,7 +146,6 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     turns: createTurns(rows),
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
-    queueModes: createQueueModes(rows),
     toolCalls: createToolCalls(rows),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),

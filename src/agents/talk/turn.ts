@@ -46,6 +46,7 @@ export function startTurn(
   const steering = createSteering(deps, process, accepted.promise);
   let stopCause: Ending | null = null;
   let lastSign = clock.elapsed();
+  const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
 
   const finish = (ending: Ending, trusted: boolean): void => {
     if (finished.signal.aborted) return;
@@ -76,8 +77,6 @@ export function startTurn(
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
 
-  const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
-
   const begin = async (): Promise<void> => {
     const answer = await process.request({ type: "prompt", ...inputFields(options.input) }, finished.signal);
     lastSign = clock.elapsed();
@@ -97,10 +96,7 @@ export function startTurn(
       () => undefined, // the turn is over
     );
   }
-  void over.promise.then(() => {
-    listening[Symbol.dispose]();
-    signal.removeEventListener("abort", stopped);
-  });
+  void over.promise.then(() => listening[Symbol.dispose]()).then(() => signal.removeEventListener("abort", stopped));
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
 }
 

@@ -54,6 +54,13 @@ export function createSessions(deps: RowDeps): SessionStore {
       ]),
   );
 
+  const changeMode = sql.prepare((db, p: Params<{ key: SessionKey; mode: SessionTable["queue_mode"] }>) =>
+    db
+      .updateTable("sessions")
+      .set({ queue_mode: p("mode") })
+      .where("key", "=", p("key")),
+  );
+
   return {
     get: (key) =>
       read(() => {
@@ -76,6 +83,7 @@ export function createSessions(deps: RowDeps): SessionStore {
         if (!row) return { sessions: 0, usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } };
         return { sessions: row.sessions, usage: toUsage(row) };
       }),
+    setQueueMode: (key, mode) => write(() => changeMode.run({ key, mode }) > 0),
     reset: (key, at) => write(() => swapFile.run({ key, file: newSessionFile(ids), at }) > 0),
   };
 }

@@ -216,6 +216,7 @@ function createMemory() {
       list: async (_filter, page) => ({ items: [summary(API_SESSION)].slice(0, page.limit) }),
       transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
       reset: async (key) => !key.includes("missing"),
+      setQueueMode: never,
       total: never,
     },
     media: {

@@ -1,13 +1,13 @@
 /** A queue on a real store with a clock that tests move, and the words to say things into it. */
-import type { InboxId, Principal, SessionKey } from "../contracts/ids.ts";
-import type { Accepted, Batch, Queue, QueueEntry, TurnEnd } from "../contracts/queue.ts";
-import type { Store } from "../contracts/store.ts";
-import { systemIds } from "../kit/ids.ts";
-import { createQueue, type QueueDeps, type QueueSettings } from "../queue/index.ts";
-import { createFakeClock, type FakeClock } from "./fake-clock.ts";
-import { entry } from "./messages.ts";
-import { realStore } from "./real-store.ts";
-import { recordingLog } from "./recording-log.ts";
+import type { InboxId, Principal, SessionKey } from "../../contracts/ids.ts";
+import type { Accepted, Batch, Queue, QueueEntry, TurnEnd } from "../../contracts/queue.ts";
+import type { Store } from "../../contracts/store.ts";
+import { systemIds } from "../../kit/ids.ts";
+import { createQueue, type QueueDeps, type QueueSettings } from "../../queue/index.ts";
+import { createFakeClock, type FakeClock } from "../fake-clock.ts";
+import { entry } from "../messages.ts";
+import { realStore } from "../real-store.ts";
+import { recordingLog } from "../recording-log.ts";
 
 export const never = new AbortController().signal;
 export const DONE: TurnEnd = {

@@ -21,7 +21,6 @@ import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } f
 import type { QueueMode, Span } from "./queue.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
-import type { QueueModeStore } from "./store/queue-modes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { TaskStore } from "./store/tasks.ts";
@@ -34,7 +33,6 @@ export interface Store extends AsyncDisposable {
   readonly turns: TurnStore;
   readonly outbox: OutboxStore;
   readonly sessions: SessionStore;
-  readonly queueModes: QueueModeStore;
   readonly toolCalls: ToolCallStore;
   readonly media: MediaStore;
   readonly signIns: SignInStore;
@@ -261,6 +259,8 @@ export interface SessionStore {
   configure(key: SessionKey, settings: Partial<SessionSettings>): Promise<boolean>;
   /** Gives it a title that stays; null takes it back, and the first words said in it are its title again. False: no such session. */
   rename(key: SessionKey, name: string | null): Promise<boolean>;
+  /** How it wants to be queued; null: as its channel, and the gateway, say. False: no such session. Read with the summary and by `inbox.accept`. */
+  setQueueMode(key: SessionKey, mode: QueueMode | null): Promise<boolean>;
   /** Added up over all sessions: for people who ask, not for every message. */
   total(): Promise<SessionTotal>;
 }

@@ -92,6 +92,25 @@ describe("lanes", () => {
     expect(taken(lanes, 0)).toEqual(["one"]);
   });
 
+  test("remember nothing of ten thousand sessions that had work and have none", () => {
+    const lanes = createLanes();
+    const names = Array.from({ length: 10_000 }, (_, n) => `s${n}`);
+    for (const name of names) lanes.add(work(name), "end", 0);
+    expect(lanes.stats()).toMatchObject({ waiting: 10_000, lanes: 10_000 });
+    for (const _ of names) lanes.release(take(lanes) as SessionKey, 0, COLLECT);
+    expect(lanes.stats()).toEqual({ waiting: 0, overflow: 0, running: 0, lanes: 0 });
+    expect(lanes.next(0, () => COLLECT, turn)).toEqual({ kind: "none" });
+  });
+
+  test("let whoever waits long enough go before those who are more important", () => {
+    const lanes = createLanes();
+    lanes.add(work("hook", 3), "end", 0);
+    lanes.add(work("dm", 10), "end", 69_999);
+    expect(take(lanes, 69_999)).toBe("dm");
+    lanes.add(work("another dm", 10), "end", 70_000);
+    expect(take(lanes, 70_000)).toBe("hook");
+  });
+
   test("forget a session as soon as it has no work", () => {
     const lanes = createLanes();
     lanes.add(work("a"), "end", 0);

@@ -27,7 +27,7 @@ export interface QueueDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly store: Pick<Store, "inbox" | "turns" | "queueModes">;
+  readonly store: Pick<Store, "inbox" | "turns" | "sessions">;
   /** Without it everything is for an agent. */
   readonly workKind?: WorkKindOf;
 }
@@ -50,7 +50,7 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
     takeCommand: (signal) => takeNext(world, "commands", signal),
     cancel: (id, by, end) => cancel(world, { id, by }, end),
     async choose(sessionKey, mode) {
-      await deps.store.queueModes.set(sessionKey, mode);
+      await deps.store.sessions.setQueueMode(sessionKey, mode);
       lanes.setMode(sessionKey, mode);
       ring(); // what waits may now be wanted in the running turn
     },

@@ -20,7 +20,6 @@ import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
 import { createOutbox } from "./rows/outbox.ts";
-import { createQueueModes } from "./rows/queue-modes.ts";
 import { createRoleGrants } from "./rows/chats/role-grants.ts";
 import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
@@ -166,7 +165,6 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     turns: createTurns(rows),
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
-    queueModes: createQueueModes(rows),
     toolCalls: createToolCalls(rows, { chain, headFile: audit.headFile }),
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),

@@ -71,7 +71,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.inbox.accept(row("in10", "a"));
   const unbegun = { inboxIds: ["in10" as InboxId], outcome: "aborted", reply: [], to: HERE, at: 1 } as const;
   await store.turns.endUnbegun({ ...turn("t10", "a", []), ...unbegun });
-  await store.queueModes.set(sessionKey("a"), "steer");
+  await store.sessions.setQueueMode(sessionKey("a"), "steer");
   await store.outbox.pending(10);
   await store.outbox.part("t1:0");
   await store.outbox.markSending("t1:0", { attempts: 1, lost: 0, at: 1 });

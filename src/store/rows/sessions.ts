@@ -48,6 +48,13 @@ export function createSessions(deps: RowDeps): SessionStore {
       ]),
   );
 
+  const changeMode = sql.prepare((db, p: Params<{ key: SessionKey; mode: SessionTable["queue_mode"] }>) =>
+    db
+      .updateTable("sessions")
+      .set({ queue_mode: p("mode") })
+      .where("key", "=", p("key")),
+  );
+
   return {
     get: (key) =>
       read(() => {
@@ -72,6 +79,7 @@ export function createSessions(deps: RowDeps): SessionStore {
       }),
     reset: (key, at, byTurn) => write(() => startAfresh(key, { turnId: byTurn ?? null, at })),
     ...createSessionChanges(deps),
+    setQueueMode: (key, mode) => write(() => changeMode.run({ key, mode }) > 0),
   };
 }
 

@@ -30,14 +30,14 @@ export function queuePromises(opened: () => Promise<StoreWorld>): void {
   test("a session keeps the queue mode that was chosen for it, over a restart, until it is taken back", async () => {
     await using world = await opened();
     const key = sessionKey("a");
-    expect(await world.store.queueModes.set(key, "steer")).toBe(false);
+    expect(await world.store.sessions.setQueueMode(key, "steer")).toBe(false);
     expect(await world.store.inbox.accept(row("in1", "a"))).toEqual({ kind: "stored", mode: null, hidden: null });
-    expect(await world.store.queueModes.set(key, "steer")).toBe(true);
+    expect(await world.store.sessions.setQueueMode(key, "steer")).toBe(true);
     const again = await world.reopen();
     expect(await again.inbox.accept(row("in2", "a"))).toMatchObject({ mode: "steer" });
     expect((await again.sessions.get(key))?.queueMode).toBe("steer");
     expect((await again.inbox.unfinished()).map(({ mode }) => mode)).toEqual(["steer", "steer"]);
-    await again.queueModes.set(key, null);
+    await again.sessions.setQueueMode(key, null);
     expect([(await again.sessions.get(key))?.queueMode, await again.inbox.accept(row("in3", "a"))]).toMatchObject([
       undefined,
       { mode: null },

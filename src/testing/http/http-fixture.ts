@@ -236,6 +236,7 @@ function createMemory() {
       list: async (_filter, page) => ({ items: [summary(API_SESSION)].slice(0, page.limit) }),
       transcript: async (_key, page) => ({ items: transcript.slice(-page.limit) }),
       reset: async (key) => !key.includes("missing"),
+      setQueueMode: never,
       total: never,
       async configure(key, changes) {
         chosen.set(key, { ...(chosen.get(key) ?? { model: null, thinking: null }), ...changes });

@@ -164,6 +164,8 @@ function mortalStore(world: World, state: State, real: Store): Store {
     }
     world.calls++;
     try {
+      if (name === "turns.join" && !world.calm && chance.hits(world.options.joinFails))
+        throw new Error("disk I/O error");
       const result = await run();
       observe(world, name, { args, result });
       if (killed === "after") state.die(`after ${name}`);
@@ -188,7 +190,7 @@ function mortalStore(world: World, state: State, real: Store): Store {
     ...real,
     inbox: door("inbox", real.inbox),
     turns: door("turns", real.turns),
-    queueModes: door("queueModes", real.queueModes),
+    sessions: door("sessions", real.sessions),
     outbox: door("outbox", real.outbox),
     toolCalls: door("toolCalls", real.toolCalls),
   };

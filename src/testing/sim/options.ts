@@ -39,6 +39,8 @@ export interface SimOptions {
   readonly givesUp: number;
   /** Share of messages that are wanted in the running answer. */
   readonly steers: number;
+  /** Share of notes that a message joined a turn which the disk does not take. */
+  readonly joinFails: number;
   /** Share of messages that somebody tries to take back. */
   readonly cancels: number;
   /** How often somebody chooses another queue mode for a session. */
@@ -67,7 +69,7 @@ export function optionsOf(chance: Chance): SimOptions {
     talkMs: chance.pick([500, 5_000, 60_000]),
     mode: chance.pick(QUEUE_MODES),
     maxOverflow: chance.pick([1, 3, 50]),
-    ttlMs: chance.hits(0.3) ? chance.between(3_000, 60_000) : A_LONG_TIME_MS,
+    ttlMs: chance.hits(0.4) ? chance.between(300, 20_000) : A_LONG_TIME_MS,
     collectMs: chance.pick([0, 200, 2_000]),
     maxPerSession: chance.pick([2, 5, 20]),
     maxTotal: chance.pick([6, 30, 100]),
@@ -83,7 +85,7 @@ export function optionsOf(chance: Chance): SimOptions {
       noLease: some(0.2, 0.2),
       unsafeTool: some(0.5, 0.5),
       slow: some(0.4, 0.5),
-      deaf: some(0.5, 0.9),
+      deaf: some(0.5, 0.7),
     },
     channels: CHANNELS.map((channel) => ({
       ...channel,
@@ -98,7 +100,8 @@ export function optionsOf(chance: Chance): SimOptions {
     bursts: some(0.5, 0.8),
     repeats: some(0.6, 0.4),
     givesUp: some(0.5, 0.4),
-    steers: some(0.5, 0.5),
+    steers: some(0.6, 0.8),
+    joinFails: some(0.5, 0.6),
     cancels: some(0.5, 0.5),
     choices: chance.hits(0.4) ? chance.between(1, 6) : 0,
     aborts: chance.hits(0.5) ? chance.between(1, 6) : 0,

@@ -184,8 +184,9 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
   return Array.from({ length: options.messages }, (_, at) => {
     const session = chance.between(1, options.sessions);
     const person = chance.between(1, 2);
+    const near = chance.hits(0.5) ? homes.get(`${session} ${3 - person}`) : undefined; // often two speak in one chat
     const home =
-      homes.get(`${session} ${person}`) ?? chance.pick(["safe", "deduplicated", "forgetful", "risky", "held"]);
+      homes.get(`${session} ${person}`) ?? near ?? chance.pick(["safe", "deduplicated", "forgetful", "risky", "held"]);
     homes.set(`${session} ${person}`, home);
     const event = (events.get(home) ?? 0) + 1;
     events.set(home, event);
@@ -203,7 +204,7 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
         receivedAt: START_MS,
       },
       sessionKey: sessionKeyOf(session),
-      role: session === 1 && person === 1 ? "owner" : "member", // most share a role, so that it keeps nobody apart
+      role: session % 2 === 1 && person === 1 ? "owner" : "member", // others share a role, so that it keeps nobody apart
       priority: session % 2 === 0 ? 10 : 5,
       told: null,
       maybe: false,

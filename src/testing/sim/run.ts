@@ -105,6 +105,7 @@ function keepRunning(world: World): Gateway {
       `life ${mine} began: ${started.recovered.waiting} waiting, ${started.recovered.interrupted} interrupted`,
     );
     life = started;
+    checkModes(world, started);
   };
   const people = startPeople(world, () => life);
   time.at(0, () => void start());
@@ -125,6 +126,15 @@ function keepRunning(world: World): Gateway {
       again();
     },
   };
+}
+
+/** What waits when a life begins goes on as its session wants it. */
+function checkModes({ facts, options }: World, { queue }: Life): void {
+  for (const [key, mode] of facts.modes) {
+    const found = queue.session(key, "");
+    if (mode === "unknown" || found.waiting === 0) continue;
+    if (found.mode !== (mode ?? options.mode)) facts.wrong(`${key} forgot its mode over a restart`);
+  }
 }
 
 /** A process that was taken for dead and is not: it offers the end of its turn after somebody else has taken it over. */

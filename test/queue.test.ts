@@ -1,5 +1,7 @@
 /** Queue modes on a real gateway with real pi: what the provider receives proves which message was heard in which turn, and how often. */
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { type Deferred, deferred } from "../src/kit/deferred.ts";
 import {
   type FakeProvider,
@@ -10,6 +12,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
+  agentPids,
   agentReady,
   endpoint,
   eventually,
@@ -111,6 +114,24 @@ describe("a message that arrives during an answer", () => {
     socket.close();
   });
 
+  test("is tried again together with the turn it has joined when the agent is killed", async () => {
+    const socket = await openSocket(gateway);
+    const goOn = await heldTurn(socket, "killed", "begin this");
+    scripts.set("and finish it", { kind: "hang" });
+    await send(socket, "killed", "and finish it");
+    goOn.resolve();
+    await socket.until((events) => events.some(({ event }) => event === "turn.joined"));
+    await eventually(
+      () => requestsOf("begin this").length,
+      (count) => count === 2,
+    );
+    for (const pid of agentPids(gateway.home)) process.kill(pid, "SIGKILL");
+    await settled("killed", 1);
+    const last = provider.requests.at(-1);
+    expect([last && usersIn(last), await answersIn("killed")]).toEqual([["begin this\n\nand finish it"], ["noted"]]);
+    socket.close();
+  });
+
   test("is taken up after a crash of the gateway, once, in whatever turn it was", async () => {
     const home = gateway.home;
     const socket = await openSocket(gateway);
@@ -134,6 +155,28 @@ describe("a message that arrives during an answer", () => {
       "told too late",
     ]);
     expect(items.every(({ turnId }) => turnId !== null)).toBe(true);
+  });
+});
+
+describe("a message that waited too long", () => {
+  test("is not answered by the next start, which tells its chat; the turn before it is", async () => {
+    const { home } = gateway;
+    await post(gateway, { session: "old", text: "/queue followup" });
+    const socket = await openSocket(gateway);
+    await heldTurn(socket, "old", "asked in time");
+    await send(socket, "old", "asked long ago");
+    await gateway.kill();
+    scripts.set("asked in time", says("in time"));
+    const db = new Database(join(home, "gateway.db"));
+    db.run("update inbox set received_at = received_at - 90000000 where text = 'asked long ago'");
+    db.close();
+    gateway = await startGatewayProcess({ home });
+    await settled("old", 3);
+    expect((await answersIn("old")).slice(1)).toEqual([
+      "in time",
+      "This message waited 25 hours and was not answered. Send it again if it still matters.",
+    ]);
+    expect(provider.requests.map(usersIn).flat()).not.toContain("asked long ago");
   });
 });
 

@@ -94,6 +94,13 @@ describe("a turn", () => {
     expect(chat.live).toEqual({ turnId: "t1", text: "", tools: [], ended: false });
   });
 
+  test("takes messages that join it out of the queue and goes on with its text", () => {
+    const joined = event("turn.joined", 13, { turnId: "t1", inboxIds: ["in2"] });
+    const waiting = [item("m1", { inboxId: "in1", turnId: null }), item("m2", { inboxId: "in2", turnId: null })];
+    const chat = play(ready(waiting), started(11), delta(12, "so far"), joined);
+    expect([chat.items.map((one) => one.turnId as string | null), chat.live?.text]).toEqual([["t1", "t1"], "so far"]);
+  });
+
   test("streams into the live text", () => {
     expect(play(ready(), started(11), delta(12, "Hel"), delta(13, "lo")).live?.text).toBe("Hello");
   });

@@ -78,10 +78,22 @@ export function countWork({ counts }: LaneTable, work: Work, sign: 1 | -1): void
 export function queueUp(table: LaneTable, lane: Lane, now: number): void {
   const [head] = lane.waiting;
   if (!head || lane.running || lane.inLine || lane.collecting) return;
-  lane.inLine = (head.alone && !head.errand) || isExpired(head, now) ? "commands" : "talk";
+  lane.inLine = lineFor(head, now);
   if (lane.inLine === "commands") return void table.commands.push(lane);
   table.talk.push(lane, head.priority, now);
   table.nextExpiryAt = Math.min(table.nextExpiryAt, expiryOf(head));
+}
+
+function lineFor(head: Work, now: number): "talk" | "commands" {
+  return (head.alone && !head.errand) || isExpired(head, now) ? "commands" : "talk";
+}
+
+/** Its head has changed while it stood in line: it keeps its place, unless it belongs in the other line now. */
+export function standRight(table: LaneTable, lane: Lane, now: number): void {
+  const [head] = lane.waiting;
+  if (!lane.inLine || !head || lineFor(head, now) === lane.inLine) return;
+  leaveLine(table, lane);
+  queueUp(table, lane, now);
 }
 
 export function leaveLine({ talk, commands }: LaneTable, lane: Lane): void {

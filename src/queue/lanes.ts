@@ -153,6 +153,7 @@ function addOverflow(table: LaneTable, work: Work, hidden: InboxId | null, now: 
   else waiting.push(work);
   moves.countWork(table, work, 1);
   if (hidden) hide(waiting, hidden);
+  moves.standRight(table, lane, now); // overflow that grows is younger than it was
   moves.noteArrival(table, lane, now);
 }
 

@@ -114,6 +114,18 @@ describe("a full gateway", () => {
   });
 });
 
+test("overflow that had waited too long and gets company is answered after all, by those who have an agent", async () => {
+  await using fx = await queueWorld({ maxTotal: 1, ttlMs: 60_000 });
+  await fx.say("a", "one");
+  await fx.say("b", "two", keep);
+  await fx.clock.advance(60_000);
+  const expired = await fx.queue.takeCommand(never); // both are in line now for those who need no agent
+  expect(words(expired)).toEqual(["one"]);
+  await fx.say("c", "busy");
+  await fx.say("b", "three", keep);
+  expect([await fx.answer(), await fx.answer()]).toEqual([["busy"], ["two", "three"]]);
+});
+
 test("overflow that waited too long is told so as one, counted ones included", async () => {
   await using fx = await full({ maxOverflow: 1, ttlMs: 60_000 });
   for (const text of ["three", "four"]) await fx.say("a", text, keep);

@@ -244,6 +244,21 @@ describe("a streamed answer", () => {
     ]);
   });
 
+  test("shows the words of a turn that its message joined, from there on", async () => {
+    await using world = startHttpWorld();
+    const response = await world.postJson("/api/chat", { text: "hi", stream: true });
+    const { events: bus } = world.deps;
+    bus.emit("turn.delta", { ...turn("in_9"), text: "before" });
+    bus.emit("turn.joined", { ...turn("in_9"), inboxIds: [id("in_1")] });
+    bus.emit("turn.delta", { ...turn("in_9"), text: "after" });
+    world.endTurn(id("in_1"), { content: "both" });
+    expect(events(await response.text()).map(([name, data]) => [name, data.text ?? data.content])).toEqual([
+      ["accepted", undefined],
+      ["delta", "after"],
+      ["done", "both"],
+    ]);
+  });
+
   test("misses nothing of a turn that starts before the receipt is seen", async () => {
     await using world = startHttpWorld();
     world.onTaken = (inboxId) => {

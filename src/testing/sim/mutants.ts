@@ -359,4 +359,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (at < 0 || lane.running?.offered.has(id)) continue;",
     replace: "if (at < 0) continue;",
   },
+  {
+    name: "overflow that grows while it stands in line as expired is answered by those who have no agent",
+    file: "queue/lanes.ts",
+    find: "moves.standRight(table, lane, now);",
+    replace: "",
+  },
 ];

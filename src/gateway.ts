@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
+import { createAutomation } from "./automation.ts";
 import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
@@ -101,13 +102,16 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const openPool = (from: Config) => startPool({ ...deps, events, tools }, poolOptions(options, from, tools));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
 
+  const grants = await openRoleGrants(store.roleGrants);
+  const begins = { ...late, receiver: () => receiver, queue: () => queue, grants: grants.current };
+  const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
+
   const files = await ownFiles({ ...deps, store }, config(), options);
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
-  const channels = createChannelSet(Object.values(named));
+  const channels = createChannelSet([...Object.values(named), automation.channel]);
   const lastStats = createLastStats();
-  const grants = await openRoleGrants(store.roleGrants);
   const models = createModelDesk({ clock, pool, environment: options.environment }, config);
   const roles = createRoleDesk(deps, config, grants);
   const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles };
@@ -121,7 +125,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
-  const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, options);
+  const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: () => [...reloader.notices(), ...automation.notices()] }, options);
   const http: HttpServer = openHttp(
     {
       ...deps,
@@ -161,11 +165,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     media: store.media,
     briefing,
     files,
+    systemEvents: store.systemEvents,
   };
   const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+  life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
+  life.own("configuration", reloader.start({ events, http, pool, automation, openPool, token, setLogLevel: deps.setLogLevel }));
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
 }
@@ -197,10 +203,11 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
   return events;
 }
 
-function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config, tools: ToolGate): PoolOptions {
+function poolOptions(options: GatewayOptions, config: Config, tools: ToolGate): PoolOptions {
+  const { agent, agents, models, roles } = config;
   const features = {
-    heartbeat: false,
-    cron: false,
+    heartbeat: config.heartbeat.enabled,
+    cron: config.cron.enabled,
     media: tools.specs(null).some(({ name }) => name === "send_media"),
   };
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
@@ -225,7 +232,8 @@ function createCommands(config: () => Config, { pool, queue, ...deps }: CommandP
   return createCommandRegistry(builtinCommands({ ...deps, configured, queued }));
 }
 
-function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {
+function turnLimits({ agent, agents, gateway, heartbeat }: Config, agentId: AgentId | undefined) {
   const own = agents.find(({ id }) => id === agentId);
-  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs };
+  const { ackMaxChars } = heartbeat;
+  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs, ackMaxChars };
 }

@@ -15,6 +15,7 @@ export function createCommandRegistry(list: readonly Command[]): Commands {
   }
   const parse = (message: InboundMessage) => parseCommand(message, (name) => byName.has(name));
   const find: Commands["find"] = (message) => {
+    if (!byPerson(message)) return null;
     const parsed = parse(message);
     const command = parsed.kind === "command" ? byName.get(parsed.name) : undefined;
     return command && parsed.kind === "command" ? { command, args: parsed.args } : null;
@@ -23,6 +24,7 @@ export function createCommandRegistry(list: readonly Command[]): Commands {
   return {
     find,
     plain(message) {
+      if (!byPerson(message)) return message.text;
       const parsed = parse(message);
       return parsed.kind === "text" ? parsed.text : message.text;
     },
@@ -39,6 +41,11 @@ export function createCommandRegistry(list: readonly Command[]): Commands {
       return command.run(args, context, signal);
     },
   };
+}
+
+/** Only people give commands: the task of a job stays a task, whatever it begins with. */
+function byPerson({ origin = "chat" }: InboundMessage): boolean {
+  return origin === "chat";
 }
 
 export function mayUse(command: Command, role: Role): boolean {

@@ -142,7 +142,8 @@ async function store(world: QueueWorld, entry: QueueEntry, kind: WorkKind, as: "
     as === "work" ? addWork(world, row, { id, kind }) : addOverflow(world, row, { id, kind, hidden: stored.hidden });
   lanes.setMode(sessionKey, stored.mode);
   if (kind === "stop") stop(world, sessionKey, "stopped");
-  const interrupts = kind === "talk" && !entry.message.steer;
+  const byPerson = (entry.message.origin ?? "chat") === "chat";
+  const interrupts = kind === "talk" && byPerson && !entry.message.steer;
   if (interrupts && modes.modeIn(sessionKey, entry.message.address.channel) === "interrupt")
     stop(world, sessionKey, "interrupted");
   world.ring();

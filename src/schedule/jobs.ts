@@ -1,5 +1,5 @@
 /** The one way to make and change jobs. Owners see all; others their own. Jobs of the configuration file are changed in the file. */
-import type { Job, JobStore } from "../contracts/automation/job.ts";
+import { type Job, type JobStore, MAX_TASK_CHARS } from "../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobInput, JobRefusal, Jobs, Maker } from "../contracts/automation/jobs.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -14,7 +14,6 @@ export interface JobsDeps {
   readonly engine: Pick<Engine, "poke" | "runNow">;
 }
 
-export const MAX_TASK_CHARS = 8_000;
 const MAX_JOBS_OF_PERSON = 1_000;
 /** An agent that was talked into making jobs is stopped early. */
 const MAX_JOBS_BY_AGENT = 20;
@@ -109,7 +108,14 @@ function mayTouch(job: Job, who: Asker): boolean {
   return who.role === "owner" || job.createdBy === who.principal;
 }
 
-export function newJob(deps: Pick<JobsDeps, "clock" | "ids" | "times">, input: JobInput, maker: Maker): Job | Refusal {
+/** Like `Maker`, and the configuration file is one too. */
+export type AnyMaker = Omit<Maker, "source"> & Pick<Job, "source">;
+
+export function newJob(
+  deps: Pick<JobsDeps, "clock" | "ids" | "times">,
+  input: JobInput,
+  maker: AnyMaker,
+): Job | Refusal {
   const id =
     input.id ??
     deps.ids
@@ -133,6 +139,7 @@ export function newJob(deps: Pick<JobsDeps, "clock" | "ids" | "times">, input: J
     createdBy: maker.principal,
     role: maker.role,
     to: maker.to,
+    sessionKey: maker.sessionKey,
     state: "active",
     because: null,
     createdAt: now,

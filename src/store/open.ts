@@ -12,6 +12,8 @@ import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts"
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
+import { createPlaces } from "./rows/automation/places.ts";
+import { createSystemEvents } from "./rows/automation/system-events.ts";
 import { createConversations } from "./rows/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
@@ -157,6 +159,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
     jobs: createJobs(rows),
+    systemEvents: createSystemEvents(rows),
+    places: createPlaces(rows),
     conversations: createConversations(rows),
     roleGrants: createRoleGrants(rows),
     notes: createNotes(rows),

@@ -105,7 +105,7 @@ async function openAudit(deps: ToolGateDeps, request: ToolRequest, idempotent: b
     sessionKey,
     principal,
     tool: request.tool,
-    origin: "chat",
+    origin: request.context.cause ?? "chat",
     input: request.params ?? {},
     idempotent,
     at: deps.clock.now(),

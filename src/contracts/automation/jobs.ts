@@ -1,6 +1,6 @@
 /** What people, programs and agents may do with jobs: the same rules whoever asks, over whichever way. */
 import type { ChatAddress } from "../chat.ts";
-import type { AgentId, Principal, Role } from "../ids.ts";
+import type { AgentId, Principal, Role, SessionKey } from "../ids.ts";
 import type { Listed, Page } from "../store.ts";
 import type { Job, JobRun, JobSpec, Schedule } from "./job.ts";
 
@@ -33,8 +33,9 @@ export interface Asker {
 
 export interface Maker extends Asker {
   readonly source: "person" | "agent";
-  /** Where its words go: the chat in which it was made. */
-  readonly to: ChatAddress;
+  /** Where its words go: the chat in which it was made; null where it was made in none. */
+  readonly to: ChatAddress | null;
+  readonly sessionKey: SessionKey | null;
   readonly agentId: AgentId;
 }
 

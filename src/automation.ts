@@ -1,7 +1,7 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
 import { type Config, type Environment } from "./config/index.ts";
 import type { Job, RunOutcome } from "./contracts/automation/job.ts";
-import type { Jobs } from "./contracts/automation/jobs.ts";
+import type { JobDesk } from "./contracts/automation/jobs.ts";
 import type { OwnReceiver } from "./contracts/automation/own-message.ts";
 import type { SystemEvents } from "./contracts/automation/system-event.ts";
 import type { AgentPool } from "./contracts/agent.ts";
@@ -15,7 +15,15 @@ import { providerFacts } from "./desk.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
 import type { Log } from "./kit/log.ts";
-import { chooseSession, cronSessionKey, DEFAULT_AGENT, explainRoute, type GrantedRoles, lesserRole, OPERATOR } from "./routing/index.ts";
+import {
+  chooseSession,
+  cronSessionKey,
+  DEFAULT_AGENT,
+  explainRoute,
+  type GrantedRoles,
+  lesserRole,
+  OPERATOR,
+} from "./routing/index.ts";
 import {
   applyConfigJobs,
   type ConfigJob,
@@ -52,7 +60,7 @@ export interface AutomationParts {
 
 /** What the rest of the house needs before anything begins. Makes nothing run. */
 export interface Automation {
-  readonly jobs: Jobs;
+  readonly jobs: JobDesk;
   readonly systemEvents: SystemEvents;
   readonly channel: Channel;
   readonly homes: Homes;
@@ -86,8 +94,9 @@ export function createAutomation(parts: AutomationParts): Automation {
     times,
     engine: {
       poke: () => engine?.poke(),
-      runNow: async (id) => (await engine?.runNow(id)) ?? null,
+      runNow: async (id, at) => (await engine?.runNow(id, at)) ?? null,
     },
+    isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {
     notices = await applyConfigJobs({ ...parts, store: store.jobs, times }, cron.jobs.map(jobOfFile));
@@ -130,7 +139,7 @@ export function createAutomation(parts: AutomationParts): Automation {
   };
 
   return {
-    jobs,
+    jobs: { ...jobs, ...lookAndWake(parts, homes, systemEvents) },
     systemEvents,
     channel,
     homes,
@@ -144,6 +153,30 @@ export function createAutomation(parts: AutomationParts): Automation {
           await running?.[Symbol.asyncDispose]();
         },
       };
+    },
+  };
+}
+
+const MAX_WAKE_CHARS = 8_000;
+
+function lookAndWake(
+  { ids, store, config }: AutomationParts,
+  homes: Homes,
+  systemEvents: SystemEvents,
+): Pick<JobDesk, "wake" | "status"> {
+  return {
+    async wake({ text, mode }, { principal, role, sessionKey }) {
+      if (text.trim() === "") return { kind: "refused", say: "Say what the assistant should know." };
+      if (text.length > MAX_WAKE_CHARS)
+        return { kind: "refused", say: `A wake has ${MAX_WAKE_CHARS} characters at most.` };
+      const home = (sessionKey && (await homes.at(sessionKey))) ?? (await homes.ofOwner());
+      const event = { id: ids.next("event"), sessionKey: home.sessionKey, source: "wake", kind: "task", text } as const;
+      await systemEvents.put(event, mode === "now" ? { wake: { principal, role } } : {});
+      return { kind: "ok", sessionKey: home.sessionKey };
+    },
+    async status() {
+      const running = await store.jobs.running();
+      return { enabled: config().cron.enabled, nextAt: await store.jobs.nextDueAt(), running: running.length };
     },
   };
 }
@@ -235,4 +268,3 @@ function alertWords({ id, failures }: Job, alert: "failing" | "disabled" | "reco
     return `The scheduled job ${id} failed ${times} and is switched off. The last reason: ${because} When that is mended, \`/cron resume ${id}\` starts it again.`;
   return `The scheduled job ${id} failed ${times}: ${because} \`/cron runs ${id}\` shows its runs, \`/cron pause ${id}\` stops it.`;
 }
-

@@ -30,6 +30,7 @@ import { ownFiles, ownTools } from "./own-tools.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
+import { readRelative } from "./schedule/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
@@ -95,7 +96,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents
-  const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
+  const late = {
+    outbox: () => outbox,
+    channels: () => channels,
+    live: () => live,
+    files: () => files,
+    jobs: () => automation.jobs,
+  };
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const own = ownTools({ ...deps, ...late, ...operate, store, config });
   const tools = createToolGate({ ...deps, store: store.toolCalls, registry: createToolRegistry(own) });
@@ -114,7 +121,15 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const lastStats = createLastStats();
   const models = createModelDesk({ clock, pool, environment: options.environment }, config);
   const roles = createRoleDesk(deps, config, grants);
-  const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles };
+  const known = {
+    status: () => status(),
+    queue: () => queue,
+    stats: lastStats,
+    models,
+    roles,
+    jobs: automation.jobs,
+    relative: readRelative,
+  };
   const knowing = { ...deps, events, store, pool, ...known };
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
@@ -125,7 +140,10 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
-  const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: () => [...reloader.notices(), ...automation.notices()] }, options);
+  const status = createStatus(
+    { clock, pool, queue, outbox, channels, configNotices: () => [...reloader.notices(), ...automation.notices()] },
+    options,
+  );
   const http: HttpServer = openHttp(
     {
       ...deps,
@@ -141,6 +159,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       status,
       metrics,
       models,
+      jobs: automation.jobs,
       publicConfig: () => publicConfig(config()),
       ...operate,
     },
@@ -171,7 +190,10 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  life.own("configuration", reloader.start({ events, http, pool, automation, openPool, token, setLogLevel: deps.setLogLevel }));
+  life.own(
+    "configuration",
+    reloader.start({ events, http, pool, automation, openPool, token, setLogLevel: deps.setLogLevel }),
+  );
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
 }

@@ -23,6 +23,7 @@ export function eventWords(ids: Ids, { events, hidden }: ClaimedEvents): EventWo
 function lineOf({ kind, source, text }: SystemEvent): string {
   const from = oneLine(source);
   if (kind === "task") return `due now, from ${from}, do it and tell the person the result: ${text}`;
-  if (kind === "news") return `news from ${from}, in a block of its own below: pass on to the person what matters in it`;
+  if (kind === "news")
+    return `news from ${from}, in a block of its own below: pass on to the person what matters in it`;
   return `${from} has told the person what is in a block of its own below; do not repeat it`;
 }

@@ -31,6 +31,9 @@ export function withoutAck(ending: AgentEnding, maxChars = ACK_MAX_CHARS): Agent
   return rest.length <= maxChars ? "nothing" : { ...ending, text: rest };
 }
 
-export function quietEnd({ usage = NOTHING_USED, model = "" }: Partial<Pick<AgentEnding, "usage" | "model">> = {}): EndWithoutSize {
+export function quietEnd({
+  usage = NOTHING_USED,
+  model = "",
+}: Partial<Pick<AgentEnding, "usage" | "model">> = {}): EndWithoutSize {
   return { outcome: "done", reply: [], usage, model };
 }

@@ -233,7 +233,10 @@ async function attempt(
     if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
     const heard = isHeartbeat(batch) ? withoutAck(ending, options.ackMaxChars) : ending;
-    const end = withLost(heard === "nothing" ? quietEnd(ending) : endOf(heard, stopCauseOf(signal), world.said.posts > 0), lost);
+    const end = withLost(
+      heard === "nothing" ? quietEnd(ending) : endOf(heard, stopCauseOf(signal), world.said.posts > 0),
+      lost,
+    );
     return { kind: "end", end: await withFiles(world, batch, end), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };

@@ -22,4 +22,10 @@ export {
   type RouteFacts,
   type RoutingConfig,
 } from "./router.ts";
-export { buildSessionKey, cronSessionKey, heartbeatSessionKey, parseSessionText, type SessionName } from "./session-key.ts";
+export {
+  buildSessionKey,
+  cronSessionKey,
+  heartbeatSessionKey,
+  parseSessionText,
+  type SessionName,
+} from "./session-key.ts";

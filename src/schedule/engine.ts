@@ -36,8 +36,8 @@ export interface Engine extends AsyncDisposable {
   poke(): void;
   /** The work of a run is over. Said again, it changes nothing. */
   ended(runId: string, outcome: RunOutcome, turnId: JobRun["turnId"]): Promise<void>;
-  /** Begins a run that somebody asked for by hand; false when the job is gone. */
-  runNow(jobId: string): Promise<JobRun | null>;
+  /** Begins a run that somebody asked for by hand; null when the job is gone, or that moment has its run. */
+  runNow(jobId: string, at?: number): Promise<JobRun | null>;
 }
 
 /** The wall clock may jump; nobody tells a sleeping process. */
@@ -82,7 +82,7 @@ export function startEngine(deps: EngineDeps): Engine {
   return {
     poke,
     ended: (runId, outcome, turnId) => finish(world, runId, outcome, turnId),
-    runNow: (jobId) => runNow(world, jobId),
+    runNow: (jobId, at) => runNow(world, jobId, at ?? deps.clock.now()),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error("the gateway is stopping"));
       poke();
@@ -202,11 +202,10 @@ async function beginFreed(world: World): Promise<void> {
   }
 }
 
-async function runNow(world: World, jobId: string): Promise<JobRun | null> {
+async function runNow(world: World, jobId: string, slot: number): Promise<JobRun | null> {
   const job = await world.store.get(jobId);
   if (!job) return null;
   const id = world.ids.next("run");
-  const slot = world.clock.now();
   if (!(await world.store.addManualRun({ id, jobId, slot }))) return null;
   await announce(world, id, job);
   return world.store.run(id);

@@ -6,6 +6,8 @@ export { createToolGate, type ToolGateDeps } from "./gate.ts";
 export { createToolRegistry, type ToolRegistry } from "./registry.ts";
 export { idForProvider, type ProviderSchema, schemaForProvider } from "./schema/providers/provider-profiles.ts";
 export { nameTools } from "./schema/tool-names.ts";
+export { createReminder, type ReminderDeps } from "./builtin/automation/create-reminder.ts";
+export { cron, type CronToolDeps } from "./builtin/automation/cron.ts";
 export { message, type MessageToolDeps } from "./builtin/chat/message.ts";
 export { sendMedia, type SendMediaDeps } from "./builtin/chat/send-media.ts";
 export { sendMessage } from "./builtin/chat/send-message.ts";

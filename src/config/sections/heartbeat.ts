@@ -3,11 +3,16 @@ import { Type } from "typebox";
 import { closed, duration } from "./kinds.ts";
 
 const time = (description: string) =>
-  Type.Optional(Type.String({ pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$", expects: 'a time such as "08:30"', description }));
+  Type.Optional(
+    Type.String({ pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$", expects: 'a time such as "08:30"', description }),
+  );
 
 export const HeartbeatSection = Type.Object(
   {
-    enabled: Type.Boolean({ default: false, description: "Every agent that has something to look after does so by itself." }),
+    enabled: Type.Boolean({
+      default: false,
+      description: "Every agent that has something to look after does so by itself.",
+    }),
     every: duration(1_800_000, 60_000, "How often."),
     activeHours: Type.Object(
       {
@@ -31,10 +36,15 @@ export const HeartbeatSection = Type.Object(
       default: 300,
       minimum: 0,
       maximum: 10_000,
-      description: "A reply that begins or ends with HEARTBEAT_OK is not shown when it has at most so many characters besides.",
+      description:
+        "A reply that begins or ends with HEARTBEAT_OK is not shown when it has at most so many characters besides.",
     }),
     prompt: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 8_000, description: "What the agent is asked instead of the usual words." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 8_000,
+        description: "What the agent is asked instead of the usual words.",
+      }),
     ),
   },
   { ...closed, description: "An agent that looks around from time to time. Costs tokens: off until you want it." },

@@ -3,7 +3,10 @@ import type { RunOutcome } from "../../contracts/automation/job.ts";
 import { ERRORS } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
 
-export function outcomeOf({ outcome, errorCode }: Pick<TurnResult, "outcome" | "errorCode">, timedOut: boolean): RunOutcome {
+export function outcomeOf(
+  { outcome, errorCode }: Pick<TurnResult, "outcome" | "errorCode">,
+  timedOut: boolean,
+): RunOutcome {
   if (outcome === "done") return { kind: "ran" };
   if (timedOut) return { kind: "failed", because: "It took longer than the job allows.", again: true };
   if (outcome === "aborted") return { kind: "failed", because: "It was stopped.", again: false };

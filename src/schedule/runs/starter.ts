@@ -112,7 +112,10 @@ async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
     const role = world.rights.roleOf(job, home);
     if (role === null)
       return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
-    const entry = job.mode === "main" ? await mainEntry(world, { run, job, home, role }) : ownEntry(world, { run, job, home, role });
+    const entry =
+      job.mode === "main"
+        ? await mainEntry(world, { run, job, home, role })
+        : ownEntry(world, { run, job, home, role });
     const receipt = await world.receiver.put(entry, world.stop.signal);
     if (receipt.kind === "refused") {
       if (receipt.because === "stopping") return { kind: "begun" }; // begun again by the next start
@@ -163,7 +166,15 @@ async function mainEntry({ clock, systemEvents }: World, { run, job, home, role 
 function messageOf(run: JobRun, job: Job, receivedAt: number) {
   const eventId = eventIdOf(run);
   const sender = { principal: job.createdBy, name: job.id };
-  return { eventId, fingerprint: eventId, sender, attachments: [], mentioned: true, receivedAt, origin: "cron" } as const;
+  return {
+    eventId,
+    fingerprint: eventId,
+    sender,
+    attachments: [],
+    mentioned: true,
+    receivedAt,
+    origin: "cron",
+  } as const;
 }
 
 function follow(

@@ -63,7 +63,17 @@ export function createPlaces({ sql, read, write, ids }: RowDeps): PlaceStore {
   };
 }
 
-const PLACE = ["session_key", "agent_id", "channel", "account", "chat", "thread", "scope", "sender", "received_at"] as const satisfies readonly (keyof InboxTable)[];
+const PLACE = [
+  "session_key",
+  "agent_id",
+  "channel",
+  "account",
+  "chat",
+  "thread",
+  "scope",
+  "sender",
+  "received_at",
+] as const satisfies readonly (keyof InboxTable)[];
 /** Of each person a few are looked at: one in which nobody has said anything yet is no place. */
 const LOOKED_AT = 3;
 

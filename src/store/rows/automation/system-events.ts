@@ -120,12 +120,16 @@ function createQueries(sql: Sql) {
         .where("session_key", "=", p("key"))
         .where("shown", "=", raw.lit(0))
         .where("expires_at", ">", p("now"))
-        .where(raw<boolean>`(turn_id is null or turn_id in (select id from turns where state in ('failed', 'aborted')))`),
+        .where(
+          raw<boolean>`(turn_id is null or turn_id in (select id from turns where state in ('failed', 'aborted')))`,
+        ),
     ),
   };
 }
 
-function toEvent(row: Pick<SystemEventTable, "id" | "session_key" | "source" | "kind" | "text" | "created_at" | "expires_at">): SystemEvent {
+function toEvent(
+  row: Pick<SystemEventTable, "id" | "session_key" | "source" | "kind" | "text" | "created_at" | "expires_at">,
+): SystemEvent {
   return {
     id: row.id,
     sessionKey: row.session_key,

@@ -1,4 +1,5 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
+import { agentProfiles, agentWorkspace, readChecklist } from "./agents/index.ts";
 import { type Config, type Environment } from "./config/index.ts";
 import type { Job, RunOutcome } from "./contracts/automation/job.ts";
 import type { JobDesk } from "./contracts/automation/jobs.ts";
@@ -18,6 +19,7 @@ import type { Log } from "./kit/log.ts";
 import {
   chooseSession,
   cronSessionKey,
+  heartbeatSessionKey,
   DEFAULT_AGENT,
   explainRoute,
   type GrantedRoles,
@@ -33,11 +35,13 @@ import {
   createSystemEvents,
   createTimes,
   type Engine,
+  type Heartbeat,
   type Home,
   type Homes,
   type JobNews,
   type RunRights,
   startEngine,
+  startHeartbeat,
   startRuns,
 } from "./schedule/index.ts";
 
@@ -49,6 +53,7 @@ export interface AutomationParts {
   readonly events: Events;
   readonly config: () => Config;
   readonly environment: Environment;
+  readonly home: string;
   readonly grants: () => GrantedRoles;
   readonly pool: AgentPool;
   /** Built later; asked for when a run needs them. */
@@ -129,8 +134,10 @@ export function createAutomation(parts: AutomationParts): Automation {
   };
 
   let running: AsyncDisposable | null = null;
+  let pulse: Heartbeat | null = null;
   const follow = async (from: Config): Promise<void> => {
     await applyFile(from);
+    pulse?.poke();
     if (from.cron.enabled && !stopping.signal.aborted) running ??= begin();
     if (from.cron.enabled || !running) return;
     const old = running;
@@ -147,14 +154,44 @@ export function createAutomation(parts: AutomationParts): Automation {
     reload: follow,
     async start() {
       await follow(config());
+      pulse = beginHeartbeat(parts, homes);
       return {
         async [Symbol.asyncDispose]() {
           stopping.abort(new Error("the gateway is stopping"));
+          await pulse?.[Symbol.asyncDispose]();
           await running?.[Symbol.asyncDispose]();
         },
       };
     },
   };
+}
+
+/** A clock of its own: nothing about it keeps a job from running. */
+function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
+  const { store, config, queue, home, environment } = parts;
+  const { roleOf } = rightsOf(parts);
+  return startHeartbeat(
+    {
+      ...parts,
+      ...{ turns: store.turns, places: store.places, systemEvents: store.systemEvents, homes },
+      receiver: parts.receiver(),
+      busy: (sessionKey) => queue().isBusy(sessionKey),
+      checklist(agentId) {
+        const named = config().agents.find(({ id }) => id === agentId);
+        const profile = [...agentProfiles(config()).values()].find(
+          ({ id, role }) => id === agentId && role === "owner",
+        );
+        if (!profile || (agentId !== DEFAULT_AGENT && named?.workspace === undefined)) return Promise.resolve(null); // it shares a folder
+        return readChecklist(agentWorkspace(profile.config, { home, environment }));
+      },
+      standing(agentId, place) {
+        const role = roleOf({ createdBy: OPERATOR, role: "owner", agentId }, place);
+        return role && { principal: OPERATOR, role };
+      },
+      sessionOf: heartbeatSessionKey,
+    },
+    () => ({ ...config().heartbeat, agents: [DEFAULT_AGENT, ...config().agents.map(({ id }) => id as AgentId)] }),
+  );
 }
 
 const MAX_WAKE_CHARS = 8_000;

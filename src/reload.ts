@@ -120,7 +120,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
   if (["agent", "agents", "models", "roles.profiles", "cron.enabled", "heartbeat.enabled"].some(touches))
     targets.pool.replace(await targets.openPool(config));
   if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
-  if (touches("cron")) await targets.automation.reload(config);
+  if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
   if (touches("logging")) targets.setLogLevel(config.logging.level);
 }
 

@@ -1,6 +1,7 @@
 /** The command line as commander sees it: names, options and words of help. Each command lives in its own file and is loaded when it is called. */
 import type { Command } from "commander";
 import type { LogLevel } from "../observe/index.ts";
+import { addCron } from "./automation/add-cron.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
@@ -32,6 +33,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addRunning(program, commander, world, finish);
   addLooking(program, commander, world, finish);
   addSessions(program, commander, world, finish);
+  addCron(program, world, { common, finish });
   addRoute(program, commander, world, finish);
   addConfig(program, world, finish);
   return program;

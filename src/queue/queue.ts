@@ -59,6 +59,10 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       const { waiting, overflow, running } = lanes.stats();
       return { waiting: waiting + overflow, running };
     },
+    isBusy(sessionKey) {
+      const { messages, overflow } = lanes.waitingIn(sessionKey);
+      return messages + overflow > 0 || lanes.running(sessionKey) !== null;
+    },
     session(sessionKey, channel) {
       const { messages, overflow } = lanes.waitingIn(sessionKey);
       const chosen = lanes.mode(sessionKey) !== null;

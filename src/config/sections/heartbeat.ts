@@ -13,7 +13,7 @@ export const HeartbeatSection = Type.Object(
       default: false,
       description: "Every agent that has something to look after does so by itself.",
     }),
-    every: duration(1_800_000, 60_000, "How often."),
+    every: duration(1_800_000, 1_000, "How often."),
     activeHours: Type.Object(
       {
         start: time("Not before. Default: any time."),

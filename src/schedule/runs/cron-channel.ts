@@ -9,7 +9,7 @@ import type { TurnId } from "../../contracts/ids.ts";
 import type { PlaceStore } from "../../contracts/store/places.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Homes } from "./home.ts";
-import { CRON_CHANNEL, readRunAddress, type RunAddress } from "./run-address.ts";
+import { CRON_CHANNEL, HEARTBEAT, readRunAddress, type RunAddress } from "./run-address.ts";
 
 export interface CronChannelDeps {
   readonly clock: Clock;
@@ -63,7 +63,7 @@ async function handOn(
   const speaker = await deps.places.speakerOf(part.turnId);
   const home = await deps.homes.at(key);
   if (!speaker || !home) throw new SendError("permanent", "there is nobody to hand this on to");
-  const event = { id: part.id, sessionKey: home.sessionKey, source: `job ${jobId}`, text: part.message.text };
+  const event = { id: part.id, sessionKey: home.sessionKey, source: sourceOf(jobId), text: part.message.text };
   if (how === "announce") {
     const { principal, role } = speaker;
     return deps.systemEvents.put({ ...event, kind: "news" }, { wake: { principal, role } });
@@ -79,4 +79,8 @@ async function handOn(
   });
   deps.outbox().wake();
   if (part.message.text.trim() !== "") await deps.systemEvents.put({ ...event, kind: "said" }, {});
+}
+
+function sourceOf(jobId: string): string {
+  return jobId === HEARTBEAT ? "heartbeat" : `job ${jobId}`;
 }

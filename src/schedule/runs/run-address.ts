@@ -5,6 +5,9 @@ import type { SessionKey } from "../../contracts/ids.ts";
 
 export const CRON_CHANNEL = "cron";
 
+/** Instead of a job's id: what a look around says goes the same way. */
+export const HEARTBEAT = "heartbeat";
+
 export interface RunAddress {
   readonly jobId: string;
   readonly delivery: Job["delivery"];

@@ -33,7 +33,7 @@ export interface StarterDeps {
 
 export interface RunRights {
   /** The lesser of what its maker had then and has now; null: not let in any more. */
-  roleOf(job: Job, home: Home): Role | null;
+  roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, home: Home): Role | null;
   sessionOf(agent: AgentId, jobId: string, runId: string): SessionKey;
   /** Why it could not work, before anything is spent; null: nothing is known against it. */
   unable(job: Job, home: Home): string | null;

@@ -13,15 +13,13 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { writeFile } from "node:fs/promises";
 import { demoChart } from "./demo-chart.ts";
 import { CHART } from "./demo-requests.ts";
-import { type DemoReply, type DemoTurn, demoReply } from "./demo-script.ts";
+import { type DemoReply, type DemoTurn, demoReply, demoWords } from "./demo-script.ts";
 
 const PROVIDER = "gwdemo";
 const MODEL = "demo";
 const API = "gw-demo-api";
 const WORD_PACE_MS = 12;
 const CHARS_PER_TOKEN = 4;
-/** What the gateway says before people's words is for models that can read. */
-const FACTS = /^<gateway-facts ([\w-]+)>\n[^]*?\n<\/gateway-facts \1>\n\n/;
 const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } as const;
 
 export function registerDemoModel(pi: ExtensionAPI): void {
@@ -124,7 +122,7 @@ function readTurn(context: TranscriptContext): DemoTurn {
   const content = last?.role === "user" ? last.content : "";
   const images =
     typeof content === "string" ? [] : content.flatMap((part) => (part.type === "image" ? [part.mimeType] : []));
-  return { kind: "user", text: textOf(content).replace(FACTS, ""), images, tools };
+  return { kind: "user", text: demoWords(textOf(content)), images, tools };
 }
 
 function textOf(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

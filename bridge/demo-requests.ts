@@ -27,10 +27,7 @@ const PHRASES: readonly Phrase[] = [
     pattern: /^(?:what are|what's on|show|list)(?: me)? my (?:tasks|task list|to-?dos?)\b()/i,
     request: () => ({ tool: "list_tasks", input: {} }),
   },
-  {
-    pattern: /^(?:remind me\b|(?:set|create) a reminder\b)([\s\S]*)$/i,
-    request: (text) => ({ tool: "create_reminder", input: { text } }),
-  },
+  { pattern: /^(?:remind me\b|(?:set|create) a reminder\b)([\s\S]*)$/i, request: reminder },
   {
     pattern: /^send me (?:a|an|the) (?:chart|file|picture|image|diagram)\b()/i,
     request: () => ({ tool: "send_media", input: { path: CHART, caption: "A chart, drawn by the demo model." } }),
@@ -58,6 +55,19 @@ function note(content: string): DemoRequest {
   const [line = ""] = content.split("\n");
   const title = line.length > MAX_TITLE_CHARS ? `${line.slice(0, MAX_TITLE_CHARS)}…` : line;
   return { tool: "save_note", input: { title, content } };
+}
+
+const WHEN = /\bin (?:\d{1,6}|an?|one) ?[a-z]+\b/i;
+
+/** "in 5 seconds to stretch": when, and what is left. Without a time it is an hour from now. */
+function reminder(words: string): DemoRequest {
+  const when = WHEN.exec(words)?.[0] ?? "in 1 hour";
+  const text = words
+    .replace(WHEN, " ")
+    .trim()
+    .replace(/^(?:to|that|about|of|for me to)\s+/i, "")
+    .replace(/[.!]+$/, "");
+  return { tool: "create_reminder", input: { text: text || "what you wanted", when } };
 }
 
 function task(title: string): DemoRequest {

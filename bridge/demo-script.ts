@@ -36,6 +36,7 @@ Things to try:
 
 - **status**: I call a real tool and tell you what it says
 - **note: buy milk**, **add task water the plants**, **what are my tasks**: real tools too
+- **remind me in 10 seconds to stretch**: a real job, and its words come by themselves
 - **send me a chart**: a picture, drawn and sent
 - **tell me a long story**: to watch streaming, and to stop it
 - **code**: a code block
@@ -72,11 +73,32 @@ export function greet(name: string): string {
 
 ${FOOTNOTE}`;
 
+const NEWS = "A scheduled job reports: ";
+/** What the gateway says before people's words is for models that can read. */
+const FACTS = /^<gateway-facts ([\w-]+)>\n([^]*?)\n<\/gateway-facts \1>\n\n/;
+const NEWS_BLOCK = /<untrusted-text ([\w-]+)[^>\n]*>\n([^]*?)\n<\/untrusted-text \1>\n\n/g;
+const WAKE = /^\(A scheduled job has something/;
+const DUE = /^due now, from [^,\n]+, do it[^:\n]*: ([^]*)$/m;
+
+/** The words the script answers to: without the gateway's blocks, unless these are what it was woken for. */
+export function demoWords(raw: string): string {
+  const facts = FACTS.exec(raw)?.[2] ?? "";
+  const rest = raw.replace(FACTS, "");
+  const words = rest.replace(NEWS_BLOCK, "");
+  if (!WAKE.test(words) && !words.startsWith("(The job ")) return words;
+  const news = [...rest.matchAll(NEWS_BLOCK)].map(([, , text = ""]) => text);
+  if (news.length > 0) return `${NEWS}${news.join("\n\n")}`;
+  return DUE.exec(facts)?.[1] ?? words;
+}
+
 export function demoReply(turn: DemoTurn): DemoReply {
   if (turn.kind === "result") return say(reportResult(turn));
   const text = turn.text.trim();
   const echo = /^echo:\s?([\s\S]*)$/i.exec(text);
   if (echo) return { kind: "say", text: echo[1] ?? "", atOnce: true };
+  const due = /^Remind the person of this[^:]*: ([\s\S]+)$/.exec(text);
+  if (due) return say(`Reminder: ${due[1] ?? ""}`);
+  if (text.startsWith(NEWS)) return say(text);
   if (turn.images.length > 0) return say(aboutImages(turn.images));
   const request = demoRequest(text);
   if (request) return ask(request, turn.tools);

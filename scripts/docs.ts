@@ -39,6 +39,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",
   "turn.measured": "Where the time of an ended turn went, stretch by stretch. Comes before its `turn.ended`.",
   "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",
+  "cron.run": "A slot of a job got its row, or its run has ended.",
   status: "Something on the status page changed: `what` says which part to read again.",
   "agent.spawned": "An agent process started.",
   "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",

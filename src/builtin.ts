@@ -5,12 +5,16 @@ import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
   addTask,
   completeTask,
+  createReminder,
+  cron,
+  type CronToolDeps,
   gatewayTool,
   type GatewayToolDeps,
   listTasks,
   message,
   type MessageToolDeps,
   type NoteToolDeps,
+  type ReminderDeps,
   saveNote,
   searchNotes,
   sendMedia,
@@ -38,6 +42,8 @@ export type BuiltinToolDeps = NoteToolDeps &
   SendMediaDeps &
   MessageToolDeps &
   SessionStatusDeps &
+  CronToolDeps &
+  ReminderDeps &
   GatewayToolDeps & { readonly search: Omit<WebSearchDeps, "clock" | "ids"> };
 
 /** All there are; which of them an agent is offered is decided elsewhere. Making them has no effects. */
@@ -54,6 +60,8 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
     listTasks(deps),
     completeTask(deps),
     updateTask(deps),
+    cron(deps),
+    createReminder(deps),
     // without a provider there is nothing to offer; a provider that is set later is offered after the next start
     ...(deps.search.settings().provider ? [webSearch({ clock, ids, ...deps.search })] : []),
     gatewayTool(deps),

@@ -36,7 +36,7 @@ function createModelDesk({ clock, pool, environment }: DeskDeps, config: () => C
   return createSessionModels({ clock, pool, providers: () => providerFacts(config(), environment) });
 }
 
-function providerFacts({ models }: Pick<Config, "models">, environment: Environment): ProviderFacts {
+export function providerFacts({ models }: Pick<Config, "models">, environment: Environment): ProviderFacts {
   const configured = Object.entries(models.providers).map(([provider, { models: served }]) => {
     const list = served.map(({ id, reasoning }) => ({
       name: `${provider}/${id}`,

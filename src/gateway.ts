@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
+import { createAutomation } from "./automation.ts";
 import { builtinChannels } from "./builtin.ts";
 import { createChannelSet } from "./channels/index.ts";
 import { createCommands } from "./command-side.ts";
@@ -40,6 +41,7 @@ import { createHooks, startPlugins } from "./plugins/index.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { createRouter } from "./routing/index.ts";
+import { readRelative } from "./schedule/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { openToolSide, pluginOptions } from "./tool-side.ts";
@@ -109,20 +111,28 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const asking = { store: store.toolCalls, events, hooks, receiver: () => receiver };
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
-  const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
+  const late = {
+    outbox: () => outbox,
+    channels: () => channels,
+    live: () => live,
+    files: () => files,
+    jobs: () => automation.jobs,
+  };
   const own = ownTools({ ...deps, ...late, ...operate, store, config });
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
+  const desk = await openDesk({ clock, pool, environment: options.environment, store: store.roleGrants }, config);
+  const begins = { ...late, receiver: () => received, queue: () => queue, grants: desk.grants };
+  const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
   const files = await ownFiles({ ...deps, store }, config(), options);
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
-  const channels = createChannelSet(Object.values(named), tellSent({ hooks }));
-  const desk = await openDesk({ clock, pool, environment: options.environment, store: store.roleGrants }, config);
+  const channels = createChannelSet([...Object.values(named), automation.channel], tellSent({ hooks }));
   const lastStats = createLastStats();
-  const asked = { status: () => status(), queue: () => queue };
+  const asked = { status: () => status(), queue: () => queue, jobs: automation.jobs, relative: readRelative };
   const commands = createCommands(config, { ...deps, ...desk, ...asked, events, store, pool, stats: lastStats });
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
@@ -135,10 +145,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
-  const notices = { plugins, configNotices: reloader.notices };
+  const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
   const status = createStatus({ clock, pool, queue, outbox, channels, ...notices }, options);
   const watched = { live, events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const acting = { ...named, ...operate, store, receiver, plugins, models: desk.models, page: options.page };
+  const doing = { models: desk.models, jobs: automation.jobs, page: options.page };
+  const acting = { ...named, ...operate, ...doing, store, receiver, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
   const { agentTokens } = toolSide;
   const access = { token: token(config()), mediaKey: secrets.mediaKey };
@@ -150,10 +161,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const using = { media: store.media, briefing: createBriefing(deps), files };
+  const using = { media: store.media, briefing: createBriefing(deps), files, systemEvents: store.systemEvents };
   answer(life, config, { ...deps, ...using, hooks, events, queue, pool, outbox, live, commands, lastStats });
+  life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  const reloading = { events, http, pool, plugins, openPool, token, setLogLevel: deps.setLogLevel };
+  const reloading = { events, http, pool, plugins, automation, openPool, token, setLogLevel: deps.setLogLevel };
   life.own("configuration", reloader.start(reloading));
   http.setReady(true);
   tellPlugins({ hooks, events }, options.version, life);
@@ -199,12 +211,14 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
   return events;
 }
 
-function poolOptions(options: GatewayOptions, { agent, agents, models, roles }: Config): PoolOptions {
-  const features = { heartbeat: false, cron: false, media: true };
+function poolOptions(options: GatewayOptions, config: Config): PoolOptions {
+  const { agent, agents, models, roles } = config;
+  const features = { heartbeat: config.heartbeat.enabled, cron: config.cron.enabled, media: true };
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
 }
 
-function turnLimits({ agent, agents, gateway }: Config, agentId: AgentId | undefined) {
+function turnLimits({ agent, agents, gateway, heartbeat }: Config, agentId: AgentId | undefined) {
   const own = agents.find(({ id }) => id === agentId);
-  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs };
+  const { ackMaxChars } = heartbeat;
+  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs, ackMaxChars };
 }

@@ -2,6 +2,7 @@
 import { type BuiltinToolDeps, builtinTools } from "./builtin.ts";
 import { agentProfiles, agentWorkspace } from "./agents/index.ts";
 import { type Config, type Environment, publicConfig } from "./config/index.ts";
+import type { JobDesk } from "./contracts/automation/jobs.ts";
 import type { Channel } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { LiveTurns } from "./contracts/flow.ts";
@@ -17,6 +18,7 @@ import type { Log } from "./kit/log.ts";
 import { systemResolver } from "./kit/outside/guarded-fetch.ts";
 import { openOutgoingFiles } from "./media/index.ts";
 import { chooseSession } from "./routing/index.ts";
+import { readRelative } from "./schedule/index.ts";
 import type { SessionFacts } from "./tools/index.ts";
 
 export interface OwnToolParts {
@@ -30,6 +32,7 @@ export interface OwnToolParts {
   channels(): ReadonlyMap<string, Channel>;
   live(): LiveTurns;
   files(): OutgoingFiles;
+  jobs(): JobDesk;
 }
 
 export function ownTools(parts: OwnToolParts): readonly Tool[] {
@@ -49,6 +52,8 @@ export function ownTools(parts: OwnToolParts): readonly Tool[] {
         found && { sessionKey: found.sessionKey, to: { channel: found.channel, account: "default", chat: found.chat } }
       );
     },
+    jobs: lateDesk(parts.jobs),
+    relative: readRelative,
     recorded: (key) => recorded(parts, key),
     publicConfig: () => publicConfig(config()),
     reloadConfig: parts.reloadConfig,
@@ -56,6 +61,23 @@ export function ownTools(parts: OwnToolParts): readonly Tool[] {
     search: { resolve: systemResolver, settings: () => config().tools.webSearch },
   };
   return builtinTools(deps);
+}
+
+/** Asked for with each call: it is built after the tools. */
+function lateDesk(desk: () => JobDesk): JobDesk {
+  return {
+    add: (...asked) => desk().add(...asked),
+    update: (...asked) => desk().update(...asked),
+    remove: (...asked) => desk().remove(...asked),
+    pause: (...asked) => desk().pause(...asked),
+    resume: (...asked) => desk().resume(...asked),
+    run: (...asked) => desk().run(...asked),
+    get: (...asked) => desk().get(...asked),
+    list: (...asked) => desk().list(...asked),
+    runs: (...asked) => desk().runs(...asked),
+    wake: (...asked) => desk().wake(...asked),
+    status: () => desk().status(),
+  };
 }
 
 /** A conversation that is not open in the calling agent: what its rows say, without what only an agent could know. */

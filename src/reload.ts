@@ -15,6 +15,7 @@ export interface ReloadTargets {
   readonly http: HttpServer;
   readonly pool: { replace(next: AgentPool): void };
   readonly plugins: { refresh(): Promise<void> };
+  readonly automation: { reload(config: Config): Promise<void> };
   openPool(config: Config): Promise<AgentPool>;
   token(config: Config): Secret;
   setLogLevel(level: Config["logging"]["level"]): void;
@@ -118,9 +119,10 @@ function judge(current: LoadedConfig, next: LoadedConfig): Verdict {
 
 async function apply(targets: ReloadTargets, config: Config, changed: readonly string[]): Promise<void> {
   const touches = (section: string): boolean => changed.some((key) => key === section || key.startsWith(`${section}.`));
-  if (["agent", "agents", "models", "roles.profiles"].some(touches))
+  if (["agent", "agents", "models", "roles.profiles", "cron.enabled", "heartbeat.enabled"].some(touches))
     targets.pool.replace(await targets.openPool(config));
   if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
+  if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
   if (touches("logging")) targets.setLogLevel(config.logging.level);
 }
 

@@ -3,6 +3,7 @@
  * without effects where pi is and which model answers. No pi type leaves this module; session files and the agent folder are written only here.
  */
 export { agentWorkspace } from "./setup/agent-folder.ts";
+export { readChecklist } from "./setup/checklist.ts";
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";

@@ -8,7 +8,9 @@ import { readServerEvents, type ServerEvent } from "./read-stream.ts";
 export interface GatewayClient {
   readonly gateway: RunningGateway;
   get(path: string, signal: AbortSignal): Promise<Fields>;
+  /** Without a body when there is none. */
   post(path: string, body: unknown, signal: AbortSignal): Promise<Fields>;
+  remove(path: string, signal: AbortSignal): Promise<Fields>;
   /** Posts and follows the events of the answer. */
   stream(request: StreamRequest, signal: AbortSignal): AsyncIterable<ServerEvent>;
 }
@@ -44,8 +46,11 @@ export function createClient(gateway: RunningGateway): GatewayClient {
   return {
     gateway,
     get: async (path, signal) => fieldsOf(await call(path, {}, signal)),
-    post: async (path, body, signal) =>
-      fieldsOf(await call(path, { method: "POST", headers: json, body: JSON.stringify(body) }, signal)),
+    post: async (path, body, signal) => {
+      const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
+      return fieldsOf(await call(path, { method: "POST", ...sent }, signal));
+    },
+    remove: async (path, signal) => fieldsOf(await call(path, { method: "DELETE" }, signal)),
     async *stream({ path, body, idempotencyKey }, signal) {
       const headers = { ...json, accept: "text/event-stream", "idempotency-key": idempotencyKey };
       const response = await call(path, { method: "POST", headers, body: JSON.stringify(body) }, signal);

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge/export.ts";
+import { addCron } from "./automation/add-cron.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
@@ -36,6 +37,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addRunning(program, commander, world, finish);
   addLooking(program, commander, world, finish);
   addSessions(program, commander, world, finish);
+  addCron(program, world, { common, finish });
   addRoute(program, commander, world, finish);
   addTools(program, commander, world, finish);
   addConfig(program, world, finish);

@@ -4,13 +4,15 @@ import type { Role } from "../contracts/ids.ts";
 import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
+import { cronCommand, type CronCommandDeps } from "./automation/cron-command.ts";
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
 import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
-export interface BuiltinCommandDeps extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps {
+export interface BuiltinCommandDeps
+  extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps, CronCommandDeps {
   readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
   status(): GatewayStatus;
   readonly queued: Pick<Queue, "session" | "choose">;
@@ -37,6 +39,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...looking(deps),
     ...modelCommands(deps),
     ...conversationCommands(deps),
+    cronCommand(deps),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];
   return list;

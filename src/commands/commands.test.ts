@@ -9,6 +9,7 @@ import { testModels, testRoles } from "../testing/commands/command-desk.ts";
 import { entry, inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { noJobs } from "../testing/schedule/no-jobs.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
 import { MAX_REMEMBERED_SESSIONS } from "./last-stats.ts";
 import { parseCommand } from "./parse.ts";
@@ -44,6 +45,8 @@ async function world() {
       store: real.store,
       stats,
       status: () => STATUS,
+      jobs: noJobs(),
+      relative: () => null,
       queued: {
         session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
         choose: async (_key, mode) => void chosen.push(mode),

@@ -22,6 +22,7 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
   for (const command of list) add(command);
   const parse = (message: InboundMessage) => parseCommand(message, (name) => byName.has(name));
   const find: Commands["find"] = (message) => {
+    if (!byPerson(message)) return null;
     const parsed = parse(message);
     const command = parsed.kind === "command" ? byName.get(parsed.name) : undefined;
     return command && parsed.kind === "command" ? { command, args: parsed.args } : null;
@@ -39,6 +40,7 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
       };
     },
     plain(message) {
+      if (!byPerson(message)) return message.text;
       const parsed = parse(message);
       return parsed.kind === "text" ? parsed.text : message.text;
     },
@@ -55,6 +57,11 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
       return command.run(args, context, signal);
     },
   };
+}
+
+/** Only people give commands: the task of a job stays a task, whatever it begins with. */
+function byPerson({ origin = "chat" }: InboundMessage): boolean {
+  return origin === "chat";
 }
 
 export function mayUse(command: Command, role: Role): boolean {

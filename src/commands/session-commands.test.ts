@@ -10,6 +10,7 @@ import { OFFERED, testModels, testRoles } from "../testing/commands/command-desk
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { noJobs } from "../testing/schedule/no-jobs.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
 import { pickModel } from "./session-models.ts";
 
@@ -27,6 +28,8 @@ async function world(models = testModels(systemClock)) {
     builtinCommands({
       ...{ clock: systemClock, events: createEvents({ log }), store, stats: createLastStats(), log, models, roles },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as never,
+      jobs: noJobs(),
+      relative: () => null,
       queued: {
         session: () => ({ waiting: 0, mode: "collect", chosen: false }),
         choose: async () => undefined,

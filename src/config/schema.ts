@@ -4,7 +4,9 @@
  */
 import { type Static, Type } from "typebox";
 import { AgentSection, AgentsSection } from "./sections/agents.ts";
+import { CronSection } from "./sections/cron.ts";
 import { GatewaySection } from "./sections/gateway.ts";
+import { HeartbeatSection } from "./sections/heartbeat.ts";
 import { LoggingSection } from "./sections/logging.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
@@ -24,6 +26,8 @@ export const ConfigSchema = Type.Object(
     session: SessionSection,
     models: ModelsSection,
     queue: QueueSection,
+    cron: CronSection,
+    heartbeat: HeartbeatSection,
     tools: ToolsSection,
     media: MediaSection,
     plugins: PluginsSection,

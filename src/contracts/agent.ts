@@ -1,5 +1,5 @@
 /** Isolated agent processes, reused when they fit. Nothing outside agents/ knows a pi type. */
-import type { ChatAddress, Usage } from "./chat.ts";
+import type { ChatAddress, MessageOrigin, Usage } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 
@@ -59,6 +59,8 @@ export interface Caller {
   readonly principal: Principal;
   readonly role: Role;
   readonly origin: ChatAddress;
+  /** What made the work begin; absent: somebody said something. */
+  readonly cause?: MessageOrigin;
 }
 
 /** Exclusive use of one process with the session open. Disposing gives it back, or ends it when it is no longer trustworthy. */

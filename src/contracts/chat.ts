@@ -28,7 +28,11 @@ export interface InboundMessage {
   /** Its sender wants it said into the running answer, whatever the mode. Holds while it arrives; it is not stored. */
   readonly steer?: boolean;
   readonly receivedAt: number;
+  /** What made it begin; absent: somebody said it. */
+  readonly origin?: MessageOrigin;
 }
+
+export type MessageOrigin = "chat" | "cron" | "heartbeat" | "webhook" | "delegate";
 
 /** A file in the media store. The name is what its sender called it and is never used on disk. */
 export interface MediaRef {
@@ -64,6 +68,8 @@ export interface TranscriptItem {
   readonly at: number;
   readonly turnId: TurnId | null; // null: accepted, its turn has not begun
   readonly inboxId?: InboxId;
+  /** On what nobody typed: why it is there. */
+  readonly origin?: Exclude<MessageOrigin, "chat">;
   readonly kind?: OutboundMessage["kind"];
   /** On notices: a stop that somebody asked for need not look like a failure. */
   readonly outcome?: TurnOutcome;

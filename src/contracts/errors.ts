@@ -26,6 +26,11 @@ export const ERRORS = {
   key_reused: { status: 422, retry: "never", say: "This Idempotency-Key was used before for a different request." },
   locked_out: { status: 429, retry: "later", say: "Too many failed attempts. Wait a little before trying again." },
   queue_full: { status: 429, retry: "later", say: "Too many messages are waiting. Try again in a moment." },
+  bad_schedule: { status: 422, retry: "never", say: "That is not a schedule the gateway can read." },
+  bad_job: { status: 422, retry: "never", say: "Something about this job is not valid." },
+  job_exists: { status: 409, retry: "never", say: "There is a job of this name already." },
+  job_unknown: { status: 404, retry: "never", say: "There is no such job." },
+  too_many_jobs: { status: 409, retry: "never", say: "There are too many jobs already. Remove one first." },
   message_expired: {
     status: 504,
     retry: "later",

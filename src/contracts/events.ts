@@ -1,4 +1,5 @@
 /** One map of everything that happens. Observers cannot break the flow. The names below `turn.` and `message` also go to clients. */
+import type { JobRun } from "./automation/job.ts";
 import type { OutboundMessage, ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
 import type { InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
@@ -70,6 +71,8 @@ export interface GatewayEvents {
     readonly usage: Usage;
     readonly model: string;
   };
+  /** A slot of a job got its row, or its run has ended. */
+  "cron.run": { readonly run: JobRun };
   /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins. */
   status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" };
   "agent.spawned": { readonly pid: number };
@@ -91,6 +94,7 @@ export const CLIENT_EVENTS = [
   "turn.delta",
   "turn.tool",
   "turn.ended",
+  "cron.run",
   "status",
 ] as const satisfies readonly EventName[];
 export type ClientEventName = (typeof CLIENT_EVENTS)[number];

@@ -22,6 +22,8 @@ export interface Queue {
   /** Stops the running turn of a lane; false when none runs, or a command that will be done at once. */
   abort(sessionKey: SessionKey): boolean;
   stats(): { readonly waiting: number; readonly running: number };
+  /** Something runs or waits in this lane. */
+  isBusy(sessionKey: SessionKey): boolean;
   /** What waits in one lane, and how it goes on for messages of this channel. */
   session(sessionKey: SessionKey, channel: string): QueuedSession;
 }

@@ -16,12 +16,14 @@ import type {
   Usage,
 } from "./chat.ts";
 import type { JobStore } from "./automation/job.ts";
+import type { SystemEventStore } from "./automation/system-event.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { NoteStore } from "./store/notes.ts";
+import type { PlaceStore } from "./store/places.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { ToolCallStore } from "./store/tool-calls.ts";
@@ -37,6 +39,8 @@ export interface Store extends AsyncDisposable {
   readonly media: MediaStore;
   readonly signIns: SignInStore;
   readonly jobs: JobStore;
+  readonly systemEvents: SystemEventStore;
+  readonly places: PlaceStore;
   readonly conversations: ConversationStore;
   readonly roleGrants: RoleGrantStore;
   readonly notes: NoteStore;

@@ -1,4 +1,6 @@
 /** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
+import type { Job, JobRun, JobSpec } from "./automation/job.ts";
+import type { JobsStatus } from "./automation/jobs.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
@@ -54,6 +56,22 @@ export interface WireMethods {
     params: { tool: string; params?: unknown; callId?: string };
     result: { result: ToolResult; callId: string };
   };
+  "cron.list": {
+    params: { limit?: number; cursor?: string };
+    result: { items: readonly WireJob[]; next?: string };
+  };
+  "cron.add": { params: WireJobInput; result: { job: WireJob } };
+  "cron.update": { params: { id: string } & Partial<Omit<WireJobInput, "id">>; result: { job: WireJob } };
+  "cron.remove": { params: { id: string }; result: { job: WireJob } };
+  "cron.pause": { params: { id: string }; result: { job: WireJob } };
+  "cron.resume": { params: { id: string }; result: { job: WireJob } };
+  "cron.run": { params: { id: string }; result: { job: WireJob; run?: WireRun } };
+  "cron.runs": {
+    params: { id: string; limit?: number; cursor?: string };
+    result: { items: readonly WireRun[]; next?: string };
+  };
+  "cron.wake": { params: { text: string; mode?: "now" | "next-heartbeat" }; result: { sessionKey: string } };
+  "cron.status": { params: Record<string, never>; result: JobsStatus };
   subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
   status: { params: Record<string, never>; result: GatewayStatus };
 }
@@ -110,3 +128,21 @@ export interface GatewayStatus {
   /** Plain sentences about what needs the owner's attention; empty when all is well. */
   readonly notices: readonly string[];
 }
+
+/** A job as a client gives it: an entry of `cron.jobs` in the configuration. What is left out has a default. */
+export interface WireJobInput extends Partial<Omit<JobSpec, "schedule" | "task" | "agentId" | "timeoutMs">> {
+  readonly schedule: JobSpec["schedule"];
+  readonly task: string;
+  readonly agentId?: string;
+  readonly timeoutMs?: number | string;
+  readonly paused?: boolean;
+}
+
+export type WireJob = Omit<Job, "revision" | "anchorAt">;
+
+/** `reason` and `turnId` are absent where there is none. */
+export type WireRun = Omit<JobRun, "reason" | "turnId" | "retryAt"> & {
+  readonly reason?: string;
+  readonly turnId?: string;
+  readonly retryAt?: number;
+};

@@ -18,6 +18,7 @@ import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { routingConfig } from "../testing/routing-config.ts";
+import { noJobs } from "../testing/schedule/no-jobs.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
 
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
@@ -34,6 +35,8 @@ async function life(store: Store, agent: FakeAgent, options: { mode?: QueueMode;
     builtinCommands({
       ...{ clock, events, store, stats, log, models: testModels(clock), roles: testRoles() },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
+      jobs: noJobs(),
+      relative: () => null,
       queued: { session: (...lane) => queue.session(...lane), choose: (...mode) => queue.choose(...mode) },
       configured: () => ({ model: null, thinking: null }),
     }),

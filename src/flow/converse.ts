@@ -1,5 +1,6 @@
 /** One prompt from the question to the agent's last word: shows what it says, measures it, and says into it what arrives meanwhile. */
 import type { AgentEvent, AgentLease } from "../contracts/agent.ts";
+import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -22,13 +23,15 @@ export interface Conversation {
   readonly batch: Batch;
   readonly writer: LiveTurnWriter;
   readonly signal: AbortSignal;
+  /** What the gateway has to tell the model besides. */
+  readonly told?: ClaimedEvents;
 }
 
 const DELTA_GAP_MS = 30;
 
 export async function converse(
   deps: ConverseDeps,
-  { lease, batch, writer, signal }: Conversation,
+  { lease, batch, writer, signal, told }: Conversation,
 ): Promise<AgentEnding> {
   const { spans } = deps;
   spans.enter("first_token");
@@ -37,7 +40,7 @@ export async function converse(
   const deltas = createDeltaStream(deps, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
   let steering: Steering | null = null;
   try {
-    const events = lease.prompt(await promptFor(deps, batch), signal);
+    const events = lease.prompt(await promptFor(deps, batch, told), signal);
     steering = startSteering(deps, { lease, batch, joined: (ids) => shown.joined(ids) }, signal);
     for await (const event of events) {
       if (event.type === "text") {

@@ -8,8 +8,8 @@ import type { Ids } from "../kit/ids.ts";
 import { block, hasMarks, oneLine } from "../kit/marks/markers.ts";
 
 export interface FactsTeller {
-  /** The block for this turn, or null when the model knows enough. */
-  tell(batch: Batch): string | null;
+  /** The block for this turn, or null when the model knows enough. `more`: lines that have to be told. */
+  tell(batch: Batch, more?: readonly string[]): string | null;
 }
 
 /** What a conversation was told last. */
@@ -54,14 +54,16 @@ export function createFactsTeller(
   };
 
   return {
-    tell(batch) {
+    tell(batch, more = []) {
       const now = deps.clock.now();
       const facts = factsOf(batch, now, options.zone);
       const { name } = batch.sessionFile;
-      if (!shouldTell(told.get(name) ?? null, facts).tell) return null;
+      const lines = [...linesOf(batch, now, options.zone), ...causeOf(batch), ...more];
+      const needed = more.length > 0 || causeOf(batch).length > 0;
+      if (!needed && !shouldTell(told.get(name) ?? null, facts).tell) return null;
       const { at, day, where, settledBytes } = facts;
       remember(name, { at, day, where, settledBytes });
-      return block(deps.ids, "gateway-facts", { body: linesOf(batch, now, options.zone).join("\n") });
+      return block(deps.ids, "gateway-facts", { body: lines.join("\n") });
     },
   };
 }
@@ -101,6 +103,13 @@ function linesOf({ entries, role }: Batch, now: number, zone: string): readonly 
     ...(group && first ? [`from: "${oneLine(first.message.sender.name)}" (${role})`] : []),
     ...(attachments.length > 0 ? [`attached: ${attachments.map(attachmentWords).join(", ")}`] : []),
   ];
+}
+
+/** Why nobody said this; nothing when somebody did. */
+function causeOf({ entries: [first] }: Batch): readonly string[] {
+  const { origin = "chat", sender, address } = first?.message ?? {};
+  if (origin === "heartbeat") return ["heartbeat: now"];
+  return origin === "cron" && address?.channel === "cron" ? [`job: ${oneLine(sender?.name ?? "")}`] : [];
 }
 
 function attachmentWords({

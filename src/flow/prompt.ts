@@ -1,10 +1,12 @@
 /** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
 import type { PromptInput } from "../contracts/agent.ts";
+import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
+import { eventWords } from "./event-words.ts";
 import { createFactsTeller, type FactsTeller } from "./facts.ts";
 import { oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapUntrusted } from "../kit/marks/untrusted.ts";
@@ -25,13 +27,18 @@ export function createBriefing(deps: { readonly clock: Clock; readonly ids: Ids 
   return { ids: deps.ids, facts: createFactsTeller(deps) };
 }
 
+const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
+
 type Said = Pick<Batch, "entries" | "hidden">;
 
-export async function promptFor(deps: PromptDeps, batch: Batch): Promise<PromptInput> {
+/** `told`: what the gateway has to tell besides what people say. */
+export async function promptFor(deps: PromptDeps, batch: Batch, told: ClaimedEvents = NOTHING): Promise<PromptInput> {
   const input = await wordsFor(deps, batch);
   if (!deps.briefing) return input;
-  const preface = deps.briefing.facts.tell(batch);
-  return { ...input, text: inGoodHands(deps.briefing, batch, input.text), ...(preface === null ? {} : { preface }) };
+  const { lines, blocks } = eventWords(deps.briefing.ids, told);
+  const facts = deps.briefing.facts.tell(batch, lines);
+  const preface = [...(facts === null ? [] : [facts]), ...blocks].join("\n\n");
+  return { ...input, text: inGoodHands(deps.briefing, batch, input.text), ...(preface === "" ? {} : { preface }) };
 }
 
 /** What is said into a running turn: the words alone, for the rest is known there. */

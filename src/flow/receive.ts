@@ -1,9 +1,10 @@
 /** Message in: check → route → store → tell everyone who watches. Only then is the sender told "accepted". */
+import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { Channel, Receipt, Receiver, RefusedBecause } from "../contracts/channel.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
 import type { Events } from "../contracts/events.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
-import type { Queue } from "../contracts/queue.ts";
+import type { Queue, QueueEntry } from "../contracts/queue.ts";
 import type { Router, Verdict } from "../contracts/routing.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
@@ -22,7 +23,11 @@ export interface ReceiverLimits {
 }
 
 /** `stopping` refuses new messages while the gateway drains. */
-export function createReceiver(deps: ReceiverDeps, limits: () => ReceiverLimits, stopping: AbortSignal): Receiver {
+export function createReceiver(
+  deps: ReceiverDeps,
+  limits: () => ReceiverLimits,
+  stopping: AbortSignal,
+): Receiver & OwnReceiver {
   return {
     async receive(message) {
       const refusal = refuse(message, limits(), stopping);
@@ -37,24 +42,31 @@ export function createReceiver(deps: ReceiverDeps, limits: () => ReceiverLimits,
 
       const { sessionKey, agentId, role, priority } = verdict;
       const whenFull = deps.channels?.get(message.address.channel)?.canRefuse === false ? "keep" : "refuse";
-      const accepted = await deps.queue.accept({ sessionKey, agentId, role, priority, message, whenFull });
-      if (accepted.kind === "full") {
-        const because = accepted.because === "session" ? "session_full" : "gateway_full";
-        return { kind: "refused", because, say: ERRORS.queue_full.say, retryAfterMs: accepted.retryAfterMs };
-      }
-      if (accepted.kind === "duplicate") {
-        return {
-          kind: "duplicate",
-          id: accepted.id,
-          sessionKey,
-          sameContent: accepted.fingerprint === message.fingerprint,
-        };
-      }
-      deps.log.debug("message routed", { inboxId: accepted.id, agentId, because: verdict.because });
-      announce(deps, accepted.id, sessionKey, message);
-      return { kind: "queued", id: accepted.id, sessionKey, position: accepted.position };
+      const receipt = await accept(deps, { sessionKey, agentId, role, priority, message, whenFull });
+      if (receipt.kind === "queued")
+        deps.log.debug("message routed", { inboxId: receipt.id, agentId, because: verdict.because });
+      return receipt;
+    },
+    async put(entry) {
+      if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };
+      return accept(deps, entry);
     },
   };
+}
+
+async function accept(deps: ReceiverDeps, entry: QueueEntry): Promise<Receipt> {
+  const { sessionKey, message } = entry;
+  const accepted = await deps.queue.accept(entry);
+  if (accepted.kind === "full") {
+    const because = accepted.because === "session" ? "session_full" : "gateway_full";
+    return { kind: "refused", because, say: ERRORS.queue_full.say, retryAfterMs: accepted.retryAfterMs };
+  }
+  if (accepted.kind === "duplicate") {
+    const sameContent = accepted.fingerprint === message.fingerprint;
+    return { kind: "duplicate", id: accepted.id, sessionKey, sameContent };
+  }
+  announce(deps, accepted.id, sessionKey, message);
+  return { kind: "queued", id: accepted.id, sessionKey, position: accepted.position };
 }
 
 function refusedBecause({ because, tell }: Extract<Verdict, { kind: "refuse" }>): RefusedBecause {
@@ -75,10 +87,8 @@ function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: Abort
 }
 
 function announce(deps: ReceiverDeps, id: InboxId, sessionKey: SessionKey, message: InboundMessage): void {
-  const { text, attachments, receivedAt } = message;
-  deps.events.emit("message", {
-    sessionKey,
-    item: { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null },
-  });
+  const { text, attachments, receivedAt, origin = "chat" } = message;
+  const item = { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null } as const;
+  deps.events.emit("message", { sessionKey, item: origin === "chat" ? item : { ...item, origin } });
   deps.log.debug("message accepted", { inboxId: id, sessionKey, channel: message.address.channel, chars: text.length });
 }

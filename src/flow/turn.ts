@@ -4,6 +4,7 @@
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
 import type { AgentLease, AgentPool, Compaction } from "../contracts/agent.ts";
+import type { SystemEventStore } from "../contracts/automation/system-event.ts";
 import type { CommandContext, Commands, FoundCommand, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
@@ -19,6 +20,7 @@ import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { attachMedia } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
+import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./quiet-turns.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {
@@ -50,6 +52,8 @@ export interface TurnsDeps {
   readonly briefing?: Briefing;
   /** Without it a reply carries no files. */
   readonly files?: OutgoingFiles;
+  /** What waits for the next turn of a session; without them nothing does. */
+  readonly systemEvents?: Pick<SystemEventStore, "claim">;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -58,6 +62,8 @@ export interface TurnsOptions {
   readonly timeoutMs: number;
   /** How long running turns may go on after a stop was asked for; what is left then is recovered by the next start. */
   readonly graceMs: number;
+  /** A heartbeat that finds nothing may say so much besides, and is still not shown. */
+  readonly ackMaxChars?: number;
 }
 
 const FINISH_RETRY_MS = 1_000;
@@ -212,6 +218,8 @@ async function attempt(
       const text = await asked.commands.answer(asked.found, asked.context, signal);
       return { kind: "end", end: commandEnd(text), settledBytes: unchanged };
     }
+    const told = asked ? undefined : await world.systemEvents?.claim(batch.sessionKey, batch.turnId, world.clock.now());
+    if (hasNothingToSay(batch, told)) return { kind: "end", end: quietEnd(), settledBytes: unchanged };
     world.spans.enter("lease");
     const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
     lost = addUsage(lost, lease.lost ?? NOTHING_USED);
@@ -221,7 +229,7 @@ async function attempt(
       const size = errand.done ? await lease.settledBytes().catch(() => unchanged) : unchanged; // as below
       return { kind: "end", end: withLost(errand.end, lost), settledBytes: size };
     }
-    const ending = await converse(world, { lease, batch, writer, signal });
+    const ending = await converse(world, { lease, batch, writer, signal, ...(told ? { told } : {}) });
     if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
     if (shouldRetry(ending, batch.attempt)) {
       world.lost.set(batch.turnId, lost); // what this attempt has cost is found in the file when it is cut back
@@ -229,7 +237,11 @@ async function attempt(
     }
     if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
-    const end = withLost(endOf(ending, stopCauseOf(signal), world.said.posts > 0), lost);
+    const heard = isHeartbeat(batch) ? withoutAck(ending, options.ackMaxChars) : ending;
+    const end = withLost(
+      heard === "nothing" ? quietEnd(ending) : endOf(heard, stopCauseOf(signal), world.said.posts > 0),
+      lost,
+    );
     return { kind: "end", end: await withFiles(world, batch, end), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
@@ -293,6 +305,7 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
     role,
     principal: first.message.sender.principal,
     origin: first.message.address,
+    ...(first.message.origin ? { cause: first.message.origin } : {}),
   };
   const { model, thinking } = batch.settings ?? { model: null, thinking: null };
   const own = { ...(model === null ? {} : { model }), ...(thinking === null ? {} : { thinking }) };

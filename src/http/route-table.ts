@@ -1,6 +1,7 @@
 /** Every route of the gateway in one list. Nothing is reachable that is not here. */
 import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
+import { cronRoutes } from "./automation/cron-routes.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -39,5 +40,6 @@ export function routeTable(
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
     ...pluginRoutes(deps),
+    ...cronRoutes(deps),
   ];
 }

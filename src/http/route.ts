@@ -7,7 +7,7 @@ import type { Disposition } from "./access/media-links.ts";
 import type { SocketData } from "./ws/sockets.ts";
 
 export interface Route {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `/api/sessions/:key`: a part that starts with a colon matches one path segment. */
   readonly path: string;
   /**

@@ -1,4 +1,5 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
+import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
@@ -37,6 +38,7 @@ export interface HttpDeps {
   status(): GatewayStatus;
   readonly metrics: Metrics;
   readonly models: SessionModels;
+  readonly jobs: JobDesk;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

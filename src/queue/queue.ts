@@ -59,6 +59,10 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
       const { waiting, overflow, running } = lanes.stats();
       return { waiting: waiting + overflow, running };
     },
+    isBusy(sessionKey) {
+      const { messages, overflow } = lanes.waitingIn(sessionKey);
+      return messages + overflow > 0 || lanes.running(sessionKey) !== null;
+    },
     session(sessionKey, channel) {
       const { messages, overflow } = lanes.waitingIn(sessionKey);
       const chosen = lanes.mode(sessionKey) !== null;
@@ -142,7 +146,8 @@ async function store(world: QueueWorld, entry: QueueEntry, kind: WorkKind, as: "
     as === "work" ? addWork(world, row, { id, kind }) : addOverflow(world, row, { id, kind, hidden: stored.hidden });
   lanes.setMode(sessionKey, stored.mode);
   if (kind === "stop") stop(world, sessionKey, "stopped");
-  const interrupts = kind === "talk" && !entry.message.steer;
+  const byPerson = (entry.message.origin ?? "chat") === "chat";
+  const interrupts = kind === "talk" && byPerson && !entry.message.steer;
   if (interrupts && modes.modeIn(sessionKey, entry.message.address.channel) === "interrupt")
     stop(world, sessionKey, "interrupted");
   world.ring();

@@ -1,5 +1,5 @@
 /** A piece of work in a lane: one message, several that were joined, a turn that has to be tried again, or what came when there was no room. */
-import type { InboundMessage } from "../contracts/chat.ts";
+import type { InboundMessage, MessageOrigin } from "../contracts/chat.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { BatchEntry } from "../contracts/queue.ts";
 
@@ -34,7 +34,12 @@ const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
 /** One answer goes to one chat: only what the same person said in the same place is joined. */
 export function joins(head: Work, next: Work): boolean {
   if (next.turnId !== null || next.alone) return false;
+  if (originOf(next) !== originOf(head)) return false; // what a person says is never mixed with what begins by itself
   return next.agentId === head.agentId && next.role === head.role && personAndPlace(next) === personAndPlace(head);
+}
+
+export function originOf({ entries: [first] }: Pick<Work, "entries">): MessageOrigin {
+  return first?.message.origin ?? "chat";
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Which ids are one person. Ids are compared whole; a name is never taken for an id. */
-import type { Principal } from "../contracts/ids.ts";
+import type { Principal, Role } from "../contracts/ids.ts";
 
 /** Whoever signed in to the page or holds the operator's token. */
 export const OPERATOR = "operator" as Principal;
@@ -17,4 +17,10 @@ export function isPerson(principal: string): boolean {
 export function linkedName(links: IdentityLinks, principal: Principal): string | null {
   const found = Object.entries(links).find(([, people]) => people.includes(principal));
   return found?.[0] ?? null;
+}
+
+const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
+
+export function lesserRole(one: Role, other: Role): Role {
+  return RANK[one] <= RANK[other] ? one : other;
 }

@@ -11,7 +11,7 @@ export {
   type GroupPolicy,
 } from "./access.ts";
 export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
-export { OPERATOR } from "./identity.ts";
+export { lesserRole, OPERATOR } from "./identity.ts";
 export { type ChosenSession, chooseSession } from "./named-session.ts";
 export {
   type AccessDoors,
@@ -22,4 +22,10 @@ export {
   type RouteFacts,
   type RoutingConfig,
 } from "./router.ts";
-export { buildSessionKey, parseSessionText, type SessionName } from "./session-key.ts";
+export {
+  buildSessionKey,
+  cronSessionKey,
+  heartbeatSessionKey,
+  parseSessionText,
+  type SessionName,
+} from "./session-key.ts";

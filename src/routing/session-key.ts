@@ -38,6 +38,16 @@ export function buildSessionKey(name: SessionName): SessionKey {
   return ["agent", escapePart(name.agent), ...placeParts(name)].join(":") as SessionKey;
 }
 
+/** A run of a job: `agent:{id}:cron:{job}:run:{run}`. */
+export function cronSessionKey(agent: string, job: string, run: string): SessionKey {
+  return ["agent", escapePart(agent), "cron", escapePart(job), "run", escapePart(run)].join(":") as SessionKey;
+}
+
+/** A look around: `agent:{id}:heartbeat:{beat}`. */
+export function heartbeatSessionKey(agent: string, beat: string): SessionKey {
+  return ["agent", escapePart(agent), "heartbeat", "run", escapePart(beat)].join(":") as SessionKey;
+}
+
 /** A full key as it was built, or a short name that means a session of the HTTP API. Null for anything else. */
 export function parseSessionText(text: string, agent: string): NamedSession | null {
   if (isShortName(text)) return named({ form: "chat", agent, channel: "api", scope: "dm", peer: { id: text } });

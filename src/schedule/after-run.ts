@@ -1,15 +1,10 @@
 /** What follows the end of a run: another try, an alert, a job that is switched off. A pure decision. */
-import type { Job, JobRun, JobState } from "../contracts/automation/job.ts";
+import type { Job, JobRun, JobState, RunOutcome } from "../contracts/automation/job.ts";
 
 /** How long until a failed run is tried once more, by how often it was tried. */
 export const BACKOFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
 export const ALERT_AFTER_FAILURES = 2;
 export const DISABLE_AFTER_FAILURES = 10;
-
-export type RunOutcome =
-  | { readonly kind: "ran" }
-  /** `again`: trying once more may help (a busy provider, a lost connection); a wrong key does not get better. */
-  | { readonly kind: "failed"; readonly because: string; readonly again: boolean };
 
 export interface AfterRun {
   readonly failures: number;

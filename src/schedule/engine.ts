@@ -3,11 +3,11 @@
  * half a minute, because the clock on the wall may be moved. What has come due is written first, in one transaction, and begun afterwards;
  * beginning twice is the same as once, so a crash in between is made good by beginning again.
  */
-import type { Job, JobFire, JobRun, JobStore, RunStarter } from "../contracts/automation/job.ts";
+import type { Job, JobFire, JobRun, JobStore, RunOutcome, RunStarter } from "../contracts/automation/job.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { type AfterRun, afterRun, type RunOutcome } from "./after-run.ts";
+import { type AfterRun, afterRun } from "./after-run.ts";
 import { MAX_SLOTS_PER_STEP, type Passed, plan } from "./plan.ts";
 import type { Times } from "./times/times.ts";
 
@@ -36,8 +36,8 @@ export interface Engine extends AsyncDisposable {
   poke(): void;
   /** The work of a run is over. Said again, it changes nothing. */
   ended(runId: string, outcome: RunOutcome, turnId: JobRun["turnId"]): Promise<void>;
-  /** Begins a run that somebody asked for by hand; false when the job is gone. */
-  runNow(jobId: string): Promise<JobRun | null>;
+  /** Begins a run that somebody asked for by hand; null when the job is gone, or that moment has its run. */
+  runNow(jobId: string, at?: number): Promise<JobRun | null>;
 }
 
 /** The wall clock may jump; nobody tells a sleeping process. */
@@ -82,7 +82,7 @@ export function startEngine(deps: EngineDeps): Engine {
   return {
     poke,
     ended: (runId, outcome, turnId) => finish(world, runId, outcome, turnId),
-    runNow: (jobId) => runNow(world, jobId),
+    runNow: (jobId, at) => runNow(world, jobId, at ?? deps.clock.now()),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error("the gateway is stopping"));
       poke();
@@ -153,11 +153,11 @@ async function tryAgain(world: World, run: JobRun): Promise<void> {
 async function begin(world: World, run: JobRun, job: Job | null): Promise<void> {
   if (!job)
     return void (await finish(world, run.id, { kind: "failed", because: "the job is gone", again: false }, null));
-  const unable = world.starter.check(job);
+  const unable = await world.starter.check(job);
   if (unable !== null) return finish(world, run.id, { kind: "failed", because: unable, again: false }, null);
   try {
     const started = await world.starter.start(run, job, world.stopping);
-    if (started.kind === "done") await finish(world, run.id, { kind: "ran" }, null);
+    if (started.kind === "ended") await finish(world, run.id, started.outcome, started.turnId);
     if (started.kind === "refused")
       await finish(world, run.id, { kind: "failed", because: started.because, again: started.again }, null);
   } catch (error) {
@@ -202,11 +202,10 @@ async function beginFreed(world: World): Promise<void> {
   }
 }
 
-async function runNow(world: World, jobId: string): Promise<JobRun | null> {
+async function runNow(world: World, jobId: string, slot: number): Promise<JobRun | null> {
   const job = await world.store.get(jobId);
   if (!job) return null;
   const id = world.ids.next("run");
-  const slot = world.clock.now();
   if (!(await world.store.addManualRun({ id, jobId, slot }))) return null;
   await announce(world, id, job);
   return world.store.run(id);

@@ -1,9 +1,15 @@
 /**
- * What begins by itself: jobs with schedules, each slot of which gets exactly one row. It decides when and whether; what a run does is
- * handed to a `RunStarter`, which puts it into the same inbox as everything else.
+ * What begins by itself: jobs with schedules, each slot of which gets exactly one row, and the heartbeat. It decides when and whether; the
+ * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its words come back through a channel of its own
+ * (`runs/cron-channel.ts`).
  */
-export { type RunOutcome } from "./after-run.ts";
+export { applyConfigJobs, type ConfigJob } from "./config-jobs.ts";
 export { type Engine, type JobNews, startEngine } from "./engine.ts";
+export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { createJobs } from "./jobs.ts";
+export { createCronChannel } from "./runs/cron-channel.ts";
+export { createHomes, type Home, type Homes } from "./runs/home.ts";
+export { type RunRights, type Starter, startRuns } from "./runs/starter.ts";
+export { createSystemEvents } from "./runs/system-events.ts";
 export { readRelative } from "./times/relative.ts";
 export { createTimes, type Times } from "./times/times.ts";

@@ -13,6 +13,7 @@ const owner: Maker = {
   role: "owner",
   source: "person",
   to: { channel: "webchat", account: "default", chat: "1" },
+  sessionKey: null,
   agentId: "default" as AgentId,
 };
 const member: Maker = { ...owner, principal: "telegram:user:7" as Principal, role: "member" };

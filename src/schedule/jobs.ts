@@ -1,6 +1,7 @@
 /** The one way to make and change jobs. Owners see all; others their own. Jobs of the configuration file are changed in the file. */
-import type { Job, JobStore } from "../contracts/automation/job.ts";
+import { type Job, type JobStore, MAX_TASK_CHARS } from "../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobInput, JobRefusal, Jobs, Maker } from "../contracts/automation/jobs.ts";
+import type { AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Engine } from "./engine.ts";
@@ -12,9 +13,10 @@ export interface JobsDeps {
   readonly store: JobStore;
   readonly times: Times;
   readonly engine: Pick<Engine, "poke" | "runNow">;
+  /** Without it every agent is taken for real. */
+  isAgent?(id: AgentId): boolean;
 }
 
-export const MAX_TASK_CHARS = 8_000;
 const MAX_JOBS_OF_PERSON = 1_000;
 /** An agent that was talked into making jobs is stopped early. */
 const MAX_JOBS_BY_AGENT = 20;
@@ -28,6 +30,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     async add(input, maker) {
       const job = newJob(deps, input, maker);
       if ("code" in job) return refused(job.code, job.say);
+      if (deps.isAgent?.(job.agentId) === false) return refused("bad_job", `There is no agent called ${job.agentId}.`);
       const limit = maker.source === "agent" ? MAX_JOBS_BY_AGENT : MAX_JOBS_OF_PERSON;
       if ((await store.count({ createdBy: maker.principal, source: maker.source })) >= limit)
         return refused("too_many_jobs", `There are ${limit} jobs already. Remove one that is no longer needed.`);
@@ -47,10 +50,10 @@ export function createJobs(deps: JobsDeps): Jobs {
     pause: (id, who) =>
       change(deps, { id, who, ofFile: true }, (job) => ({ ...job, state: "paused", because: null, nextAt: null })),
     resume: (id, who) => change(deps, { id, who, ofFile: true }, (job) => ({ ...going(deps, job), failures: 0 })),
-    async run(id, who) {
+    async run(id, who, at) {
       const job = await find(deps, id, who);
       if (!job) return unknown(id);
-      const run = await deps.engine.runNow(id);
+      const run = await deps.engine.runNow(id, at);
       return run ? { kind: "ok", job, run } : { kind: "ok", job };
     },
     get: (id, who) => find(deps, id, who),
@@ -109,7 +112,14 @@ function mayTouch(job: Job, who: Asker): boolean {
   return who.role === "owner" || job.createdBy === who.principal;
 }
 
-export function newJob(deps: Pick<JobsDeps, "clock" | "ids" | "times">, input: JobInput, maker: Maker): Job | Refusal {
+/** Like `Maker`, and the configuration file is one too. */
+export type AnyMaker = Omit<Maker, "source"> & Pick<Job, "source">;
+
+export function newJob(
+  deps: Pick<JobsDeps, "clock" | "ids" | "times">,
+  input: JobInput,
+  maker: AnyMaker,
+): Job | Refusal {
   const id =
     input.id ??
     deps.ids
@@ -133,6 +143,7 @@ export function newJob(deps: Pick<JobsDeps, "clock" | "ids" | "times">, input: J
     createdBy: maker.principal,
     role: maker.role,
     to: maker.to,
+    sessionKey: maker.sessionKey,
     state: "active",
     because: null,
     createdAt: now,

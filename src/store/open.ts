@@ -16,6 +16,8 @@ import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
+import { createPlaces } from "./rows/automation/places.ts";
+import { createSystemEvents } from "./rows/automation/system-events.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
@@ -169,6 +171,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     media: createMedia(rows, { home }),
     signIns: createSignIns(rows),
     jobs: createJobs(rows),
+    systemEvents: createSystemEvents(rows),
+    places: createPlaces(rows),
     conversations: createConversations(rows),
     roleGrants: createRoleGrants(rows),
     notes: createNotes(rows),

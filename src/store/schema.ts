@@ -1,6 +1,7 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
 import type { ThinkingLevel } from "../contracts/agent.ts";
-import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
+import type { SystemEvent } from "../contracts/automation/system-event.ts";
+import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
@@ -23,6 +24,7 @@ export interface Tables {
   sign_ins: SignInTable;
   jobs: JobTable;
   job_runs: JobRunTable;
+  system_events: SystemEventTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
   notes: NoteTable;
@@ -109,6 +111,7 @@ export interface InboxTable {
   done: Flag;
   /** 1: came when its session was full, and is shown shortened. 2: is only counted. */
   overflow: Generated<0 | 1 | 2>;
+  origin: Generated<MessageOrigin>;
 }
 
 export interface TurnTable {
@@ -250,6 +253,7 @@ export interface JobTable {
   failures: number;
   revision: number;
   task: string;
+  session_key: SessionKey | null;
 }
 
 export interface JobRunTable {
@@ -266,6 +270,23 @@ export interface JobRunTable {
   turn_id: TurnId | null;
   retry_at: number | null;
   written_at: number;
+}
+
+export interface SystemEventTable {
+  seq: Generated<number>;
+  id: string;
+  session_key: SessionKey;
+  source: string;
+  kind: SystemEvent["kind"];
+  text: string;
+  created_at: number;
+  expires_at: number;
+  /** 1: one too many, only counted. */
+  hidden: Generated<Flag>;
+  /** The turn that shows it. */
+  turn_id: TurnId | null;
+  /** 1: that turn ended well. */
+  shown: Generated<Flag>;
 }
 
 export interface NoteTable {

@@ -12,6 +12,8 @@ export { createToolRegistry, type LiveToolRegistry, type UsableTool } from "./re
 export { startRetention } from "./retention.ts";
 export { idForProvider, type ProviderSchema, schemaForProvider } from "./schema/providers/provider-profiles.ts";
 export { nameTools } from "./schema/tool-names.ts";
+export { createReminder, type ReminderDeps } from "./builtin/automation/create-reminder.ts";
+export { cron, type CronToolDeps } from "./builtin/automation/cron.ts";
 export { message, type MessageToolDeps } from "./builtin/chat/message.ts";
 export { sendMedia, type SendMediaDeps } from "./builtin/chat/send-media.ts";
 export { sendMessage } from "./builtin/chat/send-message.ts";

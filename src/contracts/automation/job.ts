@@ -1,6 +1,6 @@
 /** Work that begins by itself. A job has slots, the moments its schedule names; every slot gets exactly one row that says what became of it. */
 import type { ChatAddress } from "../chat.ts";
-import type { AgentId, InboxId, Principal, Role, TurnId } from "../ids.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "../ids.ts";
 import type { Listed, Page } from "../store.ts";
 
 /** As people write it. `cron`: 5 or 6 fields. `every`: "30m", counted from when the job was made. `at`: a moment, once. */
@@ -29,6 +29,8 @@ export interface JobSpec {
   readonly timeoutMs: number | null;
 }
 
+export const MAX_TASK_CHARS = 8_000;
+
 /** Who made it decides who may change it: the file's jobs belong to the file. */
 export type JobSource = "config" | "person" | "agent";
 
@@ -39,8 +41,9 @@ export interface Job extends JobSpec {
   /** For whom it works, with the role its maker had then; a run has the lesser of that and what the person has now. */
   readonly createdBy: Principal;
   readonly role: Role;
-  /** Where its words go. */
-  readonly to: ChatAddress;
+  /** Where its words go, and the conversation that is; null: wherever its person, or an owner, wrote last. */
+  readonly to: ChatAddress | null;
+  readonly sessionKey: SessionKey | null;
   readonly state: JobState;
   /** Why it is not active, for people. */
   readonly because: string | null;
@@ -140,15 +143,21 @@ export interface JobFire {
   readonly at: number;
 }
 
+export type RunOutcome =
+  | { readonly kind: "ran" }
+  /** `again`: trying once more may help (a busy provider, a lost connection); a wrong key does not get better. */
+  | { readonly kind: "failed"; readonly because: string; readonly again: boolean };
+
 /** Begins the work of a run. Called again for the same run and attempt it changes nothing: after a crash that is how it goes on. */
 export interface RunStarter {
   /** `check` before any token is spent: null, or why it cannot work. */
-  check(job: Job): string | null;
+  check(job: Job): Promise<string | null>;
   start(run: JobRun, job: Job, signal: AbortSignal): Promise<RunStart>;
 }
 
 export type RunStart =
-  | { readonly kind: "begun"; readonly inboxId: InboxId }
-  /** Done at once: an event was put into the main session. */
-  | { readonly kind: "done" }
+  /** Its end is told later. */
+  | { readonly kind: "begun" }
+  /** An earlier life began it, and it is over. */
+  | { readonly kind: "ended"; readonly outcome: RunOutcome; readonly turnId: TurnId | null }
   | { readonly kind: "refused"; readonly because: string; readonly again: boolean };

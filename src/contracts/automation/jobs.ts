@@ -1,6 +1,6 @@
 /** What people, programs and agents may do with jobs: the same rules whoever asks, over whichever way. */
 import type { ChatAddress } from "../chat.ts";
-import type { AgentId, Principal, Role } from "../ids.ts";
+import type { AgentId, Principal, Role, SessionKey } from "../ids.ts";
 import type { Listed, Page } from "../store.ts";
 import type { Job, JobRun, JobSpec, Schedule } from "./job.ts";
 
@@ -12,7 +12,8 @@ export interface Jobs {
   /** While it is paused a job has no slots; when it goes on, it does so with the next one from then. */
   pause(id: string, who: Asker): Promise<JobAnswer>;
   resume(id: string, who: Asker): Promise<JobAnswer>;
-  run(id: string, who: Asker): Promise<JobAnswer & { readonly run?: JobRun }>;
+  /** `at`: the moment it was asked for; asked twice for one moment it runs once. Default: now. */
+  run(id: string, who: Asker, at?: number): Promise<JobAnswer & { readonly run?: JobRun }>;
   get(id: string, who: Asker): Promise<Job | null>;
   list(page: Page, who: Asker): Promise<Listed<Job>>;
   /** Null: there is no such job for this asker. */
@@ -33,8 +34,9 @@ export interface Asker {
 
 export interface Maker extends Asker {
   readonly source: "person" | "agent";
-  /** Where its words go: the chat in which it was made. */
-  readonly to: ChatAddress;
+  /** Where its words go: the chat in which it was made; null where it was made in none. */
+  readonly to: ChatAddress | null;
+  readonly sessionKey: SessionKey | null;
   readonly agentId: AgentId;
 }
 
@@ -43,3 +45,26 @@ export type JobAnswer =
   | { readonly kind: "refused"; readonly code: JobRefusal; readonly say: string };
 
 export type JobRefusal = "bad_schedule" | "bad_job" | "job_exists" | "job_unknown" | "not_allowed" | "too_many_jobs";
+
+/** Everything about jobs that people, programs and agents can ask for: the same behind every way in. */
+export interface JobDesk extends Jobs {
+  /** Puts words into a conversation, null: the main one, and begins a turn for them now or leaves them to the next. */
+  wake(words: WakeWords, who: Asker & { readonly sessionKey: SessionKey | null }): Promise<WakeAnswer>;
+  status(): Promise<JobsStatus>;
+}
+
+export interface WakeWords {
+  readonly text: string;
+  readonly mode: "now" | "next-heartbeat";
+}
+
+export type WakeAnswer =
+  { readonly kind: "ok"; readonly sessionKey: SessionKey } | { readonly kind: "refused"; readonly say: string };
+
+export interface JobsStatus {
+  readonly enabled: boolean;
+  /** When there is something to do next; null: nothing is planned. */
+  readonly nextAt: number | null;
+  /** Runs that have begun, the ones that stand in line included. */
+  readonly running: number;
+}

@@ -3,6 +3,7 @@ import { type TSchema, Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
+import { cronMethods } from "../automation/cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
 import { cancelMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";
@@ -108,6 +109,7 @@ export function createMethods(
       return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
     }),
     status: method<"status">(params.nothing, () => deps.status()),
+    ...cronMethods(deps, (asked) => asked.data.identity.principal),
   };
   const byName = new Map<string, Method>(Object.entries(methods));
   return {

@@ -1,5 +1,5 @@
 /** Accepted messages: each stored once, with its session, before anybody is told that it was received. */
-import type { InboundMessage } from "../../contracts/chat.ts";
+import type { InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/store.ts";
 import type { Log } from "../../kit/log.ts";
@@ -88,7 +88,10 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
   return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };
 }
 
-type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done" | "overflow"> & { readonly overflow: 0 | 1 };
+type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done" | "overflow" | "origin"> & {
+  readonly overflow: 0 | 1;
+  readonly origin: MessageOrigin;
+};
 
 /** What an unfinished row is read with: its own columns, and those of its session and of the turn that had begun, if any. */
 type UnfinishedColumns = Omit<InboxColumns, "overflow"> & {
@@ -140,7 +143,7 @@ function createQueries(sql: Sql) {
         .values({
           ...p.row("id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread"),
           ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "attachments"),
-          ...p.row("mentioned", "received_at", "overflow"),
+          ...p.row("mentioned", "received_at", "overflow", "origin"),
           ...{ turn_id: null, done: 0 },
         })
         .onConflict((conflict) => conflict.columns(["channel", "account", "event_id"]).doNothing()),
@@ -179,6 +182,7 @@ function toColumns(row: NewInboxRow): InboxColumns {
     mentioned: message.mentioned ? 1 : 0,
     received_at: message.receivedAt,
     overflow: row.overflow ? 1 : 0,
+    origin: message.origin ?? "chat",
   };
 }
 
@@ -211,5 +215,6 @@ function toMessage(row: UnfinishedColumns, log: Log): InboundMessage {
     attachments: attachments ?? [],
     mentioned: row.mentioned === 1,
     receivedAt: row.received_at,
+    ...(row.origin === "chat" ? {} : { origin: row.origin }),
   };
 }

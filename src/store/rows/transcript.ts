@@ -1,5 +1,5 @@
 /** A conversation read back from where its pieces live: messages, tool calls and replies, turn by turn. Keeps no copy of its own. */
-import type { TranscriptItem } from "../../contracts/chat.ts";
+import type { MessageOrigin, TranscriptItem } from "../../contracts/chat.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
 import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schema.ts";
@@ -42,7 +42,9 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
     });
 }
 
-type UserColumns = Pick<InboxTable, "id" | "text" | "attachments" | "received_at" | "turn_id">;
+type UserColumns = Pick<InboxTable, "id" | "text" | "attachments" | "received_at" | "turn_id"> & {
+  readonly origin: MessageOrigin;
+};
 const REPLY = [
   ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
 ] as const satisfies readonly (keyof OutboxTable)[];
@@ -63,7 +65,7 @@ function createQueries(sql: Sql) {
     messages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
         .selectFrom("inbox")
-        .select(["id", "text", "attachments", "received_at", "turn_id"])
+        .select(["id", "text", "attachments", "received_at", "turn_id", "origin"])
         .where("turn_id", "=", p("turnId"))
         .orderBy("seq"),
     ),
@@ -85,7 +87,7 @@ function createQueries(sql: Sql) {
     waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
       db
         .selectFrom("inbox")
-        .select(["id", "text", "attachments", "received_at", "turn_id"])
+        .select(["id", "text", "attachments", "received_at", "turn_id", "origin"])
         .where("session_key", "=", p("key"))
         .where("done", "=", raw.lit(0))
         .where("turn_id", "is", null)
@@ -103,6 +105,7 @@ function toUserItem(row: UserColumns): TranscriptItem {
     at: row.received_at,
     turnId: row.turn_id,
     inboxId: row.id,
+    ...(row.origin === "chat" ? {} : { origin: row.origin }),
     ...(attachments.length > 0 ? { attachments } : {}),
   };
 }

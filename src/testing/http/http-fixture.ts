@@ -22,6 +22,7 @@ import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { testModels } from "../commands/command-desk.ts";
 import { createSeqIds } from "../seq-ids.ts";
+import { noJobs } from "../schedule/no-jobs.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
 export const PASSWORD = "correct horse battery";
@@ -82,6 +83,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     status: () => STATUS,
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
+    jobs: noJobs(),
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),

@@ -3,7 +3,7 @@
  * the store, the clock jumps, the machine sleeps. In the end every slot has exactly one row.
  */
 import type { Job, JobRun, JobStore, RunStarter } from "../../contracts/automation/job.ts";
-import type { AgentId, InboxId, Principal } from "../../contracts/ids.ts";
+import type { AgentId, Principal } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { createJobs, createTimes, type Engine, startEngine } from "../../schedule/index.ts";
 import { assemble } from "../../store/open.ts";
@@ -185,12 +185,12 @@ function createStarter(chance: Chance) {
     );
   };
   const starter: RunStarter = {
-    check: () => null,
+    check: async () => null,
     async start(run) {
       const known = begun.get(keyOf(run));
       begun.set(keyOf(run), known ?? { run, over: false });
       if (known?.over) known.over = false; // its end was not heard: it is told once more
-      return { kind: "begun", inboxId: keyOf(run) as InboxId };
+      return { kind: "begun" };
     },
   };
   return {
@@ -234,6 +234,7 @@ async function addJobs(world: LifeWorld, count: number): Promise<readonly Job[]>
         role: "owner",
         source: "person",
         to: { channel: "webchat", account: "default", chat: "1" },
+        sessionKey: null,
         agentId: "default" as AgentId,
       },
     );

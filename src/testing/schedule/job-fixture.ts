@@ -1,6 +1,6 @@
 /** A job as most tests need it. */
 import type { Job } from "../../contracts/automation/job.ts";
-import type { AgentId, Principal } from "../../contracts/ids.ts";
+import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
 
 export function job(more: Partial<Job> = {}): Job {
   return {
@@ -18,6 +18,7 @@ export function job(more: Partial<Job> = {}): Job {
     createdBy: "operator" as Principal,
     role: "owner",
     to: { channel: "webchat", account: "default", chat: "1" },
+    sessionKey: "agent:default:webchat:dm:1" as SessionKey,
     state: "active",
     because: null,
     createdAt: 0,

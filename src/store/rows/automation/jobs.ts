@@ -83,7 +83,7 @@ function createJobQueries({ sql }: RowDeps) {
     ...(["id", "source", "created_by", "role", "agent_id", "channel", "account", "chat", "thread"] as const),
     ...(["kind", "expr", "timezone", "mode", "delivery", "delete_after_run", "catch_up", "overlap"] as const),
     ...(["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision"] as const),
-    "task" as const,
+    ...(["task", "session_key"] as const),
   ];
   return {
     add: sql.prepare((db, p: Params<JobTable>) =>
@@ -133,6 +133,9 @@ function createJobQueries({ sql }: RowDeps) {
   };
 }
 
+/** How a job without a chat of its own is written. */
+const NOWHERE = { channel: "", account: "", chat: "" };
+
 function toColumns(job: Job): JobTable {
   return {
     id: job.id,
@@ -140,7 +143,8 @@ function toColumns(job: Job): JobTable {
     created_by: job.createdBy,
     role: job.role,
     agent_id: job.agentId,
-    ...toAddressColumns(job.to),
+    ...toAddressColumns(job.to ?? NOWHERE),
+    session_key: job.sessionKey,
     kind: job.schedule.kind,
     expr: job.schedule.expr,
     timezone: job.schedule.timezone ?? null,
@@ -177,7 +181,8 @@ function toJob(row: JobTable): Job {
     source: row.source,
     createdBy: row.created_by,
     role: row.role,
-    to: fromAddressColumns(row),
+    to: row.channel === "" ? null : fromAddressColumns(row),
+    sessionKey: row.session_key,
     state: row.state,
     because: row.because,
     createdAt: row.created_at,

@@ -1,0 +1,307 @@
+/** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
+import { agentProfiles, agentWorkspace, readChecklist } from "./agents/index.ts";
+import { type Config, type Environment } from "./config/index.ts";
+import type { Job, RunOutcome } from "./contracts/automation/job.ts";
+import type { JobDesk } from "./contracts/automation/jobs.ts";
+import type { OwnReceiver } from "./contracts/automation/own-message.ts";
+import type { SystemEvents } from "./contracts/automation/system-event.ts";
+import type { AgentPool } from "./contracts/agent.ts";
+import type { Channel } from "./contracts/channel.ts";
+import type { Outbox } from "./contracts/delivery.ts";
+import type { Events } from "./contracts/events.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "./contracts/ids.ts";
+import type { Queue } from "./contracts/queue.ts";
+import type { Store } from "./contracts/store.ts";
+import { providerFacts } from "./desk.ts";
+import type { Clock } from "./kit/clock.ts";
+import type { Ids } from "./kit/ids.ts";
+import type { Log } from "./kit/log.ts";
+import {
+  chooseSession,
+  cronSessionKey,
+  heartbeatSessionKey,
+  DEFAULT_AGENT,
+  explainRoute,
+  type GrantedRoles,
+  lesserRole,
+  OPERATOR,
+} from "./routing/index.ts";
+import {
+  applyConfigJobs,
+  type ConfigJob,
+  createCronChannel,
+  createHomes,
+  createJobs,
+  createSystemEvents,
+  createTimes,
+  type Engine,
+  type Heartbeat,
+  type Home,
+  type Homes,
+  type JobNews,
+  type RunRights,
+  startEngine,
+  startHeartbeat,
+  startRuns,
+} from "./schedule/index.ts";
+
+export interface AutomationParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly store: Store;
+  readonly events: Events;
+  readonly config: () => Config;
+  readonly environment: Environment;
+  readonly home: string;
+  readonly grants: () => GrantedRoles;
+  readonly pool: AgentPool;
+  /** Built later; asked for when a run needs them. */
+  receiver(): OwnReceiver;
+  outbox(): Outbox;
+  queue(): Queue;
+  channels(): ReadonlyMap<string, Channel>;
+}
+
+/** What the rest of the house needs before anything begins. Makes nothing run. */
+export interface Automation {
+  readonly jobs: JobDesk;
+  readonly systemEvents: SystemEvents;
+  readonly channel: Channel;
+  readonly homes: Homes;
+  /** From now on slots are looked at. */
+  start(): Promise<AsyncDisposable>;
+  /** The configuration has changed. */
+  reload(config: Config): Promise<void>;
+  /** Sentences about jobs of the file that could not be taken over. */
+  notices(): readonly string[];
+}
+
+const HOST_ZONE = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function createAutomation(parts: AutomationParts): Automation {
+  const { clock, store, config } = parts;
+  const times = createTimes(HOST_ZONE());
+  const stopping = new AbortController();
+  const homes = homesOf(parts);
+  const systemEvents = createSystemEvents({
+    ...parts,
+    store: store.systemEvents,
+    homes,
+    stopping: stopping.signal,
+  });
+  const channel = createCronChannel({ clock, places: store.places, homes, systemEvents, outbox: parts.outbox });
+  let engine: Engine | null = null;
+  let notices: readonly string[] = [];
+  const jobs = createJobs({
+    ...parts,
+    store: store.jobs,
+    times,
+    engine: {
+      poke: () => engine?.poke(),
+      runNow: async (id, at) => (await engine?.runNow(id, at)) ?? null,
+    },
+    isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
+  });
+  const applyFile = async ({ cron }: Config): Promise<void> => {
+    notices = await applyConfigJobs({ ...parts, store: store.jobs, times }, cron.jobs.map(jobOfFile));
+    for (const notice of notices) parts.log.warn("job of the configuration left out", { because: notice });
+    engine?.poke();
+  };
+
+  const begin = (): AsyncDisposable => {
+    const ended = async (runId: string, outcome: RunOutcome, turnId: TurnId | null): Promise<void> =>
+      engine?.ended(runId, outcome, turnId);
+    const runs = startRuns(
+      {
+        ...parts,
+        ...{ turns: store.turns, jobs: store.jobs, homes, systemEvents, receiver: parts.receiver(), ended },
+        rights: rightsOf(parts),
+        abort: (sessionKey) => void parts.queue().abort(sessionKey),
+      },
+      () => config().cron.maxRunsAtOnce,
+    );
+    const told = (news: JobNews): void => tell(parts, homes, news);
+    engine = startEngine({ ...parts, store: store.jobs, times, starter: runs, told });
+    const running = engine;
+    return {
+      async [Symbol.asyncDispose]() {
+        engine = null;
+        await running[Symbol.asyncDispose]();
+        await runs[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  let running: AsyncDisposable | null = null;
+  let pulse: Heartbeat | null = null;
+  const follow = async (from: Config): Promise<void> => {
+    await applyFile(from);
+    pulse?.poke();
+    if (from.cron.enabled && !stopping.signal.aborted) running ??= begin();
+    if (from.cron.enabled || !running) return;
+    const old = running;
+    running = null;
+    await old[Symbol.asyncDispose]();
+  };
+
+  return {
+    jobs: { ...jobs, ...lookAndWake(parts, homes, systemEvents) },
+    systemEvents,
+    channel,
+    homes,
+    notices: () => notices,
+    reload: follow,
+    async start() {
+      await follow(config());
+      pulse = beginHeartbeat(parts, homes);
+      return {
+        async [Symbol.asyncDispose]() {
+          stopping.abort(new Error("the gateway is stopping"));
+          await pulse?.[Symbol.asyncDispose]();
+          await running?.[Symbol.asyncDispose]();
+        },
+      };
+    },
+  };
+}
+
+/** A clock of its own: nothing about it keeps a job from running. */
+function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
+  const { store, config, queue, home, environment } = parts;
+  const { roleOf } = rightsOf(parts);
+  return startHeartbeat(
+    {
+      ...parts,
+      ...{ turns: store.turns, places: store.places, systemEvents: store.systemEvents, homes },
+      receiver: parts.receiver(),
+      busy: (sessionKey) => queue().isBusy(sessionKey),
+      checklist(agentId) {
+        const named = config().agents.find(({ id }) => id === agentId);
+        const profile = [...agentProfiles(config()).values()].find(
+          ({ id, role }) => id === agentId && role === "owner",
+        );
+        if (!profile || (agentId !== DEFAULT_AGENT && named?.workspace === undefined)) return Promise.resolve(null); // it shares a folder
+        return readChecklist(agentWorkspace(profile.config, { home, environment }));
+      },
+      standing(agentId, place) {
+        const role = roleOf({ createdBy: OPERATOR, role: "owner", agentId }, place);
+        return role && { principal: OPERATOR, role };
+      },
+      sessionOf: heartbeatSessionKey,
+    },
+    () => ({ ...config().heartbeat, agents: [DEFAULT_AGENT, ...config().agents.map(({ id }) => id as AgentId)] }),
+  );
+}
+
+const MAX_WAKE_CHARS = 8_000;
+
+function lookAndWake(
+  { ids, store, config }: AutomationParts,
+  homes: Homes,
+  systemEvents: SystemEvents,
+): Pick<JobDesk, "wake" | "status"> {
+  return {
+    async wake({ text, mode }, { principal, role, sessionKey }) {
+      if (text.trim() === "") return { kind: "refused", say: "Say what the assistant should know." };
+      if (text.length > MAX_WAKE_CHARS)
+        return { kind: "refused", say: `A wake has ${MAX_WAKE_CHARS} characters at most.` };
+      const home = (sessionKey && (await homes.at(sessionKey))) ?? (await homes.ofOwner());
+      const event = { id: ids.next("event"), sessionKey: home.sessionKey, source: "wake", kind: "task", text } as const;
+      await systemEvents.put(event, mode === "now" ? { wake: { principal, role } } : {});
+      return { kind: "ok", sessionKey: home.sessionKey };
+    },
+    async status() {
+      const running = await store.jobs.running();
+      return { enabled: config().cron.enabled, nextAt: await store.jobs.nextDueAt(), running: running.length };
+    },
+  };
+}
+
+function jobOfFile({ agentId, ...job }: Config["cron"]["jobs"][number]): ConfigJob {
+  return { ...job, ...(agentId === undefined ? {} : { agentId: agentId as AgentId }) };
+}
+
+function homesOf({ store, config, grants }: AutomationParts): Homes {
+  const owners = (): readonly Principal[] => {
+    const granted = [...grants()].filter(([, role]) => role === "owner").map(([principal]) => principal);
+    return [OPERATOR, ...(config().roles.owners as readonly string[] as readonly Principal[]), ...granted];
+  };
+  const named = (sessionKey: SessionKey): Omit<Home, "scope"> | null => {
+    const chosen = chooseSession(config(), sessionKey, undefined);
+    return chosen && { ...chosen, to: { channel: chosen.channel, account: "default", chat: chosen.chat } };
+  };
+  const fallback: Home = {
+    sessionKey: `agent:${DEFAULT_AGENT}:api:dm:${OPERATOR}` as SessionKey,
+    agentId: DEFAULT_AGENT,
+    to: { channel: "api", account: "default", chat: OPERATOR },
+    scope: "dm",
+  };
+  return createHomes({ places: store.places, owners, named, fallback });
+}
+
+function rightsOf({ config, grants, pool, channels, environment }: AutomationParts): RunRights {
+  return {
+    roleOf(job, home) {
+      const facts = { address: home.to, scope: home.scope, sender: { principal: job.createdBy, name: "" } };
+      const { verdict } = explainRoute(
+        config(),
+        { ...facts, mentioned: true, agentId: job.agentId },
+        undefined,
+        grants(),
+      );
+      return verdict.kind === "accept" ? lesserRole(job.role, verdict.role) : null;
+    },
+    sessionOf: cronSessionKey,
+    unable(job, home) {
+      const { trouble } = pool.stats();
+      if (trouble !== null) return trouble;
+      const { agents } = config();
+      if (job.agentId !== DEFAULT_AGENT && !agents.some(({ id }) => id === job.agentId))
+        return `There is no agent called ${job.agentId} any more.`;
+      const needsChat = job.mode === "main" || job.delivery !== "silent";
+      if (needsChat && !channels().has(home.to.channel))
+        return `Its words go to ${home.to.channel}, and that channel is not open.`;
+      return missingKey(config(), environment, job.agentId);
+    },
+  };
+}
+
+/** Only what is certain counts: a provider that is configured, or that needs no key, is asked for real. */
+function missingKey(config: Config, environment: Environment, agentId: AgentId): string | null {
+  const model = config.agents.find(({ id }) => id === agentId)?.model ?? config.agent.model;
+  const [provider] = model?.split("/") ?? [];
+  if (provider === undefined || config.agent.agentDir !== undefined) return null;
+  const { configured, known } = providerFacts(config, environment);
+  const facts = Object.hasOwn(configured, provider) ? undefined : known[provider];
+  return facts && !facts.hasKey ? `There is no API key for ${provider}. Set ${facts.variables.join(" or ")}.` : null;
+}
+
+/** Clients follow runs; the owner is told what needs attention, in the conversation where they were last. */
+function tell(parts: AutomationParts, homes: Homes, news: JobNews): void {
+  if (news.kind === "run") return parts.events.emit("cron.run", { run: news.run });
+  void alertOwner(parts, homes, news).catch((error: unknown) =>
+    parts.log.error("owner could not be told about a job", { jobId: news.job.id, error }),
+  );
+}
+
+async function alertOwner(
+  { clock, ids, store, outbox }: AutomationParts,
+  homes: Homes,
+  { job, alert, because }: Extract<JobNews, { kind: "alert" }>,
+): Promise<void> {
+  const { sessionKey, agentId, to } = await homes.ofOwner();
+  const message = { kind: "notice", text: alertWords(job, alert, because) } as const;
+  const turnId = ids.next("turn") as TurnId;
+  const reply = [{ part: 0, message }];
+  await store.places.say({ turnId, sessionKey, agentId, principal: OPERATOR, to, reply, at: clock.now() });
+  outbox().wake();
+}
+
+function alertWords({ id, failures }: Job, alert: "failing" | "disabled" | "recovered", because: string): string {
+  if (alert === "recovered") return `The scheduled job ${id} works again.`;
+  const times = `${failures + 1} ${failures === 0 ? "time" : "times in a row"}`;
+  if (alert === "disabled")
+    return `The scheduled job ${id} failed ${times} and is switched off. The last reason: ${because} When that is mended, \`/cron resume ${id}\` starts it again.`;
+  return `The scheduled job ${id} failed ${times}: ${because} \`/cron runs ${id}\` shows its runs, \`/cron pause ${id}\` stops it.`;
+}

@@ -1,0 +1,134 @@
+/** `pi-gw cron`: what is planned, make a job, stop one, look at what became of it. */
+import { GatewayError } from "../../contracts/errors.ts";
+import { parseDuration } from "../../kit/duration.ts";
+import { visible } from "../../observe/index.ts";
+import { createClient, type GatewayClient } from "../client.ts";
+import { EXIT_OK } from "../exit-code.ts";
+import { findGateway } from "../home.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import type { CliWorld, CommonFlags } from "../world.ts";
+
+export interface CronAddFlags extends CommonFlags {
+  readonly every?: string;
+  readonly at?: string;
+  readonly in?: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly id?: string;
+  readonly agent?: string;
+  readonly mode?: string;
+  readonly delivery?: string;
+  readonly once?: boolean;
+}
+
+export type CronAction = "pause" | "resume" | "run";
+
+const REQUEST_MS = 10_000;
+const MAX_LISTED = 200;
+const MAX_TASK_CHARS = 60;
+
+export function listJobs(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const { items } = await client.get(`/api/cron/jobs?limit=${MAX_LISTED}`, signal);
+    const jobs = listOf(items).map(recordOf);
+    if (flags.json) return jobs.map((job) => JSON.stringify(job));
+    return jobs.length === 0 ? ["Nothing is planned."] : jobs.map(jobLine);
+  });
+}
+
+export function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const { id, agent: agentId, mode, delivery } = flags;
+    const schedule = scheduleOf(flags, world.clock.now());
+    const given = { id, agentId, mode, delivery, ...(flags.once ? { deleteAfterRun: true } : {}) };
+    const body = { ...given, schedule, task: words.join(" ") };
+    const answer = await client.post("/api/cron/jobs", body, signal);
+    return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
+  });
+}
+
+export function actOnJob(world: CliWorld, action: CronAction, id: string, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const answer = await client.post(`${pathOf(id)}/${action}`, undefined, signal);
+    if (flags.json) return [JSON.stringify(answer)];
+    return [action === "run" ? "It begins now. pi-gw cron runs shows how it ends." : jobLine(recordOf(answer["job"]))];
+  });
+}
+
+export function removeJob(world: CliWorld, id: string, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const answer = await client.remove(pathOf(id), signal);
+    return [flags.json ? JSON.stringify(answer) : "Removed."];
+  });
+}
+
+export function showRuns(
+  world: CliWorld,
+  id: string,
+  flags: CommonFlags & { readonly limit?: number },
+): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const limit = Math.min(Math.max(1, flags.limit ?? 20), MAX_LISTED);
+    const { items } = await client.get(`${pathOf(id)}/runs?limit=${limit}`, signal);
+    const runs = listOf(items).map(recordOf);
+    if (flags.json) return runs.map((run) => JSON.stringify(run));
+    return runs.length === 0 ? ["It has not run yet."] : runs.map(runLine);
+  });
+}
+
+export function wake(
+  world: CliWorld,
+  words: readonly string[],
+  flags: CommonFlags & { readonly nextHeartbeat?: boolean },
+): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const mode = flags.nextHeartbeat ? "next-heartbeat" : "now";
+    const answer = await client.post("/api/cron/wake", { text: words.join(" "), mode }, signal);
+    return [flags.json ? JSON.stringify(answer) : "The assistant is told."];
+  });
+}
+
+type Ask = (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>;
+
+async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<number> {
+  const client = createClient(await findGateway(world, flags.home));
+  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
+  const lines = await ask(client, limit.signal);
+  if (lines.length > 0) world.stdout(`${lines.map((line) => (flags.json ? line : visible(line))).join("\n")}\n`);
+  return EXIT_OK;
+}
+
+function scheduleOf({ every, at, in: later, cron, timezone }: CronAddFlags, now: number): Fields {
+  const ms = later === undefined ? undefined : parseDuration(later);
+  if (ms === null) throw wrong(`"${later ?? ""}" is not a duration. Write one such as 20m, 2h or 1d.`);
+  const chosen = [
+    ...(every === undefined ? [] : [{ kind: "every", expr: every }]),
+    ...(at === undefined ? [] : [{ kind: "at", expr: at }]),
+    ...(ms === undefined ? [] : [{ kind: "at", expr: new Date(now + ms).toISOString() }]),
+    ...(cron === undefined ? [] : [{ kind: "cron", expr: cron }]),
+  ];
+  const [schedule, second] = chosen;
+  if (!schedule || second) throw wrong('Say when with one of --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".');
+  return timezone === undefined ? schedule : { ...schedule, timezone };
+}
+
+function wrong(say: string): GatewayError {
+  return new GatewayError("bad_schedule", say, { say });
+}
+
+function pathOf(id: string): string {
+  return `/api/cron/jobs/${encodeURIComponent(id)}`;
+}
+
+function jobLine(job: Fields): string {
+  const { kind, expr } = recordOf(job["schedule"]);
+  const next = numberOf(job["nextAt"]);
+  const when = next > 0 ? `next ${new Date(next).toISOString()}` : textOf(job["state"]);
+  const task = textOf(job["task"]).slice(0, MAX_TASK_CHARS).toWellFormed();
+  return `${textOf(job["id"])}  ${textOf(kind)} ${textOf(expr)}  ${when}  ${task}`;
+}
+
+function runLine(run: Fields): string {
+  const reason = textOf(run["reason"]);
+  return `${new Date(numberOf(run["slot"])).toISOString()}  ${textOf(run["status"])}${reason === "" ? "" : `  ${reason}`}`;
+}

@@ -1,0 +1,154 @@
+/** `/cron`: scheduled jobs from a chat. Members see and change their own, owners all. */
+import type { Job, JobRun, Schedule } from "../../contracts/automation/job.ts";
+import type { JobAnswer, JobDesk, Maker } from "../../contracts/automation/jobs.ts";
+import type { Command, CommandContext } from "../../contracts/command.ts";
+import type { Role } from "../../contracts/ids.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { bullets } from "../words.ts";
+
+export interface CronCommandDeps {
+  readonly clock: Clock;
+  readonly jobs: JobDesk;
+  /** "in 20m" as milliseconds; null: it says something else. */
+  relative(text: string): number | null;
+}
+
+const MEMBERS: readonly Role[] = ["member", "owner"];
+const LISTED = 30;
+const ID_CHARS = 12;
+const USAGE = [
+  "`/cron add every 30m check the mail`",
+  "`/cron add in 20m water the plants`",
+  "`/cron add at 2026-12-24T18:00:00Z light the candles`",
+  '`/cron add "0 9 * * 1-5" plan the day`',
+  "`/cron pause ID`, `resume`, `run`, `runs`, `remove`",
+  "`/cron wake WORDS`, `/cron status`",
+];
+
+export function cronCommand(deps: CronCommandDeps): Command {
+  return {
+    name: "cron",
+    usage: "[add|remove|pause|resume|run|runs|wake|status]",
+    help: "Scheduled jobs: what is planned, make one, stop one",
+    roles: MEMBERS,
+    run: (args, context) => answer(deps, args, context),
+  };
+}
+
+async function answer(deps: CronCommandDeps, args: string, context: CommandContext): Promise<string> {
+  const [word = "", ...others] = args.split(/\s+/);
+  const rest = others.join(" ").trim();
+  const action = word.toLowerCase();
+  const { jobs } = deps;
+  const who = { principal: context.message.sender.principal, role: context.role };
+  switch (action) {
+    case "":
+    case "list":
+      return listWords((await jobs.list({ limit: LISTED }, who)).items);
+    case "status":
+      return statusWords(await jobs.status());
+    case "add":
+      return add(deps, args.slice(word.length).trim(), context);
+    case "wake": {
+      // said again after a crash it is said twice; words are not worth a key
+      const woken = await jobs.wake({ text: rest, mode: "now" }, { ...who, sessionKey: context.sessionKey });
+      return woken.kind === "ok" ? "The assistant is told." : woken.say;
+    }
+    case "run": {
+      const run = await jobs.run(rest, who, context.message.receivedAt);
+      return said(run, () => `${rest} begins now.`);
+    }
+    case "runs": {
+      const runs = await jobs.runs(rest, { limit: LISTED }, who);
+      return runs ? runsWords(rest, runs.items) : `There is no job called ${rest}.`;
+    }
+    case "pause":
+    case "resume":
+      return said(await jobs[action](rest, who), (job) => `${rest} is ${job.state}. ${nextWords(job)}`.trim());
+    case "remove":
+      return said(await jobs.remove(rest, who), () => `${rest} is removed.`);
+    default:
+      return `I do not know "${action}". Try one of these:\n${bullets(USAGE)}`;
+  }
+}
+
+async function add(deps: CronCommandDeps, text: string, context: CommandContext): Promise<string> {
+  const read = readAdd(deps, text);
+  if (!read) return `Say when, and what:\n${bullets(USAGE.slice(0, 4))}`;
+  const { sender, address } = context.message;
+  const maker: Maker = {
+    ...{ principal: sender.principal, role: context.role, source: "person" },
+    ...{ to: address, sessionKey: context.sessionKey, agentId: context.agentId },
+  };
+  const id = idFor(context);
+  const made = await deps.jobs.add({ id, ...read, deleteAfterRun: read.schedule.kind === "at" }, maker);
+  const known = made.kind === "refused" && made.code === "job_exists" ? await deps.jobs.get(id, maker) : null; // made before a crash
+  return said(known ? { kind: "ok", job: known } : made, (job) => `${job.id} is planned. ${nextWords(job)}`);
+}
+
+/** Equal when the command runs again after a crash. */
+function idFor({ turnId }: CommandContext): string {
+  return `job-${turnId
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "")
+    .slice(-ID_CHARS)}`;
+}
+
+const QUOTED = /^["'`]([^"'`]{3,200})["'`]\s+([^]+)$/;
+const WORDS = /^(every|at)\s+(\S+)\s+([^]+)$/i;
+const LATER = /^(in\s+\S+?(?:\s+(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?))?)\s+([^]+)$/i;
+
+export function readAdd(
+  { clock, relative }: Pick<CronCommandDeps, "clock" | "relative">,
+  text: string,
+): { readonly schedule: Schedule; readonly task: string } | null {
+  const [, fields, quotedTask] = QUOTED.exec(text) ?? [];
+  if (fields !== undefined && quotedTask !== undefined)
+    return { schedule: { kind: "cron", expr: fields }, task: quotedTask };
+  const [, kind, expr, task] = WORDS.exec(text) ?? [];
+  if (kind !== undefined && expr !== undefined && task !== undefined)
+    return { schedule: { kind: kind.toLowerCase() === "at" ? "at" : "every", expr }, task };
+  const [, later, laterTask] = LATER.exec(text) ?? [];
+  const ms = later === undefined ? null : relative(later);
+  if (ms === null || laterTask === undefined) return null;
+  return { schedule: { kind: "at", expr: new Date(clock.now() + ms).toISOString() }, task: laterTask };
+}
+
+function said(answered: JobAnswer, words: (job: Job) => string): string {
+  return answered.kind === "ok" ? words(answered.job) : answered.say;
+}
+
+function listWords(jobs: readonly Job[]): string {
+  if (jobs.length === 0) return `Nothing is planned.\n${bullets(USAGE)}`;
+  return bullets(
+    jobs.map((job) => `\`${job.id}\` ${scheduleWords(job.schedule)}: ${job.task.slice(0, 80)} (${stateWords(job)})`),
+  );
+}
+
+function stateWords(job: Job): string {
+  return job.state === "active" ? nextWords(job) : [job.state, job.because].filter((word) => word !== null).join(": ");
+}
+
+function nextWords({ nextAt }: Job): string {
+  return nextAt === null ? "" : `Next: ${new Date(nextAt).toISOString()}`;
+}
+
+function scheduleWords({ kind, expr, timezone }: Schedule): string {
+  return `${kind} ${expr}${timezone === undefined ? "" : ` (${timezone})`}`;
+}
+
+function runsWords(id: string, runs: readonly JobRun[]): string {
+  if (runs.length === 0) return `${id} has not run yet.`;
+  return bullets(
+    runs.map(
+      ({ slot, status, reason }) =>
+        `${new Date(slot).toISOString()}: ${status}${reason === null ? "" : ` (${reason})`}`,
+    ),
+  );
+}
+
+function statusWords({ enabled, nextAt, running }: Awaited<ReturnType<JobDesk["status"]>>): string {
+  if (!enabled) return "Jobs are switched off: cron.enabled is false.";
+  const next = nextAt === null ? "nothing is planned" : `the next one is due at ${new Date(nextAt).toISOString()}`;
+  return `Jobs are on; ${next}; ${running} running.`;
+}

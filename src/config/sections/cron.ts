@@ -1,0 +1,98 @@
+/** Work that begins by itself: jobs with schedules. */
+import { Type } from "typebox";
+import { MAX_TASK_CHARS } from "../../contracts/automation/job.ts";
+import { closed, MAX_DURATION_MS } from "./kinds.ts";
+import { agentId } from "./routing.ts";
+
+const MAX_JOBS = 1_000;
+const words = <T extends string>(names: readonly T[], byDefault: T, description: string) =>
+  Type.Unsafe<T>({ anyOf: names.map((name) => ({ const: name })), default: byDefault, description });
+
+const Schedule = Type.Object(
+  {
+    kind: Type.Union([Type.Literal("cron"), Type.Literal("every"), Type.Literal("at")], {
+      description: "cron: five or six fields. every: an interval. at: one moment.",
+    }),
+    expr: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Such as "0 9 * * *" for cron, "30m" for every, "2026-12-24T18:00:00Z" for at.',
+    }),
+    timezone: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'Such as "Europe/Berlin". Without it: the zone of the machine for cron, UTC for at.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: "When." },
+);
+
+const ConfigJob = Type.Object(
+  {
+    id: Type.String({
+      pattern: "^[a-z0-9][a-z0-9-]{0,63}$",
+      expects: "1 to 64 small letters, digits and dashes",
+      description: "Its name.",
+    }),
+    schedule: Schedule,
+    task: Type.String({ minLength: 1, maxLength: MAX_TASK_CHARS, description: "What the agent is asked to do." }),
+    agentId: Type.Optional(agentId("The agent that does it. Default: `default`.")),
+    mode: words(
+      ["isolated", "main"],
+      "isolated",
+      "isolated: each run has a session of its own. main: the task goes into the main session.",
+    ),
+    delivery: words(
+      ["announce", "direct", "silent"],
+      "announce",
+      "announce: the result is retold in the main session. direct: it is sent as it is. silent: only the run is noted.",
+    ),
+    deleteAfterRun: Type.Boolean({ default: false, description: "The job is taken away when it has run." }),
+    catchUp: words(
+      ["skip", "once", "all"],
+      "once",
+      "What becomes of the last hour's slots that passed while the gateway was not running.",
+    ),
+    overlap: words(
+      ["skip", "queue", "allow"],
+      "skip",
+      "What becomes of a slot that comes while the one before is still running.",
+    ),
+    timeoutMs: Type.Optional(
+      Type.Unsafe<number>({
+        anyOf: [
+          { type: "integer", minimum: 1_000, maximum: MAX_DURATION_MS },
+          { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+        ],
+        duration: true,
+        minimum: 1_000,
+        maximum: MAX_DURATION_MS,
+        description: "A run that takes longer is stopped. Default: the agent's own limit.",
+      }),
+    ),
+    paused: Type.Boolean({ default: false, description: "It has no slots until this is taken out." }),
+  },
+  { additionalProperties: false },
+);
+
+export const CronSection = Type.Object(
+  {
+    enabled: Type.Boolean({
+      default: true,
+      description: "Jobs run, and agents may make some. false: what is there is kept, and nothing begins.",
+    }),
+    maxRunsAtOnce: Type.Integer({
+      default: 2,
+      minimum: 1,
+      maximum: 100,
+      description: "Runs that are being worked on at the same time. The others wait in line, and people go first.",
+    }),
+    jobs: Type.Array(ConfigJob, {
+      default: [],
+      maxItems: MAX_JOBS,
+      description: "Jobs that belong to this file. Those made in chats and over the API are kept beside them.",
+    }),
+  },
+  { ...closed, description: "Work that begins by itself." },
+);

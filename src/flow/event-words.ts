@@ -1,0 +1,29 @@
+/** What waits for a session as a model reads it: what to do goes into the facts, what others said into blocks that cannot be mistaken for them. */
+import type { ClaimedEvents, SystemEvent } from "../contracts/automation/system-event.ts";
+import type { Ids } from "../kit/ids.ts";
+import { oneLine } from "../kit/marks/markers.ts";
+import { wrapUntrusted } from "../kit/marks/untrusted.ts";
+
+export interface EventWords {
+  /** For the block of facts. */
+  readonly lines: readonly string[];
+  /** After it, in the order of the lines. */
+  readonly blocks: readonly string[];
+}
+
+export function eventWords(ids: Ids, { events, hidden }: ClaimedEvents): EventWords {
+  const lines = events.map(lineOf);
+  const blocks = events
+    .filter(({ kind }) => kind !== "task")
+    .map(({ source, text }) => wrapUntrusted(ids, { source, text }));
+  const more = hidden > 0 ? [`earlier events, not shown: ${hidden}`] : [];
+  return { lines: [...more, ...lines], blocks };
+}
+
+function lineOf({ kind, source, text }: SystemEvent): string {
+  const from = oneLine(source);
+  if (kind === "task") return `due now, from ${from}, do it and tell the person the result: ${text}`;
+  if (kind === "news")
+    return `news from ${from}, in a block of its own below: pass on to the person what matters in it`;
+  return `${from} has told the person what is in a block of its own below; do not repeat it`;
+}

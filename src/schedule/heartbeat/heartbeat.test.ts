@@ -1,0 +1,125 @@
+/** Beats over simulated days: how many model calls a heartbeat makes, and when it stops by itself. */
+import { expect, test } from "bun:test";
+import type { OwnMessage } from "../../contracts/automation/own-message.ts";
+import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { TurnResult } from "../../contracts/store.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { type HeartbeatSettings, startHeartbeat } from "./heartbeat.ts";
+
+const HOME = "agent:default:webchat:dm:1" as SessionKey;
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+interface Life {
+  readonly settings?: Partial<HeartbeatSettings>;
+  readonly checklist?: string | null;
+  readonly errorCode?: string;
+  /** The person says something every day. */
+  readonly lively?: boolean;
+  readonly days: number;
+}
+
+async function live({ settings = {}, checklist = "- watch the stove", errorCode, lively = false, days }: Life) {
+  const clock = createFakeClock(Date.UTC(2026, 0, 5));
+  const events = createEvents({ log: recordingLog() });
+  const put: OwnMessage[] = [];
+  const began = clock.now();
+  const to = { channel: "webchat", account: "default", chat: "1" };
+  const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
+  const result: TurnResult = {
+    ...{ turnId: "turn" as TurnId, sessionKey: HOME, content: "", toolCalls: [], usage: USAGE },
+    outcome: errorCode === undefined ? "done" : "failed",
+    errorCode: errorCode ?? null,
+  };
+  const heartbeat = startHeartbeat(
+    {
+      ...{ clock, log: recordingLog(), events },
+      turns: { resultOf: async () => result },
+      places: {
+        async of() {
+          const heardAt = lively ? clock.now() : began;
+          return { ...home, principal: "operator" as Principal, heardAt };
+        },
+      },
+      systemEvents: { waiting: async () => 0 },
+      homes: { ofOwner: async () => home },
+      receiver: {
+        async put(entry) {
+          put.push(entry);
+          const id = `msg-${put.length}` as InboxId;
+          const { sessionKey } = entry;
+          const ended = {
+            sessionKey,
+            turnId: result.turnId,
+            inboxIds: [id],
+            outcome: result.outcome,
+            ms: 1,
+            usage: USAGE,
+          };
+          setImmediate(() => events.emit("turn.ended", ended));
+          return { kind: "queued", id, sessionKey, position: 0 };
+        },
+      },
+      busy: () => false,
+      checklist: async () => checklist,
+      standing: () => ({ principal: "operator" as Principal, role: "owner" }),
+      sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+    },
+    () => ({
+      ...{ enabled: true, every: 30 * MINUTE, activeHours: {}, retries: 1, skipWhenBusy: true },
+      ...{ agents: ["default" as AgentId], ...settings },
+    }),
+  );
+  for (let passed = 0; passed < days * DAY; passed += 10 * MINUTE) {
+    await clock.advance(10 * MINUTE);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await heartbeat[Symbol.asyncDispose]();
+  return put;
+}
+
+test("a week without anybody costs three days of beats and then nothing", async () => {
+  const put = await live({ days: 7 });
+  console.info(`a week alone, every 30 minutes: ${put.length} model calls`);
+  expect(put.length).toBe(3 * 48);
+});
+
+test("a week with somebody there beats every half hour, each time in a fresh session", async () => {
+  const put = await live({ days: 7, lively: true });
+  expect(Math.abs(put.length - 7 * 48)).toBeLessThanOrEqual(1);
+  expect(new Set(put.map(({ sessionKey }) => sessionKey)).size).toBe(put.length);
+  expect(put[0]).toMatchObject({ role: "owner", priority: 1, message: { origin: "heartbeat" } });
+  expect(put[0]?.message.text).toContain("watch the stove");
+});
+
+test("an empty checklist costs nothing in a week", async () => {
+  expect(await live({ days: 7, lively: true, checklist: "# Heartbeat\n\n- [ ]\n" })).toEqual([]);
+});
+
+test("a heartbeat that is off costs nothing in a week", async () => {
+  expect(await live({ days: 7, lively: true, settings: { enabled: false } })).toEqual([]);
+});
+
+test("a key that is refused is asked for three times and no more", async () => {
+  expect((await live({ days: 2, lively: true, errorCode: "provider_auth" })).length).toBe(3);
+});
+
+test("a failed beat is tried again as often as the settings say, before the next one is due", async () => {
+  const put = await live({
+    days: 1,
+    lively: true,
+    errorCode: "provider_down",
+    settings: { every: 4 * 60 * MINUTE, retries: 2 },
+  });
+  expect(put.length).toBe(6 * 3 - 2); // the last one's retries fall into the next day
+});
+
+test("active hours keep the night quiet", async () => {
+  const hours = { start: "08:00", end: "20:00", timezone: "UTC" };
+  const put = await live({ days: 2, lively: true, settings: { activeHours: hours } });
+  expect(put.length).toBe(2 * 24);
+  for (const { message } of put) expect(new Date(message.receivedAt).getUTCHours()).toBeGreaterThanOrEqual(8);
+});

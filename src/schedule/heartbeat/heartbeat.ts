@@ -1,0 +1,218 @@
+/**
+ * Lets agents look around from time to time. A beat is a message in the same inbox as everything else, of the lowest priority; jobs have a
+ * clock of their own and never wait for it. Nothing is kept: a beat that fell into a stop is simply left out.
+ */
+import type { OwnMessage, OwnReceiver } from "../../contracts/automation/own-message.ts";
+import type { SystemEventStore } from "../../contracts/automation/system-event.ts";
+import type { Events } from "../../contracts/events.ts";
+import type { AgentId, InboxId, Principal, Role, SessionKey } from "../../contracts/ids.ts";
+import type { TurnStore } from "../../contracts/store.ts";
+import type { PlaceStore } from "../../contracts/store/places.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+import type { Home, Homes } from "../runs/home.ts";
+import { HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
+import { type BeatDecision, type BeatFacts, decideBeat, minuteOfDay } from "./decide.ts";
+
+export interface HeartbeatDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Pick<Events, "on">;
+  readonly turns: Pick<TurnStore, "resultOf">;
+  readonly places: Pick<PlaceStore, "of">;
+  readonly systemEvents: Pick<SystemEventStore, "waiting">;
+  readonly homes: Pick<Homes, "ofOwner">;
+  readonly receiver: OwnReceiver;
+  /** Something is being said there, or waits to be. */
+  busy(sessionKey: SessionKey): boolean;
+  /** The agent's HEARTBEAT.md; null: there is none. */
+  checklist(agentId: AgentId): Promise<string | null>;
+  /** As whom an agent looks around; null: nobody may use it. */
+  standing(agentId: AgentId, home: Home): { readonly principal: Principal; readonly role: Role } | null;
+  sessionOf(agentId: AgentId, beat: string): SessionKey;
+}
+
+export interface HeartbeatSettings {
+  readonly enabled: boolean;
+  readonly every: number;
+  readonly activeHours: { readonly start?: string; readonly end?: string; readonly timezone?: string };
+  readonly retries: number;
+  readonly skipWhenBusy: boolean;
+  readonly prompt?: string;
+  /** The first is the main one; the others beat only when they have a checklist. */
+  readonly agents: readonly AgentId[];
+}
+
+export interface Heartbeat extends AsyncDisposable {
+  /** Settings have changed: look again. */
+  poke(): void;
+}
+
+const PRIORITY = 1;
+const RETRY_MS = 60_000;
+/** The wall clock may jump, and settings may change. */
+const MAX_SLEEP_MS = 60_000;
+/** What trying again does not mend. */
+const REFUSALS: readonly (string | null)[] = ["provider_auth", "provider_refused", "model_missing", "agent_missing"];
+
+const PROMPT =
+  "Heartbeat: look whether something needs attention now. Do not take up old tasks again. If nothing does, reply with HEARTBEAT_OK and nothing else.";
+
+interface Pulse {
+  dueAt: number;
+  retriesLeft: number;
+  refusals: number;
+  /** When a failed one is tried once more. */
+  againAt: number;
+}
+
+interface World extends HeartbeatDeps {
+  readonly settings: () => HeartbeatSettings;
+  readonly pulses: Map<AgentId, Pulse>;
+  readonly running: Map<InboxId, AgentId>;
+  readonly stop: AbortController;
+}
+
+export function startHeartbeat(deps: HeartbeatDeps, settings: () => HeartbeatSettings): Heartbeat {
+  const world: World = { ...deps, settings, pulses: new Map(), running: new Map(), stop: new AbortController() };
+  const { signal } = world.stop;
+  let rung = Promise.withResolvers<void>();
+  const listening = deps.events.on("turn.ended", ({ inboxIds, outcome }) => {
+    for (const id of inboxIds) if (world.running.has(id)) return void settle(world, id);
+    if (outcome === "done") for (const pulse of world.pulses.values()) pulse.refusals = 0; // a provider that answers is mended
+  });
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      rung = Promise.withResolvers<void>();
+      const wait = await step(world).catch((error: unknown) => {
+        deps.log.error("heartbeat failed", { error });
+        return MAX_SLEEP_MS;
+      });
+      const timer = deps.clock.sleep(wait, signal).catch(() => undefined); // stopped
+      await Promise.race([timer, rung.promise]);
+    }
+  };
+  const looping = loop();
+  return {
+    poke: () => rung.resolve(),
+    async [Symbol.asyncDispose]() {
+      listening[Symbol.dispose]();
+      world.stop.abort(new Error("the gateway is stopping"));
+      await looping;
+    },
+  };
+}
+
+/** Beats where one is due; says how long until the next may be. */
+async function step(world: World): Promise<number> {
+  const { enabled, every, retries, agents } = world.settings();
+  if (!enabled) {
+    world.pulses.clear();
+    return MAX_SLEEP_MS;
+  }
+  const now = world.clock.elapsed();
+  let next = now + MAX_SLEEP_MS;
+  for (const [index, agentId] of agents.entries()) {
+    const pulse = world.pulses.get(agentId) ?? {
+      dueAt: now + every,
+      retriesLeft: retries,
+      refusals: 0,
+      againAt: Infinity,
+    };
+    world.pulses.set(agentId, pulse);
+    pulse.dueAt = Math.min(pulse.dueAt, now + every); // the interval was made shorter
+    const due = pulse.dueAt <= now;
+    const again = pulse.againAt <= now;
+    if (due) {
+      pulse.retriesLeft = retries;
+      pulse.dueAt += every * Math.max(1, Math.ceil((now - pulse.dueAt + 1) / every)); // what fell into a sleep is left out
+    }
+    if (due || again) {
+      pulse.againAt = Infinity;
+      await beat(world, agentId, pulse, index === 0);
+    }
+    next = Math.min(next, pulse.dueAt, pulse.againAt);
+  }
+  return Math.max(0, next - now);
+}
+
+async function beat(world: World, agentId: AgentId, pulse: Pulse, main: boolean): Promise<void> {
+  if ([...world.running.values()].includes(agentId)) return; // the one before has not ended
+  const checklist = await world.checklist(agentId);
+  if (!main && checklist === null) return;
+  const home = await world.homes.ofOwner();
+  const decision = await decide(world, { agentId, home, checklist, refusals: pulse.refusals });
+  if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
+  const standing = world.standing(agentId, home);
+  if (!standing) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
+  const text = [world.settings().prompt ?? PROMPT, ...(checklist === null ? [] : [`The checklist:\n${checklist}`])];
+  const about = { agentId, home, standing, text: text.join("\n\n"), where: decision.in };
+  const receipt = await world.receiver.put(entryOf(world, about), world.stop.signal);
+  if (receipt.kind === "refused") return world.log.debug("heartbeat left out", { agentId, because: receipt.because });
+  world.running.set(receipt.id, agentId);
+}
+
+async function decide(
+  world: World,
+  about: {
+    readonly agentId: AgentId;
+    readonly home: Home;
+    readonly checklist: string | null;
+    readonly refusals: number;
+  },
+): Promise<BeatDecision> {
+  const { activeHours, enabled, skipWhenBusy } = world.settings();
+  const { home, checklist, refusals } = about;
+  const now = world.clock.now();
+  const heard = await world.places.of(home.sessionKey);
+  const mine = home.agentId === about.agentId;
+  const facts: BeatFacts = {
+    ...{ enabled, skipWhenBusy, checklist, refusals, activeHours },
+    minuteOfDay: minuteOfDay(now, activeHours.timezone ?? hostZone()),
+    busy: world.busy(home.sessionKey),
+    events: mine ? await world.systemEvents.waiting(home.sessionKey, now) : 0,
+    idleMs: heard ? Math.max(0, now - heard.heardAt) : null,
+  };
+  return decideBeat(facts);
+}
+
+interface BeatAbout {
+  readonly agentId: AgentId;
+  readonly home: Home;
+  readonly standing: { readonly principal: Principal; readonly role: Role };
+  readonly text: string;
+  readonly where: "main" | "isolated";
+}
+
+function entryOf({ clock, sessionOf }: World, { agentId, home, standing, text, where }: BeatAbout): OwnMessage {
+  const now = clock.now();
+  const eventId = `heartbeat:${agentId}:${now}`;
+  const main = where === "main";
+  const message = {
+    ...{ eventId, fingerprint: eventId, attachments: [], mentioned: true, receivedAt: now },
+    origin: "heartbeat",
+    address: main ? home.to : toRunAddress({ jobId: HEARTBEAT, delivery: "direct", home: home.sessionKey }),
+    scope: main ? home.scope : "dm",
+    sender: { principal: standing.principal, name: "Heartbeat" },
+    text,
+  } as const;
+  const sessionKey = main ? home.sessionKey : sessionOf(agentId, String(now));
+  return { sessionKey, agentId, role: standing.role, priority: PRIORITY, message };
+}
+
+async function settle(world: World, id: InboxId): Promise<void> {
+  const agentId = world.running.get(id);
+  world.running.delete(id);
+  const pulse = agentId === undefined ? undefined : world.pulses.get(agentId);
+  const result = await world.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next beat looks anew
+  if (!pulse || !result) return;
+  if (result.outcome === "done") return void (pulse.refusals = 0);
+  if (REFUSALS.includes(result.errorCode)) return void pulse.refusals++;
+  if (result.outcome === "aborted" || pulse.retriesLeft <= 0) return;
+  pulse.retriesLeft--;
+  pulse.againAt = world.clock.elapsed() + RETRY_MS;
+}
+
+function hostZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

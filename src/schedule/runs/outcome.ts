@@ -1,0 +1,15 @@
+/** What the end of a turn means for the run it was: a pure decision. */
+import type { RunOutcome } from "../../contracts/automation/job.ts";
+import { ERRORS } from "../../contracts/errors.ts";
+import type { TurnResult } from "../../contracts/store.ts";
+
+export function outcomeOf(
+  { outcome, errorCode }: Pick<TurnResult, "outcome" | "errorCode">,
+  timedOut: boolean,
+): RunOutcome {
+  if (outcome === "done") return { kind: "ran" };
+  if (timedOut) return { kind: "failed", because: "It took longer than the job allows.", again: true };
+  if (outcome === "aborted") return { kind: "failed", because: "It was stopped.", again: false };
+  const known = Object.entries(ERRORS).find(([code]) => code === errorCode)?.[1];
+  return { kind: "failed", because: known?.say ?? "It did not end well.", again: known?.retry === "later" };
+}

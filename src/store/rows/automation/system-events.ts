@@ -1,0 +1,142 @@
+/** Events that wait for a turn of their session. Which of them were shown follows from how the turn that had them ended. */
+import { sql as raw } from "kysely";
+import {
+  MAX_EVENT_CHARS,
+  MAX_EVENTS_PER_SESSION,
+  type SystemEvent,
+  type SystemEventStore,
+} from "../../../contracts/automation/system-event.ts";
+import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
+import type { SystemEventTable } from "../../schema.ts";
+import type { Params, Sql } from "../../sql.ts";
+import type { RowDeps } from "../row-deps.ts";
+
+/** An id is remembered for this long after its event has expired, so that a late repeat is still one. */
+const REMEMBER_MS = 7 * 86_400_000;
+
+export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventStore {
+  const queries = createQueries(sql);
+
+  const add = (event: SystemEvent): boolean => {
+    queries.forget.run({ before: event.createdAt - REMEMBER_MS });
+    const row = {
+      ...{ id: event.id, session_key: event.sessionKey, source: event.source, kind: event.kind },
+      text: event.text.slice(0, MAX_EVENT_CHARS).toWellFormed(),
+      ...{ created_at: event.createdAt, expires_at: event.expiresAt },
+    };
+    if (queries.add.run(row) === 0) return false;
+    const key = event.sessionKey;
+    queries.settle.run({ key });
+    queries.release.run({ key });
+    for (const { seq } of queries.tooMany.all({ key, keep: MAX_EVENTS_PER_SESSION })) queries.hide.run({ seq });
+    return true;
+  };
+
+  return {
+    add: (event) => write(() => add(event)),
+    claim: (key, turnId, now) =>
+      write(() => {
+        queries.settle.run({ key });
+        queries.release.run({ key });
+        queries.claim.run({ key, turnId, now });
+        const rows = queries.claimed.all({ key, turnId });
+        const events = rows.filter(({ hidden }) => hidden === 0).map(toEvent);
+        return { events, hidden: rows.length - events.length };
+      }),
+    waiting: (key, now) => read(() => queries.waiting.first({ key, now })?.n ?? 0),
+  };
+}
+
+type Key = { readonly key: SessionKey };
+type NewEvent = Omit<SystemEventTable, "seq" | "hidden" | "turn_id" | "shown">;
+
+/** A turn that had it and ended well, or did not. */
+const ENDED = (state: string) => raw<boolean>`turn_id in (select id from turns where state ${raw.raw(state)})`;
+
+function createQueries(sql: Sql) {
+  return {
+    add: sql.prepare((db, p: Params<NewEvent>) =>
+      db
+        .insertInto("system_events")
+        .values(p.row("id", "session_key", "source", "kind", "text", "created_at", "expires_at"))
+        .onConflict((conflict) => conflict.column("id").doNothing()),
+    ),
+    forget: sql.prepare((db, p: Params<{ before: number }>) =>
+      db.deleteFrom("system_events").where("expires_at", "<", p("before")),
+    ),
+    settle: sql.prepare((db, p: Params<Key>) =>
+      db
+        .updateTable("system_events")
+        .set({ shown: 1 })
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where(ENDED("= 'done'")),
+    ),
+    release: sql.prepare((db, p: Params<Key>) =>
+      db
+        .updateTable("system_events")
+        .set({ turn_id: null })
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where(ENDED("in ('failed', 'aborted')")),
+    ),
+    claim: sql.prepare((db, p: Params<Key & { turnId: TurnId; now: number }>) =>
+      db
+        .updateTable("system_events")
+        .set({ turn_id: p("turnId") })
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where("turn_id", "is", null)
+        .where("expires_at", ">", p("now")),
+    ),
+    claimed: sql.prepare((db, p: Params<Key & { turnId: TurnId }>) =>
+      db
+        .selectFrom("system_events")
+        .selectAll()
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where("turn_id", "=", p("turnId"))
+        .orderBy("seq"),
+    ),
+    tooMany: sql.prepare((db, p: Params<Key & { keep: number }>) =>
+      db
+        .selectFrom("system_events")
+        .select("seq")
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where("hidden", "=", raw.lit(0))
+        .where("turn_id", "is", null)
+        .orderBy("seq", "desc")
+        .limit((eb) => eb.lit(-1))
+        .offset(p("keep")),
+    ),
+    hide: sql.prepare((db, p: Params<{ seq: number }>) =>
+      db.updateTable("system_events").set({ hidden: 1, text: "" }).where("seq", "=", p("seq")),
+    ),
+    waiting: sql.prepare((db, p: Params<Key & { now: number }>) =>
+      db
+        .selectFrom("system_events")
+        .select((eb) => eb.fn.countAll<number>().as("n"))
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where("expires_at", ">", p("now"))
+        .where(
+          raw<boolean>`(turn_id is null or turn_id in (select id from turns where state in ('failed', 'aborted')))`,
+        ),
+    ),
+  };
+}
+
+function toEvent(
+  row: Pick<SystemEventTable, "id" | "session_key" | "source" | "kind" | "text" | "created_at" | "expires_at">,
+): SystemEvent {
+  return {
+    id: row.id,
+    sessionKey: row.session_key,
+    source: row.source,
+    kind: row.kind,
+    text: row.text,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,58 @@
+/** `create_reminder`: one job that runs once, says its words in this chat and is gone. */
+import { Type } from "typebox";
+import type { JobDesk } from "../../../contracts/automation/jobs.ts";
+import type { Tool } from "../../../contracts/tools/tool.ts";
+import type { Clock } from "../../../kit/clock.ts";
+import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
+
+export interface ReminderDeps {
+  readonly clock: Clock;
+  readonly jobs: JobDesk;
+  /** "in 20 minutes" as milliseconds; null: it says something else. */
+  relative(text: string): number | null;
+}
+
+const MAX_TEXT_CHARS = 1_000;
+const MAX_WHEN_CHARS = 64;
+
+export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
+  return defineTool({
+    name: "create_reminder",
+    label: "Reminder",
+    description: "Reminds the person of something once, in this chat, at a moment or after a while.",
+    parameters: Type.Object(
+      {
+        text: Type.String({ minLength: 1, maxLength: MAX_TEXT_CHARS, description: "What to remind of" }),
+        when: Type.String({
+          minLength: 1,
+          maxLength: MAX_WHEN_CHARS,
+          description: "in 20 minutes, in 2 hours; or a moment such as 2026-02-13T10:00:00Z",
+        }),
+        timezone: Type.Optional(
+          Type.String({ maxLength: 64, description: "For a moment that names none, such as Europe/Berlin" }),
+        ),
+      },
+      closed,
+    ),
+    flags: { idempotent: false },
+    limit: { calls: 30, perMs: MINUTE_MS },
+    timeoutMs: 15_000,
+    async run({ text, when, timezone }, { context }) {
+      if (context.cause === "cron") throw new Error("A job that is running cannot make reminders.");
+      const after = relative(when);
+      const expr = after === null ? when : new Date(clock.now() + after).toISOString();
+      const { principal, role, sessionKey, origin: to, agentId } = context;
+      const made = await jobs.add(
+        {
+          schedule: { kind: "at", expr, ...(timezone === undefined || after !== null ? {} : { timezone }) },
+          task: `Remind the person of this, in one short friendly sentence and with nothing else: ${text}`,
+          delivery: "direct",
+          deleteAfterRun: true,
+        },
+        { principal, role, source: "agent", to, sessionKey, agentId },
+      );
+      if (made.kind === "refused") throw new Error(made.say);
+      return answer({ reminder: made.job.id, at: expr });
+    },
+  });
+}

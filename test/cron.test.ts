@@ -1,0 +1,288 @@
+/** Jobs in a whole gateway with real pi: when they fire, where their words go, who is told, and what a crash changes. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TranscriptItem } from "../src/contracts/chat.ts";
+import type { WireJob, WireRun } from "../src/contracts/wire.ts";
+import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { tempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { killAt } from "../src/testing/whole/kill-at.ts";
+import {
+  asked,
+  endpoint,
+  eventually,
+  openSocket,
+  post,
+  problemOf,
+  told,
+  transcript,
+  WHOLE_TEST_MS,
+} from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+let answers: (words: string) => FakeReply | null = () => null;
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => answers(asked(request)) ?? says("noted"));
+  gateway = await startGatewayProcess({ config: endpoint(provider) });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+async function api<T>(path: string, method = "GET", body?: unknown, on = gateway): Promise<T> {
+  const init =
+    body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const response = await on.fetch(`/api/cron${path}`, { method, ...init });
+  return (await response.json()) as T;
+}
+
+const addJob = (job: Record<string, unknown>, on = gateway) => api<{ job: WireJob }>("/jobs", "POST", job, on);
+const runsOf = async (id: string, on = gateway) =>
+  (await api<{ items: WireRun[] }>(`/jobs/${id}/runs`, "GET", undefined, on)).items;
+const ended = (id: string, on = gateway) =>
+  eventually(
+    () => runsOf(id, on),
+    (runs) => runs.some(({ status }) => status === "ran" || status === "failed"),
+    30_000,
+  );
+const replies = async (session: string, on = gateway): Promise<readonly TranscriptItem[]> =>
+  (await transcript(on, session)).filter(({ role }) => role === "assistant");
+/** Far enough away that only `run` begins it. */
+const LATER = { schedule: { kind: "every", expr: "365d" } } as const;
+
+describe("the words of a run", () => {
+  test("go to the chat as they are when they are delivered directly", async () => {
+    await post(gateway, { text: "hello from the direct chat", session: "direct" });
+    answers = (words) => (words.includes("count the geese") ? says("There are nine geese.") : null);
+    await addJob({ id: "geese", ...LATER, task: "count the geese", delivery: "direct" });
+    await api("/jobs/geese/run", "POST");
+    const [run] = await ended("geese");
+    expect(run).toMatchObject({ status: "ran", manual: true, turnId: expect.any(String) });
+    const said = await eventually(
+      () => replies("direct"),
+      (items) => items.some(({ text }) => text.includes("geese")),
+    );
+    expect(said.filter(({ text }) => text === "There are nine geese.").length).toBe(1);
+    const asking = provider.requests.find((request) => asked(request) === "count the geese");
+    expect(asking && told(asking)).toContain("\njob: geese\n");
+  });
+
+  test("are retold in the main session when they are announced, and the model reads them as something from outside", async () => {
+    await post(gateway, { text: "hello from the main chat", session: "main-chat" });
+    answers = (words) => {
+      if (words.includes("read the barometer")) return says("Pressure is 1013 hPa.");
+      return words.includes("A scheduled job has something") ? says("By the way: the pressure is fine.") : null;
+    };
+    await addJob({ id: "barometer", ...LATER, task: "read the barometer" });
+    await api("/jobs/barometer/run", "POST");
+    const said = await eventually(
+      () => replies("main-chat"),
+      (items) => items.some(({ text }) => text.startsWith("By the way")),
+      30_000,
+    );
+    expect(said.filter(({ text }) => text.startsWith("By the way")).length).toBe(1);
+    expect(said.some(({ text }) => text === "Pressure is 1013 hPa.")).toBe(false);
+    const retold = provider.requests.findLast((request) => told(request).includes("news from job barometer"));
+    expect(retold && told(retold)).toMatch(
+      /<untrusted-text ([\w-]{22}) source="job barometer">\nPressure is 1013 hPa\.\n<\/untrusted-text \1>/,
+    );
+    const wakes = (await transcript(gateway, "main-chat")).filter(({ origin }) => origin === "cron");
+    expect(wakes.length).toBe(1);
+  });
+
+  test("go nowhere when they are silent; the run is on record", async () => {
+    answers = (words) => (words.includes("sweep the cellar") ? says("Swept.") : null);
+    await addJob({ id: "cellar", ...LATER, task: "sweep the cellar", delivery: "silent" });
+    await api("/jobs/cellar/run", "POST");
+    const [run] = await ended("cellar");
+    expect(run?.status).toBe("ran");
+    const everywhere = [...(await replies("direct")), ...(await replies("main-chat"))];
+    expect(everywhere.some(({ text }) => text.includes("Swept"))).toBe(false);
+  });
+
+  test("are not sent once more when the agent has sent them itself", async () => {
+    let step = 0;
+    answers = (words) => {
+      if (!words.includes("ring the bell")) return null;
+      step++;
+      if (step > 1) return says("I have rung it.");
+      return { kind: "tools", calls: [{ name: "send_message", input: { text: "Ding dong." } }] };
+    };
+    await addJob({ id: "bell", ...LATER, task: "ring the bell", delivery: "direct" });
+    await api("/jobs/bell/run", "POST");
+    await ended("bell");
+    const said = await eventually(
+      () => replies("main-chat"),
+      (items) => items.some(({ text }) => text === "Ding dong."),
+    );
+    expect(said.some(({ text }) => text.includes("rung it"))).toBe(false);
+  });
+
+  test("of a job for the main session are said there, in its own memory", async () => {
+    answers = (words) => (words.includes("The job tide is due") ? says("High water at noon.") : null);
+    await addJob({ id: "tide", ...LATER, task: "look up the tide", mode: "main" });
+    await api("/jobs/tide/run", "POST");
+    await ended("tide");
+    const [request] = provider.requests.filter((one) => asked(one).includes("The job tide is due"));
+    expect(request && told(request)).toContain(
+      "due now, from job tide, do it and tell the person the result: look up the tide",
+    );
+    expect((await replies("main-chat")).at(-1)?.text).toBe("High water at noon.");
+    await post(gateway, { text: "and now?", session: "main-chat" });
+    const next = provider.requests.findLast((one) => asked(one) === "and now?");
+    expect(JSON.stringify(next?.messages)).toContain("High water at noon.");
+    expect(next && told(next)).not.toContain("due now");
+  });
+});
+
+describe("a job", () => {
+  test("fires by itself at its moment and is gone when it was to run once", async () => {
+    const socket = await openSocket(gateway, null);
+    await socket.request("subscribe", { events: ["cron.run"] });
+    answers = (words) => (words.includes("open the window") ? says("It is open.") : null);
+    const at = new Date(Date.now() + 1_500).toISOString();
+    const schedule = { kind: "at", expr: at };
+    await addJob({ id: "window", schedule, task: "open the window", delivery: "direct", deleteAfterRun: true });
+    await socket.until((events) => events.some((one) => one.event === "cron.run" && one.data.run.status === "ran"));
+    socket.close();
+    await eventually(
+      () => replies("main-chat"),
+      (items) => items.at(-1)?.text === "It is open.",
+    );
+    expect((await gateway.fetch("/api/cron/jobs/window")).status).toBe(404);
+  });
+
+  test("that was made in the page with a plain sentence says its words in the page", async () => {
+    await using demo = await startGatewayProcess();
+    const socket = await openSocket(demo);
+    const session = "agent:default:webchat:dm:couch";
+    await socket.request("chat.send", { session, text: "remind me in 3 seconds to stretch", clientId: "c1" });
+    await socket.until((events) =>
+      events.some((one) => one.event === "message" && one.data.item.text === "Reminder: stretch"),
+    );
+    const mine = socket.events.flatMap((one) =>
+      one.event === "message" && one.data.sessionKey === session ? [one.data.item] : [],
+    );
+    expect(mine.filter(({ text }) => text === "Reminder: stretch").length).toBe(1);
+    socket.close();
+  });
+
+  test("that is due while the gateway is dead is answered once, and so is one that dies between firing and delivery", async () => {
+    for (const moment of ["stored", "begun", "ended"] as const) {
+      await using home = await tempHome();
+      const config = endpoint(provider);
+      answers = (words) => (words.includes("feed the cat") ? says(`The cat is fed (${moment}).`) : null);
+      const first = await startGatewayProcess({ home: home.path, config });
+      await post(first, { text: "hello", session: "cat" });
+      await addJob({ id: "cat", ...LATER, task: "feed the cat", delivery: "direct" }, first);
+      using killer = killAt({ database: join(home.path, "gateway.db"), pid: first.pid, moment, nth: 1 });
+      await killer.armed;
+      await api("/jobs/cat/run", "POST", undefined, first).catch(() => undefined); // it may be dead before it answers
+      await killer.killed;
+      await first.exited;
+      await using second = await startGatewayProcess({ home: home.path });
+      const [run] = await ended("cat", second);
+      const said = await eventually(
+        () => replies("cat", second),
+        (items) => items.some(({ text }) => text.includes("fed")),
+      );
+      expect([run?.status, said.filter(({ text }) => text === `The cat is fed (${moment}).`).length]).toEqual([
+        "ran",
+        1,
+      ]);
+    }
+  });
+
+  test("is refused with a reason when it cannot be", async () => {
+    const bad = (job: unknown) =>
+      gateway.fetch("/api/cron/jobs", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(job),
+      });
+    const schedule = (expr: string) => ({ schedule: { kind: "cron", expr }, task: "x" });
+    expect(await problemOf(await bad(schedule("99 * * * *")))).toMatchObject({ status: 422, code: "bad_schedule" });
+    expect(await problemOf(await bad({ ...schedule("0 9 * * *"), id: "Bad Id" }))).toMatchObject({ status: 422 });
+    expect(await problemOf(await bad({ ...schedule("0 9 * * *"), agentId: "nobody" }))).toMatchObject({
+      code: "bad_job",
+    });
+    expect(await problemOf(await bad({ ...schedule("0 9 * * *"), surprise: 1 }))).toMatchObject({
+      code: "invalid_params",
+    });
+    const past = { schedule: { kind: "at", expr: "2020-01-01T00:00:00Z" }, task: "x" };
+    expect(await problemOf(await bad(past))).toMatchObject({ status: 422, code: "bad_schedule" });
+    expect(await problemOf(await gateway.fetch("/api/cron/jobs/none"))).toMatchObject({
+      status: 404,
+      code: "job_unknown",
+    });
+  });
+
+  test("is paused, changed, resumed, listed and removed", async () => {
+    const made = await addJob({ id: "tea", schedule: { kind: "every", expr: "1h" }, task: "make tea" });
+    expect(made.job).toMatchObject({ id: "tea", createdBy: "operator", state: "active", nextAt: expect.any(Number) });
+    expect(await api("/jobs/tea/pause", "POST")).toMatchObject({ job: { state: "paused", nextAt: null } });
+    expect(await api("/jobs/tea", "PATCH", { task: "make coffee" })).toMatchObject({ job: { task: "make coffee" } });
+    expect(await api("/jobs/tea/resume", "POST")).toMatchObject({ job: { state: "active" } });
+    const { items } = await api<{ items: WireJob[] }>("/jobs");
+    expect(items.some(({ id, task }) => id === "tea" && task === "make coffee")).toBe(true);
+    expect(await api("/jobs/tea", "DELETE")).toMatchObject({ job: { id: "tea" } });
+    expect((await gateway.fetch("/api/cron/jobs/tea")).status).toBe(404);
+  });
+});
+
+describe("jobs of the configuration", () => {
+  test("follow the file while the gateway runs, and leave jobs of others alone", async () => {
+    await using home = await tempHome();
+    const base = endpoint(provider);
+    const job = (id: string, task: string) => ({ id, schedule: { kind: "cron", expr: "0 9 * * *" }, task });
+    const write = (jobs: readonly unknown[]) =>
+      writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify({ ...base, cron: { jobs } }));
+    await using running = await startGatewayProcess({
+      home: home.path,
+      config: { ...base, cron: { jobs: [job("one", "first")] } },
+    });
+    await addJob({ id: "own", ...LATER, task: "mine" }, running);
+    const names = async () =>
+      (await api<{ items: WireJob[] }>("/jobs", "GET", undefined, running)).items.map(
+        ({ id, task, source }) => `${id}: ${task} (${source})`,
+      );
+    expect(await names()).toEqual(["one: first (config)", "own: mine (person)"]);
+    await write([job("one", "changed"), job("two", "second"), job("own", "not yours")]);
+    await eventually(names, (list) => list.includes("two: second (config)"));
+    expect(await names()).toEqual(["one: changed (config)", "own: mine (person)", "two: second (config)"]);
+    await write([]);
+    expect(await eventually(names, (list) => list.length === 1)).toEqual(["own: mine (person)"]);
+  });
+});
+
+test("the owner is told when a job fails twice, and by then nothing was said in the chat by the run itself", async () => {
+  await using home = await tempHome();
+  answers = (words) => (words.includes("fail, please") ? { kind: "status", status: 401, message: "bad key" } : null);
+  await using running = await startGatewayProcess({ home: home.path, config: endpoint(provider) });
+  await post(running, { text: "hello", session: "owner" });
+  await addJob({ id: "broken", ...LATER, task: "fail, please", delivery: "direct" }, running);
+  for (const count of [1, 2]) {
+    await api("/jobs/broken/run", "POST", undefined, running);
+    await eventually(
+      () => runsOf("broken", running),
+      (runs) => runs.filter(({ status }) => status === "failed").length === count,
+      30_000,
+    );
+  }
+  const said = await eventually(
+    () => replies("owner", running),
+    (items) => items.some(({ kind }) => kind === "notice"),
+  );
+  const notices = said.filter(({ kind }) => kind === "notice").map(({ text }) => text);
+  expect(notices).toEqual([
+    expect.stringContaining(
+      "The scheduled job broken failed 2 times in a row: The model provider refused the API key.",
+    ),
+  ]);
+});

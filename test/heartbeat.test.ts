@@ -1,0 +1,86 @@
+/** The heartbeat in a whole gateway with real pi: what is asked, what is shown, and what it costs. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { asked, endpoint, eventually, post, told, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+let reply = "HEARTBEAT_OK";
+const beats = () => provider.requests.filter((request) => told(request).includes("\nheartbeat: now"));
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => says(asked(request).startsWith("Heartbeat:") ? reply : "noted"));
+  const config = { ...endpoint(provider), heartbeat: { enabled: true, every: "2s" } };
+  gateway = await startGatewayProcess({ config });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+const checklist = async (text: string): Promise<void> => {
+  await mkdir(join(gateway.home, "workspace"), { recursive: true });
+  await writeFile(join(gateway.home, "workspace", "HEARTBEAT.md"), text);
+};
+
+test("nobody is disturbed, and no model asked, before anybody has said anything", async () => {
+  await checklist("- is the stove off?");
+  await Bun.sleep(2_500); // longer than one interval: there is nothing to wait for but time
+  expect(beats().length).toBe(0);
+});
+
+test("a look around that finds nothing is not shown", async () => {
+  await post(gateway, { text: "hello", session: "den" });
+  await eventually(
+    () => beats().length,
+    (count) => count > 0,
+    30_000,
+  );
+  const [beat] = beats();
+  const size = JSON.stringify(beat?.body).length;
+  console.info(`one beat: ${size} characters to the model, about ${Math.ceil(size / 4)} tokens`);
+  expect(beat?.messages.filter(({ role }) => role === "user").length).toBe(1); // a fresh session, no old talk
+  expect(beat && asked(beat)).toContain("is the stove off?");
+  expect((await transcript(gateway, "den")).map(({ text }) => text)).toEqual(["hello", "noted"]);
+});
+
+test("what it finds is said in the conversation, once", async () => {
+  reply = "The stove is still on.";
+  await eventually(
+    () => transcript(gateway, "den"),
+    (items) => items.some(({ text }) => text === reply),
+    30_000,
+  );
+  reply = "HEARTBEAT_OK";
+});
+
+test("what waits for it is told in the main session, and nothing else", async () => {
+  await checklist("# nothing to do\n");
+  await Bun.sleep(2_500); // the beat that may be on its way
+  const before = beats().length;
+  const wake = { text: "the parcel has arrived", mode: "next-heartbeat" };
+  const headers = { "content-type": "application/json" };
+  await gateway.fetch("/api/cron/wake", { method: "POST", headers, body: JSON.stringify(wake) });
+  await eventually(
+    () => beats().length,
+    (count) => count > before,
+    30_000,
+  );
+  const beat = beats().at(-1);
+  expect(beat && told(beat)).toContain("the parcel has arrived");
+  expect(beat?.messages.some(({ content }) => JSON.stringify(content).includes("hello"))).toBe(true);
+});
+
+test("an empty checklist asks no model at all", async () => {
+  await checklist("# Heartbeat\n\n- [ ]\n");
+  await Bun.sleep(2_500); // the beat that may be on its way
+  const before = provider.requests.length;
+  await Bun.sleep(5_000); // more than two intervals
+  expect(provider.requests.length).toBe(before);
+  await rm(join(gateway.home, "workspace", "HEARTBEAT.md"));
+});

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { MediaId, SessionKey } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
+import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
 import { storeContract } from "../testing/contracts/store-contract.ts";
 import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store-world.ts";
 import { turnTraceContract } from "../testing/contracts/turn-trace-contract.ts";
@@ -137,5 +138,6 @@ test("a message from a session key with quotes and patterns is stored under exac
   expect(await store.inbox.unfinished()).toHaveLength(1);
 });
 
+eventsAndPlacesContract("the events and places of a SQLite store", openWorld);
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);

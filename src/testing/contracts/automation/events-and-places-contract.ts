@@ -1,0 +1,141 @@
+/** What every store promises about events that wait for a turn, and about where people are reached. */
+import { describe, expect, test } from "bun:test";
+import { MAX_EVENTS_PER_SESSION, type SystemEvent } from "../../../contracts/automation/system-event.ts";
+import type { Principal, TurnId } from "../../../contracts/ids.ts";
+import { AGENT, end, HERE, OPERATOR, row, sessionKey, type StoreWorld, turn } from "../store-world.ts";
+
+type Open = () => Promise<StoreWorld>;
+const KEY = sessionKey("a");
+const turnId = (id: string) => id as TurnId;
+
+function event(id: string, more: Partial<SystemEvent> = {}): SystemEvent {
+  const words = { sessionKey: KEY, source: "job tea", kind: "news", text: `text of ${id}` } as const;
+  return { id, ...words, createdAt: 1_000, expiresAt: 100_000, ...more };
+}
+
+const idsOf = ({ events }: { readonly events: readonly SystemEvent[] }) => events.map(({ id }) => id);
+
+export function eventsAndPlacesContract(name: string, open: Open): void {
+  describe(name, () => {
+    eventPromises(open);
+    boundPromises(open);
+    placePromises(open);
+    sayPromises(open);
+  });
+}
+
+function eventPromises(open: Open): void {
+  test("an event is there once however often it is put in, and shown by one turn that ends well", async () => {
+    await using world = await open();
+    const { systemEvents, inbox, turns } = world.store;
+    expect([await systemEvents.add(event("e1")), await systemEvents.add(event("e1"))]).toEqual([true, false]);
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    expect(await systemEvents.claim(KEY, turnId("t1"), 2_000)).toEqual({ events: [event("e1")], hidden: 0 });
+    expect(await systemEvents.waiting(KEY, 2_000)).toBe(0);
+    await turns.finish(end("t1"));
+    expect(idsOf(await systemEvents.claim(KEY, turnId("t2"), 2_000))).toEqual([]);
+    expect(await systemEvents.add(event("e1"))).toBe(false);
+  });
+
+  test("another attempt of the same turn shows the same, after a crash too", async () => {
+    await using world = await open();
+    const { inbox, turns, systemEvents } = world.store;
+    await systemEvents.add(event("e1"));
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await systemEvents.claim(KEY, turnId("t1"), 2_000);
+    await systemEvents.add(event("e2"));
+    const store = await world.reopen();
+    await store.turns.begin(turn("t1", "a", ["in1"]));
+    expect(idsOf(await store.systemEvents.claim(KEY, turnId("t1"), 2_000))).toEqual(["e1", "e2"]);
+  });
+
+  test.each(["failed", "aborted"] as const)("what a turn had that %s waits again", async (outcome) => {
+    await using world = await open();
+    const { inbox, turns, systemEvents } = world.store;
+    await systemEvents.add(event("e1"));
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await systemEvents.claim(KEY, turnId("t1"), 2_000);
+    await turns.finish(end("t1", { outcome }));
+    expect(await systemEvents.waiting(KEY, 2_000)).toBe(1);
+    expect(idsOf(await systemEvents.claim(KEY, turnId("t2"), 2_000))).toEqual(["e1"]);
+  });
+
+  test("an event of one session is not another's", async () => {
+    await using world = await open();
+    await world.store.systemEvents.add(event("e1"));
+    expect(idsOf(await world.store.systemEvents.claim(sessionKey("b"), turnId("t1"), 2_000))).toEqual([]);
+  });
+}
+
+function boundPromises(open: Open): void {
+  test("an event that nobody was told in time is not told any more", async () => {
+    await using world = await open();
+    await world.store.systemEvents.add(event("e1"));
+    expect(await world.store.systemEvents.waiting(KEY, 100_000)).toBe(0);
+    expect(idsOf(await world.store.systemEvents.claim(KEY, turnId("t1"), 100_000))).toEqual([]);
+  });
+
+  test("when too many wait, the oldest are only counted", async () => {
+    await using world = await open();
+    const { systemEvents } = world.store;
+    for (let n = 0; n < MAX_EVENTS_PER_SESSION + 3; n++) await systemEvents.add(event(`e${n}`));
+    const claimed = await systemEvents.claim(KEY, turnId("t1"), 2_000);
+    expect([claimed.events.length, claimed.hidden, claimed.events[0]?.id]).toEqual([MAX_EVENTS_PER_SESSION, 3, "e3"]);
+  });
+}
+
+function placePromises(open: Open): void {
+  test("the place of a session is where somebody spoke last, whatever began by itself since then", async () => {
+    await using world = await open();
+    const { inbox, turns, places } = world.store;
+    expect(await places.of(KEY)).toBeNull();
+    await inbox.accept(row("in1", "a", { address: { ...HERE, chat: "7" }, receivedAt: 5 }));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await turns.finish(end("t1"));
+    await inbox.accept(row("in2", "a", { origin: "cron", address: { ...HERE, chat: "elsewhere" } }));
+    const place = { sessionKey: KEY, agentId: AGENT, to: { ...HERE, chat: "7" }, scope: "dm", principal: OPERATOR };
+    expect(await places.of(KEY)).toEqual({ ...place, heardAt: 5 } as never);
+    await inbox.accept(row("in3", "a", { receivedAt: 9 }));
+    expect(await places.of(KEY)).toMatchObject({ to: HERE, heardAt: 9 });
+    expect(await places.speakerOf(turnId("t1"))).toEqual({ principal: OPERATOR, role: "owner", agentId: AGENT });
+  });
+
+  test("a person is reached where they were active last, never in a session of the gateway's own", async () => {
+    await using world = await open();
+    const { inbox, places } = world.store;
+    await inbox.accept(row("in1", "old", { receivedAt: 10 }));
+    await inbox.accept(row("in2", "new", { receivedAt: 20 }));
+    await inbox.accept(row("in3", "run", { receivedAt: 30, origin: "cron", address: { ...HERE, channel: "cron" } }));
+    await inbox.accept(row("in4", "group", { receivedAt: 40, scope: "group" }));
+    expect((await places.lastOf([OPERATOR]))?.sessionKey).toBe(sessionKey("new"));
+    expect(await places.lastOf(["telegram:user:9" as Principal])).toBeNull();
+  });
+}
+
+function sayPromises(open: Open): void {
+  test("words that nobody asked for are said once, can be read back, and wait in the outbox", async () => {
+    await using world = await open();
+    const { places, outbox, sessions } = world.store;
+    const reply = [{ part: 0, message: { text: "the kettle boils", kind: "reply" } as const }];
+    const words = { turnId: turnId("said-1"), sessionKey: KEY, agentId: AGENT, principal: OPERATOR, to: HERE, reply, at: 5 };
+    expect([await places.say(words), await places.say(words)]).toEqual([true, false]);
+    expect((await outbox.pending(10)).map(({ id, to }) => [id, to.chat])).toEqual([["said-1:0", "42"]]);
+    const { items } = await sessions.transcript(KEY, { limit: 10 });
+    expect(items.map(({ role, text }) => [role, text])).toEqual([["assistant", "the kettle boils"]]);
+    expect((await sessions.get(KEY))?.messages).toBe(1);
+  });
+
+  test("words are said beside a running turn, and do not end it", async () => {
+    await using world = await open();
+    const { inbox, turns, places } = world.store;
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    const reply = [{ part: 0, message: { text: "by the way", kind: "reply" } as const }];
+    const about = { sessionKey: KEY, agentId: AGENT, principal: OPERATOR, to: HERE };
+    expect(await places.say({ ...about, turnId: turnId("said-2"), reply, at: 5 })).toBe(true);
+    expect(await turns.finish(end("t1"))).toBe(true);
+  });
+}

@@ -5,7 +5,7 @@ import type { AgentModel, AgentPool } from "./contracts/agent.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { SessionModels } from "./contracts/session-models.ts";
 import type { Clock } from "./kit/clock.ts";
-import { decideGrant, explainRoute, type RoleGrants } from "./routing/index.ts";
+import { type AccessDoors, decideGrant, explainRoute, type RoleGrants } from "./routing/index.ts";
 
 /** What pi lets a model think that a configuration calls able to. */
 const USUAL_LEVELS: AgentModel["thinking"] = ["off", "minimal", "low", "medium", "high"];
@@ -35,10 +35,19 @@ export function providerFacts({ models }: Pick<Config, "models">, environment: E
   return { configured: Object.fromEntries(configured), known: Object.fromEntries(known) };
 }
 
-export function createRoleDesk({ clock }: Pick<DeskDeps, "clock">, config: () => Config, grants: RoleGrants): RoleDesk {
+interface RoleParts {
+  readonly grants: RoleGrants;
+  readonly doors: AccessDoors;
+}
+
+export function createRoleDesk(
+  { clock }: Pick<DeskDeps, "clock">,
+  config: () => Config,
+  { grants, doors }: RoleParts,
+): RoleDesk {
   return {
     why({ message, agentId }) {
-      const { verdict } = explainRoute(config(), { ...message, agentId }, undefined, grants.current());
+      const { verdict } = explainRoute(config(), { ...message, agentId }, doors, grants.current());
       return verdict.kind === "accept" ? verdict.because : [verdict.say];
     },
     allows: ({ agentId, role }) => (role === "owner" ? [workspaceLine(config(), agentId)] : []),

@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
-import { builtinChannels } from "./builtin.ts";
-import { createChannelSet } from "./channels/index.ts";
+import { BUILTIN_PLATFORMS, builtinChannels } from "./builtin.ts";
+import { createChannelSet, type PlatformEntry, type Platforms } from "./channels/index.ts";
 import { type BuiltinCommandDeps, builtinCommands, createCommandRegistry, createLastStats } from "./commands/index.ts";
 import { type Config, type Environment, type LoadedConfig, publicConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
@@ -28,10 +28,11 @@ import { createClientStream, createEvents, createMetrics, startTranscripts } fro
 import { ownFiles, ownTools } from "./own-tools.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { chooseSession, createRouter, openRoleGrants } from "./routing/index.ts";
+import { chooseSession, createRouter, openPairing, openRoleGrants } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
+import { accessDoors, createWayIn } from "./way-in.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -55,6 +56,8 @@ export interface GatewayOptions {
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly loaded: LoadedConfig;
   readonly configSource: ConfigSource;
+  /** Only tests give others than those that ship. */
+  readonly platforms?: readonly PlatformEntry[];
   /** Asks for a stop that is followed by a start. False: whoever runs this cannot do that. */
   askRestart(): boolean;
 }
@@ -105,20 +108,27 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
-  const channels = createChannelSet(Object.values(named));
+  const channels = createChannelSet(Object.values(named), () => platforms);
   const lastStats = createLastStats();
   const grants = await openRoleGrants(store.roleGrants);
   const models = createModelDesk({ clock, pool, environment: options.environment }, config);
-  const roles = createRoleDesk(deps, config, grants);
-  const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles };
+  const pairing = await openPairing({ ...deps, events, store: store.pairings, grants, roles: () => config().roles });
+  const doors = accessDoors(config, pairing);
+  const roles = createRoleDesk(deps, config, { grants, doors });
+  const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles, pairing };
   const knowing = { ...deps, events, store, pool, ...known };
   const commands = createCommands(config, knowing);
   const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, channels, router: createRouter(config, undefined, grants.current) };
+  const router = createRouter(config, doors, grants.current);
+  const receiving = { log, events, queue, channels, router };
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
+  const platforms: Platforms = createWayIn(
+    { ...deps, events, store, router, receiver, pairing, commands },
+    { platforms: BUILTIN_PLATFORMS, ...options, config },
+  );
 
   // the port
   const status = createStatus({ clock, pool, queue, outbox, channels, configNotices: reloader.notices }, options);
@@ -135,6 +145,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       page: options.page,
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,
+      pairing,
+      webhook: platforms.webhook,
       metrics,
       models,
       publicConfig: () => publicConfig(config()),
@@ -143,6 +155,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     { ...accessSettings(config(), token(config())), ...listenOptions(config()), mediaKey: secrets.mediaKey },
   );
   life.own("http", http);
+  life.own("platforms", platforms);
   life.own("outbox", outbox);
   life.onStop("replies", () => lastReplies(clock, outbox));
 
@@ -165,7 +178,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  life.own("configuration", reloader.start({ events, http, pool, openPool, token, setLogLevel: deps.setLogLevel }));
+  life.own(
+    "configuration",
+    reloader.start({ events, http, pool, openPool, platforms, token, setLogLevel: deps.setLogLevel }),
+  );
+  void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
   return { http, stop: (reason) => life.stop(reason) };
 }

@@ -15,6 +15,8 @@ export interface ReloadTargets {
   readonly http: HttpServer;
   readonly pool: { replace(next: AgentPool): void };
   openPool(config: Config): Promise<AgentPool>;
+  /** Opens and closes what changed; takes its time in the background. */
+  readonly platforms: { apply(config: Config): Promise<void> };
   token(config: Config): Secret;
   setLogLevel(level: Config["logging"]["level"]): void;
 }
@@ -119,6 +121,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
   if (["agent", "agents", "models", "roles.profiles"].some(touches))
     targets.pool.replace(await targets.openPool(config));
   if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
+  if (touches("channels")) void targets.platforms.apply(config);
   if (touches("logging")) targets.setLogLevel(config.logging.level);
 }
 

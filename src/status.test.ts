@@ -9,7 +9,7 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     pool,
     queue: { stats: () => ({ waiting: 0, running: 0 }) },
     outbox: { stats: () => ({ pending: 0, ...outbox }) },
-    channels: new Map(),
+    channels: { health: () => [] },
     configNotices: () => ["about the configuration"],
   } as unknown as StatusDeps;
   return createStatus(deps, { version: "1", page: { build: "b" } })().notices;

@@ -1,4 +1,5 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
+import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
 import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
@@ -7,6 +8,7 @@ import type { GatewayStatus } from "../contracts/wire.ts";
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
+import { pairCommand } from "./pair-command.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
 import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
@@ -14,6 +16,8 @@ export interface BuiltinCommandDeps extends ModelCommandDeps, ConversationComman
   readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
   status(): GatewayStatus;
   readonly queued: Pick<Queue, "session" | "choose">;
+  /** Without it nobody can be let in from a chat. */
+  readonly pairing?: Pick<Pairing, "approve" | "list">;
 }
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
@@ -35,6 +39,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...looking(deps),
     ...modelCommands(deps),
     ...conversationCommands(deps),
+    ...(deps.pairing ? [pairCommand(deps.pairing)] : []),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];
   return list;

@@ -33,6 +33,10 @@ export function createCommandRegistry(list: readonly Command[]): Commands {
       if (found.command.needsAgent) return "errand";
       return found.command.stopsTurn ? "stop" : "command";
     },
+    list: (role) =>
+      list
+        .filter((command) => mayUse(command, role))
+        .map(({ name, help, usage }) => ({ name, help, ...(usage === undefined ? {} : { usage }) })),
     async answer({ command, args }, context, signal) {
       if (!mayUse(command, context.role))
         return `/${command.name} is for ${people(command.roles)}. /help shows what you can use.`;

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { AgentSection, AgentsSection } from "./sections/agents.ts";
+import { ChannelsSection } from "./sections/channels.ts";
 import { GatewaySection } from "./sections/gateway.ts";
 import { LoggingSection } from "./sections/logging.ts";
 import { MediaSection } from "./sections/media.ts";
@@ -21,6 +22,7 @@ export const ConfigSchema = Type.Object(
     bindings: BindingsSection,
     roles: RolesSection,
     session: SessionSection,
+    channels: ChannelsSection,
     models: ModelsSection,
     queue: QueueSection,
     media: MediaSection,

@@ -61,8 +61,8 @@ export interface GatewayEvents {
     readonly usage: Usage;
     readonly model: string;
   };
-  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive. */
-  status: { readonly what: "config" | "agents" | "sessions" | "outbox" };
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, people who ask to be let in, channels. */
+  status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "pairing" | "channels" };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }

@@ -16,6 +16,8 @@ import type {
   Usage,
 } from "./chat.ts";
 import type { JobStore } from "./automation/job.ts";
+import type { PairingStore } from "./channels/pairing.ts";
+import type { ChannelFacts } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
@@ -24,6 +26,7 @@ import type { RoleGrantStore } from "./store-role-grants.ts";
 import type { QueueModeStore } from "./store-queue-modes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PostStore } from "./store/posts.ts";
+import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 
 export interface Store extends AsyncDisposable {
@@ -40,6 +43,9 @@ export interface Store extends AsyncDisposable {
   readonly roleGrants: RoleGrantStore;
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
+  readonly pairings: PairingStore;
+  readonly channelFacts: ChannelFacts;
+  readonly spokenWords: SpokenWordStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }
@@ -302,6 +308,8 @@ export interface MediaStore {
   }): Promise<MediaRef>;
   find(mediaId: MediaId): Promise<(MediaRef & { readonly owner: Principal }) | null>;
   read(mediaId: MediaId): Promise<Uint8Array | null>;
+  /** How much this person has put in since then. */
+  bytesSince(owner: Principal, since: number): Promise<number>;
 }
 
 // ── browser sign-ins ────────────────────────────────────────────────────────────────────────────────────────────────────────────

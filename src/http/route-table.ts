@@ -6,6 +6,7 @@ import { mediaRoutes } from "./routes/media.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
+import { pairingRoutes } from "./routes/pairing.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -35,5 +36,6 @@ export function routeTable(
     ...turnRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
+    ...pairingRoutes(deps),
   ];
 }

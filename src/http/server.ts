@@ -11,6 +11,7 @@ import { problemResponse } from "./problem.ts";
 import { createMatcher } from "./route-match.ts";
 import { routeTable } from "./route-table.ts";
 import { maxChatBytes } from "./routes/chat.ts";
+import { withWebhooks } from "./routes/webhooks.ts";
 import { createSockets, type SocketData, type Sockets } from "./ws/sockets.ts";
 import type { AccessSettings, HttpDeps, HttpOptions, HttpServer } from "./types.ts";
 import { createMethods } from "./ws/ws-methods.ts";
@@ -91,7 +92,7 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
     { ...deps, links, isReady: () => state.ready, signIn: { auth, cookieName, signedOut } },
     options,
   );
-  const match = createMatcher(table);
+  const match = withWebhooks(createMatcher(table), deps);
   const pipeline = createPipeline({ clock, ids, log, auth, links, match, stopping, access: () => state.access });
   return { auth, sockets, pipeline };
 }

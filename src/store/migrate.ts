@@ -8,6 +8,7 @@ import { sessionSettings } from "./migrations/005-session-settings.ts";
 import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
 import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
+import { channels } from "./migrations/020-channels.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -19,6 +20,7 @@ const STEPS: readonly Migration[] = [
   notesAndTasks,
   postsAndFiles,
   jobs,
+  channels,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

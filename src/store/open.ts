@@ -12,6 +12,9 @@ import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts"
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
+import { createChannelFacts } from "./rows/channels/facts.ts";
+import { createPairings } from "./rows/channels/pairings.ts";
+import { createSpokenWords } from "./rows/channels/spoken-words.ts";
 import { createConversations } from "./rows/conversations.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
@@ -161,6 +164,9 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string): Store {
     roleGrants: createRoleGrants(rows),
     notes: createNotes(rows),
     tasks: createTasks(rows),
+    pairings: createPairings(rows),
+    channelFacts: createChannelFacts(rows),
+    spokenWords: createSpokenWords(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

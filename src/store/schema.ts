@@ -1,5 +1,6 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
 import type { ThinkingLevel } from "../contracts/agent.ts";
+import type { PairingRow } from "../contracts/channels/pairing.ts";
 import type { OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { Job, RunStatus } from "../contracts/automation/job.ts";
@@ -24,6 +25,9 @@ export interface Tables {
   job_runs: JobRunTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
+  pairings: PairingTable;
+  channel_facts: ChannelFactTable;
+  spoken_words: SpokenWordTable;
   notes: NoteTable;
   notes_index: NoteIndexTable;
   tasks: TaskTable;
@@ -247,6 +251,33 @@ export interface JobRunTable {
   turn_id: TurnId | null;
   retry_at: number | null;
   written_at: number;
+}
+
+export interface PairingTable {
+  id: string;
+  channel: string;
+  account: string;
+  principal: Principal;
+  name: string;
+  digest: string;
+  state: PairingRow["state"];
+  created_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by: Principal | null;
+}
+
+export interface ChannelFactTable {
+  channel: string;
+  account: string;
+  key: string;
+  value: string;
+}
+
+export interface SpokenWordTable {
+  digest: string;
+  words: string;
+  at: number;
 }
 
 export interface NoteTable {

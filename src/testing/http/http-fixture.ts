@@ -1,5 +1,6 @@
 /** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
 import type { Receipt } from "../../contracts/channel.ts";
+import type { Webhook } from "../../contracts/channels/platform.ts";
 import type { InboundMessage, MediaRef, SessionSettings, TranscriptItem } from "../../contracts/chat.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
@@ -39,6 +40,8 @@ export interface HttpWorld extends AsyncDisposable {
   readonly media: Map<string, Media>;
   readonly transcript: TranscriptItem[];
   readonly troubled: TroubledPart[];
+  /** Paths at which a channel answers. */
+  readonly webhooks: Map<string, Webhook>;
   readonly live: Map<string, LiveTurn>;
   /** What the receiver answers instead of taking the message. */
   refuse: Extract<Receipt, { kind: "refused" }> | null;
@@ -81,6 +84,8 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     status: () => STATUS,
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
+    pairing: memory.pairing,
+    webhook: (path) => memory.webhooks.get(path) ?? null,
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
@@ -249,6 +254,7 @@ function createMemory() {
         return ref;
       },
       read: async (id: MediaId) => media.get(id)?.data ?? null,
+      bytesSince: async () => 0,
     },
     outbox: {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
@@ -259,7 +265,13 @@ function createMemory() {
       remove: async (digest) => void signIns.delete(digest),
     },
   };
-  return { store, signIns, media, results, live, transcript, troubled };
+  const pairing: HttpDeps["pairing"] = {
+    list: () => [],
+    approve: async () => ({ kind: "unknown" }),
+    revoke: async () => false,
+  };
+  const webhooks = new Map<string, Webhook>();
+  return { store, signIns, media, results, live, transcript, troubled, pairing, webhooks };
 }
 
 function inbound(channel: string, input: InboundInput): InboundMessage {

@@ -1,0 +1,85 @@
+/** What channels get when they are opened, and who may come in by them: configuration, pairing and the store brought together. */
+import type { PlatformEntry } from "./channels/index.ts";
+import { createPlatforms, type Platforms } from "./channels/index.ts";
+import type { Config } from "./config/index.ts";
+import type { Receiver } from "./contracts/channel.ts";
+import type { Pairing } from "./contracts/channels/pairing.ts";
+import type { PlatformDeps } from "./contracts/channels/platform.ts";
+import type { Commands } from "./contracts/command.ts";
+import type { Events } from "./contracts/events.ts";
+import type { Router } from "./contracts/routing.ts";
+import type { Store } from "./contracts/store.ts";
+import type { Approvals } from "./contracts/tools/approval.ts";
+import { createDoor } from "./flow/index.ts";
+import type { Clock } from "./kit/clock.ts";
+import type { Ids } from "./kit/ids.ts";
+import type { Log } from "./kit/log.ts";
+import { systemResolver } from "./kit/outside/guarded-fetch.ts";
+import { createInboundFiles, createShrinker, type InboundSettings } from "./media/index.ts";
+import { type AccessDoors, type ChannelAccessSettings, channelPolicy } from "./routing/index.ts";
+
+const MIB = 1024 * 1024;
+const USUAL_LISTENER = "https://api.groq.com/openai/v1";
+
+export interface WayInParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly events: Events;
+  readonly store: Store;
+  readonly router: Router;
+  readonly receiver: Receiver;
+  readonly pairing: Pairing;
+  readonly commands: Commands;
+}
+
+export interface WayInOptions {
+  readonly config: () => Config;
+  /** Runs Bun, for pictures that have to be decoded. */
+  readonly bun: readonly string[];
+  readonly bunEnv: Readonly<Record<string, string>>;
+  readonly platforms: readonly PlatformEntry[];
+}
+
+/** Opens nothing yet: `apply` does. */
+export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms {
+  const { clock, ids, log, events, store, commands } = parts;
+  const media = { media: store.media, spokenWords: store.spokenWords, shrinker: createShrinker(parts, options) };
+  const deps: PlatformDeps = {
+    ...{ clock, ids, log, events, facts: store.channelFacts, approvals: NOTHING_ASKED },
+    door: createDoor(parts),
+    files: createInboundFiles({ clock, ids, log, resolve: systemResolver, ...media }, () =>
+      inboundSettings(options.config()),
+    ),
+    commands: (role) => commands.list(role),
+  };
+  return createPlatforms(deps, options.platforms);
+}
+
+/** What the configuration and the pairings say about who may write where. */
+export function accessDoors(config: () => Config, pairing: Pick<Pairing, "isPaired">): AccessDoors {
+  return {
+    policyOf(channel, account) {
+      const channels: Readonly<Record<string, object>> = config().channels;
+      return channelPolicy(channels as Readonly<Record<string, ChannelAccessSettings>>, channel, account); // the schema spreads the same keys into every platform
+    },
+    isPaired: pairing.isPaired,
+  };
+}
+
+export function inboundSettings({ media }: Pick<Config, "media">): InboundSettings {
+  const { baseUrl, model, apiKey, enabled } = media.transcription;
+  const on = enabled ?? (apiKey !== undefined || baseUrl !== USUAL_LISTENER);
+  return {
+    maxBytes: media.maxMb * MIB,
+    dailyBytes: media.dailyMb * MIB,
+    transcription: on ? { baseUrl, model, apiKey } : null,
+  };
+}
+
+/** As long as no tool asks for an owner's word. */
+const NOTHING_ASKED: Approvals = {
+  ask: async () => "expired",
+  pending: () => [],
+  decide: async () => "unknown",
+};

@@ -32,7 +32,7 @@ import { chooseSession, createRouter, openPairing, openRoleGrants } from "./rout
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
-import { accessDoors, createWayIn } from "./way-in.ts";
+import { accessDoors, attachedFiles, createWayIn } from "./way-in.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -174,6 +174,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     media: store.media,
     briefing,
     files,
+    attached: attachedFiles({ log, store, config }, options),
   };
   const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);

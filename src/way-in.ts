@@ -1,12 +1,14 @@
 /** What channels get when they are opened, and who may come in by them: configuration, pairing and the store brought together. */
 import type { PlatformEntry } from "./channels/index.ts";
 import { createPlatforms, type Platforms } from "./channels/index.ts";
-import type { Config } from "./config/index.ts";
+import { agentProfiles, agentWorkspace } from "./agents/index.ts";
+import type { Config, Environment } from "./config/index.ts";
 import type { Receiver } from "./contracts/channel.ts";
 import type { Pairing } from "./contracts/channels/pairing.ts";
 import type { PlatformDeps } from "./contracts/channels/platform.ts";
 import type { Commands } from "./contracts/command.ts";
 import type { Events } from "./contracts/events.ts";
+import type { AttachedFiles } from "./contracts/media/files.ts";
 import type { Router } from "./contracts/routing.ts";
 import type { Store } from "./contracts/store.ts";
 import type { Approvals } from "./contracts/tools/approval.ts";
@@ -15,7 +17,13 @@ import type { Clock } from "./kit/clock.ts";
 import type { Ids } from "./kit/ids.ts";
 import type { Log } from "./kit/log.ts";
 import { systemResolver } from "./kit/outside/guarded-fetch.ts";
-import { createInboundFiles, createShrinker, type InboundSettings } from "./media/index.ts";
+import {
+  type AttachedDeps,
+  createAttachedFiles,
+  createInboundFiles,
+  createShrinker,
+  type InboundSettings,
+} from "./media/index.ts";
 import { type AccessDoors, type ChannelAccessSettings, channelPolicy } from "./routing/index.ts";
 
 const MIB = 1024 * 1024;
@@ -75,6 +83,24 @@ export function inboundSettings({ media }: Pick<Config, "media">): InboundSettin
     dailyBytes: media.dailyMb * MIB,
     transcription: on ? { baseUrl, model, apiKey } : null,
   };
+}
+
+/** Tools that can open what lies in the workspace. */
+const READS = ["read", "bash"];
+
+/** For agents whose tools can read files. */
+export function attachedFiles(
+  { log, store, config }: { readonly log: Log; readonly store: Pick<Store, "media">; readonly config: () => Config },
+  folders: { readonly home: string; readonly environment: Environment },
+): AttachedFiles {
+  const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role) => {
+    const profile = [...agentProfiles(config()).values()].find((one) => one.id === agentId && one.role === role);
+    if (!profile) return null;
+    const { tools } = profile.config;
+    const reads = typeof tools === "string" ? tools !== "chat" : tools.some((name) => READS.includes(name));
+    return reads ? agentWorkspace(profile.config, folders) : null;
+  };
+  return createAttachedFiles({ log, media: store.media, workspaceOf });
 }
 
 /** As long as no tool asks for an owner's word. */

@@ -8,8 +8,8 @@ import type { Ids } from "../kit/ids.ts";
 import { block, hasMarks, oneLine } from "./markers.ts";
 
 export interface FactsTeller {
-  /** The block for this turn, or null when the model knows enough. */
-  tell(batch: Batch): string | null;
+  /** The block for this turn, or null when the model knows enough. `attached`: one note for each file. */
+  tell(batch: Batch, attached?: readonly string[]): string | null;
 }
 
 /** What a conversation was told last. */
@@ -54,14 +54,14 @@ export function createFactsTeller(
   };
 
   return {
-    tell(batch) {
+    tell(batch, attached = []) {
       const now = deps.clock.now();
       const facts = factsOf(batch, now, options.zone);
       const { name } = batch.sessionFile;
       if (!shouldTell(told.get(name) ?? null, facts).tell) return null;
       const { at, day, where, settledBytes } = facts;
       remember(name, { at, day, where, settledBytes });
-      return block(deps.ids, "gateway-facts", { body: linesOf(batch, now, options.zone).join("\n") });
+      return block(deps.ids, "gateway-facts", { body: [...linesOf(batch, now, options.zone), ...attached].join("\n") });
     },
   };
 }
@@ -93,22 +93,12 @@ function factsOf({ entries, role, sessionFile }: Batch, now: number, zone: strin
 
 function linesOf({ entries, role }: Batch, now: number, zone: string): readonly string[] {
   const [first] = entries;
-  const attachments = entries.flatMap(({ message }) => message.attachments);
   const group = first?.message.scope === "group";
   return [
     `time: ${timeIn(zone, now)} ${weekdayIn(zone, now)} (${zone})`,
     `channel: ${oneLine(first?.message.address.channel ?? "")}${group ? ", in a group" : ""}`,
     ...(group && first ? [`from: "${oneLine(first.message.sender.name)}" (${role})`] : []),
-    ...(attachments.length > 0 ? [`attached: ${attachments.map(attachmentWords).join(", ")}`] : []),
   ];
-}
-
-function attachmentWords({
-  name,
-  mimeType,
-  bytes,
-}: Batch["entries"][number]["message"]["attachments"][number]): string {
-  return `"${oneLine(name)}" (${oneLine(mimeType)}, ${Math.ceil(bytes / 1024)} KiB)`;
 }
 
 /** `2026-01-31T14:03+01:00`. */

@@ -4,6 +4,7 @@
  * No other module opens a path that an agent names (test/house-plan.ts keeps it so).
  */
 export { fileType, mediaKind } from "./file-type.ts";
+export { type AttachedDeps, createAttachedFiles } from "./inbound/attached-files.ts";
 export { createInboundFiles, type InboundDeps, type InboundSettings } from "./inbound/inbound-files.ts";
 export { createShrinker, type Shrinker } from "./inbound/shrink.ts";
 export { type OutgoingDeps, openOutgoingFiles, type OutgoingOptions } from "./outgoing-files.ts";

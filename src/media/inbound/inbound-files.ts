@@ -35,29 +35,32 @@ export function createInboundFiles(deps: InboundDeps, settings: () => InboundSet
   const quota = createQuota(deps, settings);
   return {
     async keep(file, signal) {
-      using share = await quota.take(file.owner);
-      return keep(deps, { ...settings(), leftBytes: share.leftBytes }, file, signal);
+      using share = quota.share(file.owner);
+      return await keep(deps, settings(), { ...file, share }, signal);
     },
     transcribe: (media, signal) => words(deps, settings().transcription, media, signal),
     read: (mediaId) => deps.media.read(mediaId),
   };
 }
 
-interface Limits extends InboundSettings {
-  readonly leftBytes: number;
-}
-
-async function keep(deps: InboundDeps, limits: Limits, file: ArrivingFile, signal: AbortSignal): Promise<KeptFile> {
+async function keep(
+  deps: InboundDeps,
+  { maxBytes, dailyBytes }: InboundSettings,
+  { share, ...file }: ArrivingFile & { readonly share: Share },
+  signal: AbortSignal,
+): Promise<KeptFile> {
   const { owner, name } = file;
-  const tooLarge = `"${name}" is larger than ${limits.maxBytes / MIB} MiB, so it was not taken in.`;
-  const tooMuch = `"${name}" was not taken in: you have sent ${limits.dailyBytes / MIB} MiB within a day, which is the limit.`;
-  if (file.bytes !== null && file.bytes > limits.maxBytes) return { kind: "refused", note: tooLarge };
-  if ((file.bytes ?? 1) > limits.leftBytes) return { kind: "refused", note: tooMuch };
-  const got = await download(deps, file, Math.min(limits.maxBytes, limits.leftBytes), signal);
-  if (got.kind === "over") return { kind: "refused", note: limits.maxBytes <= limits.leftBytes ? tooLarge : tooMuch };
-  if (got.kind !== "got") return { kind: "refused", note: `"${name}" could not be fetched. Please send it again.` };
+  const refused = (because: string): KeptFile => ({ kind: "refused", note: `"${name}" was not taken in: ${because}.` });
+  const tooLarge = `it is larger than ${maxBytes / MIB} MiB`;
+  const tooMuch = `you have sent ${dailyBytes / MIB} MiB within a day, which is the limit`;
+  if (file.bytes !== null && file.bytes > maxBytes) return refused(tooLarge);
+  if (!(await share.fits(file.bytes ?? 1))) return refused(tooMuch);
+  const got = await download(deps, { ...file, share }, maxBytes, signal);
+  if (got.kind === "over") return refused(tooLarge);
+  if (got.kind !== "got") return refused("it could not be fetched; please send it again");
   const fitted = await fit(deps, got.data, signal);
-  if (fitted.kind === "refused") return { kind: "refused", note: `"${name}" was not taken in: ${fitted.because}.` };
+  if (fitted.kind === "refused") return refused(fitted.because);
+  if (!(await share.fits(0))) return refused(tooMuch);
   const mediaId = deps.ids.next("media") as MediaId;
   const { data, mimeType } = fitted;
   return { kind: "kept", media: await deps.media.put({ mediaId, owner, name, mimeType, data, at: deps.clock.now() }) };
@@ -69,7 +72,7 @@ type Downloaded =
 /** Declared sizes are not believed: it stops at the first byte too many. */
 async function download(
   deps: Pick<InboundDeps, "clock" | "log">,
-  file: ArrivingFile,
+  file: ArrivingFile & { readonly share: Share },
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Downloaded> {
@@ -85,6 +88,7 @@ async function download(
       const { done, value } = await idly(deps, reader.read(), until);
       if (done) return { kind: "got", data: Buffer.concat(pieces) };
       bytes += value.byteLength;
+      file.share.add(value.byteLength);
       if (bytes > maxBytes) {
         void reader.cancel().catch(() => undefined); // nobody wants the rest
         return { kind: "over" };
@@ -122,30 +126,33 @@ async function fit({ shrinker }: InboundDeps, data: Uint8Array, signal: AbortSig
 }
 
 interface Share extends Disposable {
-  readonly leftBytes: number;
+  add(bytes: number): void;
+  /** With `more` bytes on top, this person stays within their day. */
+  fits(more: number): Promise<boolean>;
 }
 
-/** Files that arrive together are counted together: each holds the largest size while it is on its way. */
+/** What is on its way counts as well, byte by byte, so that files which arrive together cannot slip past each other. */
 function createQuota({ media, clock }: InboundDeps, settings: () => InboundSettings) {
-  const held = new Map<Principal, number>();
+  const onTheWay = new Map<Principal, number>();
   const change = (owner: Principal, bytes: number): void => {
-    const now = (held.get(owner) ?? 0) + bytes;
-    if (now > 0) held.set(owner, now);
-    else held.delete(owner);
+    const now = (onTheWay.get(owner) ?? 0) + bytes;
+    if (now > 0) onTheWay.set(owner, now);
+    else onTheWay.delete(owner);
   };
   return {
-    async take(owner: Principal): Promise<Share> {
-      const { dailyBytes, maxBytes } = settings();
-      const onTheWay = held.get(owner) ?? 0;
-      change(owner, maxBytes);
-      const give = (): void => change(owner, -maxBytes);
-      try {
-        const used = await media.bytesSince(owner, clock.now() - DAY_MS);
-        return { leftBytes: Math.max(0, dailyBytes - used - onTheWay), [Symbol.dispose]: give };
-      } catch (error) {
-        give();
-        throw error;
-      }
+    share(owner: Principal): Share {
+      let held = 0;
+      return {
+        add(bytes) {
+          held += bytes;
+          change(owner, bytes);
+        },
+        async fits(more) {
+          const used = await media.bytesSince(owner, clock.now() - DAY_MS);
+          return used + (onTheWay.get(owner) ?? 0) + more <= settings().dailyBytes;
+        },
+        [Symbol.dispose]: () => change(owner, -held),
+      };
     },
   };
 }

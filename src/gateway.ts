@@ -32,7 +32,7 @@ import { chooseSession, createRouter, openPairing, openRoleGrants } from "./rout
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
-import { accessDoors, attachedFiles, createWayIn } from "./way-in.ts";
+import { accessDoors, attachedFiles, createWayIn, inboundFiles } from "./way-in.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -125,9 +125,10 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const receiver = createReceiver(receiving, () => config().queue, stopping.signal);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
+  const arriving = inboundFiles({ ...deps, store }, options, config);
   const platforms: Platforms = createWayIn(
-    { ...deps, events, store, router, receiver, pairing, commands },
-    { platforms: BUILTIN_PLATFORMS, ...options, config },
+    { ...deps, events, store, router, receiver, pairing, commands, files: arriving },
+    { platforms: BUILTIN_PLATFORMS, ...options },
   );
 
   // the port
@@ -146,6 +147,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       status,
       pairing,
+      files: arriving,
       webhook: platforms.webhook,
       metrics,
       models,

@@ -1,11 +1,11 @@
 /** What channels get when they are opened, and who may come in by them: configuration, pairing and the store brought together. */
-import type { PlatformEntry } from "./channels/index.ts";
-import { createPlatforms, type Platforms } from "./channels/index.ts";
+
+import { createPlatforms, type PlatformEntry, type Platforms } from "./channels/index.ts";
 import { agentProfiles, agentWorkspace } from "./agents/index.ts";
 import type { Config, Environment } from "./config/index.ts";
 import type { Receiver } from "./contracts/channel.ts";
 import type { Pairing } from "./contracts/channels/pairing.ts";
-import type { PlatformDeps } from "./contracts/channels/platform.ts";
+import type { InboundFiles, PlatformDeps } from "./contracts/channels/platform.ts";
 import type { Commands } from "./contracts/command.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AttachedFiles } from "./contracts/media/files.ts";
@@ -39,26 +39,38 @@ export interface WayInParts {
   readonly receiver: Receiver;
   readonly pairing: Pairing;
   readonly commands: Commands;
+  readonly files: InboundFiles;
 }
 
 export interface WayInOptions {
-  readonly config: () => Config;
-  /** Runs Bun, for pictures that have to be decoded. */
-  readonly bun: readonly string[];
-  readonly bunEnv: Readonly<Record<string, string>>;
   readonly platforms: readonly PlatformEntry[];
+}
+
+/** Files that people send, whichever way they come. `bun`: runs Bun, for pictures that have to be decoded. */
+export function inboundFiles(
+  { clock, ids, log, store }: Pick<WayInParts, "clock" | "ids" | "log" | "store">,
+  run: { readonly bun: readonly string[]; readonly bunEnv: Readonly<Record<string, string>> },
+  config: () => Config,
+): InboundFiles {
+  const { media, spokenWords } = store;
+  const deps = {
+    clock,
+    ids,
+    log,
+    media,
+    spokenWords,
+    resolve: systemResolver,
+    shrinker: createShrinker({ clock }, run),
+  };
+  return createInboundFiles(deps, () => inboundSettings(config()));
 }
 
 /** Opens nothing yet: `apply` does. */
 export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms {
-  const { clock, ids, log, events, store, commands } = parts;
-  const media = { media: store.media, spokenWords: store.spokenWords, shrinker: createShrinker(parts, options) };
+  const { clock, ids, log, events, store, commands, files } = parts;
   const deps: PlatformDeps = {
-    ...{ clock, ids, log, events, facts: store.channelFacts, approvals: NOTHING_ASKED },
+    ...{ clock, ids, log, events, facts: store.channelFacts, approvals: NOTHING_ASKED, files },
     door: createDoor(parts),
-    files: createInboundFiles({ clock, ids, log, resolve: systemResolver, ...media }, () =>
-      inboundSettings(options.config()),
-    ),
     commands: (role) => commands.list(role),
   };
   return createPlatforms(deps, options.platforms);

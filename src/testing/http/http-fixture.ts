@@ -20,6 +20,7 @@ import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { fileType } from "../../media/index.ts";
 import { testModels } from "../command-desk.ts";
 import { createSeqIds } from "../seq-ids.ts";
 
@@ -84,6 +85,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     status: () => STATUS,
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
+    files: memory.files,
     pairing: memory.pairing,
     webhook: (path) => memory.webhooks.get(path) ?? null,
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
@@ -270,8 +272,18 @@ function createMemory() {
     approve: async () => ({ kind: "unknown" }),
     revoke: async () => false,
   };
+  let kept = 0;
+  const files: HttpDeps["files"] = {
+    async keep({ owner, name, open }, signal) {
+      const data = new Uint8Array(await new Response(await open(signal)).arrayBuffer());
+      if (data.byteLength === 0) return { kind: "refused", note: `"${name}" was not taken in: it is empty.` };
+      const mediaId = `media_${String(++kept).padStart(6, "0")}` as MediaId;
+      const mimeType = fileType(data);
+      return { kind: "kept", media: await store.media.put({ mediaId, owner, name, mimeType, data, at: 0 }) };
+    },
+  };
   const webhooks = new Map<string, Webhook>();
-  return { store, signIns, media, results, live, transcript, troubled, pairing, webhooks };
+  return { store, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
 }
 
 function inbound(channel: string, input: InboundInput): InboundMessage {

@@ -1,11 +1,11 @@
 /** The way in for channels that bring people nobody signed in: who may come is decided before any work, and once more when it is stored. */
-import type { Receiver } from "../contracts/channel.ts";
-import type { Pairing } from "../contracts/channels/pairing.ts";
-import type { Arrival, Door } from "../contracts/channels/platform.ts";
-import { GatewayError } from "../contracts/errors.ts";
-import type { Router, Verdict } from "../contracts/routing.ts";
-import type { Clock } from "../kit/clock.ts";
-import type { Log } from "../kit/log.ts";
+import type { Receiver } from "../../contracts/channel.ts";
+import type { Pairing } from "../../contracts/channels/pairing.ts";
+import type { Arrival, Door } from "../../contracts/channels/platform.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Router, Verdict } from "../../contracts/routing.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
 
 export interface DoorDeps {
   readonly clock: Clock;

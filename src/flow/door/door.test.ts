@@ -1,25 +1,25 @@
 /** Who is let in, and what everybody else causes: nothing. The whole way from the door to the store, with the real decisions. */
 import { describe, expect, test } from "bun:test";
-import type { Arrival } from "../contracts/channels/platform.ts";
-import type { InboundMessage } from "../contracts/chat.ts";
-import type { Principal } from "../contracts/ids.ts";
-import { createEvents } from "../observe/index.ts";
-import { createQueue } from "../queue/index.ts";
+import type { Arrival } from "../../contracts/channels/platform.ts";
+import type { InboundMessage } from "../../contracts/chat.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createQueue } from "../../queue/index.ts";
 import {
   type ChannelAccessSettings,
   channelPolicy,
   createRouter,
   openPairing,
   openRoleGrants,
-} from "../routing/index.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { inbound } from "../testing/messages.ts";
-import { realStore } from "../testing/real-store.ts";
-import { recordingLog } from "../testing/recording-log.ts";
-import { routingConfig } from "../testing/routing-config.ts";
-import { createSeqIds } from "../testing/seq-ids.ts";
+} from "../../routing/index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { inbound } from "../../testing/messages.ts";
+import { realStore } from "../../testing/real-store.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { routingConfig } from "../../testing/routing-config.ts";
+import { createSeqIds } from "../../testing/seq-ids.ts";
 import { createDoor, MAX_TOLD, TOLD_AGAIN_MS } from "./door.ts";
-import { createReceiver } from "./receive.ts";
+import { createReceiver } from "../receive.ts";
 
 const NEVER = new AbortController().signal;
 const OLGA = "operator" as Principal;

@@ -60,7 +60,7 @@ export interface AutomationParts {
   receiver(): OwnReceiver;
   outbox(): Outbox;
   queue(): Queue;
-  channels(): ReadonlyMap<string, Channel>;
+  channels(): { get(id: string): Channel | undefined };
 }
 
 /** What the rest of the house needs before anything begins. Makes nothing run. */

@@ -1,5 +1,6 @@
-/** The one visible list of channels and tools that ship with the gateway. */
+/** The one visible list of channels, platforms and tools that ship with the gateway. */
 import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webchat/index.ts";
+import type { PlatformEntry } from "./channels/index.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
 import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
@@ -36,6 +37,12 @@ export interface BuiltinChannels {
 export function builtinChannels(deps: WebChatDeps): BuiltinChannels {
   return { webchat: createWebChat(deps, "webchat"), api: createWebChat(deps, "api") };
 }
+
+/**
+ * Platforms that are opened when the configuration enables them. Their code is loaded then, and not before:
+ * `{ id, settings: ({ channels }) => (channels.ID.enabled ? channels.ID : null), load: async ({ channels }) => (await import("./channels/ID/index.ts")).createID(channels.ID) }`
+ */
+export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = [];
 
 export type BuiltinToolDeps = NoteToolDeps &
   TaskToolDeps &

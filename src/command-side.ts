@@ -25,7 +25,7 @@ export function createCommands(config: () => Config, { pool, queue, ...deps }: C
     session: (...lane) => queue().session(...lane),
     choose: (...chosen) => queue().choose(...chosen),
   };
-  const all = () => registry.list();
+  const all = () => registry.all();
   const registry: CommandRegistry = createCommandRegistry(builtinCommands({ ...deps, configured, queued, all }));
   return registry;
 }

@@ -4,9 +4,8 @@ import { type Config, type Environment, keysForProvider, PROVIDER_KEYS } from ".
 import type { AgentModel, AgentPool } from "./contracts/agent.ts";
 import type { AgentId, Role } from "./contracts/ids.ts";
 import type { SessionModels } from "./contracts/session-models.ts";
-import type { RoleGrantStore } from "./contracts/store/role-grants.ts";
 import type { Clock } from "./kit/clock.ts";
-import { decideGrant, explainRoute, openRoleGrants, type RoleGrants } from "./routing/index.ts";
+import { type AccessDoors, decideGrant, explainRoute, type RoleGrants } from "./routing/index.ts";
 
 /** What pi lets a model think that a configuration calls able to. */
 const USUAL_LEVELS: AgentModel["thinking"] = ["off", "minimal", "low", "medium", "high"];
@@ -20,16 +19,10 @@ interface DeskDeps {
 export interface Desk {
   readonly models: SessionModels;
   readonly roles: RoleDesk;
-  /** Roles that were given from a chat, for routing. */
-  readonly grants: RoleGrants["current"];
 }
 
-export async function openDesk(
-  deps: DeskDeps & { readonly store: RoleGrantStore },
-  config: () => Config,
-): Promise<Desk> {
-  const grants = await openRoleGrants(deps.store);
-  return { models: createModelDesk(deps, config), roles: createRoleDesk(deps, config, grants), grants: grants.current };
+export function createDesk(deps: DeskDeps, config: () => Config, parts: RoleParts): Desk {
+  return { models: createModelDesk(deps, config), roles: createRoleDesk(deps, config, parts) };
 }
 
 function createModelDesk({ clock, pool, environment }: DeskDeps, config: () => Config): SessionModels {
@@ -51,10 +44,19 @@ export function providerFacts({ models }: Pick<Config, "models">, environment: E
   return { configured: Object.fromEntries(configured), known: Object.fromEntries(known) };
 }
 
-function createRoleDesk({ clock }: Pick<DeskDeps, "clock">, config: () => Config, grants: RoleGrants): RoleDesk {
+interface RoleParts {
+  readonly grants: RoleGrants;
+  readonly doors: AccessDoors;
+}
+
+function createRoleDesk(
+  { clock }: Pick<DeskDeps, "clock">,
+  config: () => Config,
+  { grants, doors }: RoleParts,
+): RoleDesk {
   return {
     why({ message, agentId }) {
-      const { verdict } = explainRoute(config(), { ...message, agentId }, undefined, grants.current());
+      const { verdict } = explainRoute(config(), { ...message, agentId }, doors, grants.current());
       return verdict.kind === "accept" ? verdict.because : [verdict.say];
     },
     allows: ({ agentId, role }) => (role === "owner" ? [workspaceLine(config(), agentId)] : []),

@@ -6,27 +6,14 @@ import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
 import { createAutomation } from "./automation.ts";
 import { builtinChannels } from "./builtin.ts";
-import { createChannelSet } from "./channels/index.ts";
-import { createCommands } from "./command-side.ts";
-import { createLastStats } from "./commands/index.ts";
+import type { PlatformEntry } from "./channels/index.ts";
 import type { Config, Environment, LoadedConfig } from "./config/index.ts";
-import type { Receiver } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
-import type { Queue } from "./contracts/queue.ts";
-import { startOutbox } from "./delivery/index.ts";
-import { openDesk } from "./desk.ts";
-import {
-  createBriefing,
-  createLiveTurns,
-  createReceiver,
-  createTakeBack,
-  startTurns,
-  type TurnsDeps,
-} from "./flow/index.ts";
-import { askBeforeSending, tellReceived, tellSent, tellTurns } from "./hook-points.ts";
+import { createBriefing, createTakeBack, startTurns, type TurnsDeps } from "./flow/index.ts";
+import { askBeforeSending, tellTurns } from "./hook-points.ts";
 import type { HttpServer, PageAssets } from "./http/index.ts";
 import { openPort } from "./http-side.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -35,16 +22,15 @@ import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
+import { openMessageWay } from "./message-way.ts";
 import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
 import { ownFiles, ownTools } from "./own-tools.ts";
 import { createHooks, startPlugins } from "./plugins/index.ts";
-import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { createRouter } from "./routing/index.ts";
-import { readRelative } from "./schedule/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
 import { openToolSide, pluginOptions } from "./tool-side.ts";
+import { attachedFiles } from "./way-in.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -68,6 +54,8 @@ export interface GatewayOptions {
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly loaded: LoadedConfig;
   readonly configSource: ConfigSource;
+  /** Instead of those that ship with the gateway. */
+  readonly platforms?: readonly PlatformEntry[];
   /** Asks for a stop that is followed by a start. False: whoever runs this cannot do that. */
   askRestart(): boolean;
 }
@@ -106,67 +94,57 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
-  // tools and agents
+  // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
-  const asking = { store: store.toolCalls, events, hooks, receiver: () => receiver };
+  const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
+  const asking = { store: store.toolCalls, events, hooks, receiver: () => way.receiver };
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
-  const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
-  const late = {
-    outbox: () => outbox,
-    channels: () => channels,
-    live: () => live,
-    files: () => files,
-    jobs: () => automation.jobs,
-  };
-  const own = ownTools({ ...deps, ...late, ...operate, store, config });
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
-  const desk = await openDesk({ clock, pool, environment: options.environment, store: store.roleGrants }, config);
-  const begins = { ...late, receiver: () => received, queue: () => queue, grants: desk.grants };
-  const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
   const files = await ownFiles({ ...deps, store }, config(), options);
+  const begins = { ...late, receiver: () => way.received, grants: () => way.grants() };
+  const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
+  const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
+  const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs };
+  const own = ownTools({ ...deps, ...late, ...using, ...operate, store, config });
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
-  const channels = createChannelSet([...Object.values(named), automation.channel], tellSent({ hooks }));
-  const lastStats = createLastStats();
-  const asked = { status: () => status(), queue: () => queue, jobs: automation.jobs, relative: readRelative };
-  const commands = createCommands(config, { ...deps, ...desk, ...asked, events, store, pool, stats: lastStats });
-  const queue: Queue = createQueue({ ...deps, store, workKind: commands.workKind }, () => config().queue);
   const stopping = new AbortController();
-  const receiving = { log, events, queue, channels, router: createRouter(config, undefined, desk.grants) };
-  const received = createReceiver(receiving, () => config().queue, stopping.signal);
-  const receiver: Receiver = tellReceived({ hooks }, received);
-  const live = createLiveTurns({ clock, events, queue });
-  const lent = { ...deps, ...toolSide, events, hooks, commands, channels, receiver: () => receiver };
+  const asked = { named, inner: [automation.channel], jobs: automation.jobs, status: () => status() };
+  const knowing = { ...deps, ...asked, events, store, pool, hooks };
+  const way = await openMessageWay(knowing, config, options, stopping.signal);
+  const { queue, outbox, platforms } = way;
+  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
-  const outbox = startOutbox({ ...deps, events, store: store.outbox, channels });
 
   // the port
   const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
-  const status = createStatus({ clock, pool, queue, outbox, channels, ...notices }, options);
-  const watched = { live, events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const doing = { models: desk.models, jobs: automation.jobs, page: options.page };
-  const acting = { ...named, ...operate, ...doing, store, receiver, plugins };
+  const status = createStatus({ clock, pool, ...way, ...notices }, options);
+  const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
+  const acting = { ...named, ...operate, jobs: automation.jobs, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
-  const { agentTokens } = toolSide;
+  const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens: toolSide.agentTokens };
   const access = { token: token(config()), mediaKey: secrets.mediaKey };
-  const opened = openPort({ ...deps, ...watched, ...acting, tools, agentTokens }, config, access);
+  const opened = openPort({ ...deps, ...way, ...watched, ...acting, ...arriving, tools }, config, access);
   const http: HttpServer = life.own("http", opened);
   address.resolve(http.url);
+  life.own("platforms", platforms);
   life.own("outbox", outbox);
   life.onStop("replies", () => lastReplies(clock, outbox));
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const using = { media: store.media, briefing: createBriefing(deps), files, systemEvents: store.systemEvents };
-  answer(life, config, { ...deps, ...using, hooks, events, queue, pool, outbox, live, commands, lastStats });
+  const attached = attachedFiles({ log, store, config }, options);
+  const telling = { media: store.media, briefing: createBriefing(deps), systemEvents: store.systemEvents, attached };
+  answer(life, config, { ...deps, ...way, ...telling, files, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  const reloading = { events, http, pool, plugins, automation, openPool, token, setLogLevel: deps.setLogLevel };
-  life.own("configuration", reloader.start(reloading));
+  const reloading = { events, http, pool, plugins, automation, platforms, openPool, token };
+  life.own("configuration", reloader.start({ ...reloading, setLogLevel: deps.setLogLevel }));
+  void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
   tellPlugins({ hooks, events }, options.version, life);
   return { http, stop: (reason) => life.stop(reason) };

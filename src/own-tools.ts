@@ -29,7 +29,7 @@ export interface OwnToolParts {
   reloadConfig(): Promise<ReloadReport>;
   restart(): boolean;
   outbox(): Outbox;
-  channels(): ReadonlyMap<string, Channel>;
+  channels(): { get(id: string): Channel | undefined };
   live(): LiveTurns;
   files(): OutgoingFiles;
   jobs(): JobDesk;

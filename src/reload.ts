@@ -17,6 +17,8 @@ export interface ReloadTargets {
   readonly plugins: { refresh(): Promise<void> };
   readonly automation: { reload(config: Config): Promise<void> };
   openPool(config: Config): Promise<AgentPool>;
+  /** Opens and closes what changed; takes its time in the background. */
+  readonly platforms: { apply(config: Config): Promise<void> };
   token(config: Config): Secret;
   setLogLevel(level: Config["logging"]["level"]): void;
 }
@@ -123,6 +125,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
     targets.pool.replace(await targets.openPool(config));
   if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
   if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
+  if (touches("channels")) void targets.platforms.apply(config);
   if (touches("logging")) targets.setLogLevel(config.logging.level);
 }
 

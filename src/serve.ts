@@ -8,6 +8,7 @@ import { systemClock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
 import { systemIds } from "./kit/ids.ts";
 import { type Log, silentLog } from "./kit/log.ts";
+import { isSecret, type Secret } from "./kit/secret.ts";
 import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
 import { openHome } from "./store/index.ts";
 
@@ -146,18 +147,17 @@ async function loadWithFlags(world: ServeWorld, home: string, options: ServeOpti
 /** Each value is handed over once: the redactor forgets the oldest when it is given too many, and files are loaded often. */
 function secretHider(redactor: Redactor, environment: Environment): (loaded: LoadedConfig) => void {
   const known = new Set<string>();
-  return ({ config: { gateway, models, tools } }) => {
-    const found = [
-      gateway.auth.token,
-      gateway.auth.password,
-      ...Object.values(models.providers).map((provider) => provider.apiKey),
-      ...Object.values(environment.providerKeys),
-      tools.webSearch.apiKey,
-    ];
-    for (const hidden of found) {
-      if (!hidden || known.has(hidden.reveal())) continue;
+  return ({ config }) => {
+    for (const hidden of [...secretsIn(config), ...Object.values(environment.providerKeys)]) {
+      if (known.has(hidden.reveal())) continue;
       known.add(hidden.reveal());
       redactor.add(hidden);
     }
   };
+}
+
+/** Wherever a section keeps one. */
+function secretsIn(value: unknown): readonly Secret[] {
+  if (isSecret(value)) return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }

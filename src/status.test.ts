@@ -9,7 +9,7 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     pool,
     queue: { stats: () => ({ waiting: 0, running: 0 }) },
     outbox: { stats: () => ({ pending: 0, ...outbox }) },
-    channels: new Map(),
+    channels: { health: () => [] },
     plugins: { list: () => [], notices: () => [] },
     configNotices: () => ["about the configuration"],
   } as unknown as StatusDeps;

@@ -1,7 +1,6 @@
 /** What GET /api/status, the page and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
 import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
-import type { Channel } from "./contracts/channel.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { PluginHost } from "./contracts/plugins/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
@@ -15,7 +14,7 @@ export interface StatusDeps {
   readonly pool: AgentPool;
   readonly queue: Queue;
   readonly outbox: Outbox;
-  readonly channels: ReadonlyMap<string, Channel>;
+  readonly channels: { health(): GatewayStatus["channels"] };
   readonly plugins: Pick<PluginHost, "list" | "notices">;
   configNotices(): readonly string[];
 }
@@ -45,7 +44,7 @@ export function createStatus(
       build: about.page.build,
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
-      channels: [...deps.channels.values()].map((channel) => ({ id: channel.id, ...channel.health() })),
+      channels: deps.channels.health(),
       pool,
       queue: deps.queue.stats(),
       outbox,

@@ -1,13 +1,14 @@
-/** Images chosen for the next message: checked here first, uploaded at once, shown small, removable. */
+/** Pictures and files chosen for the next message: checked here first, uploaded at once, shown small, removable. */
 import { signal } from "@preact/signals";
 import { uploadImage } from "../net/api.ts";
-import { refuseFile } from "../net/files.ts";
+import { isPicture, refuseFile } from "../net/files.ts";
 import { randomId } from "../state/route.ts";
 import { Icon } from "./icons.tsx";
 
 interface Chosen {
   readonly id: string;
   readonly name: string;
+  readonly mimeType: string;
   readonly preview: string;
   readonly cancel: AbortController;
 }
@@ -34,7 +35,13 @@ export function addImages(files: readonly File[]): void {
 
 async function upload(file: File): Promise<void> {
   const cancel = new AbortController();
-  const chosen: Chosen = { id: randomId(), name: file.name || "image", preview: URL.createObjectURL(file), cancel };
+  const chosen: Chosen = {
+    id: randomId(),
+    name: file.name || "file",
+    mimeType: file.type,
+    preview: URL.createObjectURL(file),
+    cancel,
+  };
   images.value = [...images.value, { ...chosen, state: "uploading", share: 0 }];
   const answer = await uploadImage(
     file,
@@ -64,10 +71,14 @@ export function clearImages(): void {
 export function Thumbnails() {
   if (images.value.length === 0) return null;
   return (
-    <ul class="thumbs" aria-label="Images to send">
+    <ul class="thumbs" aria-label="Files to send">
       {images.value.map((image) => (
         <li key={image.id} class={`thumb ${image.state}`}>
-          <img src={image.preview} alt={image.name} />
+          {isPicture(image.mimeType) ? (
+            <img src={image.preview} alt={image.name} />
+          ) : (
+            <span class="thumb-name">{image.name}</span>
+          )}
           {image.state === "uploading" && (
             <progress aria-label={`Uploading ${image.name}`} max={1} value={image.share} />
           )}

@@ -7,7 +7,6 @@ import { addImages, clearImages, images, imageProblem, Thumbnails } from "./atta
 import { Icon } from "./icons.tsx";
 
 const DRAFT_PREFIX = "pi-gateway.draft.";
-const IMAGE_TYPES = "image/png,image/jpeg,image/gif,image/webp";
 
 const draft = signal("");
 const focusAsked = signal(0);
@@ -47,7 +46,9 @@ function canSend(): boolean {
 function submit(): void {
   if (!canSend()) return;
   const attached = images.value.flatMap((image) =>
-    image.state === "done" ? [{ mediaId: image.mediaId, name: image.name, url: image.url }] : [],
+    image.state === "done"
+      ? [{ mediaId: image.mediaId, name: image.name, mimeType: image.mimeType, url: image.url }]
+      : [],
   );
   sendMessage(draft.value.trim(), attached);
   write("");
@@ -131,8 +132,8 @@ function AttachButton() {
       <button
         type="button"
         class="round quiet"
-        aria-label="Attach images"
-        title="Attach images"
+        aria-label="Attach files"
+        title="Attach files"
         onClick={() => input.current?.click()}
       >
         <Icon name="image" />
@@ -142,9 +143,8 @@ function AttachButton() {
         type="file"
         class="hidden"
         tabIndex={-1}
-        aria-label="Images to attach"
+        aria-label="Files to attach"
         data-testid="attach"
-        accept={IMAGE_TYPES}
         multiple
         onChange={(event) => {
           addImages([...(event.currentTarget.files ?? [])]);

@@ -4,7 +4,7 @@ import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
 import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
-import { sizeText } from "../net/files.ts";
+import { isPicture, sizeText } from "../net/files.ts";
 import { copyText } from "../text/copy.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { editDraft } from "./composer.tsx";
@@ -36,7 +36,7 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
   return (
     <article class="row user" data-testid="message" data-role="user" data-kind="message">
       <Speaker who="You" at={item.at} />
-      {item.attachments && item.attachments.length > 0 && <Pictures media={item.attachments} />}
+      {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
       {item.text && <div class="bubble">{item.text}</div>}
       {item.turnId === null && <p class="row-note queued">Waiting for its turn</p>}
     </article>
@@ -53,7 +53,9 @@ function Speaker({ who, at }: { readonly who: string; readonly at: number }) {
 }
 
 export function SendRow({ send }: { readonly send: Send }) {
-  const media = send.attachments.map((one) => ({ ...one, mimeType: "", bytes: 0 }) as unknown as MediaRef);
+  const shown = send.attachments.filter(({ mimeType = "image/png" }) => isPicture(mimeType));
+  const media = shown.map((one) => ({ ...one, mimeType: "", bytes: 0 }) as unknown as MediaRef);
+  const files = send.attachments.filter((one) => !shown.includes(one));
   return (
     <article
       class="row user pending"
@@ -63,6 +65,11 @@ export function SendRow({ send }: { readonly send: Send }) {
     >
       <Speaker who="You" at={send.at} />
       {media.length > 0 && <Pictures media={media} />}
+      {files.map(({ mediaId, name }) => (
+        <span key={mediaId} class="picture-name">
+          {name}
+        </span>
+      ))}
       {send.text && <div class="bubble">{send.text}</div>}
       {send.refused === null ? (
         <p class="row-note queued">Sending…</p>
@@ -167,8 +174,7 @@ function askedBefore(notice: TranscriptItem): readonly TranscriptItem[] {
 }
 
 /** What a browser shows as a picture. SVG is not among them: it can carry scripts, and is only ever downloaded. */
-const SHOWN = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-const isShown = ({ mimeType, as }: MediaRef): boolean => SHOWN.includes(mimeType) && as !== "document";
+const isShown = ({ mimeType, as }: MediaRef): boolean => isPicture(mimeType) && as !== "document";
 
 function Files({ media }: { readonly media: readonly MediaRef[] }) {
   const pictures = media.filter(isShown);

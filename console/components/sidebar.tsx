@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { leave, list, moreSessions, newChat, search, searchFor } from "../state/session-page.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { Icon, Logo } from "./icons.tsx";
+import { People } from "./people.tsx";
 import { SessionItem } from "./session-item.tsx";
 
 /** On narrow screens the list is a drawer; on wide ones it is always there. */
@@ -134,6 +135,7 @@ function Foot() {
   const now = theme.value;
   return (
     <div class="foot">
+      <People />
       <button type="button" class="foot-button" onClick={nextTheme}>
         <Icon name={now} size={18} /> {THEME_WORDS[now]}
       </button>

@@ -1,4 +1,5 @@
 /** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, and uploads. Same origin only. */
+import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
 import { parseError, parseObject } from "./frames.ts";
 
@@ -32,6 +33,22 @@ export async function readStatus(): Promise<Answer<GatewayStatus>> {
   const answer = await ask("/api/status", {});
   if (!answer.ok) return answer;
   return { ok: true, value: parseObject(answer.value) as unknown as GatewayStatus };
+}
+
+export async function readPairing(): Promise<Answer<readonly PairedPerson[]>> {
+  const answer = await ask("/api/pairing", {});
+  if (!answer.ok) return answer;
+  const items = parseObject(answer.value)?.items;
+  return { ok: true, value: Array.isArray(items) ? (items as readonly PairedPerson[]) : [] };
+}
+
+export async function decidePairing(id: string, decision: "approve" | "revoke"): Promise<Answer<null>> {
+  const answer = await ask(`/api/pairing/${encodeURIComponent(id)}`, {
+    method: "POST",
+    headers: { ...OURS, "Content-Type": "application/json" },
+    body: JSON.stringify({ decision }),
+  });
+  return answer.ok ? { ok: true, value: null } : answer;
 }
 
 /** Null takes the name back. Gives the title the conversation has now. */
@@ -73,8 +90,8 @@ export function uploadImage(
     const fail = (error: WireError) => resolve({ ok: false, error });
     call.open("POST", "/api/media");
     call.setRequestHeader("X-Pi-Gateway", "1");
-    call.setRequestHeader("X-Filename", encodeURIComponent(file.name || "image"));
-    call.setRequestHeader("Content-Type", file.type);
+    call.setRequestHeader("X-Filename", encodeURIComponent(file.name || "file"));
+    call.setRequestHeader("Content-Type", file.type || "application/octet-stream");
     call.upload.onprogress = (event) => onProgress(event.total > 0 ? event.loaded / event.total : 0);
     call.onerror = call.ontimeout = () => fail(UNREACHABLE);
     call.onabort = () => fail({ code: "removed", message: "The upload was removed.", requestId: "" });

@@ -1,7 +1,7 @@
 /** Which files may be attached. The gateway looks at the bytes as well; this only saves a pointless upload. */
-const MAX_IMAGES = 8;
-const MAX_IMAGE_BYTES = 25 * 1024 * 1024;
-const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const MAX_FILES = 8;
+const MAX_FILE_BYTES = 25 * 1024 * 1024;
+const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 const SIZES = ["bytes", "KB", "MB"] as const;
 
@@ -13,12 +13,14 @@ export function sizeText(bytes: number): string {
 }
 
 /** Why a file cannot be attached, or null. */
-export function refuseFile(
-  file: { readonly name: string; readonly type: string; readonly size: number },
-  already: number,
-): string | null {
-  if (already >= MAX_IMAGES) return `A message can carry ${MAX_IMAGES} images; “${file.name}” was left out.`;
-  if (!TYPES.has(file.type)) return `“${file.name}” is not a PNG, JPEG, GIF or WebP image.`;
-  if (file.size > MAX_IMAGE_BYTES) return `“${file.name}” is larger than 25 MB.`;
+export function refuseFile(file: { readonly name: string; readonly size: number }, already: number): string | null {
+  if (already >= MAX_FILES) return `A message can carry ${MAX_FILES} files; “${file.name}” was left out.`;
+  if (file.size === 0) return `“${file.name}” is empty.`;
+  if (file.size > MAX_FILE_BYTES) return `“${file.name}” is larger than 25 MB.`;
   return null;
+}
+
+/** Shown as it is; everything else by its name. */
+export function isPicture(mimeType: string): boolean {
+  return PICTURES.has(mimeType);
 }

@@ -4,6 +4,7 @@ import type { TranscriptItem } from "../../src/contracts/chat.ts";
 export interface Attached {
   readonly mediaId: string;
   readonly name: string;
+  readonly mimeType?: string;
   readonly url: string;
 }
 

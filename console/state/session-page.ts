@@ -7,6 +7,7 @@ import { whyNotSent } from "../net/words.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
+import { refreshPeople } from "./people.ts";
 import { codeOf, hashOf, newSessionKey, randomId, sessionOf } from "./route.ts";
 import {
   addSend,
@@ -178,6 +179,7 @@ function receive(event: WireEvent): void {
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();
+      if (event.data.what === "pairing") void refreshPeople();
     }
     if (event.event === "turn.ended" && event.data.sessionKey === chat.value.key) {
       soon("last-words", LAST_WORDS_MS, () => chat.value.live?.ended && readChat());
@@ -195,6 +197,7 @@ function onMessage(event: Extract<WireEvent, { event: "message" }>): void {
 }
 
 function readAll(): void {
+  void refreshPeople();
   readChat();
   readListSoon();
 }

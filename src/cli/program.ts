@@ -38,6 +38,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addLooking(program, commander, world, finish);
   addSessions(program, commander, world, finish);
   addCron(program, world, { common, finish });
+  addPairing(program, world, finish);
   addRoute(program, commander, world, finish);
   addTools(program, commander, world, finish);
   addConfig(program, world, finish);
@@ -176,6 +177,26 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
       finish(await auditVerify(world, flags));
     },
   );
+}
+
+function addPairing(program: Command, world: CliWorld, finish: Finish): void {
+  const pairing = program.command("pairing").description("let strangers in who were given a code");
+  common(pairing.command("list").description("who waits, and who was let in")).action(async (flags: CommonFlags) => {
+    const { listPairings } = await import("./pairing/pairing.ts");
+    finish(await listPairings(world, flags));
+  });
+  common(pairing.command("approve").description("let somebody in"))
+    .argument("<code>", "their code, or the id from the list")
+    .action(async (code: string, flags: CommonFlags) => {
+      const { approvePairing } = await import("./pairing/pairing.ts");
+      finish(await approvePairing(world, code, flags));
+    });
+  common(pairing.command("revoke").description("let them in no more"))
+    .argument("<code>", "their code, or the id from the list")
+    .action(async (code: string, flags: CommonFlags) => {
+      const { revokePairing } = await import("./pairing/pairing.ts");
+      finish(await revokePairing(world, code, flags));
+    });
 }
 
 function addConfig(program: Command, world: CliWorld, finish: Finish): void {

@@ -1,4 +1,5 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
+import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
 import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
@@ -8,6 +9,7 @@ import { cronCommand, type CronCommandDeps } from "./automation/cron-command.ts"
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
+import { pairCommand } from "./pair-command.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
 import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
@@ -18,6 +20,8 @@ export interface BuiltinCommandDeps
   readonly queued: Pick<Queue, "session" | "choose">;
   /** Every command there is, plugins' included; absent: those of this list. */
   all?(): readonly Command[];
+  /** Without it nobody can be let in from a chat. */
+  readonly pairing?: Pick<Pairing, "approve" | "list">;
 }
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
@@ -40,6 +44,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...modelCommands(deps),
     ...conversationCommands(deps),
     cronCommand(deps),
+    ...(deps.pairing ? [pairCommand(deps.pairing)] : []),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];
   return list;

@@ -9,7 +9,7 @@ const NAME = /^[a-z]{1,32}$/;
 export interface CommandRegistry extends Commands {
   /** Throws when there is one of that name. Disposing takes it away. */
   register(command: Command): Disposable;
-  list(): readonly Command[];
+  all(): readonly Command[];
 }
 
 export function createCommandRegistry(list: readonly Command[]): CommandRegistry {
@@ -30,7 +30,7 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
 
   return {
     find,
-    list: () => [...byName.values()],
+    all: () => [...byName.values()],
     register(command) {
       add(command);
       return {
@@ -51,6 +51,10 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
       if (found.command.needsAgent) return "errand";
       return found.command.stopsTurn ? "stop" : "command";
     },
+    list: (role) =>
+      [...byName.values()]
+        .filter((command) => mayUse(command, role))
+        .map(({ name, help, usage }) => ({ name, help, ...(usage === undefined ? {} : { usage }) })),
     async answer({ command, args }, context, signal) {
       if (!mayUse(command, context.role))
         return `/${command.name} is for ${people(command.roles)}. /help shows what you can use.`;

@@ -18,6 +18,7 @@ const NEEDS_RESTART = new Set([
   "gateway.bind",
   "media.roots",
   "media.maxMb",
+  "channels.webchat.mediaMaxMb",
   "tools.webSearch.provider",
 ]);
 
@@ -29,6 +30,13 @@ export function diffConfig(before: Config, after: Config): ConfigDiff {
     needsRestart: changed.filter((path) => NEEDS_RESTART.has(path)),
     weakensAuth: weakens(before.gateway, after.gateway),
   };
+}
+
+/** Nothing in them differs, secrets included. */
+export function sameSettings(before: unknown, after: unknown): boolean {
+  const changed: string[] = [];
+  collectChanges({ before, after, path: "" }, changed);
+  return changed.length === 0;
 }
 
 interface Pair {

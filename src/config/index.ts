@@ -4,7 +4,7 @@
  * This is the only module that knows environment variables. Secrets leave it wrapped, and no problem text ever holds one.
  */
 export { type CheckedConfig, checkConfigText } from "./check/check.ts";
-export { type ConfigDiff, diffConfig } from "./diff.ts";
+export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
 export { type Environment, readEnvironment } from "./environment.ts";
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./file/load.ts";
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";

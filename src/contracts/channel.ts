@@ -22,8 +22,11 @@ export interface Channel {
    * `retry`. When the signal aborts it rejects soon, with `lost` unless it knows better.
    */
   send(part: OutboxRow, signal: AbortSignal): Promise<SendReceipt>;
-  /** False while it cannot send at all, for example before its connection is up. Parts wait then, and no try is counted. */
-  ready(): boolean;
+  /**
+   * False while it cannot send at all, for example before its connection is up. Parts wait then, and no try is counted. `to` matters only
+   * where one channel stands for several accounts.
+   */
+  ready(to?: ChatAddress): boolean;
   health(): { readonly ok: boolean; readonly detail: string };
   react?(target: MessageTarget, reaction: Reaction, signal: AbortSignal): Promise<ActionResult>;
   /** Only what we sent ourselves; whatever else the platform would allow. */

@@ -18,6 +18,8 @@ export interface InboundMessage {
   readonly fingerprint: string;
   readonly address: ChatAddress;
   readonly scope: "dm" | "group";
+  /** A larger place that a group chat is part of, such as a Discord guild: its settings hold for chats without their own. Not stored. */
+  readonly place?: string;
   readonly sender: { readonly principal: Principal; readonly name: string };
   readonly text: string;
   readonly attachments: readonly MediaRef[];

@@ -40,6 +40,8 @@ export interface Commands {
   /** What the model is told when the message is for it: the words, without the slash that kept them from being a command. */
   plain(message: InboundMessage): string;
   workKind(asked: { readonly message: InboundMessage; readonly role: Role }): WorkKind;
+  /** What a person with this role can use, for menus. */
+  list(role: Role): readonly Pick<Command, "name" | "help" | "usage">[];
   /** Runs it, or says who may. */
   answer(found: FoundCommand, context: CommandContext, signal: AbortSignal): Promise<string>;
 }

@@ -73,8 +73,8 @@ export interface GatewayEvents {
   };
   /** A slot of a job got its row, or its run has ended. */
   "cron.run": { readonly run: JobRun };
-  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins. */
-  status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" };
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask to be let in, channels. */
+  status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }

@@ -3,8 +3,11 @@ import type { InboundMessage } from "./chat.ts";
 import type { AgentId, Role, SessionKey } from "./ids.ts";
 
 export interface Router {
-  decide(message: InboundMessage): Verdict;
+  decide(message: RouteFacts): Verdict;
 }
+
+/** What routing looks at in a message. */
+export type RouteFacts = Pick<InboundMessage, "address" | "scope" | "place" | "sender" | "mentioned" | "agentId">;
 
 export type Verdict =
   | {

@@ -17,6 +17,8 @@ import type {
 } from "./chat.ts";
 import type { JobStore } from "./automation/job.ts";
 import type { SystemEventStore } from "./automation/system-event.ts";
+import type { PairingStore } from "./channels/pairing.ts";
+import type { ChannelFacts } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
@@ -25,6 +27,7 @@ import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PlaceStore } from "./store/places.ts";
 import type { PostStore } from "./store/posts.ts";
+import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { ToolCallStore } from "./store/tool-calls.ts";
 
@@ -45,6 +48,9 @@ export interface Store extends AsyncDisposable {
   readonly roleGrants: RoleGrantStore;
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
+  readonly pairings: PairingStore;
+  readonly channelFacts: ChannelFacts;
+  readonly spokenWords: SpokenWordStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }
@@ -288,6 +294,8 @@ export interface MediaStore {
   }): Promise<MediaRef>;
   find(mediaId: MediaId): Promise<(MediaRef & { readonly owner: Principal }) | null>;
   read(mediaId: MediaId): Promise<Uint8Array | null>;
+  /** How much this person has put in since then. */
+  bytesSince(owner: Principal, since: number): Promise<number>;
 }
 
 // ── browser sign-ins ────────────────────────────────────────────────────────────────────────────────────────────────────────────

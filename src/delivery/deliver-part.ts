@@ -18,7 +18,7 @@ export interface OutboxDeps {
   readonly log: Log;
   readonly events: Pick<Events, "emit">;
   readonly store: OutboxStore;
-  readonly channels: ReadonlyMap<string, Channel>;
+  readonly channels: { get(id: string): Channel | undefined };
 }
 
 export type Step =

@@ -36,7 +36,7 @@ export function beforeTry(part: PendingPart, channel: Channel, now: number): Bef
   if (expiresInMs <= 0) return { kind: "end", end: givenUp(part, "expired") };
   const pauseMs = (part.nextTryAt ?? now) - now;
   if (pauseMs > 0) return { kind: "wait", ms: Math.min(pauseMs, expiresInMs) };
-  return channel.ready() ? { kind: "try" } : { kind: "wait", ms: READY_POLL_MS };
+  return channel.ready(part.to) ? { kind: "try" } : { kind: "wait", ms: READY_POLL_MS };
 }
 
 export function afterSend(part: PendingPart, channel: Channel, receipt: SendReceipt, now: number): PartEnd {

@@ -95,13 +95,11 @@ function factsOf({ entries, role, sessionFile }: Batch, now: number, zone: strin
 
 function linesOf({ entries, role }: Batch, now: number, zone: string): readonly string[] {
   const [first] = entries;
-  const attachments = entries.flatMap(({ message }) => message.attachments);
   const group = first?.message.scope === "group";
   return [
     `time: ${timeIn(zone, now)} ${weekdayIn(zone, now)} (${zone})`,
     `channel: ${oneLine(first?.message.address.channel ?? "")}${group ? ", in a group" : ""}`,
     ...(group && first ? [`from: "${oneLine(first.message.sender.name)}" (${role})`] : []),
-    ...(attachments.length > 0 ? [`attached: ${attachments.map(attachmentWords).join(", ")}`] : []),
   ];
 }
 
@@ -110,14 +108,6 @@ function causeOf({ entries: [first] }: Batch): readonly string[] {
   const { origin = "chat", sender, address } = first?.message ?? {};
   if (origin === "heartbeat") return ["heartbeat: now"];
   return origin === "cron" && address?.channel === "cron" ? [`job: ${oneLine(sender?.name ?? "")}`] : [];
-}
-
-function attachmentWords({
-  name,
-  mimeType,
-  bytes,
-}: Batch["entries"][number]["message"]["attachments"][number]): string {
-  return `"${oneLine(name)}" (${oneLine(mimeType)}, ${Math.ceil(bytes / 1024)} KiB)`;
 }
 
 /** `2026-01-31T14:03+01:00`. */

@@ -1,5 +1,6 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
 export { type Briefing, createBriefing } from "./prompt.ts";
+export { createDoor, type DoorDeps } from "./door/door.ts";
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
 export { backgroundEndMessage } from "./background-end.ts";
 export { createLiveTurns } from "./live-turns.ts";

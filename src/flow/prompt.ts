@@ -1,19 +1,26 @@
 /** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
 import type { PromptInput } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
+import type { MediaRef } from "../contracts/chat.ts";
 import type { Commands } from "../contracts/command.ts";
+import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./event-words.ts";
 import { createFactsTeller, type FactsTeller } from "./facts.ts";
-import { oneLine, withoutMarks } from "../kit/marks/markers.ts";
+import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapUntrusted } from "../kit/marks/untrusted.ts";
+
+/** Everything else is a file to them. */
+const MODELS_SEE: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 interface PromptDeps {
   readonly media: MediaStore;
   readonly commands?: Commands;
+  /** Without it an agent sees pictures and opens nothing. */
+  readonly attached?: AttachedFiles;
   /** Without them the model gets the words alone. */
   readonly briefing?: Briefing;
 }
@@ -29,40 +36,63 @@ export function createBriefing(deps: { readonly clock: Clock; readonly ids: Ids 
 
 const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
 
-type Said = Pick<Batch, "entries" | "hidden">;
+type Said = Pick<Batch, "entries" | "hidden" | "role" | "agentId">;
 
 /** `told`: what the gateway has to tell besides what people say. */
 export async function promptFor(deps: PromptDeps, batch: Batch, told: ClaimedEvents = NOTHING): Promise<PromptInput> {
-  const input = await wordsFor(deps, batch);
+  const { attached, ...input } = await wordsFor(deps, batch);
   if (!deps.briefing) return input;
   const { lines, blocks } = eventWords(deps.briefing.ids, told);
-  const facts = deps.briefing.facts.tell(batch, lines);
+  const facts = deps.briefing.facts.tell(batch, [...lines, ...attached]);
   const preface = [...(facts === null ? [] : [facts]), ...blocks].join("\n\n");
   return { ...input, text: inGoodHands(deps.briefing, batch, input.text), ...(preface === "" ? {} : { preface }) };
 }
 
-/** What is said into a running turn: the words alone, for the rest is known there. */
-export async function steeringFor(deps: PromptDeps, { role }: Batch, entries: Said["entries"]): Promise<PromptInput> {
-  const input = await wordsFor(deps, { entries, hidden: 0 });
-  return deps.briefing ? { ...input, text: inGoodHands(deps.briefing, { entries, role }, input.text) } : input;
+/** What is said into a running turn: the words, and a note for each file; the rest is known there. */
+export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said["entries"]): Promise<PromptInput> {
+  const { role, agentId } = batch;
+  const { attached, ...input } = await wordsFor(deps, { entries, hidden: 0, role, agentId });
+  if (!deps.briefing) return input;
+  const text = inGoodHands(deps.briefing, { entries, role }, input.text);
+  if (attached.length === 0) return { ...input, text };
+  return { ...input, text, preface: block(deps.briefing.ids, "gateway-facts", { body: attached.join("\n") }) };
 }
 
-async function wordsFor(deps: PromptDeps, { entries, hidden }: Said): Promise<PromptInput> {
+interface Words extends PromptInput {
+  /** A note for each file. */
+  readonly attached: readonly string[];
+}
+
+async function wordsFor(deps: PromptDeps, { entries, hidden, ...reader }: Said): Promise<Words> {
   const whole = entries.filter((entry) => !entry.overflow);
   const said = whole.map(({ message }) => deps.commands?.plain(message) ?? message.text);
   const text = [...withoutRepeats(said), ...overflowBlock(entries, hidden)].join("\n\n");
   const attachments = whole.flatMap((entry) => entry.message.attachments);
-  const images: { mimeType: string; base64: string }[] = [];
-  const missing: string[] = [];
-  for (const { mediaId, mimeType, name } of attachments) {
-    const data = await deps.media.read(mediaId);
-    if (data)
-      images.push({ mimeType, base64: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64") });
-    else missing.push(oneLine(name));
+  const images: PromptInput["images"][number][] = [];
+  const attached: string[] = [];
+  for (const media of attachments) {
+    const picture = MODELS_SEE.has(media.mimeType) ? await pictureOf(deps, media) : null;
+    if (picture) images.push(picture);
+    const path = (await deps.attached?.place(media, reader)) ?? null;
+    attached.push(noteFor(media, { seen: picture !== null, path }));
   }
-  const note =
-    missing.length > 0 ? `\n\n(${missing.length} attached file(s) could not be read: ${missing.join(", ")})` : "";
-  return { text: text.trim() === "" && note === "" ? "(picture)" : `${text}${note}`, images };
+  const silent = attachments.length > 0 ? (images.length > 0 ? "(picture)" : "(file)") : "";
+  return { text: text.trim() === "" ? silent : text, images, attached };
+}
+
+async function pictureOf({ media }: PromptDeps, { mediaId, mimeType }: MediaRef) {
+  const data = await media.read(mediaId);
+  if (!data) return null;
+  return { mimeType, base64: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64") };
+}
+
+function noteFor(
+  { name, mimeType, bytes }: MediaRef,
+  { seen, path }: { readonly seen: boolean; readonly path: string | null },
+): string {
+  const about = `"${oneLine(name)}" (${oneLine(mimeType)}, ${Math.ceil(bytes / 1024)} KiB)`;
+  const how = [...(seen ? ["shown to you"] : []), ...(path === null ? [] : [`saved as ${path}`])].join(", ");
+  return `[media attached: ${about}, ${how === "" ? "you cannot open it" : how}]`;
 }
 
 /** A guest in a group speaks to people; to the agent it is something it overhears. */

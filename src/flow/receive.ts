@@ -15,7 +15,7 @@ export interface ReceiverDeps {
   readonly events: Events;
   readonly log: Log;
   /** Without them every channel can refuse. */
-  readonly channels?: ReadonlyMap<string, Pick<Channel, "canRefuse">>;
+  readonly channels?: { get(id: string): Pick<Channel, "canRefuse"> | undefined };
 }
 
 export interface ReceiverLimits {

@@ -7,6 +7,7 @@
 import type { AgentLease } from "../contracts/agent.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { InboxId } from "../contracts/ids.ts";
+import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Log } from "../kit/log.ts";
@@ -17,6 +18,7 @@ export interface SteeringDeps {
   readonly media: MediaStore;
   readonly commands?: Commands;
   readonly briefing?: Briefing;
+  readonly attached?: AttachedFiles;
 }
 
 export interface Steering {

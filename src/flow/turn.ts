@@ -11,7 +11,7 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
-import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -50,6 +50,8 @@ export interface TurnsDeps {
   readonly commands?: Commands;
   /** What the model is told before people's words. */
   readonly briefing?: Briefing;
+  /** Without it an agent sees pictures and opens nothing. */
+  readonly attached?: AttachedFiles;
   /** Without it a reply carries no files. */
   readonly files?: OutgoingFiles;
   /** What waits for the next turn of a session; without them nothing does. */

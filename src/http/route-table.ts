@@ -8,6 +8,7 @@ import { messageRoutes } from "./routes/messages.ts";
 import { operateRoutes } from "./routes/operate.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
+import { pairingRoutes } from "./routes/pairing.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -41,5 +42,6 @@ export function routeTable(
     ...outboxRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
+    ...pairingRoutes(deps),
   ];
 }

@@ -13,6 +13,7 @@ import { createMatcher } from "./route-match.ts";
 import { withPluginRoutes } from "./routes/plugins.ts";
 import { routeTable } from "./route-table.ts";
 import { maxChatBytes } from "./routes/chat.ts";
+import { withWebhooks } from "./routes/webhooks.ts";
 import { createSockets, type SocketData, type Sockets } from "./ws/sockets.ts";
 import type { AccessSettings, HttpDeps, HttpOptions, HttpServer } from "./types.ts";
 import { createMethods } from "./ws/ws-methods.ts";
@@ -94,7 +95,7 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
     { ...deps, links, isReady: () => state.ready, signIn: { auth, cookieName, signedOut } },
     options,
   );
-  const match = withPluginRoutes(createMatcher(table), deps.plugins);
+  const match = withWebhooks(withPluginRoutes(createMatcher(table), deps.plugins), deps);
   const { agentTokens } = deps;
   const access = () => state.access;
   const pipeline = createPipeline({ clock, ids, log, auth, agentTokens, links, match, room, stopping, access });

@@ -19,7 +19,7 @@ export function listenOptions(
   return {
     port,
     hostname,
-    maxUploadBytes: config.media.maxMb * 1024 * 1024,
+    maxUploadBytes: Math.min(config.media.maxMb, config.channels.webchat.mediaMaxMb ?? Infinity) * 1024 * 1024,
     maxMessageChars: config.queue.maxMessageChars,
   };
 }

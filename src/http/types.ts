@@ -1,6 +1,8 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
+import type { Pairing } from "../contracts/channels/pairing.ts";
+import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
 import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, TakeBack } from "../contracts/flow.ts";
@@ -36,6 +38,11 @@ export interface HttpDeps {
   readonly api: InboundMaker;
   readonly sessions: SessionNames;
   status(): GatewayStatus;
+  /** Takes in what people attach. */
+  readonly files: Pick<InboundFiles, "keep">;
+  readonly pairing: Pick<Pairing, "list" | "approve" | "revoke">;
+  /** The channel that answers requests of its platform at this path; null: none does. */
+  webhook(path: string): Webhook | null;
   readonly metrics: Metrics;
   readonly models: SessionModels;
   readonly jobs: JobDesk;

@@ -7,6 +7,8 @@ export interface AccessFacts {
   readonly scope: "dm" | "group";
   /** The chat it was said in; in a group, what `policy.groups` is looked up with. */
   readonly chat: string;
+  /** The larger place it is part of: looked up when the chat itself is not listed. */
+  readonly place?: string | undefined;
   readonly mentioned: boolean;
   /** This person was let into direct messages with this account by a pairing code. */
   readonly paired: boolean;
@@ -78,10 +80,11 @@ function decideDirect({ principal, paired }: AccessFacts, rules: AccessRules): A
 }
 
 /** Being let into direct messages opens no group: `paired` and the channel's own `allowFrom` are not looked at. */
-function decideGroup({ principal, chat, mentioned }: AccessFacts, rules: AccessRules): Access {
+function decideGroup({ principal, chat, place, mentioned }: AccessFacts, rules: AccessRules): Access {
   const { policy } = rules;
   if (policy.group === "disabled") return deny("closed", "nothing");
-  const group = Object.hasOwn(policy.groups, chat) ? policy.groups[chat] : undefined;
+  const listed = [chat, place].find((id) => id !== undefined && Object.hasOwn(policy.groups, id));
+  const group = listed === undefined ? undefined : policy.groups[listed];
   if (policy.group === "allowlist" && !group) return deny("group_not_listed", "nothing");
   const sender = knownRole(rules, principal) ?? admitted(principal, policy, group);
   if (!sender) return deny("unknown_sender", "nothing");

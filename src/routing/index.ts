@@ -10,6 +10,7 @@ export {
   decideAccess,
   type GroupPolicy,
 } from "./access.ts";
+export { type ChannelAccessSettings, channelPolicy } from "./channel-policy.ts";
 export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
 export { lesserRole, OPERATOR } from "./identity.ts";
 export { type ChosenSession, chooseSession } from "./named-session.ts";
@@ -19,9 +20,9 @@ export {
   DEFAULT_AGENT,
   explainRoute,
   type Explanation,
-  type RouteFacts,
   type RoutingConfig,
 } from "./router.ts";
+export { openPairing, type PairingDeps } from "./pairing/pairing.ts";
 export {
   buildSessionKey,
   cronSessionKey,

@@ -2,11 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AgentId, Principal } from "../contracts/ids.ts";
+import type { RouteFacts } from "../contracts/routing.ts";
 import { routingConfig } from "../testing/routing-config.ts";
 import { inbound } from "../testing/messages.ts";
 import { CLOSED_POLICY } from "./access.ts";
 import { chooseSession } from "./named-session.ts";
-import { type AccessDoors, createRouter, explainRoute, type RouteFacts, type RoutingConfig } from "./router.ts";
+import { type AccessDoors, createRouter, explainRoute, type RoutingConfig } from "./router.ts";
 
 type DmScope = RoutingConfig["session"]["dmScope"];
 const SCOPES: readonly DmScope[] = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"];

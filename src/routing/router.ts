@@ -1,8 +1,7 @@
 /** Decides where a message goes: who speaks → which agent → which session. Every verdict carries its reasons; unknown people and agents are refused. */
 import type { Config } from "../config/index.ts";
-import type { InboundMessage } from "../contracts/chat.ts";
 import type { AgentId, Principal, Role } from "../contracts/ids.ts";
-import type { Router, Verdict } from "../contracts/routing.ts";
+import type { RouteFacts, Router, Verdict } from "../contracts/routing.ts";
 import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
 import { type BindingFacts, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
 import { type GrantedRoles, NO_GRANTS } from "./grants.ts";
@@ -20,9 +19,6 @@ export interface AccessDoors {
   policyOf(channel: string, account: string): AccessPolicy;
   isPaired(principal: Principal, channel: string, account: string): boolean;
 }
-
-/** What routing looks at in a message. */
-export type RouteFacts = Pick<InboundMessage, "address" | "scope" | "sender" | "mentioned" | "agentId">;
 
 export interface Explanation {
   readonly verdict: Verdict;
@@ -76,12 +72,12 @@ export function boundAgent(config: Pick<RoutingConfig, "bindings">, facts: Bindi
 }
 
 function accessOf({ roles }: RoutingConfig, facts: RouteFacts, doors: AccessDoors, grants: GrantedRoles) {
-  const { address, scope, sender, mentioned } = facts;
+  const { address, scope, place, sender, mentioned } = facts;
   const { principal } = sender;
   const { channel, account, chat } = address;
   const paired = doors.isPaired(principal, channel, account);
   return decideAccess(
-    { principal, scope, chat, mentioned, paired },
+    { principal, scope, chat, place, mentioned, paired },
     { roles, policy: doors.policyOf(channel, account), grants },
   );
 }

@@ -11,6 +11,7 @@ import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
+import { channels } from "./migrations/020-channels.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -25,6 +26,7 @@ const STEPS: readonly Migration[] = [
   jobs,
   systemEvents,
   jobHomes,
+  channels,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -18,6 +18,9 @@ import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
 import { createPlaces } from "./rows/automation/places.ts";
 import { createSystemEvents } from "./rows/automation/system-events.ts";
+import { createChannelFacts } from "./rows/channels/facts.ts";
+import { createPairings } from "./rows/channels/pairings.ts";
+import { createSpokenWords } from "./rows/channels/spoken-words.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
@@ -177,6 +180,9 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     roleGrants: createRoleGrants(rows),
     notes: createNotes(rows),
     tasks: createTasks(rows),
+    pairings: createPairings(rows),
+    channelFacts: createChannelFacts(rows),
+    spokenWords: createSpokenWords(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

@@ -98,6 +98,15 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.roleGrants.list();
   await store.roleGrants.remove(OPERATOR);
   await jobStatements(store.jobs);
+  const stranger = { channel: "c", account: "a", principal: OPERATOR, name: "n", createdAt: 1, expiresAt: 2 };
+  await store.pairings.put({ ...stranger, id: "p1", digest: "d", state: "pending", decidedAt: null, decidedBy: null });
+  await store.pairings.list();
+  await store.channelFacts.put("c", "a", "k", "v");
+  await store.channelFacts.get("c", "a", "k");
+  await store.channelFacts.forget("c", "a", "k");
+  await store.spokenWords.put("d", "w", 1);
+  await store.spokenWords.find("d");
+  await store.media.bytesSince(OPERATOR, 1);
   await store.sessions.transcript(sessionKey("a"), { limit: 10 });
   const cursor = Buffer.from('[5,"k"]').toString("base64url");
   for (const filter of [{}, { channel: "webchat" }, { search: "x" }])

@@ -1,5 +1,6 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
 import type { ThinkingLevel } from "../contracts/agent.ts";
+import type { PairingRow } from "../contracts/channels/pairing.ts";
 import type { SystemEvent } from "../contracts/automation/system-event.ts";
 import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
@@ -27,6 +28,9 @@ export interface Tables {
   system_events: SystemEventTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
+  pairings: PairingTable;
+  channel_facts: ChannelFactTable;
+  spoken_words: SpokenWordTable;
   notes: NoteTable;
   notes_index: NoteIndexTable;
   tasks: TaskTable;
@@ -287,6 +291,33 @@ export interface SystemEventTable {
   turn_id: TurnId | null;
   /** 1: that turn ended well. */
   shown: Generated<Flag>;
+}
+
+export interface PairingTable {
+  id: string;
+  channel: string;
+  account: string;
+  principal: Principal;
+  name: string;
+  digest: string;
+  state: PairingRow["state"];
+  created_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by: Principal | null;
+}
+
+export interface ChannelFactTable {
+  channel: string;
+  account: string;
+  key: string;
+  value: string;
+}
+
+export interface SpokenWordTable {
+  digest: string;
+  words: string;
+  at: number;
 }
 
 export interface NoteTable {

@@ -4,7 +4,8 @@ import type { Principal } from "../../contracts/ids.ts";
 import { visible } from "../../observe/index.ts";
 import { type ConfigFlags, configInForce } from "../config-command.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import type { Explanation, RouteFacts } from "../../routing/index.ts";
+import type { RouteFacts } from "../../contracts/routing.ts";
+import type { Explanation } from "../../routing/index.ts";
 import type { CliWorld } from "../world.ts";
 
 export interface RouteFlags extends ConfigFlags {

@@ -67,7 +67,7 @@ export interface Door {
   receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt>;
 }
 
-export type Arrival = Pick<InboundMessage, "address" | "scope" | "sender" | "mentioned"> & {
+export type Arrival = Pick<InboundMessage, "address" | "scope" | "place" | "sender" | "mentioned"> & {
   /** A press of a button or the like: decided like a message, and never more. */
   readonly kind: "message" | "edit" | "action";
 };

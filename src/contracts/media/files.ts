@@ -1,4 +1,4 @@
-/** Files an agent wants to send. What it names is a path; what is sent is a copy in the media store, made after every check. */
+/** Files on their way to an agent, and from one. What an agent names is a path; what is sent is a copy in the media store, made after every check. */
 import type { MediaKind, MediaRef } from "../chat.ts";
 import type { AgentId, Principal, Role } from "../ids.ts";
 
@@ -23,3 +23,9 @@ export type TakenFile =
   | { readonly kind: "taken"; readonly media: MediaRef }
   /** One sentence for a model or a person. Names no path but the one that was asked for. */
   | { readonly kind: "refused"; readonly because: string };
+
+/** What somebody attached, for agents that can open files. */
+export interface AttachedFiles {
+  /** The path of a copy, from the agent's workspace on. Null: this agent cannot open it. */
+  place(media: MediaRef, reader: { readonly agentId: AgentId; readonly role: Role }): Promise<string | null>;
+}

@@ -5,7 +5,6 @@ import type { RefusedBecause } from "../../contracts/channel.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
 import { hexDigest } from "../access/digests.ts";
-import { imageTypeOf } from "./image-type.ts";
 import type { HttpDeps, HttpOptions, SessionPlace } from "../types.ts";
 
 export const MAX_ATTACHMENTS = 8;
@@ -32,7 +31,10 @@ export interface Taken {
   readonly duplicate: boolean;
 }
 
-export type AcceptDeps = Pick<HttpDeps, "clock" | "ids" | "store" | "receiver" | "webchat" | "api" | "sessions">;
+export type AcceptDeps = Pick<
+  HttpDeps,
+  "clock" | "ids" | "store" | "files" | "receiver" | "webchat" | "api" | "sessions"
+>;
 type Limits = Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">;
 
 const REFUSALS: Record<RefusedBecause, ErrorCode> = {
@@ -69,7 +71,7 @@ export async function acceptMessage(
   const { sessionKey, agentId, channel, chat } = sessionOf(deps, draft.session, draft.agent);
   if (draft.text.length > limits.maxMessageChars) throw tooLong(draft.text.length, limits.maxMessageChars);
   if (draft.text.trim() === "" && draft.attachments.length === 0) throw new GatewayError("empty_message", "empty");
-  const files = await attach(deps, limits, draft);
+  const files = await attach(deps, limits, draft, signal);
   const message = deps[channel].toInbound({
     chat,
     sessionKey,
@@ -98,11 +100,11 @@ interface Attached {
   readonly identity: string;
 }
 
-async function attach(deps: AcceptDeps, limits: Limits, draft: Draft): Promise<Attached[]> {
+async function attach(deps: AcceptDeps, limits: Limits, draft: Draft, signal: AbortSignal): Promise<Attached[]> {
   const attached: Attached[] = [];
   for (const input of draft.attachments) {
     if ("mediaId" in input) attached.push(await findMedia(deps, input.mediaId, draft.principal));
-    else attached.push(await storeInline(deps, limits, input, draft.principal));
+    else attached.push(await storeInline(deps, limits, { ...input, principal: draft.principal }, signal));
   }
   return attached;
 }
@@ -121,33 +123,31 @@ async function findMedia(deps: AcceptDeps, mediaId: string, principal: Principal
 async function storeInline(
   deps: AcceptDeps,
   limits: Limits,
-  input: { readonly name: string; readonly data: string },
-  principal: Principal,
+  input: { readonly name: string; readonly data: string; readonly principal: Principal },
+  signal: AbortSignal,
 ): Promise<Attached> {
   const data = fromBase64(input.data);
-  const ref = await storeImage(deps, limits, { name: input.name, data, owner: principal });
+  const ref = await storeFile(deps, limits, { name: input.name, data, owner: input.principal }, signal);
   return { ref, identity: `${input.name}:${hexDigest(data)}` };
 }
 
-export async function storeImage(
-  deps: Pick<HttpDeps, "clock" | "ids" | "store">,
+export async function storeFile(
+  deps: Pick<HttpDeps, "files">,
   limits: Pick<HttpOptions, "maxUploadBytes">,
   file: { readonly name: string; readonly data: Uint8Array; readonly owner: Principal },
+  signal: AbortSignal,
 ): Promise<MediaRef> {
-  const { data, owner } = file;
-  if (data.byteLength > limits.maxUploadBytes) {
+  const { data, owner, name } = file;
+  const bytes = data.byteLength;
+  if (bytes > limits.maxUploadBytes) {
     throw new GatewayError("too_large", "attachment too large", {
-      say: `The file of ${sizeText(data.byteLength)} is larger than the gateway accepts (${sizeText(limits.maxUploadBytes)}).`,
+      say: `The file of ${sizeText(bytes)} is larger than the gateway accepts (${sizeText(limits.maxUploadBytes)}).`,
     });
   }
-  const mimeType = imageTypeOf(data);
-  if (mimeType === null) {
-    throw new GatewayError("wrong_type", "not an image", {
-      say: "Only PNG, JPEG, GIF and WebP images can be attached, and this file is none of them.",
-    });
-  }
-  const mediaId = deps.ids.next("media") as MediaId;
-  return deps.store.media.put({ mediaId, owner, name: file.name, mimeType, data, at: deps.clock.now() });
+  const open = async () => new Blob([data as Uint8Array<ArrayBuffer>]).stream();
+  const kept = await deps.files.keep({ owner, name, mimeType: "", bytes, open }, signal);
+  if (kept.kind === "refused") throw new GatewayError("file_refused", "file not taken in", { say: kept.note });
+  return kept.media;
 }
 
 function fromBase64(text: string): Uint8Array {

@@ -1,7 +1,7 @@
-/** Pictures in and out. In: by their bytes, images only. Out: by a signed link, with headers that keep a browser from running anything. */
+/** Pictures and files in and out. In: by their bytes. Out: by a signed link, with headers that keep a browser from running anything. */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { MediaId } from "../../contracts/ids.ts";
-import { MAX_NAME_CHARS, storeImage } from "../chat/accept-message.ts";
+import { MAX_NAME_CHARS, storeFile } from "../chat/accept-message.ts";
 import { OPERATOR } from "../access/auth.ts";
 import { isImageType } from "../chat/image-type.ts";
 import type { MediaLinks } from "../access/media-links.ts";
@@ -12,7 +12,7 @@ const CACHE_SECONDS = 3_600;
 const UNKNOWN_TYPE = "application/octet-stream";
 
 export function mediaRoutes(
-  deps: Pick<HttpDeps, "clock" | "ids" | "store">,
+  deps: Pick<HttpDeps, "files" | "store">,
   links: MediaLinks,
   limits: Pick<HttpOptions, "maxUploadBytes">,
 ): readonly Route[] {
@@ -25,7 +25,7 @@ export function mediaRoutes(
       async handle(call) {
         const owner = call.identity?.principal ?? OPERATOR;
         const name = nameOf(call.request.headers.get("x-filename"));
-        const { mediaId } = await storeImage(deps, limits, { name, data: call.bytes, owner });
+        const { mediaId } = await storeFile(deps, limits, { name, data: call.bytes, owner }, call.signal);
         return json({ mediaId, url: links.sign(mediaId, "inline") });
       },
     },
@@ -57,8 +57,8 @@ function nameOf(header: string | null): string {
     const name = decodeURIComponent(header ?? "")
       .replaceAll(/[\p{Cc}/\\]/gu, "_")
       .trim();
-    return name === "" ? "image" : name.slice(0, MAX_NAME_CHARS).toWellFormed();
+    return name === "" ? "file" : name.slice(0, MAX_NAME_CHARS).toWellFormed();
   } catch {
-    return "image"; // an unreadable name is no reason to refuse a picture
+    return "file"; // an unreadable name is no reason to refuse a file
   }
 }

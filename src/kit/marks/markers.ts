@@ -21,9 +21,15 @@ const LOOKS_LIKE_A_MARK = new RegExp(
   "giu",
 );
 
-/** Ordinary text comes back as it is; in a look-alike the bracket becomes `&lt;`. */
+/** The gateway's note about a file begins like this, and only inside its own block. */
+const LOOKS_LIKE_A_NOTE = new RegExp(
+  `[\\[\\uff3b\\u3010](?=[\\s${UNSEEN}]{0,16}${spelled("media")}[\\s${UNSEEN}]{1,16}${spelled("attached")})`,
+  "giu",
+);
+
+/** Ordinary text comes back as it is; in a look-alike the bracket becomes `&lt;`, or a round one. */
 export function withoutMarks(text: string): string {
-  return text.replace(LOOKS_LIKE_A_MARK, "&lt;");
+  return text.replace(LOOKS_LIKE_A_MARK, "&lt;").replace(LOOKS_LIKE_A_NOTE, "(");
 }
 
 export function hasMarks(text: string): boolean {
@@ -37,7 +43,9 @@ export function block(
   { label = "", body }: { readonly label?: string; readonly body: string },
 ): string {
   const code = ids.secret(CODE_BYTES);
-  const safe = withoutMarks(body.replaceAll(code, REMOVED));
+  const whole = body.replaceAll(code, REMOVED);
+  // in its own block the gateway's notes are its own; names in them have no square brackets left
+  const safe = name === "gateway-facts" ? whole.replace(LOOKS_LIKE_A_MARK, "&lt;") : withoutMarks(whole);
   return `<${name} ${code}${label}>\n${safe}\n</${name} ${code}>`;
 }
 
@@ -48,6 +56,8 @@ export function oneLine(text: string): string {
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
     .replace(/["<>\\`]/g, "'")
+    .replaceAll("[", "(")
+    .replaceAll("]", ")")
     .trim();
   return plain.length <= MAX_LABEL_CHARS ? plain : `${plain.slice(0, MAX_LABEL_CHARS).toWellFormed()}…`;
 }

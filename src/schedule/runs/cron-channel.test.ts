@@ -5,7 +5,11 @@ import { wayOut } from "./cron-channel.ts";
 import { outcomeOf } from "./outcome.ts";
 import { readRunAddress, toRunAddress } from "./run-address.ts";
 
-const reply: Pick<OutboxRow, "part" | "outcome" | "message"> = { part: 0, outcome: "done", message: { kind: "reply", text: "x" } };
+const reply: Pick<OutboxRow, "part" | "outcome" | "message"> = {
+  part: 0,
+  outcome: "done",
+  message: { kind: "reply", text: "x" },
+};
 const file = { mediaId: "m", name: "n", mimeType: "t", bytes: 1 } as never;
 
 describe("the words of a run", () => {
@@ -18,7 +22,13 @@ describe("the words of a run", () => {
     ["that the agent sent itself are kept in a silent job", { part: -3 }, "silent", true, "nothing"],
     ["of a failed run are kept", { outcome: "failed" }, "direct", false, "nothing"],
     ["of the gateway itself are kept", { message: { kind: "notice", text: "x" } }, "direct", false, "nothing"],
-    ["with files are said as they are", { message: { kind: "reply", text: "x", attachments: [file] } }, "announce", false, "direct"],
+    [
+      "with files are said as they are",
+      { message: { kind: "reply", text: "x", attachments: [file] } },
+      "announce",
+      false,
+      "direct",
+    ],
   ])("%s", (_name, more, delivery, posted, expected) => {
     expect(wayOut({ ...reply, ...more }, { delivery }, posted)).toBe(expected as "direct");
   });

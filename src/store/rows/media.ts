@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { MediaRef } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { MediaId } from "../../contracts/ids.ts";
+import type { MediaId, Principal } from "../../contracts/ids.ts";
 import type { MediaStore } from "../../contracts/store.ts";
 import { storeFailed } from "../group-commit.ts";
 import { syncFolder } from "../home.ts";
@@ -22,6 +22,13 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
   );
   const byId = sql.prepare((db, p: Params<{ id: MediaId }>) =>
     db.selectFrom("media").selectAll().where("id", "=", p("id")),
+  );
+  const since = sql.prepare((db, p: Params<{ owner: Principal; since: number }>) =>
+    db
+      .selectFrom("media")
+      .select(({ fn }) => fn.sum<number | null>("bytes").as("bytes"))
+      .where("owner", "=", p("owner"))
+      .where("at", ">=", p("since")),
   );
   const rowOf = (id: MediaId) => read(() => (isMediaId(id) ? byId.first({ id }) : null));
 
@@ -54,6 +61,7 @@ export function createMedia({ sql, read, write, ids, log }: RowDeps, { home }: {
       log.error("media file is missing or damaged", { mediaId, bytes: data?.byteLength ?? null, expected: row.bytes });
       return null;
     },
+    bytesSince: (owner, from) => read(() => since.first({ owner, since: from })?.bytes ?? 0),
   };
 }
 

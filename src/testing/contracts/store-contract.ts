@@ -2,6 +2,7 @@
 import { describe } from "bun:test";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
+import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
@@ -22,5 +23,6 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
     smallTablePromises(open);
     conversationPromises(open);
     sessionChangePromises(open);
+    pairingPromises(open);
   });
 }

@@ -1,5 +1,6 @@
 /** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
 import type { Receipt } from "../../contracts/channel.ts";
+import type { Webhook } from "../../contracts/channels/platform.ts";
 import type { InboundMessage, MediaRef, SessionSettings, TranscriptItem } from "../../contracts/chat.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
@@ -20,6 +21,7 @@ import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { fileType } from "../../media/index.ts";
 import { testModels } from "../commands/command-desk.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import { noJobs } from "../schedule/no-jobs.ts";
@@ -41,6 +43,8 @@ export interface HttpWorld extends AsyncDisposable {
   readonly media: Map<string, Media>;
   readonly transcript: TranscriptItem[];
   readonly troubled: TroubledPart[];
+  /** Paths at which a channel answers. */
+  readonly webhooks: Map<string, Webhook>;
   readonly live: Map<string, LiveTurn>;
   /** What the receiver answers instead of taking the message. */
   refuse: Extract<Receipt, { kind: "refused" }> | null;
@@ -84,6 +88,9 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
     jobs: noJobs(),
+    files: memory.files,
+    pairing: memory.pairing,
+    webhook: (path) => memory.webhooks.get(path) ?? null,
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
@@ -262,6 +269,7 @@ function createMemory() {
         return ref;
       },
       read: async (id: MediaId) => media.get(id)?.data ?? null,
+      bytesSince: async () => 0,
     },
     toolCalls: { list: async () => ({ items: [] }) },
     outbox: {
@@ -273,7 +281,23 @@ function createMemory() {
       remove: async (digest) => void signIns.delete(digest),
     },
   };
-  return { store, signIns, media, results, live, transcript, troubled };
+  const pairing: HttpDeps["pairing"] = {
+    list: () => [],
+    approve: async () => ({ kind: "unknown" }),
+    revoke: async () => false,
+  };
+  let kept = 0;
+  const files: HttpDeps["files"] = {
+    async keep({ owner, name, open }, signal) {
+      const data = new Uint8Array(await new Response(await open(signal)).arrayBuffer());
+      if (data.byteLength === 0) return { kind: "refused", note: `"${name}" was not taken in: it is empty.` };
+      const mediaId = `media_${String(++kept).padStart(6, "0")}` as MediaId;
+      const mimeType = fileType(data);
+      return { kind: "kept", media: await store.media.put({ mediaId, owner, name, mimeType, data, at: 0 }) };
+    },
+  };
+  const webhooks = new Map<string, Webhook>();
+  return { store, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
 }
 
 function inbound(channel: string, input: InboundInput): InboundMessage {

@@ -120,7 +120,15 @@ function sayPromises(open: Open): void {
     await using world = await open();
     const { places, outbox, sessions } = world.store;
     const reply = [{ part: 0, message: { text: "the kettle boils", kind: "reply" } as const }];
-    const words = { turnId: turnId("said-1"), sessionKey: KEY, agentId: AGENT, principal: OPERATOR, to: HERE, reply, at: 5 };
+    const words = {
+      turnId: turnId("said-1"),
+      sessionKey: KEY,
+      agentId: AGENT,
+      principal: OPERATOR,
+      to: HERE,
+      reply,
+      at: 5,
+    };
     expect([await places.say(words), await places.say(words)]).toEqual([true, false]);
     expect((await outbox.pending(10)).map(({ id, to }) => [id, to.chat])).toEqual([["said-1:0", "42"]]);
     const { items } = await sessions.transcript(KEY, { limit: 10 });

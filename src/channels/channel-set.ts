@@ -1,0 +1,71 @@
+/** The channels that are open, by id: the gateway's own, those of platforms, and those that plugins bring and take away. */
+import { type Channel, SendError } from "../contracts/channel.ts";
+import type { Platforms } from "./open-platforms.ts";
+import type { ChannelHealth } from "./switchboard.ts";
+
+export interface ChannelSet {
+  get(id: string): Channel | undefined;
+  /** Throws when there is one of that id. Disposing takes it away; what is to be sent through it then waits. */
+  add(channel: Channel): Disposable;
+  /** One line for each connected account. */
+  health(): readonly ChannelHealth[];
+}
+
+export interface ChannelSetOptions {
+  /** Put around every channel, for who wants to know what goes through it. */
+  readonly around?: (channel: Channel) => Channel;
+  /** They come and go. */
+  readonly platforms?: () => Pick<Platforms, "channel" | "health"> | null;
+}
+
+/** `own`: served by the gateway itself, there from start to stop. */
+export function createChannelSet(
+  own: readonly Channel[],
+  { around = (channel) => channel, platforms = () => null }: ChannelSetOptions = {},
+): ChannelSet {
+  const open = new Map(own.map((channel) => [channel.id, around(channel)]));
+  const wrapped = new WeakMap<Channel, Channel>();
+  const resting = new Set<Channel>();
+  const ofPlatform = (id: string): Channel | undefined => {
+    const channel = platforms()?.channel(id);
+    if (!channel) return undefined;
+    const known = wrapped.get(channel) ?? around(channel);
+    wrapped.set(channel, known);
+    return known;
+  };
+  return {
+    get: (id) => open.get(id) ?? ofPlatform(id),
+    add(given) {
+      const channel = around(given);
+      const before = open.get(channel.id);
+      if (before && !resting.delete(before)) throw new Error(`two channels are called ${channel.id}`);
+      open.set(channel.id, channel);
+      return {
+        [Symbol.dispose]() {
+          if (open.get(channel.id) !== channel) return;
+          const rest = restOf(channel);
+          resting.add(rest);
+          open.set(channel.id, rest);
+        },
+      };
+    },
+    health: () => [
+      ...[...open.values()].map((channel) => ({ id: channel.id, ...channel.health() })),
+      ...(platforms()?.health() ?? []),
+    ],
+  };
+}
+
+/** Stands where a channel was: what is to be sent through it waits until it comes back. */
+function restOf({ id, repeat, canRefuse }: Channel): Channel {
+  return {
+    id,
+    repeat,
+    canRefuse,
+    send: async () => {
+      throw new SendError("retry", "the channel is not there");
+    },
+    ready: () => false,
+    health: () => ({ ok: false, detail: "what brought this channel is not running" }),
+  };
+}

@@ -1,0 +1,171 @@
+/** Platforms that open, fail, hang, change and die, beside each other. */
+import { describe, expect, test } from "bun:test";
+import type { Config } from "../config/index.ts";
+import { SendError } from "../contracts/channel.ts";
+import type { OpenChannel } from "../contracts/channels/platform.ts";
+import { secret } from "../kit/secret.ts";
+import { channelBench } from "../testing/channels/channel-bench.ts";
+import { createPlatforms, OPEN_MS, type PlatformEntry } from "./open-platforms.ts";
+
+const NEVER = new AbortController().signal;
+
+interface Shown {
+  readonly opened: string[];
+  readonly closed: string[];
+}
+
+function account(id: string, name: string, shown: Shown): OpenChannel {
+  shown.opened.push(`${id}/${name}`);
+  return {
+    ...{ id, account: name, canRefuse: false, repeat: "risky", whenLost: "hold" },
+    webhook: { path: `/${id}/${name}`, handle: async () => ({ status: 200 }) },
+    send: async ({ to }) => ({ providerId: `by ${to.account}` }),
+    edit: async ({ to }) => (to.account === name ? { kind: "done" } : { kind: "refused", because: "wrong account" }),
+    ready: () => true,
+    health: () => ({ ok: true, detail: `${name} polls` }),
+    [Symbol.asyncDispose]: async () => void shown.closed.push(`${id}/${name}`),
+  };
+}
+
+/** `settings` are what the test says they are: `{ one: … }` turns platform `one` on. */
+const config = (settings: Record<string, unknown>): Config => ({ settings }) as unknown as Config;
+const settingsOf = (from: Config): Record<string, unknown> =>
+  (from as unknown as { settings: object }).settings as never;
+
+function entry(id: string, shown: Shown, more: Partial<PlatformEntry> = {}): PlatformEntry {
+  return {
+    id,
+    settings: (from) => settingsOf(from)[id] ?? null,
+    load: async (from) => ({
+      id,
+      open: async () =>
+        (settingsOf(from)[id] as { accounts: string[] }).accounts.map((name) => account(id, name, shown)),
+    }),
+    ...more,
+  };
+}
+
+async function world(entries: (shown: Shown) => readonly PlatformEntry[]) {
+  const bench = await channelBench();
+  const shown: Shown = { opened: [], closed: [] };
+  const platforms = createPlatforms(bench.deps, entries(shown));
+  const end = async () => {
+    await platforms[Symbol.asyncDispose]();
+    await bench[Symbol.asyncDispose]();
+  };
+  return { bench, shown, platforms, [Symbol.asyncDispose]: end };
+}
+
+describe("platforms", () => {
+  test("are loaded only when they are on, and replies take the account they belong to", async () => {
+    await using w = await world((shown) => [
+      entry("one", shown),
+      entry("two", shown, { load: () => Promise.reject(new Error("loaded although it is off")) }),
+    ]);
+    await w.platforms.apply(config({ one: { accounts: ["a", "b"] } }));
+    await w.bench.clock.advance(0);
+    expect(w.platforms.health().map(({ id, ok }) => `${id} ${ok}`)).toEqual(["one/a true", "one/b true"]);
+    const channel = w.platforms.channel("one");
+    const [part] = await w.bench.reply({ channel: "one", account: "b", chat: "1" }, ["hello"]);
+    if (!part || !channel) throw new Error("nothing to send");
+    expect(await channel.send(part, NEVER)).toEqual({ providerId: "by b" });
+    expect(channel.ready(part.to)).toBe(true);
+    expect(channel.ready({ ...part.to, account: "c" })).toBe(false);
+    const target = { to: part.to, sessionKey: part.sessionKey, messageId: "1" };
+    expect(await channel.edit?.(target, "x", NEVER)).toEqual({ kind: "done" });
+    expect(channel).not.toHaveProperty("delete");
+    expect(w.platforms.channel("two")).toBeUndefined();
+    expect(w.platforms.webhook("/one/b")?.path).toBe("/one/b");
+    expect(w.platforms.webhook("/two/a")).toBeNull();
+  });
+
+  test("that did not open say so, keep their replies waiting, and are tried again", async () => {
+    let tries = 0;
+    await using w = await world((shown) => [
+      entry("one", shown, {
+        load: async (from) => {
+          if (++tries < 3) throw new Error("the library is broken");
+          return entry("one", shown).load(from);
+        },
+      }),
+      entry("two", shown),
+    ]);
+    await w.platforms.apply(config({ one: { accounts: ["a"] }, two: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    expect(w.platforms.health()).toEqual([
+      { id: "one", ok: false, detail: "the library is broken" },
+      { id: "two", ok: true, detail: "a polls" },
+    ]);
+    const waiting = w.platforms.channel("one");
+    expect(waiting).toMatchObject({ repeat: "safe" });
+    expect(waiting?.ready({ channel: "one", account: "a", chat: "1" })).toBe(false);
+    await w.bench.clock.advance(20_000);
+    expect(tries).toBe(3);
+    expect(w.platforms.health().map(({ ok }) => ok)).toEqual([true, true]);
+    expect(w.platforms.channel("one")).toMatchObject({ repeat: "risky", whenLost: "hold" });
+  });
+
+  test("that hang are given up, keep nobody waiting, and leave nothing behind when they come late", async () => {
+    const late = Promise.withResolvers<readonly OpenChannel[]>();
+    await using w = await world((shown) => [
+      entry("one", shown, { load: async () => ({ id: "one", open: () => late.promise }) }),
+      entry("two", shown),
+    ]);
+    await w.platforms.apply(config({ one: {}, two: { accounts: ["a"] } }));
+    await w.bench.clock.advance(OPEN_MS);
+    expect(w.platforms.health()[0]).toMatchObject({ ok: false, detail: "not open within 30 s" });
+    expect(w.platforms.health()[1]).toMatchObject({ ok: true });
+    late.resolve([account("one", "late", w.shown)]);
+    await w.bench.clock.advance(0);
+    expect(w.shown.closed).toEqual(["one/late"]);
+  });
+
+  test("that changed are replaced, secrets included; the others go on undisturbed", async () => {
+    await using w = await world((shown) => [entry("one", shown), entry("two", shown), entry("three", shown)]);
+    const before = { accounts: ["a"], token: secret("x".repeat(20)) };
+    await w.platforms.apply(config({ one: before, two: { accounts: ["a"] }, three: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    const after = { accounts: ["a"], token: secret("y".repeat(20)) };
+    await w.platforms.apply(config({ one: after, two: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    expect(w.shown.opened).toEqual(["one/a", "two/a", "three/a", "one/a"]);
+    expect(w.shown.closed).toEqual(["one/a", "three/a"]);
+    await w.platforms[Symbol.asyncDispose]();
+    expect(w.shown.closed.toSorted()).toEqual(["one/a", "one/a", "three/a", "two/a"]);
+  });
+
+  test("that cannot say how they are are not well, and do not take the others along", async () => {
+    await using w = await world((shown) => [
+      entry("one", shown, {
+        load: async () => ({
+          id: "one",
+          open: async () => [
+            {
+              ...account("one", "a", shown),
+              health: () => {
+                throw new Error("dead");
+              },
+            },
+          ],
+        }),
+      }),
+      entry("two", shown),
+    ]);
+    await w.platforms.apply(config({ one: {}, two: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    expect(w.platforms.health().map(({ ok }) => ok)).toEqual([false, true]);
+  });
+
+  test("refuse to send for an account that is not there, so that it is tried again", async () => {
+    await using w = await world((shown) => [entry("one", shown)]);
+    await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+    await w.bench.clock.advance(0);
+    const [part] = await w.bench.reply({ channel: "one", account: "gone", chat: "1" }, ["hello"]);
+    const failed = await w.platforms
+      .channel("one")
+      ?.send(part as never, NEVER)
+      .catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(SendError);
+    expect(failed).toMatchObject({ kind: "retry" });
+  });
+});

@@ -1,0 +1,153 @@
+/**
+ * Opens the platforms that the configuration enables, each by itself: one that does not open, or hangs, or dies shows in the status, is
+ * tried again, and hurts nobody else. A reload touches only what changed.
+ */
+import type { Channel } from "../contracts/channel.ts";
+import type { OpenChannel, Platform, PlatformDeps, Webhook } from "../contracts/channels/platform.ts";
+import type { Config } from "../config/index.ts";
+import { sameSettings } from "../config/index.ts";
+import { orAborted } from "../kit/deferred.ts";
+import { type ChannelHealth, createSwitchboard, healthOf } from "./switchboard.ts";
+
+/** A platform as the gateway's list names it. Its code is loaded when it is opened. */
+export interface PlatformEntry {
+  readonly id: string;
+  /** What it is opened with; null: it is off. When this changes it is closed and opened again. */
+  settings(config: Config): unknown;
+  load(config: Config): Promise<Platform>;
+}
+
+export interface Platforms extends AsyncDisposable {
+  /** Closes what is off now, opens what is on, and replaces what changed; the rest goes on undisturbed. One at a time; never rejects. */
+  apply(config: Config): Promise<void>;
+  /** Also while it is not open, as long as it is on: replies to it wait. */
+  channel(id: string): Channel | undefined;
+  channels(): readonly Channel[];
+  health(): readonly ChannelHealth[];
+  webhook(path: string): Webhook | null;
+}
+
+interface Standing {
+  readonly entry: PlatformEntry;
+  readonly settings: unknown;
+  readonly config: Config;
+  readonly stopping: AbortController;
+  open: readonly OpenChannel[];
+  channel: Channel;
+  trouble: string | null;
+  /** Opening, and opening again. Ends when it is open or was stopped. */
+  work: Promise<void>;
+}
+
+export const OPEN_MS = 30_000;
+const CLOSE_MS = 5_000;
+const FIRST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 300_000;
+const MAX_DETAIL_CHARS = 200;
+const OPENING = "connecting";
+
+export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEntry[]): Platforms {
+  const standing = new Map<string, Standing>();
+  let queue: Promise<void> = Promise.resolve();
+
+  const begin = (entry: PlatformEntry, config: Config): void => {
+    const { id } = entry;
+    const one: Standing = {
+      ...{ entry, config, settings: entry.settings(config), stopping: new AbortController(), open: [] },
+      channel: createSwitchboard(id, [], OPENING),
+      trouble: OPENING,
+      work: Promise.resolve(),
+    };
+    standing.set(id, one);
+    one.work = keepTrying(deps, one);
+  };
+  const end = async (id: string): Promise<void> => {
+    const one = standing.get(id);
+    if (!one) return;
+    await close(deps, one);
+    standing.delete(id);
+  };
+  const applyNow = async (config: Config): Promise<void> => {
+    for (const entry of entries) {
+      const now = entry.settings(config);
+      const before = standing.get(entry.id);
+      if (before && sameSettings(before.settings, now)) continue;
+      await end(entry.id);
+      if (now !== null) begin(entry, config);
+    }
+    deps.events.emit("status", { what: "channels" });
+  };
+
+  return {
+    apply(config) {
+      queue = queue.then(() => applyNow(config));
+      return queue;
+    },
+    channel: (id) => standing.get(id)?.channel,
+    channels: () => [...standing.values()].map(({ channel }) => channel),
+    health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
+    webhook(path) {
+      const all = [...standing.values()].flatMap(({ open }) => open);
+      return all.find(({ webhook }) => webhook?.path === path)?.webhook ?? null;
+    },
+    async [Symbol.asyncDispose]() {
+      await queue;
+      await Promise.all([...standing.keys()].map(end));
+    },
+  };
+}
+
+async function keepTrying(deps: PlatformDeps, one: Standing): Promise<void> {
+  const { signal } = one.stopping;
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    if (await tryToOpen(deps, one)) return;
+    deps.events.emit("status", { what: "channels" });
+    await deps.clock.sleep(pauseMs, signal).catch(() => undefined); // being stopped is the normal end
+  }
+}
+
+async function tryToOpen(deps: PlatformDeps, one: Standing): Promise<boolean> {
+  const { entry, config, stopping } = one;
+  using limit = deps.clock.deadline(OPEN_MS, () => new Error(`not open within ${OPEN_MS / 1_000} s`));
+  const until = AbortSignal.any([stopping.signal, limit.signal]);
+  const opening = entry.load(config).then((platform) => platform.open(deps, until));
+  try {
+    const open = await orAborted(opening, until);
+    one.open = open;
+    one.trouble = null;
+    one.channel = createSwitchboard(entry.id, open, null);
+    deps.log.info("platform open", { platform: entry.id, accounts: open.map(({ account }) => account) });
+    deps.events.emit("status", { what: "channels" });
+    return true;
+  } catch (error) {
+    // What opens after we stopped waiting for it must not stay behind.
+    void opening.then((late) => closeAll(deps, late)).catch(() => undefined); // it failed, which is known already
+    if (stopping.signal.aborted) return false;
+    one.trouble = (error instanceof Error ? error.message : "it did not open").slice(0, MAX_DETAIL_CHARS);
+    one.channel = createSwitchboard(entry.id, [], one.trouble);
+    deps.log.warn("platform did not open", { platform: entry.id, error });
+    return false;
+  }
+}
+
+async function close(deps: PlatformDeps, one: Standing): Promise<void> {
+  one.stopping.abort(new Error("platform closed"));
+  await one.work;
+  const { open } = one;
+  one.open = [];
+  one.channel = createSwitchboard(one.entry.id, [], "closed");
+  await closeAll(deps, open);
+}
+
+/** Beside each other, and none of them for long: what does not close is left to the end of the process. */
+async function closeAll(deps: PlatformDeps, open: readonly OpenChannel[]): Promise<void> {
+  using limit = deps.clock.deadline(CLOSE_MS, () => new Error("it did not close in time"));
+  await Promise.all(
+    open.map(async (channel) => {
+      const { id, account } = channel;
+      await orAborted(Promise.resolve(channel[Symbol.asyncDispose]()), limit.signal).catch((error: unknown) =>
+        deps.log.warn("channel did not close cleanly", { channel: id, account, error }),
+      );
+    }),
+  );
+}

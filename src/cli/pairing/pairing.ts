@@ -1,0 +1,66 @@
+/** `pi-gw pairing`: who asks to be let in, and the owner's word about it. */
+import { visible } from "../../observe/index.ts";
+import { createClient, type GatewayClient } from "../client.ts";
+import { EXIT_OK } from "../exit-code.ts";
+import { findGateway } from "../home.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
+import { durationText } from "../status.ts";
+import type { CliWorld, CommonFlags } from "../world.ts";
+
+const REQUEST_MS = 10_000;
+
+export function listPairings(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const people = listOf((await client.get("/api/pairing", signal))["items"]).map(recordOf);
+    if (flags.json) return people.map((person) => JSON.stringify(person));
+    if (people.length === 0) return ["Nobody waits, and nobody was let in by a code yet."];
+    return people.map((person) => visible(line(person, world.clock.now())));
+  });
+}
+
+export function approvePairing(world: CliWorld, codeOrId: string, flags: CommonFlags): Promise<number> {
+  return deciding(world, flags, { codeOrId, decision: "approve" }, (answer) => {
+    const person = recordOf(answer["person"]);
+    return `${textOf(person["principal"])} may write on ${textOf(person["channel"])} from now on, as ${textOf(answer["role"])}.`;
+  });
+}
+
+export function revokePairing(world: CliWorld, codeOrId: string, flags: CommonFlags): Promise<number> {
+  return deciding(world, flags, { codeOrId, decision: "revoke" }, () => "They may not write any more.");
+}
+
+interface Decision {
+  readonly codeOrId: string;
+  readonly decision: "approve" | "revoke";
+}
+
+function deciding(
+  world: CliWorld,
+  flags: CommonFlags,
+  { codeOrId, decision }: Decision,
+  words: (answer: Fields) => string,
+): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const answer = await client.post(`/api/pairing/${encodeURIComponent(codeOrId)}`, { decision }, signal);
+    return [flags.json ? JSON.stringify(answer) : visible(words(answer))];
+  });
+}
+
+async function asking(
+  world: CliWorld,
+  flags: CommonFlags,
+  ask: (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>,
+): Promise<number> {
+  const client = createClient(await findGateway(world, flags.home));
+  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
+  const lines = await ask(client, limit.signal);
+  if (lines.length > 0) world.stdout(`${lines.join("\n")}\n`);
+  return EXIT_OK;
+}
+
+function line(person: Fields, now: number): string {
+  const who = `${textOf(person["id"])}  ${textOf(person["principal"])}  "${textOf(person["name"])}"`;
+  const where = `on ${textOf(person["channel"])}/${textOf(person["account"])}`;
+  if (textOf(person["state"]) === "approved") return `${who}  ${where}  let in`;
+  return `${who}  ${where}  waits, for ${durationText(Math.max(0, numberOf(person["expiresAt"]) - now))} more`;
+}

@@ -1,0 +1,63 @@
+/** The way in for channels that bring people nobody signed in: who may come is decided before any work, and once more when it is stored. */
+import type { Receiver } from "../../contracts/channel.ts";
+import type { Pairing } from "../../contracts/channels/pairing.ts";
+import type { Arrival, Door } from "../../contracts/channels/platform.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Router, Verdict } from "../../contracts/routing.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+
+export interface DoorDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly router: Router;
+  readonly receiver: Receiver;
+  readonly pairing: Pick<Pairing, "ask">;
+}
+
+/** Who was turned away hears so once in this time. */
+export const TOLD_AGAIN_MS = 60 * 60 * 1_000;
+/** People whose last answer is remembered. While there are more, the rest hear nothing. */
+export const MAX_TOLD = 1_000;
+
+export function createDoor(deps: DoorDeps): Door {
+  const told = new Map<string, number>();
+  const mayTell = (who: string): boolean => {
+    const now = deps.clock.now();
+    for (const [key, at] of told) if (now - at >= TOLD_AGAIN_MS) told.delete(key);
+    if (told.has(who) || told.size >= MAX_TOLD) return false;
+    told.set(who, now);
+    return true;
+  };
+
+  return {
+    async look(arrival) {
+      const verdict = deps.router.decide(arrival);
+      if (verdict.kind === "accept") return { kind: "come", role: verdict.role };
+      const { channel, account } = arrival.address;
+      deps.log.debug("kept outside", { channel, account, kind: arrival.kind, because: verdict.because });
+      return { kind: "stay", say: await words(deps, arrival, verdict, mayTell) };
+    },
+    async receive(message, signal) {
+      const receipt = await deps.receiver.receive(message, signal);
+      // Nothing was stored, and the platform can bring it again: it must not hear "received".
+      if (receipt.kind === "refused" && receipt.because === "stopping")
+        throw new GatewayError("stopping", "the gateway is stopping");
+      return receipt;
+    },
+  };
+}
+
+/** Only for words that somebody wrote to the gateway alone: in groups, and for buttons and edits, there is silence. */
+async function words(
+  { pairing }: DoorDeps,
+  { kind, scope, sender, address }: Arrival,
+  verdict: Extract<Verdict, { kind: "refuse" }>,
+  mayTell: (who: string) => boolean,
+): Promise<string | null> {
+  if (verdict.tell === "nothing" || scope !== "dm" || kind !== "message") return null;
+  const { channel, account } = address;
+  const { principal, name } = sender;
+  if (verdict.tell === "pairing") return pairing.ask({ principal, name, channel, account });
+  return mayTell(JSON.stringify([channel, account, principal])) ? verdict.say : null;
+}

@@ -1,0 +1,71 @@
+/** The paths of platforms, and the people who ask to be let in, at the real port. */
+import { describe, expect, test } from "bun:test";
+import type { WebhookRequest } from "../../contracts/channels/platform.ts";
+import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { MAX_WEBHOOK_BYTES } from "./webhooks.ts";
+
+describe("a webhook", () => {
+  test("gets the raw bytes without a sign-in, and its answer is given back", async () => {
+    await using world = startHttpWorld();
+    const seen: WebhookRequest[] = [];
+    world.webhooks.set("/telegram/main", {
+      path: "/telegram/main",
+      async handle(request) {
+        seen.push(request);
+        return request.headers.get("x-secret") === "right" ? { status: 200, json: { ok: true } } : { status: 401 };
+      },
+    });
+    const send = (headers: Record<string, string>) =>
+      fetch(world.url("/telegram/main"), { method: "POST", headers, body: '{"not": parsed' });
+    const right = await send({ "x-secret": "right" });
+    expect([right.status, await right.json()]).toEqual([200, { ok: true }]);
+    expect((await send({})).status).toBe(401);
+    expect(new TextDecoder().decode(seen[0]?.body)).toBe('{"not": parsed');
+  });
+
+  test("exists only while a channel answers there, for POST alone, and looks like nothing otherwise", async () => {
+    await using world = startHttpWorld();
+    const status = async (path: string, method: string) => (await fetch(world.url(path), { method })).status;
+    expect(await status("/telegram/main", "POST")).toBe(401);
+    world.webhooks.set("/telegram/main", { path: "/telegram/main", handle: async () => ({ status: 204 }) });
+    expect(await status("/telegram/main", "POST")).toBe(204);
+    expect(await status("/telegram/main", "GET")).toBe(401);
+    expect(await status("/telegram/other", "POST")).toBe(401);
+    world.webhooks.delete("/telegram/main");
+    expect(await status("/telegram/main", "POST")).toBe(401);
+  });
+
+  test("cannot take over a path of our own, and takes no more than its limit", async () => {
+    await using world = startHttpWorld({ maxUploadBytes: 4 * MAX_WEBHOOK_BYTES });
+    let calls = 0;
+    const handle = async () => {
+      calls++;
+      return { status: 200 };
+    };
+    for (const path of ["/api/status", "/api/chat", "/big/one"]) world.webhooks.set(path, { path, handle });
+    expect((await fetch(world.url("/api/chat"), { method: "POST" })).status).toBe(401);
+    const body = new Uint8Array(MAX_WEBHOOK_BYTES + 1);
+    expect((await fetch(world.url("/big/one"), { method: "POST", body })).status).toBe(413);
+    expect(calls).toBe(0);
+  });
+
+  test("that fails is an error without detail", async () => {
+    await using world = startHttpWorld();
+    const handle = () => Promise.reject(new Error("inner words"));
+    world.webhooks.set("/x/y", { path: "/x/y", handle });
+    const answer = await fetch(world.url("/x/y"), { method: "POST" });
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain("inner words");
+  });
+});
+
+describe("pairing at the port", () => {
+  test("is for the operator, and says what is wrong", async () => {
+    await using world = startHttpWorld();
+    expect((await fetch(world.url("/api/pairing"))).status).toBe(401);
+    expect(await (await world.call("/api/pairing")).json()).toEqual({ items: [] });
+    expect((await world.postJson("/api/pairing/ABCD2345", { decision: "approve" })).status).toBe(404);
+    expect((await world.postJson("/api/pairing/ABCD2345", { decision: "revoke" })).status).toBe(404);
+    expect((await world.postJson("/api/pairing/ABCD2345", { decision: "maybe" })).status).toBe(422);
+  });
+});

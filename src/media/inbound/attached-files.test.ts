@@ -1,0 +1,60 @@
+/** Attachments in the workspace of an agent that can open them. */
+import { describe, expect, test } from "bun:test";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentId, MediaId } from "../../contracts/ids.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { createAttachedFiles } from "./attached-files.ts";
+
+const AGENT = "default" as AgentId;
+const reader = { agentId: AGENT, role: "owner" } as const;
+const media = { mediaId: "media_7" as MediaId, name: "../../x.sh", mimeType: "application/pdf", bytes: 3 };
+
+async function world() {
+  const home = await tempHome();
+  const space = join(home.path, "space");
+  await mkdir(space);
+  const log = recordingLog();
+  const files = createAttachedFiles({
+    log,
+    media: { read: async (id) => (id === media.mediaId ? Buffer.from("pdf") : null) },
+    workspaceOf: (_agent, role) => (role === "guest" ? null : space),
+  });
+  return { home: home.path, space, log, files, [Symbol.asyncDispose]: () => home[Symbol.asyncDispose]() };
+}
+
+describe("an attachment", () => {
+  test("is a private copy below the workspace, under a name of our own, the same however often it is placed", async () => {
+    await using w = await world();
+    expect(await w.files.place(media, reader)).toBe("attachments/media_7.pdf");
+    expect(await w.files.place(media, reader)).toBe("attachments/media_7.pdf");
+    const path = join(w.space, "attachments", "media_7.pdf");
+    expect(await readFile(path, "utf8")).toBe("pdf");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readdir(w.space)).toEqual(["attachments"]);
+  });
+
+  test("is not there for an agent without tools that read, nor when it is gone", async () => {
+    await using w = await world();
+    expect(await w.files.place(media, { ...reader, role: "guest" })).toBeNull();
+    expect(await w.files.place({ ...media, mediaId: "media_8" as MediaId }, reader)).toBeNull();
+    expect(await readdir(w.space)).toEqual([]);
+  });
+
+  test("is written through no link that the agent has put in its place", async () => {
+    await using w = await world();
+    const outside = join(w.home, "outside");
+    await mkdir(outside);
+    await symlink(outside, join(w.space, "attachments"));
+    expect(await w.files.place(media, reader)).toBeNull();
+    expect(await readdir(outside)).toEqual([]);
+
+    await using v = await world();
+    await mkdir(join(v.space, "attachments"));
+    await writeFile(join(v.home, "secret"), "kept");
+    await symlink(join(v.home, "secret"), join(v.space, "attachments", "media_7.pdf"));
+    expect(await v.files.place(media, reader)).toBeNull();
+    expect(await readFile(join(v.home, "secret"), "utf8")).toBe("kept");
+  });
+});

@@ -1,0 +1,216 @@
+/** Files as people send them: too many, too large, too slow, not what they say they are. */
+import { describe, expect, test } from "bun:test";
+import type { ArrivingFile } from "../../contracts/channels/platform.ts";
+import type { MediaRef } from "../../contracts/chat.ts";
+import type { MediaId, Principal } from "../../contracts/ids.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { realStore } from "../../testing/real-store.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { createSeqIds } from "../../testing/seq-ids.ts";
+import { createInboundFiles, DAY_MS, DOWNLOAD_MS, IDLE_MS, type InboundSettings } from "./inbound-files.ts";
+import type { Shrinker } from "./shrink.ts";
+
+const NEVER = new AbortController().signal;
+const EVE = "telegram:user:9" as Principal;
+const ADA = "telegram:user:8" as Principal;
+const MIB = 1024 * 1024;
+
+async function world(settings: Partial<InboundSettings> = {}) {
+  const clock = createFakeClock();
+  const real = await realStore(clock);
+  const { media, spokenWords } = real.store;
+  const shrunk: number[] = [];
+  const shrinker: Shrinker = {
+    async shrink(data) {
+      shrunk.push(data.byteLength);
+      return Buffer.from("ffd8ffe0", "hex");
+    },
+  };
+  const deps = { clock, ids: createSeqIds(), log: recordingLog(), media, spokenWords, shrinker };
+  const files = createInboundFiles({ ...deps, resolve: async () => ["127.0.0.1"] }, () => ({
+    ...{ maxBytes: MIB, dailyBytes: 3 * MIB, transcription: null },
+    ...settings,
+  }));
+  return { clock, media, files, shrunk, log: deps.log, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+}
+
+function file(data: Uint8Array | string, more: Partial<ArrivingFile> = {}): ArrivingFile {
+  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+  return {
+    ...{ owner: EVE, name: "../../etc/\u202epasswd.png", mimeType: "image/png", bytes: null },
+    open: async () => new Blob([Uint8Array.from(bytes)]).stream(),
+    ...more,
+  };
+}
+
+function png(width: number, height: number): Uint8Array {
+  const head = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(width, 0);
+  size.writeUInt32BE(height, 4);
+  return Buffer.concat([head, size]);
+}
+
+describe("a file that arrives", () => {
+  test("is kept under a name of our own, with the type of its content and a name that is safe to show", async () => {
+    await using w = await world();
+    const kept = await w.files.keep(file("plain words"), NEVER);
+    if (kept.kind !== "kept") throw new Error(kept.note);
+    expect(kept.media).toMatchObject({ mimeType: "text/plain", bytes: 11 });
+    expect(kept.media.name).not.toContain("/");
+    expect(new TextDecoder().decode((await w.files.read(kept.media.mediaId)) ?? undefined)).toBe("plain words");
+  });
+
+  test("is refused by the size it says before anything is opened, and by its real size at the first byte too many", async () => {
+    await using w = await world();
+    let opened = 0;
+    let cancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
+      cancel: () => void (cancelled = true),
+    });
+    const open = async () => (opened++, endless);
+    expect((await w.files.keep(file("", { bytes: MIB + 1, open }), NEVER)).kind).toBe("refused");
+    expect(opened).toBe(0);
+    const lied = await w.files.keep(file("", { bytes: 10, open }), NEVER);
+    expect(lied).toMatchObject({ kind: "refused", note: expect.stringContaining("larger than 1 MiB") });
+    expect(cancelled).toBe(true);
+  });
+
+  test("is counted against its sender's day, also while others are on their way", async () => {
+    await using w = await world({ dailyBytes: 2 * MIB });
+    const large = new Uint8Array(MIB);
+    const album = await Promise.all(Array.from({ length: 40 }, () => w.files.keep(file("x", { owner: ADA }), NEVER)));
+    expect(album.every(({ kind }) => kind === "kept")).toBe(true); // many small ones are not much
+    const kinds = await Promise.all([1, 2, 3, 4].map(async () => (await w.files.keep(file(large), NEVER)).kind));
+    expect(kinds.filter((kind) => kind === "kept").length).toBeLessThanOrEqual(2);
+    while ((await w.files.keep(file(large), NEVER)).kind === "kept"); // those that came together may all have been too much
+    expect(await w.media.bytesSince(EVE, 0)).toBe(2 * MIB);
+    const more = await w.files.keep(file("x"), NEVER);
+    expect(more).toMatchObject({ kind: "refused", note: expect.stringContaining("2 MiB within a day") });
+    expect((await w.files.keep(file("x", { owner: "telegram:user:1" as Principal }), NEVER)).kind).toBe("kept");
+    await w.clock.advance(DAY_MS + 1);
+    expect((await w.files.keep(file("x"), NEVER)).kind).toBe("kept");
+  });
+
+  test.each([
+    ["stays silent", IDLE_MS, () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) })],
+    ["never opens", IDLE_MS, () => new Promise<ReadableStream<Uint8Array>>(() => undefined)],
+  ])("that %s is given up", async (_how, ms, open) => {
+    await using w = await world();
+    const keeping = w.files.keep(file("", { open: async () => open() }), NEVER);
+    await w.clock.advance(ms);
+    expect(await keeping).toMatchObject({ kind: "refused", note: expect.stringContaining("could not be fetched") });
+  });
+
+  test("that trickles is given up in the end", async () => {
+    await using w = await world();
+    const stream = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await w.clock.sleep(IDLE_MS - 1, NEVER);
+        controller.enqueue(new Uint8Array(1));
+      },
+    });
+    const keeping = w.files.keep(file("", { open: async () => stream }), NEVER);
+    await w.clock.advance(DOWNLOAD_MS + IDLE_MS);
+    expect((await keeping).kind).toBe("refused");
+  });
+
+  test("that cannot be fetched is a note, and a stop is not", async () => {
+    await using w = await world();
+    const open = () => Promise.reject(new Error("404"));
+    expect((await w.files.keep(file("", { open }), NEVER)).kind).toBe("refused");
+    await expect(w.files.keep(file("x"), AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+  });
+
+  test("that is a picture is refused by its header when it is a bomb, made smaller when it is large, and left alone otherwise", async () => {
+    await using w = await world();
+    const bomb = await w.files.keep(file(png(30_000, 30_000)), NEVER);
+    expect(bomb).toMatchObject({ kind: "refused", note: expect.stringContaining("30000 × 30000 pixels") });
+    expect(w.shrunk).toEqual([]);
+    const large = await w.files.keep(file(png(3_000, 100)), NEVER);
+    expect(large).toMatchObject({ kind: "kept", media: { mimeType: "image/jpeg" } });
+    expect(w.shrunk).toHaveLength(1);
+    const small = await w.files.keep(file(png(200, 100)), NEVER);
+    expect(small).toMatchObject({ kind: "kept", media: { mimeType: "image/png" } });
+    expect(w.shrunk).toHaveLength(1);
+    expect((await w.files.keep(file(Buffer.from("ffd8ffe0", "hex")), NEVER)).kind).toBe("refused");
+  });
+});
+
+describe("a voice message", () => {
+  const OGG = Buffer.from("OggS and then some opus");
+
+  async function listening(answer: (request: Request) => Response | Promise<Response>) {
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+    const transcription = { baseUrl: `http://127.0.0.1:${server.port}/v1`, model: "whisper-x" };
+    const w = await world({ transcription });
+    const voice = async (): Promise<MediaRef> => {
+      const kept = await w.files.keep(file(OGG, { name: "voice.oga" }), NEVER);
+      if (kept.kind !== "kept") throw new Error(kept.note);
+      return kept.media;
+    };
+    const end = async () => {
+      await server.stop(true);
+      await w[Symbol.asyncDispose]();
+    };
+    return { ...w, voice, [Symbol.asyncDispose]: end };
+  }
+
+  test("becomes words, once for the same recording", async () => {
+    const asked: string[] = [];
+    await using w = await listening(async (request) => {
+      const form = await request.formData();
+      const sent = form.get("file") as unknown as File;
+      asked.push(
+        `${new URL(request.url).pathname} ${form.get("model")} ${sent.name} ${sent.type} ${await sent.text()}`,
+      );
+      return Response.json({ text: " hello there \n" });
+    });
+    expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
+    expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
+    expect(asked).toEqual([`/v1/audio/transcriptions whisper-x voice.ogg audio/ogg ${OGG.toString()}`]);
+  });
+
+  test.each([
+    ["is limited", () => new Response("slow down", { status: 429 }), "busy"],
+    ["fails", () => new Response("<html>", { status: 503 }), "has a problem"],
+    ["refuses", () => Response.json({ error: "no" }, { status: 401 }), "refused it"],
+    ["says something else", () => Response.json({ texts: [1] }), "has a problem"],
+    ["answers no JSON", () => new Response("hello"), "has a problem"],
+    ["answers without end", () => new Response(new Uint8Array(3 * MIB)), "has a problem"],
+  ])("is told to its sender when the service %s, and is not remembered", async (_what, answer, words) => {
+    let ok = false;
+    await using w = await listening(() => (ok ? Response.json({ text: "words" }) : answer()));
+    const media = await w.voice();
+    expect(await w.files.transcribe(media, NEVER)).toMatchObject({
+      kind: "failed",
+      say: expect.stringContaining(words),
+    });
+    expect(JSON.stringify(w.log.lines)).not.toContain("slow down");
+    ok = true;
+    expect(await w.files.transcribe(media, NEVER)).toEqual({ kind: "words", text: "words" });
+  });
+
+  test("is told to its sender when the service is slow", async () => {
+    const reached = Promise.withResolvers<void>();
+    await using w = await listening(() => {
+      reached.resolve();
+      return new Promise<Response>(() => undefined);
+    });
+    const asking = w.files.transcribe(await w.voice(), NEVER);
+    await reached.promise;
+    await w.clock.advance(60_000);
+    expect(await asking).toMatchObject({ kind: "failed", say: expect.stringContaining("took too long") });
+  });
+
+  test("is left alone when nobody listens, and when it is no recording", async () => {
+    await using w = await world();
+    const nothing: MediaRef = { mediaId: "media_9" as MediaId, name: "v", mimeType: "audio/ogg", bytes: 1 };
+    expect(await w.files.transcribe(nothing, NEVER)).toEqual({ kind: "off" });
+    await using on = await listening(() => Response.json({ text: "no" }));
+    const kept = await on.files.keep(file("plain words"), NEVER);
+    if (kept.kind !== "kept") throw new Error(kept.note);
+    expect(await on.files.transcribe(kept.media, NEVER)).toMatchObject({ kind: "failed" });
+  });
+});

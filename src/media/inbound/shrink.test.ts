@@ -1,0 +1,103 @@
+/** Pictures against the limits of models, with the real decoder in its own process. */
+import { describe, expect, test } from "bun:test";
+import { systemClock } from "../../kit/clock.ts";
+import { fileType } from "../file-type.ts";
+import { pictureSize } from "./picture-size.ts";
+import { createShrinker, MAX_SIDE, pictureFate, pictureFateOf } from "./shrink.ts";
+
+const NEVER = new AbortController().signal;
+const TEST_MS = 60_000;
+const bun = { bun: [process.execPath], bunEnv: {} };
+
+/** A real picture: BMP needs no library to write. */
+function bmp(width: number, height: number): Uint8Array {
+  const rowBytes = Math.ceil((width * 3) / 4) * 4;
+  const data = Buffer.alloc(54 + rowBytes * height, 0x7f);
+  data.write("BM", 0, "latin1");
+  data.writeUInt32LE(data.length, 2);
+  data.writeUInt32LE(0, 6);
+  data.writeUInt32LE(54, 10);
+  data.writeUInt32LE(40, 14);
+  data.writeInt32LE(width, 18);
+  data.writeInt32LE(height, 22);
+  data.writeUInt16LE(1, 26);
+  data.writeUInt16LE(24, 28);
+  data.fill(0, 30, 54);
+  return data;
+}
+
+const as = (kind: "png" | "jpeg" | "webp", width: number, height: number): Promise<Uint8Array> =>
+  new Bun.Image(bmp(width, height))[kind]().bytes();
+
+describe("the size of a picture", () => {
+  test.each(["png", "jpeg", "webp"] as const)("is read from the header of a real %s", async (kind) => {
+    const data = await as(kind, 123, 45);
+    expect(pictureSize(data, `image/${kind}`)).toEqual({ width: 123, height: 45 });
+    for (let cut = 0; cut < 40; cut++) pictureSize(data.subarray(0, cut), `image/${kind}`); // never throws
+  });
+
+  test("is read from BMP and GIF, and from nothing else", () => {
+    expect(pictureSize(bmp(10, 20), "image/bmp")).toEqual({ width: 10, height: 20 });
+    expect(pictureSize(Buffer.from("474946383961 0a00 1400".replaceAll(" ", ""), "hex"), "image/gif")).toEqual({
+      width: 10,
+      height: 20,
+    });
+    expect(pictureSize(Buffer.from("<svg/>"), "image/svg+xml")).toBeNull();
+  });
+});
+
+describe("a picture", () => {
+  test.each([
+    [{ width: 2_000, height: 2_000 }, "image/png", 1_000, "as_it_is"],
+    [{ width: 2_001, height: 10 }, "image/png", 1_000, "shrink"],
+    [{ width: 10, height: 10 }, "image/png", 4_000_000, "shrink"],
+    [{ width: 10, height: 10 }, "image/bmp", 1_000, "shrink"],
+    [{ width: 8_000, height: 5_001 }, "image/png", 1_000, "refuse"],
+    [null, "image/png", 1_000, "refuse"],
+  ] as const)("of %j, %s, %d bytes: %s", (size, mimeType, bytes, kind) => {
+    expect(pictureFate(size, mimeType, bytes).kind).toBe(kind);
+  });
+
+  test(
+    "that is too large becomes small enough in another process, and stays what it is where that fits",
+    async () => {
+      const shrinker = createShrinker({ clock: systemClock }, bun);
+      const [large, wide] = await Promise.all([
+        shrinker.shrink(bmp(3_000, 1_500), NEVER),
+        shrinker.shrink(await as("png", 2_500, 10), NEVER),
+      ]);
+      expect(fileType(large ?? new Uint8Array())).toBe("image/jpeg");
+      expect(pictureSize(large ?? new Uint8Array(), "image/jpeg")).toEqual({ width: MAX_SIDE, height: MAX_SIDE / 2 });
+      expect(fileType(wide ?? new Uint8Array())).toBe("image/png");
+      expect(pictureFateOf(wide ?? new Uint8Array(), "image/png").kind).toBe("as_it_is");
+    },
+    TEST_MS,
+  );
+
+  test(
+    "that cannot be decoded is none, whatever its header says",
+    async () => {
+      const shrinker = createShrinker({ clock: systemClock }, bun);
+      const cut = (await as("png", 2_500, 2_500)).subarray(0, 60);
+      expect(await shrinker.shrink(cut, NEVER)).toBeNull();
+      expect(await shrinker.shrink(Buffer.from("not a picture"), NEVER)).toBeNull();
+      await expect(shrinker.shrink(cut, AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+    },
+    TEST_MS,
+  );
+
+  test(
+    "whose process hangs is given up, and the next one is served",
+    async () => {
+      const hangs = { bun: ["sh", "-c", "sleep 60 #"], bunEnv: { PATH: "/bin:/usr/bin" } };
+      const giveUp = {
+        ...systemClock,
+        deadline: (_ms: number, reason: () => unknown) => systemClock.deadline(50, reason),
+      };
+      const shrinker = createShrinker({ clock: giveUp }, hangs);
+      expect(await shrinker.shrink(new Uint8Array(1), NEVER)).toBeNull();
+      expect(await shrinker.shrink(new Uint8Array(1), NEVER)).toBeNull();
+    },
+    TEST_MS,
+  );
+});

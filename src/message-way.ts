@@ -1,0 +1,65 @@
+/** The way of a message, put together: channels, who may come in by them, commands, queue, receiver, outbox. Opens no platform yet. */
+import { BUILTIN_PLATFORMS, type BuiltinChannels } from "./builtin.ts";
+import { createChannelSet, type Platforms } from "./channels/index.ts";
+import { createCommands } from "./command-side.ts";
+import { createLastStats } from "./commands/index.ts";
+import type { Config } from "./config/index.ts";
+import type { AgentPool } from "./contracts/agent.ts";
+import type { JobDesk } from "./contracts/automation/jobs.ts";
+import type { Channel, Receiver } from "./contracts/channel.ts";
+import type { Events } from "./contracts/events.ts";
+import type { Hooks } from "./contracts/plugins/hooks.ts";
+import type { Queue } from "./contracts/queue.ts";
+import type { Store } from "./contracts/store.ts";
+import type { GatewayStatus } from "./contracts/wire.ts";
+import { startOutbox } from "./delivery/index.ts";
+import { createDesk } from "./desk.ts";
+import { createLiveTurns, createReceiver } from "./flow/index.ts";
+import type { GatewayDeps, GatewayOptions } from "./gateway.ts";
+import { tellReceived, tellSent } from "./hook-points.ts";
+import { createQueue } from "./queue/index.ts";
+import { createRouter, openPairing, openRoleGrants } from "./routing/index.ts";
+import { readRelative } from "./schedule/index.ts";
+import { accessDoors, createWayIn, inboundFiles } from "./way-in.ts";
+
+export interface MessageWayParts extends GatewayDeps {
+  readonly events: Events;
+  readonly store: Store;
+  readonly pool: AgentPool;
+  readonly hooks: Hooks;
+  readonly named: BuiltinChannels;
+  /** Channels of the gateway's own that no person writes to. */
+  readonly inner: readonly Channel[];
+  readonly jobs: JobDesk;
+  /** Built later. */
+  status(): GatewayStatus;
+}
+
+export async function openMessageWay(
+  parts: MessageWayParts,
+  config: () => Config,
+  options: GatewayOptions,
+  stopping: AbortSignal,
+) {
+  const { clock, log, events, store, pool, hooks } = parts;
+  const own = [...Object.values(parts.named), ...parts.inner];
+  const channels = createChannelSet(own, { around: tellSent({ hooks }), platforms: () => platforms });
+  const grants = await openRoleGrants(store.roleGrants);
+  const pairing = await openPairing({ ...parts, store: store.pairings, grants, roles: () => config().roles });
+  const doors = accessDoors(config, pairing);
+  const desk = createDesk({ clock, pool, environment: options.environment }, config, { grants, doors });
+  const stats = createLastStats();
+  const asked = { queue: () => queue, pairing, relative: readRelative };
+  const commands = createCommands(config, { ...parts, ...desk, ...asked, stats });
+  const queue: Queue = createQueue({ ...parts, workKind: commands.workKind }, () => config().queue);
+  const router = createRouter(config, doors, grants.current);
+  const received = createReceiver({ log, events, queue, channels, router }, () => config().queue, stopping);
+  const receiver: Receiver = tellReceived({ hooks }, received);
+  const live = createLiveTurns({ clock, events, queue });
+  const outbox = startOutbox({ ...parts, store: store.outbox, channels });
+  const arriving = inboundFiles(parts, options, config);
+  const wayIn = { ...parts, router, receiver, pairing, commands, files: arriving };
+  const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS });
+  const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
+  return { ...inside, receiver, pairing, arriving, models: desk.models, grants: grants.current };
+}

@@ -1,0 +1,63 @@
+/** What the configuration of a channel says about who may write → the policy that access is decided by. Pure. */
+import type { Role } from "../contracts/ids.ts";
+import { type AccessPolicy, CLOSED_POLICY, type GroupPolicy } from "./access.ts";
+
+/** The keys that platforms share. An account may say its own; what it leaves out holds for all of them. */
+export interface ChannelAccessSettings {
+  readonly dmPolicy?: AccessPolicy["dm"] | undefined;
+  readonly allowFrom?: readonly string[] | undefined;
+  readonly groupPolicy?: AccessPolicy["group"] | undefined;
+  readonly requireMention?: boolean | undefined;
+  readonly groups?: Readonly<Record<string, GroupSettings>> | undefined;
+  readonly guilds?: Readonly<Record<string, GuildSettings>> | undefined;
+  readonly accounts?: Readonly<Record<string, ChannelAccessSettings>> | undefined;
+}
+
+export interface GroupSettings {
+  readonly requireMention?: boolean | undefined;
+  readonly allowFrom?: readonly string[] | undefined;
+  readonly role?: Role | undefined;
+}
+
+/** A place of several chats. `channels`: only in these. */
+export interface GuildSettings extends GroupSettings {
+  readonly channels?: readonly string[] | undefined;
+}
+
+const EVERYBODY = "*";
+
+/** A channel that says nothing about it is closed to all but the people in `roles`. */
+export function channelPolicy(
+  channels: Readonly<Record<string, ChannelAccessSettings | undefined>>,
+  channel: string,
+  account: string,
+): AccessPolicy {
+  const common = Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  if (common?.dmPolicy === undefined && common?.groupPolicy === undefined) return CLOSED_POLICY;
+  const own = common.accounts && Object.hasOwn(common.accounts, account) ? common.accounts[account] : undefined;
+  const principal = (id: string): string => (id === EVERYBODY || id.includes(":") ? id : `${channel}:user:${id}`);
+  const groups = Object.entries({ ...common.groups, ...own?.groups });
+  const guilds = Object.entries({ ...common.guilds, ...own?.guilds });
+  return {
+    dm: own?.dmPolicy ?? common.dmPolicy ?? CLOSED_POLICY.dm,
+    allowFrom: (own?.allowFrom ?? common.allowFrom ?? []).map(principal),
+    group: own?.groupPolicy ?? common.groupPolicy ?? CLOSED_POLICY.group,
+    requireMention: own?.requireMention ?? common.requireMention ?? CLOSED_POLICY.requireMention,
+    groups: Object.fromEntries(
+      [...groups, ...guilds.flatMap(inGuild)].map(([id, group]) => [id, toGroup(group, principal)]),
+    ),
+  };
+}
+
+/** A guild that lists channels is those channels, and nothing else of it is listed. */
+function inGuild([id, { channels, ...group }]: [string, GuildSettings]): readonly [string, GroupSettings][] {
+  return channels === undefined ? [[id, group]] : channels.map((channel) => [channel, group]);
+}
+
+function toGroup({ requireMention, allowFrom, role }: GroupSettings, principal: (id: string) => string): GroupPolicy {
+  return {
+    ...(requireMention === undefined ? {} : { requireMention }),
+    ...(allowFrom === undefined ? {} : { allowFrom: allowFrom.map(principal) }),
+    ...(role === undefined ? {} : { role }),
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * Lets strangers in, one at a time and by an owner's word. All entries are held in memory and written through, so that a stranger who
+ * writes a thousand times costs a thousand looks into a map and nothing else.
+ */
+import type {
+  Approval,
+  PairedPerson,
+  Pairing,
+  PairingRow,
+  PairingStore,
+  Stranger,
+} from "../../contracts/channels/pairing.ts";
+import type { Events } from "../../contracts/events.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+import type { AccessRules } from "../access.ts";
+import type { RoleGrants } from "../grants.ts";
+import { isPerson } from "../identity.ts";
+import { codeDigest, newCode, readCode } from "./codes.ts";
+
+export interface PairingDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly events: Pick<Events, "emit">;
+  readonly store: PairingStore;
+  readonly grants: RoleGrants;
+  /** Who the configuration names. */
+  roles(): AccessRules["roles"];
+}
+
+/** A code lives this long, and its owner hears nothing more from us meanwhile. */
+export const CODE_TTL_MS = 60 * 60 * 1_000;
+/** Strangers of one account who may wait at the same time. */
+export const MAX_PENDING = 3;
+const MAX_NAME_CHARS = 80;
+
+export async function openPairing(deps: PairingDeps): Promise<Pairing> {
+  const { clock, ids, store } = deps;
+  const rows = new Map((await store.list()).map((row) => [personKey(row), row]));
+  let queue: Promise<unknown> = Promise.resolve();
+  /** One change at a time: of two first approvals only one makes an owner. */
+  const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
+    const done = queue.then(change);
+    queue = done.catch(() => undefined); // whoever asked hears of it
+    return done;
+  };
+  const keep = async (row: PairingRow): Promise<void> => {
+    await store.put(row);
+    rows.set(personKey(row), row);
+    deps.events.emit("status", { what: "pairing" });
+  };
+
+  return {
+    isPaired: (principal, channel, account) =>
+      rows.get(personKey({ principal, channel, account }))?.state === "approved",
+    async ask(stranger) {
+      if (!mayAsk([...rows.values()], stranger, clock.now()).ask) return null;
+      return inTurn(async () => {
+        const now = clock.now();
+        for (const [key, row] of rows) if (row.state !== "approved" && row.expiresAt <= now) rows.delete(key);
+        if (!mayAsk([...rows.values()], stranger, now).ask) return null;
+        const id = ids.next("pair");
+        const code = newCode(ids);
+        await keep(newRow(stranger, { id, digest: codeDigest(id, code), now }));
+        deps.log.info("pairing code given", { id, channel: stranger.channel, account: stranger.account });
+        return pairingWords(code);
+      });
+    },
+    list: () => listed([...rows.values()], clock.now()),
+    approve: (codeOrId, by) => inTurn(() => approve(deps, { rows: [...rows.values()], keep }, codeOrId, by)),
+    revoke: (codeOrId, by) => inTurn(() => revoke(deps, { rows: [...rows.values()], keep }, codeOrId, by)),
+  };
+}
+
+export function pairingWords(code: string): string {
+  return `This assistant does not know you yet. To be let in, ask its owner to approve this code within the hour: ${code}`;
+}
+
+export type MayAsk =
+  | { readonly ask: true }
+  | { readonly ask: false; readonly because: "not_a_person" | "told_already" | "too_many_waiting" | "let_in" };
+
+export function mayAsk(rows: readonly PairingRow[], stranger: Stranger, now: number): MayAsk {
+  if (!isPerson(stranger.principal)) return { ask: false, because: "not_a_person" };
+  const own = rows.find((row) => personKey(row) === personKey(stranger));
+  if (own?.state === "approved") return { ask: false, because: "let_in" };
+  if (own && own.expiresAt > now) return { ask: false, because: "told_already" }; // also when an owner said no
+  const { channel, account } = stranger;
+  const waiting = rows.filter(
+    (row) => row.state === "pending" && row.expiresAt > now && row.channel === channel && row.account === account,
+  );
+  return waiting.length >= MAX_PENDING ? { ask: false, because: "too_many_waiting" } : { ask: true };
+}
+
+interface Entries {
+  readonly rows: readonly PairingRow[];
+  keep(row: PairingRow): Promise<void>;
+}
+
+async function approve(deps: PairingDeps, entries: Entries, codeOrId: string, by: Principal): Promise<Approval> {
+  const now = deps.clock.now();
+  const row = find(entries.rows, codeOrId);
+  if (!row || row.state === "revoked") return { kind: "unknown" };
+  const { principal } = row;
+  if (row.state === "pending") {
+    if (row.expiresAt <= now) return { kind: "unknown" };
+    // The role first: a crash in between leaves an owner whom somebody wanted to let in, not a second first one.
+    if (!hasOwner(deps)) await deps.grants.give({ principal, role: "owner", grantedBy: by, at: now });
+    await entries.keep({ ...row, state: "approved", decidedAt: now, decidedBy: by });
+    deps.log.info("pairing approved", { id: row.id, principal, by });
+  }
+  return { kind: "approved", person: shown({ ...row, state: "approved" }), role: roleOf(deps, principal) };
+}
+
+async function revoke(deps: PairingDeps, entries: Entries, codeOrId: string, by: Principal): Promise<boolean> {
+  const row = find(entries.rows, codeOrId);
+  if (!row || row.state === "revoked") return false;
+  const now = deps.clock.now();
+  const { principal } = row;
+  // The role first: a crash in between must not leave the door open.
+  if (row.state === "approved" && deps.grants.current().has(principal)) await deps.grants.takeBack(principal);
+  // An hour of silence follows, as after a code.
+  await entries.keep({ ...row, state: "revoked", expiresAt: now + CODE_TTL_MS, decidedAt: now, decidedBy: by });
+  deps.log.info("pairing revoked", { id: row.id, principal, by });
+  return true;
+}
+
+function find(rows: readonly PairingRow[], codeOrId: string): PairingRow | null {
+  const code = readCode(codeOrId);
+  return rows.find(({ id, digest }) => id === codeOrId || (code !== null && codeDigest(id, code) === digest)) ?? null;
+}
+
+/** Besides the operator, who is always one. */
+function hasOwner({ grants, roles }: PairingDeps): boolean {
+  return roles().owners.length > 0 || [...grants.current().values()].includes("owner");
+}
+
+function roleOf({ grants, roles }: PairingDeps, principal: Principal) {
+  const { owners } = roles();
+  return owners.includes(principal) ? "owner" : (grants.current().get(principal) ?? "member");
+}
+
+function listed(rows: readonly PairingRow[], now: number): readonly PairedPerson[] {
+  const latest = rows.toSorted((a, b) => b.createdAt - a.createdAt);
+  const waiting = latest.filter(({ state, expiresAt }) => state === "pending" && expiresAt > now);
+  return [...waiting, ...latest.filter(({ state }) => state === "approved")].map(shown);
+}
+
+function shown(row: PairingRow): PairedPerson {
+  const { id, channel, account, principal, name, createdAt, expiresAt } = row;
+  const state = row.state === "approved" ? "approved" : "pending";
+  return { id, channel, account, principal, name, state, createdAt, expiresAt };
+}
+
+function newRow(
+  { principal, name, channel, account }: Stranger,
+  { id, digest, now }: { readonly id: string; readonly digest: string; readonly now: number },
+): PairingRow {
+  return {
+    ...{ id, digest, principal, channel, account, state: "pending", createdAt: now, expiresAt: now + CODE_TTL_MS },
+    name: name
+      .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
+      .trim()
+      .slice(0, MAX_NAME_CHARS)
+      .toWellFormed(),
+    ...{ decidedAt: null, decidedBy: null },
+  };
+}
+
+const personKey = ({ channel, account, principal }: Omit<Stranger, "name">): string =>
+  JSON.stringify([channel, account, principal]);

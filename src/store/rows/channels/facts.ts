@@ -1,0 +1,33 @@
+/** The few things a channel has to know after a restart. */
+import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import type { ChannelFactTable } from "../../schema.ts";
+import type { Params } from "../../sql.ts";
+import type { RowDeps } from "../row-deps.ts";
+
+type Name = Omit<ChannelFactTable, "value">;
+
+export function createChannelFacts({ sql, read, write }: RowDeps): ChannelFacts {
+  const find = sql.prepare((db, p: Params<Name>) =>
+    db
+      .selectFrom("channel_facts")
+      .select("value")
+      .where("channel", "=", p("channel"))
+      .where("account", "=", p("account"))
+      .where("key", "=", p("key")),
+  );
+  const put = sql.prepare((db, p: Params<ChannelFactTable>) =>
+    db.replaceInto("channel_facts").values(p.row("channel", "account", "key", "value")),
+  );
+  const drop = sql.prepare((db, p: Params<Name>) =>
+    db
+      .deleteFrom("channel_facts")
+      .where("channel", "=", p("channel"))
+      .where("account", "=", p("account"))
+      .where("key", "=", p("key")),
+  );
+  return {
+    get: (channel, account, key) => read(() => find.first({ channel, account, key })?.value ?? null),
+    put: (channel, account, key, value) => write(() => void put.run({ channel, account, key, value })),
+    forget: (channel, account, key) => write(() => void drop.run({ channel, account, key })),
+  };
+}

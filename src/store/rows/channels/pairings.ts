@@ -1,0 +1,48 @@
+/** People who asked to be let in: a small table, read whole at the start. */
+import { sql as raw } from "kysely";
+import type { PairingRow, PairingStore } from "../../../contracts/channels/pairing.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import type { PairingTable } from "../../schema.ts";
+import type { Params } from "../../sql.ts";
+import type { RowDeps } from "../row-deps.ts";
+
+const COLUMNS = [
+  ...["id", "channel", "account", "principal", "name", "digest", "state"],
+  ...["created_at", "expires_at", "decided_at", "decided_by"],
+] as const satisfies readonly (keyof PairingTable)[];
+
+export function createPairings({ sql, read, write }: RowDeps): PairingStore {
+  const all = sql.prepare((db, _p: Params<object>) =>
+    db.selectFrom("pairings").selectAll().where("id", ">", "").orderBy("id"),
+  );
+  const dropPerson = sql.prepare((db, p: Params<{ channel: string; account: string; principal: Principal }>) =>
+    db
+      .deleteFrom("pairings")
+      .where("channel", "=", p("channel"))
+      .where("account", "=", p("account"))
+      .where("principal", "=", p("principal")),
+  );
+  const dropExpired = sql.prepare((db, p: Params<{ now: number }>) =>
+    db.deleteFrom("pairings").where("expires_at", "<=", p("now")).where("state", "<>", raw.lit("approved")),
+  );
+  const add = sql.prepare((db, p: Params<PairingTable>) => db.insertInto("pairings").values(p.row(...COLUMNS)));
+  return {
+    list: () => read(() => all.all({}).map(toRow)),
+    put: (row) =>
+      write(() => {
+        dropExpired.run({ now: row.decidedAt ?? row.createdAt });
+        dropPerson.run(row);
+        add.run({
+          ...row,
+          created_at: row.createdAt,
+          expires_at: row.expiresAt,
+          decided_at: row.decidedAt,
+          decided_by: row.decidedBy,
+        });
+      }),
+  };
+}
+
+function toRow({ created_at, expires_at, decided_at, decided_by, ...row }: PairingTable): PairingRow {
+  return { ...row, createdAt: created_at, expiresAt: expires_at, decidedAt: decided_at, decidedBy: decided_by };
+}

@@ -1,0 +1,198 @@
+/** What a channel gets from the gateway, for tests of the channel alone: a door that stores for real and can be held, files, facts, and replies to send. */
+import type { ChatAddress, InboundMessage } from "../../contracts/chat.ts";
+import type { Receipt } from "../../contracts/channel.ts";
+import type { Arrival, ChannelFacts, InboundFiles, PlatformDeps } from "../../contracts/channels/platform.ts";
+import type { OutboxRow } from "../../contracts/delivery.ts";
+import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { Store } from "../../contracts/store.ts";
+import type { Approvals, PendingApproval } from "../../contracts/tools/approval.ts";
+import { deferred, type Deferred } from "../../kit/deferred.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createFakeClock, type FakeClock } from "../fake-clock.ts";
+import { type RealStore, realStore } from "../real-store.ts";
+import { recordingLog, type RecordingLog } from "../recording-log.ts";
+import { createSeqIds } from "../seq-ids.ts";
+
+export interface ChannelBench extends AsyncDisposable {
+  readonly deps: PlatformDeps;
+  readonly clock: FakeClock;
+  readonly log: RecordingLog;
+  readonly store: Store;
+  /** Everybody the door was asked about, in order. */
+  readonly arrivals: Arrival[];
+  /** What was stored, each message once, in order. */
+  readonly stored: InboundMessage[];
+  /** Names of the files that were fetched, in order. */
+  readonly fetched: string[];
+  /** Who is not let in, and what they are told; everybody else comes in as `role`. */
+  readonly strangers: Map<Principal, string | null>;
+  role: Role;
+  /** Decisions that owners made, as `id decision by`. */
+  readonly decided: string[];
+  /** Questions that wait for an owner. */
+  readonly questions: PendingApproval[];
+  /** From now on nothing is stored, until it is let go. */
+  hold(): void;
+  letGo(): void;
+  /** The next message cannot be stored. */
+  failOnce(): void;
+  /** Messages that have reached the door and are not stored yet. */
+  waiting(): number;
+  /** A stored reply of these parts, ready to be sent to this chat. */
+  reply(to: ChatAddress, texts: readonly string[]): Promise<readonly OutboxRow[]>;
+}
+
+const AGENT = "default" as AgentId;
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+interface DoorState {
+  held: Deferred<void> | null;
+  failing: boolean;
+  waiting: number;
+  count: number;
+}
+
+export async function channelBench(): Promise<ChannelBench> {
+  const clock = createFakeClock();
+  const real = await realStore(clock);
+  const log = recordingLog();
+  const ids = createSeqIds();
+  const events = createEvents({ log });
+  const state: DoorState = { held: null, failing: false, waiting: 0, count: 0 };
+  const lists = { arrivals: [] as Arrival[], stored: [] as InboundMessage[], fetched: [] as string[] };
+  const answers = { decided: [] as string[], questions: [] as PendingApproval[] };
+  const bench = Object.assign({ role: "owner" as Role }, lists, answers, { strangers: new Map() });
+  const door: PlatformDeps["door"] = {
+    async look(arrival) {
+      bench.arrivals.push(arrival);
+      const { principal } = arrival.sender;
+      if (!bench.strangers.has(principal)) return { kind: "come", role: bench.role };
+      return { kind: "stay", say: bench.strangers.get(principal) ?? null };
+    },
+    receive: (message) => receive(real.store, state, bench, message),
+  };
+  const facts = memoryFacts();
+  const deps: PlatformDeps = {
+    ...{ clock, ids, log, events, door, facts },
+    files: filesOf(real.store, bench, { clock, ids }),
+    approvals: approvalsOf(bench),
+    commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
+  };
+  return Object.assign(bench, { deps, clock, log, store: real.store }, holding(state), {
+    reply: (to: ChatAddress, texts: readonly string[]) => storeReply(real, { to, texts, number: ++state.count }),
+    async [Symbol.asyncDispose]() {
+      state.held?.resolve();
+      await real[Symbol.asyncDispose]();
+    },
+  });
+}
+
+function holding(state: DoorState): Pick<ChannelBench, "hold" | "letGo" | "failOnce" | "waiting"> {
+  return {
+    hold() {
+      state.held ??= deferred();
+    },
+    letGo() {
+      state.held?.resolve();
+      state.held = null;
+    },
+    failOnce() {
+      state.failing = true;
+    },
+    waiting: () => state.waiting,
+  };
+}
+
+async function receive(
+  store: Store,
+  state: DoorState,
+  { stored, strangers }: Pick<ChannelBench, "stored" | "strangers">,
+  message: InboundMessage,
+): Promise<Receipt> {
+  const { address, scope, sender, fingerprint } = message;
+  if (strangers.has(sender.principal)) return { kind: "refused", because: "ignored", say: "" };
+  const id = `in_${++state.count}` as InboxId;
+  const sessionKey = `agent:default:${address.channel}:${scope}:${address.chat}` as SessionKey;
+  state.waiting++;
+  try {
+    await state.held?.promise;
+    if (state.failing) {
+      state.failing = false;
+      throw new Error("the disk is full");
+    }
+    const row = { id, sessionKey, agentId: AGENT, role: "owner", priority: 10, message } as const;
+    const accepted = await store.inbox.accept(row);
+    if (accepted.kind === "duplicate")
+      return { kind: "duplicate", id: accepted.id, sessionKey, sameContent: accepted.fingerprint === fingerprint };
+    stored.push(message);
+    return { kind: "queued", id, sessionKey, position: 0 };
+  } finally {
+    state.waiting--;
+  }
+}
+
+function filesOf(
+  store: Store,
+  { fetched }: Pick<ChannelBench, "fetched">,
+  { clock, ids }: Pick<PlatformDeps, "clock" | "ids">,
+): InboundFiles {
+  return {
+    async keep({ owner, name, mimeType, open }, signal) {
+      fetched.push(name);
+      const data = new Uint8Array(await new Response(await open(signal)).arrayBuffer());
+      const mediaId = ids.next("media") as MediaId;
+      return { kind: "kept", media: await store.media.put({ mediaId, owner, name, mimeType, data, at: clock.now() }) };
+    },
+    transcribe: async () => ({ kind: "words", text: "spoken words" }),
+    read: (mediaId) => store.media.read(mediaId),
+  };
+}
+
+/** They outlive the channel, as in the gateway: a second one opened on the same bench finds them. */
+function memoryFacts(): ChannelFacts {
+  const known = new Map<string, string>();
+  const name = (...parts: readonly string[]) => JSON.stringify(parts);
+  return {
+    get: async (...parts) => known.get(name(...parts)) ?? null,
+    put: async (channel, account, key, value) => void known.set(name(channel, account, key), value),
+    forget: async (...parts) => void known.delete(name(...parts)),
+  };
+}
+
+function approvalsOf({ questions, decided }: Pick<ChannelBench, "questions" | "decided">): Approvals {
+  return {
+    ask: () => Promise.reject(new Error("nothing asks on this bench")),
+    pending: () => questions,
+    async decide(id, decision, by) {
+      const at = questions.findIndex((question) => question.id === id);
+      if (at < 0) return "unknown";
+      questions.splice(at, 1);
+      decided.push(`${id} ${decision} ${by}`);
+      return "done";
+    },
+  };
+}
+
+interface Reply {
+  readonly to: ChatAddress;
+  readonly texts: readonly string[];
+  readonly number: number;
+}
+
+async function storeReply({ store }: RealStore, { to, texts, number }: Reply): Promise<readonly OutboxRow[]> {
+  const turnId = `turn_${number}` as TurnId;
+  const id = `asked_${number}` as InboxId;
+  const sessionKey = `agent:default:${to.channel}:dm:${to.chat}` as SessionKey;
+  const message: InboundMessage = {
+    ...{ eventId: `asked-${number}`, fingerprint: "", address: to, scope: "dm", text: "a question" },
+    ...{ sender: { principal: "operator" as Principal, name: "You" }, attachments: [], mentioned: true, receivedAt: 1 },
+  };
+  await store.inbox.accept({ id, sessionKey, agentId: AGENT, role: "owner", priority: 10, message });
+  const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId: AGENT, inboxIds: [id], at: 2 });
+  await store.turns.finish({
+    ...{ turnId, attempt, to, usage: NO_USAGE, outcome: "done", model: "m", settledBytes: 0, at: 3 },
+    reply: texts.map((text, part) => ({ part, message: { kind: "reply", text } })),
+  });
+  const rows = await Promise.all(texts.map((_text, part) => store.outbox.part(`${turnId}:${part}`)));
+  return rows.filter((row) => row !== null);
+}

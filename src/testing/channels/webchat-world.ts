@@ -1,0 +1,95 @@
+/** WebChat as the channel contract sees it: its platform is a page that is connected to the real port. */
+import { createWebChat } from "../../channels/webchat/index.ts";
+import type { TranscriptItem } from "../../contracts/chat.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import { openHttp } from "../../http/index.ts";
+import { secret } from "../../kit/secret.ts";
+import { createClientStream } from "../../observe/index.ts";
+import type { ChannelWorld, PlatformUpdate } from "../contracts/channel-contract.ts";
+import { startHttpWorld, TOKEN } from "../http/http-fixture.ts";
+import { openWs, type WsClient } from "../http/ws-client.ts";
+import { channelBench } from "./channel-bench.ts";
+
+const CHAT = "page-1";
+const KEY_BYTES = 32;
+/** From here on an answer means that trying again may help. */
+const SERVER_ERRORS = 500;
+
+export async function webChatWorld(): Promise<ChannelWorld> {
+  const bench = await channelBench();
+  const { events } = bench.deps;
+  const channel = createWebChat({ events, record: { clock: bench.clock, store: bench.store } }, "webchat");
+  const base = startHttpWorld();
+  const stream = createClientStream({ events }, { epoch: 1 });
+  const http = openHttp(
+    { ...base.deps, events, stream, webchat: channel, store: bench.store, receiver: bench.deps.door },
+    {
+      ...{ port: 0, hostname: "127.0.0.1", allowedHosts: [], trustedProxies: [] },
+      ...{ auth: { token: secret(TOKEN), password: null }, mediaKey: new Uint8Array(KEY_BYTES) },
+      ...{ maxUploadBytes: 1_000, maxMessageChars: 100_000 },
+    },
+  );
+  const page = await openWs({ ...base, url: (path) => `${http.url}${path}` });
+  await page.ask("subscribe", { events: ["message"] });
+  const confirmed = new Set<string>();
+  const close = async () => {
+    await base[Symbol.asyncDispose]();
+    await http[Symbol.asyncDispose]();
+  };
+  return {
+    bench,
+    channel,
+    here: { channel: "webchat", account: "default", chat: CHAT },
+    platform: {
+      kinds: ["message"],
+      troubles: [],
+      people: { friend: "operator" as Principal, other: null, stranger: "web:user:stranger" as Principal },
+      async bring(update) {
+        const { by, id } = update;
+        const sending = by === "stranger" ? strangerSends(http.url, update) : pageSends(page, update);
+        void sending.then((ended) => ended && confirmed.add(id));
+      },
+      confirmed: (id) => confirmed.has(id),
+      shown: () => shownOn(page),
+      calls: () => itemsOf(page).map(({ id, text }) => `${id} ${text}`),
+      misbehave: () => undefined,
+      connections: () => (page.socket.readyState === WebSocket.CLOSED ? 0 : 1),
+    },
+    close,
+    async [Symbol.asyncDispose]() {
+      page[Symbol.dispose]();
+      await close();
+      await bench[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** True: the page will not send it again. */
+function pageSends(page: WsClient, { id, text }: PlatformUpdate): Promise<boolean> {
+  if (page.socket.readyState !== WebSocket.OPEN) return Promise.resolve(false);
+  const session = `agent:default:webchat:dm:${CHAT}`;
+  return page.ask("chat.send", { session, text, clientId: id }).then(
+    () => true,
+    () => false, // the page keeps what was not accepted
+  );
+}
+
+async function strangerSends(url: string, { text }: PlatformUpdate): Promise<boolean> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${url}/api/chat`, { method: "POST", headers, body: JSON.stringify({ text }) });
+  return !answer.ok && answer.status < SERVER_ERRORS;
+}
+
+function itemsOf(page: WsClient): readonly TranscriptItem[] {
+  const items = page.events
+    .filter(({ event }) => event === "message")
+    .map(({ data }) => data["item"] as TranscriptItem);
+  return items.filter(({ role }) => role === "assistant");
+}
+
+/** As the page does it: an id it has is replaced, and what was taken back goes. */
+function shownOn(page: WsClient): readonly string[] {
+  const shown = new Map<string, TranscriptItem>();
+  for (const item of itemsOf(page)) shown.set(item.id, item);
+  return [...shown.values()].filter(({ deleted }) => !deleted).map(({ text }) => text);
+}

@@ -1,0 +1,190 @@
+/** A platform in a whole gateway with real pi: a stranger writes, is let in, is answered on the same platform, and sends a file. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { sourceAssets } from "../src/assets.ts";
+import type { Config, LoadedConfig } from "../src/config/index.ts";
+import { loadConfig, readEnvironment } from "../src/config/index.ts";
+import type { GatewayStatus } from "../src/contracts/wire.ts";
+import { type Gateway, startGateway } from "../src/gateway.ts";
+import { systemClock } from "../src/kit/clock.ts";
+import { systemIds } from "../src/kit/ids.ts";
+import { createParlour } from "../src/testing/channels/parlour-service.ts";
+import { parlourPlatform } from "../src/testing/channels/parlour.ts";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { recordingLog } from "../src/testing/recording-log.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { asked, endpoint, eventually, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const service = createParlour();
+const log = recordingLog();
+let opened = 0;
+let policy: object | null = { dmPolicy: "pairing" };
+let home: TempHome;
+let provider: FakeProvider;
+let gateway: Gateway;
+let token = "";
+
+/** As if the schema had a section for Parlour. */
+function withParlour(loaded: LoadedConfig): LoadedConfig {
+  const channels = { ...loaded.config.channels, ...(policy ? { parlour: policy } : {}) };
+  return { ...loaded, config: { ...loaded.config, channels } };
+}
+
+const settings = ({ channels }: Config): unknown => ("parlour" in channels ? channels.parlour : null);
+
+beforeAll(async () => {
+  home = await tempHome();
+  provider = await startFakeProvider(() => says("an answer from the model"));
+  const file = join(home.path, "pi-gateway.jsonc");
+  await Bun.write(file, JSON.stringify({ ...endpoint(provider), gateway: { port: 0 } }));
+  const environment = readEnvironment({ HOME: home.path, PATH: process.env["PATH"] });
+  const load = async () =>
+    withParlour(await loadConfig({ log }, { home: home.path, flag: undefined, cwd: home.path, environment }));
+  const assets = sourceAssets();
+  gateway = await startGateway(
+    {
+      clock: systemClock,
+      ids: systemIds,
+      log,
+      setLogLevel: () => undefined,
+      hide: () => undefined,
+      scrub: (text) => text,
+    },
+    {
+      ...{ home: home.path, version: "test", environment, page: await assets.page(), bun: assets.bun, bunEnv: {} },
+      ...{ bridgePath: await assets.bridgePath(home.path), loaded: await load(), askRestart: () => false },
+      configSource: { expectedPath: file, load },
+      platforms: [
+        {
+          id: "parlour",
+          settings,
+          async load() {
+            opened++;
+            return parlourPlatform(service);
+          },
+        },
+        {
+          id: "broken",
+          settings: () => ({}),
+          load: () => Promise.reject(new Error("its library is missing")),
+        },
+      ],
+    },
+  );
+  token = (await Bun.file(join(home.path, "token")).text()).trim();
+});
+
+afterAll(async () => {
+  service.trouble = null;
+  await gateway?.stop("test over");
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const call = (path: string, body?: unknown) =>
+  fetch(`${gateway.http.url}${path}`, {
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+  });
+const status = async () => (await (await call("/api/status")).json()) as GatewayStatus;
+let updates = 0;
+const say = (by: string, text: string, more: { group?: boolean } = {}) => {
+  const group = more.group ?? false;
+  service.say({ id: `u${++updates}`, kind: "message", by, chat: group ? "the-group" : by, group, text });
+  return `u${updates}`;
+};
+
+test("a platform that does not open shows in the status, and the others work", async () => {
+  const seen = await eventually(status, ({ channels }) => channels.some(({ id, ok }) => id === "parlour" && ok));
+  expect(seen.channels.find(({ id }) => id === "broken")).toEqual({
+    id: "broken",
+    ok: false,
+    detail: "its library is missing",
+  });
+  expect(seen.channels.find(({ id }) => id === "webchat")?.ok).toBe(true);
+});
+
+test("a stranger gets a code and nothing else; approved, they are the owner and are answered by a real agent", async () => {
+  const first = say("ann", "hello there");
+  await eventually(
+    () => service.shown("ann"),
+    (shown) => shown.length === 1,
+  );
+  const code = /[A-Z2-9]{8}$/.exec(service.shown("ann")[0] ?? "")?.[0] ?? "";
+  const again = say("ann", "please");
+  await eventually(() => service.confirmed(again), Boolean);
+  expect(service.confirmed(first)).toBe(true);
+  expect(service.shown("ann")).toHaveLength(1);
+  expect(provider.requests).toHaveLength(0);
+
+  const { items } = (await (await call("/api/pairing")).json()) as { items: { principal: string; state: string }[] };
+  expect(items).toMatchObject([{ principal: "parlour:user:ann", state: "pending" }]);
+  const approved = await call(`/api/pairing/${code.toLowerCase()}`, { decision: "approve" });
+  expect(await approved.json()).toMatchObject({ person: { principal: "parlour:user:ann" }, role: "owner" });
+
+  say("ann", "what do you know?");
+  await eventually(
+    () => service.shown("ann"),
+    (shown) => shown.includes("an answer from the model"),
+  );
+  expect(provider.requests.map(asked).some((words) => words.includes("what do you know?"))).toBe(true);
+  expect(provider.requests.map(asked).some((words) => words.includes("hello there"))).toBe(false);
+});
+
+test("an owner lets somebody in from the chat, and that person is a member", async () => {
+  say("bob", "me too");
+  await eventually(
+    () => service.shown("bob"),
+    (shown) => shown.length === 1,
+  );
+  const code = /[A-Z2-9]{8}$/.exec(service.shown("bob")[0] ?? "")?.[0] ?? "";
+  say("ann", `/pair ${code}`);
+  const told = await eventually(
+    () => service.shown("ann"),
+    (shown) => shown.some((text) => text.includes("as a member")),
+  );
+  expect(told.at(-1)).toContain("parlour:user:bob");
+  say("bob", "/pair ABCD2345");
+  await eventually(
+    () => service.shown("bob"),
+    (shown) => shown.some((text) => text.includes("for the owner")),
+  );
+});
+
+test("strangers in a group, and whoever has somebody's name, cause nothing", async () => {
+  const [calls, asks] = [service.calls.length, provider.requests.length];
+  const ids = [
+    say("eve", "hello", { group: true }),
+    say("bob", "hello", { group: true }),
+    say("Ann", "hi", { group: true }),
+  ];
+  await eventually(() => ids.every(service.confirmed), Boolean);
+  expect(service.calls.length).toBe(calls);
+  expect(provider.requests.length).toBe(asks);
+});
+
+test("taken back, they are strangers again", async () => {
+  const { items } = (await (await call("/api/pairing")).json()) as { items: { id: string; principal: string }[] };
+  const bob = items.find(({ principal }) => principal.endsWith(":bob"));
+  expect((await call(`/api/pairing/${bob?.id}`, { decision: "revoke" })).status).toBe(200);
+  const calls = service.calls.length;
+  const id = say("bob", "still there?");
+  await eventually(() => service.confirmed(id), Boolean);
+  expect(service.calls.length).toBe(calls);
+});
+
+test("a reload closes the platform that is off now, and opens it again when it is on", async () => {
+  policy = null;
+  await call("/api/config/reload", {});
+  await eventually(status, ({ channels }) => !channels.some(({ id }) => id === "parlour"));
+  await eventually(
+    () => service.connections(),
+    (count) => count === 0,
+  );
+  policy = { dmPolicy: "pairing" };
+  await call("/api/config/reload", {});
+  await eventually(status, ({ channels }) => channels.some(({ id, ok }) => id === "parlour" && ok));
+  expect(opened).toBe(2);
+});

@@ -106,7 +106,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // tools and agents
   const hooks = createHooks(deps);
-  const asking = { store: store.toolCalls, events, hooks, receiver: () => receiver };
+  const asking = { record: store, events, hooks, receiver: () => receiver };
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
@@ -140,9 +140,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const watched = { live, events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, store, receiver, plugins, models: desk.models, page: options.page };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
-  const { agentTokens } = toolSide;
+  const { agentTokens, approvals } = toolSide;
   const access = { token: token(config()), mediaKey: secrets.mediaKey };
-  const opened = openPort({ ...deps, ...watched, ...acting, tools, agentTokens }, config, access);
+  const opened = openPort({ ...deps, ...watched, ...acting, tools, agentTokens, approvals }, config, access);
   const http: HttpServer = life.own("http", opened);
   address.resolve(http.url);
   life.own("outbox", outbox);

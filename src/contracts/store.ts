@@ -19,6 +19,7 @@ import type { JobStore } from "./automation/job.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
+import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { QueueModeStore } from "./store/queue-modes.ts";
@@ -43,6 +44,7 @@ export interface Store extends AsyncDisposable {
   readonly roleGrants: RoleGrantStore;
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
+  readonly approvals: ApprovalStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }

@@ -2,6 +2,7 @@
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
+import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolListing, ToolResult } from "./tools/tool.ts";
 
 export interface WireError {
@@ -54,6 +55,10 @@ export interface WireMethods {
     params: { tool: string; params?: unknown; callId?: string };
     result: { result: ToolResult; callId: string };
   };
+  /** The open questions, oldest first. */
+  "approvals.list": { params: Record<string, never>; result: { items: readonly PendingApproval[] } };
+  /** `not_found`: the question is not open any more. */
+  "approvals.decide": { params: { id: string; decision: ApprovalDecision }; result: { decision: ApprovalDecision } };
   subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
   status: { params: Record<string, never>; result: GatewayStatus };
 }

@@ -46,6 +46,7 @@ describe("the route table", () => {
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
       "agent GET /api/tools",
       "agent POST /api/tools/call",
+      "operator GET /api/approvals",
       "operator GET /api/config",
       "operator GET /api/metrics",
       "operator GET /api/outbox",
@@ -55,12 +56,12 @@ describe("the route table", () => {
       "operator GET /api/sessions/:key/transcript",
       "operator GET /api/status",
       "operator GET /api/tool-calls",
-      "operator GET /api/tools",
       "operator GET /api/turns",
       "operator GET /api/turns/:id",
       "operator GET /metrics",
       "operator GET /ws",
       "operator PATCH /api/sessions/:key",
+      "operator POST /api/approvals/:id",
       "operator POST /api/chat",
       "operator POST /api/config/reload",
       "operator POST /api/media",
@@ -70,7 +71,6 @@ describe("the route table", () => {
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",
       "operator POST /api/sign-out",
-      "operator POST /api/tools/call",
       "signed GET /media/:id",
     ]);
   });

@@ -1,6 +1,7 @@
 /** Every route of the gateway in one list. Nothing is reachable that is not here. */
 import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -38,7 +39,7 @@ export function routeTable(
     ...toolRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
-    ...toolRoutes(deps),
+    ...approvalRoutes(deps),
     ...pluginRoutes(deps),
   ];
 }

@@ -9,6 +9,7 @@ import { toolCallChain } from "./migrations/007-tool-call-chain.ts";
 import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
 import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
+import { approvals } from "./migrations/012-approvals.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -21,6 +22,7 @@ const STEPS: readonly Migration[] = [
   notesAndTasks,
   postsAndFiles,
   jobs,
+  approvals,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
+import { approvalContract } from "../testing/contracts/approval-contract.ts";
 import { storeContract } from "../testing/contracts/store-contract.ts";
 import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store-world.ts";
 import { turnTraceContract } from "../testing/contracts/turn-trace-contract.ts";
@@ -155,3 +156,4 @@ test("ten thousand tasks of one person are the most that are kept, and are liste
 
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);
+approvalContract("the approvals of a SQLite store", openWorld);

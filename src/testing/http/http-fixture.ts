@@ -86,6 +86,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
     tools: { gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
+    approvals: { pending: () => [], decide: async () => "unknown" },
     agentTokens: { resolve: () => null, known: () => false },
     plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
   };
@@ -261,6 +262,7 @@ function createMemory() {
       read: async (id: MediaId) => media.get(id)?.data ?? null,
     },
     toolCalls: { list: async () => ({ items: [] }) },
+    approvals: { ended: async () => ({ items: [] }) },
     outbox: {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
     },

@@ -1,5 +1,18 @@
 /** Tool inputs and outputs as people like to read them. */
 
+/**
+ * What is hidden or changes how the rest is read: controls, marks of direction, characters without a shape, foreign spaces. Line ends and
+ * plain spaces stay.
+ */
+const UNSEEN = /(?![\n ])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{DI}]/gu;
+
+/** A value in full, with everything unseen written out: for somebody who has to decide on exactly this. */
+export function exact(value: unknown): string {
+  return (JSON.stringify(value, null, 2) ?? "nothing").replace(UNSEEN, (char) =>
+    Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
 /** JSON in readable lines, whether it arrives as a value or as text; anything else as it is. */
 export function pretty(value: unknown): string {
   if (value === undefined) return "";

@@ -6,8 +6,10 @@ import { ChatView } from "./components/chat-view.tsx";
 import { Composer, keepDrafts, takeFiles } from "./components/composer.tsx";
 import { Header } from "./components/header.tsx";
 import { begin, closeDrawerWhenWide, drawer, focusSearch, isNarrow, minute, Sidebar } from "./components/sidebar.tsx";
+import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
-import { door, stopTurn, turnRuns } from "./state/session-page.ts";
+import { announced } from "./state/questions.ts";
+import { door, stopTurn, turnRuns, view } from "./state/session-page.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -33,13 +35,15 @@ function Shell() {
   const onDrag = (over: boolean) => (event: DragEvent) => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    dragging.value = over;
+    dragging.value = over && view.value === "chat";
   };
   return (
     <div class="shell">
-      <a class="skip" href="#composer" onClick={toComposer}>
-        Skip to the message field
-      </a>
+      {view.value === "chat" && (
+        <a class="skip" href="#composer" onClick={toComposer}>
+          Skip to the message field
+        </a>
+      )}
       <Sidebar />
       <main
         class="main"
@@ -48,13 +52,23 @@ function Shell() {
         onDragLeave={onDrag(false)}
         onDrop={(event) => {
           dragging.value = false;
-          takeFiles(event, event.dataTransfer?.files);
+          if (view.value === "chat") takeFiles(event, event.dataTransfer?.files);
+          else event.preventDefault();
         }}
       >
         <Header />
         <Banners />
-        <ChatView />
-        <Composer />
+        {view.value === "chat" ? (
+          <>
+            <ChatView />
+            <Composer />
+          </>
+        ) : (
+          <ToolsView />
+        )}
+        <div class="hidden" aria-live="polite" data-testid="announced">
+          {announced.value}
+        </div>
         {dragging.value && <div class="drop">Drop images to attach them</div>}
       </main>
     </div>
@@ -80,7 +94,7 @@ function onKey(event: KeyboardEvent): void {
   }
   if (event.key !== "Escape") return;
   if (drawer.value) drawer.value = false;
-  else if (turnRuns.value) stopTurn();
+  else if (turnRuns.value && view.value === "chat") stopTurn();
 }
 
 function isTyping(target: EventTarget | null): boolean {

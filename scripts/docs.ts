@@ -32,7 +32,10 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.started": "The assistant began to work on one or more messages. `attempt` is above 1 after a crash.",
   "turn.joined": "Messages became part of a turn that had begun without them.",
   "turn.delta": "More text of the answer, to be appended to what came before.",
-  "turn.tool": "A tool call began or ended; the same `callId` links both.",
+  "turn.tool": "A tool call began, waits for the owner (`pending`), or ended; the same `callId` links them.",
+  approval:
+    "A tool call waits for the owner (`decision` is null), or a question has ended: `once`, `session`, `deny` or `expired`.",
+  tool_refused: "A tool call was turned away, on whichever path it came; nothing ran.",
   tool_execution_start: "A tool was admitted and begins to run, on whichever path it was called.",
   tool_execution_update: "A running tool told of its progress; at most one in 100 ms of one call.",
   tool_execution_end: "A tool ended, with its status and time. `background`: its caller was answered before.",

@@ -260,7 +260,7 @@ function rightsOf({ config, grants, pool, channels, environment }: AutomationPar
       if (job.agentId !== DEFAULT_AGENT && !agents.some(({ id }) => id === job.agentId))
         return `There is no agent called ${job.agentId} any more.`;
       const needsChat = job.mode === "main" || job.delivery !== "silent";
-      if (needsChat && !channels().get(home.to.channel) !== undefined)
+      if (needsChat && !channels().get(home.to.channel))
         return `Its words go to ${home.to.channel}, and that channel is not open.`;
       return missingKey(config(), environment, job.agentId);
     },

@@ -97,7 +97,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
   const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
-  const asking = { store: store.toolCalls, events, hooks, receiver: () => way.receiver };
+  const asking = { record: store, events, hooks, receiver: () => way.receiver };
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
@@ -114,7 +114,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: [automation.channel], jobs: automation.jobs, status: () => status() };
-  const knowing = { ...deps, ...asked, events, store, pool, hooks };
+  const { agentTokens, approvals } = toolSide;
+  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
   const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
@@ -126,7 +127,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, jobs: automation.jobs, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
-  const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens: toolSide.agentTokens };
+  const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens, approvals };
   const access = { token: token(config()), mediaKey: secrets.mediaKey };
   const opened = openPort({ ...deps, ...way, ...watched, ...acting, ...arriving, tools }, config, access);
   const http: HttpServer = life.own("http", opened);

@@ -11,6 +11,7 @@ import type { Events } from "./contracts/events.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { Store } from "./contracts/store.ts";
+import type { Approvals } from "./contracts/tools/approval.ts";
 import type { GatewayStatus } from "./contracts/wire.ts";
 import { startOutbox } from "./delivery/index.ts";
 import { createDesk } from "./desk.ts";
@@ -31,6 +32,7 @@ export interface MessageWayParts extends GatewayDeps {
   /** Channels of the gateway's own that no person writes to. */
   readonly inner: readonly Channel[];
   readonly jobs: JobDesk;
+  readonly approvals: Approvals;
   /** Built later. */
   status(): GatewayStatus;
 }

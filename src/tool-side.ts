@@ -6,7 +6,7 @@ import type { Config } from "./config/index.ts";
 import type { Receiver } from "./contracts/channel.ts";
 import type { Events } from "./contracts/events.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
-import type { ToolCallStore } from "./contracts/store.ts";
+import type { Store } from "./contracts/store.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
 import { backgroundEndMessage } from "./flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "./gateway.ts";
@@ -14,9 +14,9 @@ import type { Lifetime } from "./kit/lifetime.ts";
 import type { PluginsOptions } from "./plugins/index.ts";
 import {
   type BackgroundEnd,
+  createApprovals,
   createToolGate,
   createToolRegistry,
-  noApprovals,
   originOf,
   startRetention,
   type ToolPolicy,
@@ -25,21 +25,24 @@ import {
 export interface ToolSideDeps extends GatewayDeps {
   readonly events: Events;
   readonly hooks: Hooks;
-  readonly store: ToolCallStore;
+  readonly record: Pick<Store, "toolCalls" | "approvals">;
   /** Where the end of a background tool is told; made later than the tools. */
   receiver(): Receiver;
 }
 
 export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => Config) {
   const registry = createToolRegistry(deps);
-  const guards = { policy: policyFrom(config), hooks: deps.hooks, approvals: noApprovals };
+  const { toolCalls, approvals: questions } = deps.record;
+  const approvals = createApprovals({ ...deps, store: questions }, () => config().tools.approvals);
+  const guards = { policy: policyFrom(config), hooks: deps.hooks, approvals };
   const backgroundEnded = (end: BackgroundEnd) => void tellEnd(deps, end);
-  const tools = life.own("tools", createToolGate({ ...deps, ...guards, registry, backgroundEnded }));
+  const tools = life.own("tools", createToolGate({ ...deps, ...guards, store: toolCalls, registry, backgroundEnded }));
+  const prune = async (before: number) => (await toolCalls.prune(before)) + (await questions.prune(before));
   life.own(
     "retention of tool calls",
-    startRetention(deps, () => config().tools.keepDays),
+    startRetention({ ...deps, store: { prune } }, () => config().tools.keepDays),
   );
-  return { registry, tools, agentTokens: createAgentTokens(deps) };
+  return { registry, tools, approvals, agentTokens: createAgentTokens(deps) };
 }
 
 /** Read for every call, so a changed file counts from the next one on. */

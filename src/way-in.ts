@@ -40,6 +40,7 @@ export interface WayInParts {
   readonly pairing: Pairing;
   readonly commands: Commands;
   readonly files: InboundFiles;
+  readonly approvals: Approvals;
 }
 
 export interface WayInOptions {
@@ -69,7 +70,7 @@ export function inboundFiles(
 export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms {
   const { clock, ids, log, events, store, commands, files } = parts;
   const deps: PlatformDeps = {
-    ...{ clock, ids, log, events, facts: store.channelFacts, approvals: NOTHING_ASKED, files },
+    ...{ clock, ids, log, events, facts: store.channelFacts, approvals: parts.approvals, files },
     door: createDoor(parts),
     commands: (role) => commands.list(role),
   };
@@ -114,10 +115,3 @@ export function attachedFiles(
   };
   return createAttachedFiles({ log, media: store.media, workspaceOf });
 }
-
-/** As long as no tool asks for an owner's word. */
-const NOTHING_ASKED: Approvals = {
-  ask: async () => "expired",
-  pending: () => [],
-  decide: async () => "unknown",
-};

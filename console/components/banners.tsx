@@ -1,7 +1,8 @@
 /** Things worth knowing that are not part of the conversation: the line is down, the page is old, the gateway needs attention. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { line, newVersion, status, wasOpen } from "../state/session-page.ts";
+import { otherQuestions, titleOf } from "../state/approval-page.ts";
+import { line, newVersion, openSession, status, wasOpen } from "../state/session-page.ts";
 import { Icon } from "./icons.tsx";
 
 const dismissed = signal<ReadonlySet<string>>(new Set());
@@ -16,6 +17,7 @@ export function Banners() {
           <p>Reconnecting… What you send now is kept and goes out when the gateway answers again.</p>
         </Banner>
       )}
+      <Waiting />
       {newVersion.value && (
         <Banner kind="version">
           <p>A new version is ready.</p>
@@ -36,6 +38,23 @@ export function Banners() {
   );
 }
 
+/** Calls that wait for the owner in conversations that are not open: the one that has waited longest. */
+function Waiting() {
+  const [first, ...more] = otherQuestions.value;
+  if (!first) return null;
+  return (
+    <Banner kind="asks">
+      <p>
+        <code>{first.tool}</code> waits for your approval in “{titleOf(first.sessionKey)}”.
+        {more.length > 0 && ` ${more.length} more ${more.length === 1 ? "waits" : "wait"}.`}
+      </p>
+      <button type="button" class="quiet small" onClick={() => openSession(first.sessionKey)}>
+        Show
+      </button>
+    </Banner>
+  );
+}
+
 function dismiss(notice: string): void {
   dismissed.value = new Set([...dismissed.value, notice]);
 }
@@ -44,7 +63,7 @@ function Banner({
   kind,
   children,
 }: {
-  readonly kind: "offline" | "version" | "notice";
+  readonly kind: "offline" | "version" | "notice" | "asks";
   readonly children: ComponentChildren;
 }) {
   return (

@@ -3,8 +3,10 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
+import { shownQuestions } from "../state/approval-page.ts";
 import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../state/session-page.ts";
 import { arrange } from "../state/chat.ts";
+import { ApprovalCard } from "./approval-card.tsx";
 import { Empty } from "./empty.tsx";
 import { Icon } from "./icons.tsx";
 import { LiveRow, Message, SendRow } from "./message.tsx";
@@ -42,7 +44,8 @@ function Conversation() {
   const rows = useMemo(() => arrangedRows(items), [items]);
   if (phase === "loading" && sending.length === 0) return <Skeleton />;
   if (phase === "failed") return <Failed />;
-  if (items.length === 0 && sending.length === 0 && !live) return <Empty />;
+  const alone = shownQuestions.value.filter(({ callId }) => !live?.tools.some((tool) => tool.callId === callId));
+  if (items.length === 0 && sending.length === 0 && !live && alone.length === 0) return <Empty />;
   return (
     <>
       {next && (
@@ -52,6 +55,9 @@ function Conversation() {
       )}
       {rows.settled}
       {live && <LiveRow live={live} />}
+      {alone.map((question) => (
+        <ApprovalCard key={question.id} question={question} />
+      ))}
       {rows.queued}
       {sending.map((send) => (
         <SendRow key={send.clientId} send={send} />

@@ -1,12 +1,15 @@
 /** One line of the conversation: what a person said, what the assistant said, or what the gateway has to say about a turn. */
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
 import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
+import { shownQuestions } from "../state/approval-page.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
 import { isPicture, sizeText } from "../net/files.ts";
 import { copyText } from "../text/copy.ts";
 import { Markdown } from "../text/markdown.tsx";
+import { ApprovalCard } from "./approval-card.tsx";
 import { editDraft } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
 import { ToolCard } from "./tool-card.tsx";
@@ -99,11 +102,18 @@ function takeBack(send: Send): void {
 }
 
 export function LiveRow({ live }: { readonly live: Live }) {
-  const busy = live.tools.some((tool) => tool.status === "running");
+  const asked = shownQuestions.value;
   return (
     <>
       {live.tools.map((tool) => (
-        <ToolCard key={tool.callId} call={tool} />
+        <Fragment key={tool.callId}>
+          <ToolCard call={tool} />
+          {asked
+            .filter(({ callId }) => callId === tool.callId)
+            .map((question) => (
+              <ApprovalCard key={question.id} question={question} />
+            ))}
+        </Fragment>
       ))}
       <article
         class="row assistant live"
@@ -112,14 +122,17 @@ export function LiveRow({ live }: { readonly live: Live }) {
         data-kind="live"
         aria-busy={!live.ended}
       >
-        {live.text ? (
-          <Markdown text={live.text} />
-        ) : (
-          <Thinking words={busy ? "The assistant is using a tool…" : "The assistant is thinking…"} />
-        )}
+        {live.text ? <Markdown text={live.text} /> : <Thinking words={whatItDoes(live)} />}
       </article>
     </>
   );
+}
+
+function whatItDoes({ tools }: Live): string {
+  if (tools.some(({ status }) => status === "pending")) return "The assistant waits for your approval…";
+  return tools.some(({ status }) => status === "running")
+    ? "The assistant is using a tool…"
+    : "The assistant is thinking…";
 }
 
 function Thinking({ words }: { readonly words: string }) {

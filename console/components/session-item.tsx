@@ -4,7 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import { ago } from "../net/words.ts";
 import { hashOf } from "../state/route.ts";
-import { chat, openSession, rename } from "../state/session-page.ts";
+import { questions } from "../state/questions.ts";
+import { chat, openSession, rename, view } from "../state/session-page.ts";
 import { Icon } from "./icons.tsx";
 
 /** The key of the conversation that is being renamed. */
@@ -22,7 +23,8 @@ export function SessionItem({ item, now, onOpen }: Props) {
 }
 
 function Session({ item, now, onOpen }: Props) {
-  const current = item.key === chat.value.key;
+  const current = view.value === "chat" && item.key === chat.value.key;
+  const asks = questions.value.some(({ sessionKey, decision }) => decision === null && sessionKey === item.key);
   const title = item.title || "Untitled";
   const open = (event: MouseEvent) => {
     onOpen();
@@ -43,6 +45,7 @@ function Session({ item, now, onOpen }: Props) {
       >
         <span class="session-title">{title}</span>
         <time dateTime={new Date(item.lastActivityAt).toISOString()}>{ago(item.lastActivityAt, now)}</time>
+        {asks && <span class="asks">waits for your approval</span>}
         {item.channel !== "webchat" && <span class="channel">{item.channel}</span>}
       </a>
       <button

@@ -1,7 +1,7 @@
 /** The list of conversations: search, begin a new one, move between them with mouse, finger or arrow keys. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { leave, list, moreSessions, newChat, search, searchFor } from "../state/session-page.ts";
+import { leave, list, moreSessions, newChat, search, searchFor, view } from "../state/session-page.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { Icon, Logo } from "./icons.tsx";
 import { People } from "./people.tsx";
@@ -68,6 +68,14 @@ export function Sidebar() {
           {!search.value && <kbd aria-hidden="true">/</kbd>}
         </label>
         <Sessions />
+        <a
+          class="foot-button"
+          href="#/tools"
+          aria-current={view.value === "chat" ? undefined : "page"}
+          onClick={() => (drawer.value = false)}
+        >
+          <Icon name="tools" size={18} /> Tools
+        </a>
         <Foot />
       </nav>
     </>

@@ -1,4 +1,5 @@
 /** One tool call: folded to a line, open to what went in and came out. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ToolStatus } from "../../src/contracts/chat.ts";
 import { took } from "../net/words.ts";
@@ -15,7 +16,7 @@ export interface ToolCall {
 
 const LOOKS: Readonly<Record<ToolStatus, { readonly icon: IconName; readonly word: string }>> = {
   running: { icon: "spinner", word: "running" },
-  pending: { icon: "spinner", word: "waiting for approval" },
+  pending: { icon: "clock", word: "waiting for approval" },
   success: { icon: "check", word: "done" },
   error: { icon: "alert", word: "failed" },
   blocked: { icon: "blocked", word: "not allowed" },
@@ -23,7 +24,15 @@ const LOOKS: Readonly<Record<ToolStatus, { readonly icon: IconName; readonly wor
 };
 const SHOWN_CHARS = 2_000;
 
-export function ToolCard({ call }: { readonly call: ToolCall }) {
+interface Props {
+  readonly call: ToolCall;
+  /** When it was called, where the conversation around it does not say so. */
+  readonly at?: ComponentChildren;
+  /** Besides what went in and came out. */
+  readonly more?: ComponentChildren;
+}
+
+export function ToolCard({ call, at, more }: Props) {
   const [open, setOpen] = useState(false);
   const look = LOOKS[call.status];
   return (
@@ -35,10 +44,12 @@ export function ToolCard({ call }: { readonly call: ToolCall }) {
         <code class="tool-name">{call.tool}</code>
         <span class="tool-word">{look.word}</span>
         {call.ms !== undefined && <span class="tool-ms">{took(call.ms)}</span>}
+        {at}
         <Icon name="chevron" size={16} />
       </button>
       {open && (
         <div class="tool-body">
+          {more}
           <Value label="Input" text={pretty(call.input)} />
           <Value label="Output" text={call.output === undefined ? "" : pretty(call.output)} />
         </div>

@@ -1,5 +1,7 @@
-/** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, and uploads. Same origin only. */
+/** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, and uploads. Same origin only. */
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
+import type { Listed } from "../../src/contracts/store.ts";
+import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
 import { parseError, parseObject } from "./frames.ts";
 
@@ -61,6 +63,13 @@ export async function renameSession(key: string, name: string | null): Promise<A
   if (!answer.ok) return answer;
   const session = parseObject(answer.value)?.session as { readonly title?: unknown } | undefined;
   return { ok: true, value: String(session?.title ?? "") };
+}
+
+/** `query` as GET /api/tool-calls takes it. */
+export async function readToolCalls(query: URLSearchParams): Promise<Answer<Listed<AuditRow>>> {
+  const answer = await ask(`/api/tool-calls?${query.toString()}`, {});
+  if (!answer.ok) return answer;
+  return { ok: true, value: parseObject(answer.value) as unknown as Listed<AuditRow> };
 }
 
 async function ask(path: string, init: RequestInit): Promise<Answer<string>> {

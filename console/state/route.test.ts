@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codeOf, hashOf, newSessionKey, sessionOf } from "./route.ts";
+import { codeOf, hashOf, newSessionKey, sessionOf, viewOf } from "./route.ts";
 
 test("a chat of this page has a short address, and the address leads back to it", () => {
   const key = newSessionKey();
@@ -28,4 +28,9 @@ test("an address that names no session opens none", () => {
 
 test("only a sign-in link carries a code", () => {
   expect([codeOf("#code=aB-_9"), codeOf("#code="), codeOf("#/chat/code=1")]).toEqual(["aB-_9", null, null]);
+});
+
+test("the tools and their calls have addresses of their own; everything else is a conversation", () => {
+  const hashes = ["#/tools", "#/tools/calls", "#/tools/else", "#/chat/tools", "", "#code=x"];
+  expect(hashes.map(viewOf)).toEqual(["tools", "calls", "chat", "chat", "chat", "chat"]);
 });

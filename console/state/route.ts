@@ -1,4 +1,4 @@
-/** Which conversation is open, kept in the address so that a reload or a second tab shows the same one. */
+/** Which conversation or other view is open, kept in the address so that a reload or a second tab shows the same one. */
 const CHAT_PREFIX = "agent:default:webchat:dm:";
 const CHAT_ID = /^[A-Za-z0-9-]{1,64}$/;
 const MAX_KEY_CHARS = 512;
@@ -28,6 +28,14 @@ export function sessionOf(hash: string): string | null {
 export function hashOf(session: string): string {
   const chat = session.startsWith(CHAT_PREFIX) ? session.slice(CHAT_PREFIX.length) : "";
   return CHAT_ID.test(chat) ? `#/chat/${chat}` : `#/session/${encodeURIComponent(session)}`;
+}
+
+export type View = "chat" | "tools" | "calls";
+
+/** What the page shows: a conversation, the tools there are, or what was called. */
+export function viewOf(hash: string): View {
+  if (hash === "#/tools") return "tools";
+  return hash === "#/tools/calls" ? "calls" : "chat";
 }
 
 /** The one-time code of a sign-in link. */

@@ -1,14 +1,15 @@
 /** Everything the page shows, as signals, and everything a person can do on it. Components read and call; they hold no truth. */
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { GatewayStatus, WireEvent } from "../../src/contracts/wire.ts";
+import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
+import { hearOf, readOpenWith } from "./questions.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
 import { refreshPeople } from "./people.ts";
-import { codeOf, hashOf, newSessionKey, randomId, sessionOf } from "./route.ts";
+import { codeOf, hashOf, newSessionKey, randomId, sessionOf, type View, viewOf } from "./route.ts";
 import {
   addSend,
   changeSend,
@@ -49,10 +50,12 @@ export const sends = signal<readonly Send[]>([]);
 export const loadingEarlier = signal(false);
 /** The newest finished reply, for screen readers. */
 export const spoken = signal("");
+export const view = signal<View>("chat");
 export const shownSends = computed(() => visibleSends(sends.value, chat.value.key, chat.value.items));
 export const openKey = computed(() => chat.value.key);
 export const turnRuns = computed(() => chat.value.live !== null && !chat.value.live.ended);
 export const title = computed(() => {
+  if (view.value !== "chat") return "Tools";
   const known = list.value.items.find((one) => one.key === chat.value.key)?.title;
   return known || chat.value.items.find((item) => item.role === "user")?.text.slice(0, 80) || "New chat";
 });
@@ -176,6 +179,7 @@ function receive(event: WireEvent): void {
   batch(() => {
     chat.value = applyEvent(chat.value, event);
     if (event.event === "message") onMessage(event);
+    if (event.event === "approval") hearOf(event.data);
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();
@@ -200,6 +204,15 @@ function readAll(): void {
   void refreshPeople();
   readChat();
   readListSoon();
+  void readOpenWith(() => request("approvals.list", {}));
+}
+
+/** Asks the gateway over the open line. */
+export function request<M extends keyof WireMethods>(
+  method: M,
+  params: WireMethods[M]["params"],
+): Promise<WireMethods[M]["result"]> {
+  return connection?.request(method, params) ?? Promise.reject(new Error("Not connected right now."));
 }
 
 async function refreshStatus(): Promise<void> {
@@ -318,8 +331,10 @@ export function moreSessions(): void {
 // ── the open conversation ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function showAddress(): void {
+  view.value = viewOf(location.hash);
+  if (view.value !== "chat" && chat.value.key !== "") return; // the conversation stays as it is behind it
   const session = sessionOf(location.hash) ?? newSessionKey();
-  if (sessionOf(location.hash) === null) history.replaceState(null, "", hashOf(session));
+  if (sessionOf(location.hash) === null && view.value === "chat") history.replaceState(null, "", hashOf(session));
   if (session === chat.value.key) return;
   chat.value = emptyChat(session);
   spoken.value = "";
@@ -332,7 +347,7 @@ export function openSession(session: string): void {
 
 export function newChat(): void {
   const unused = chat.value.phase === "ready" && chat.value.items.length === 0 && shownSends.value.length === 0;
-  if (!unused) openSession(newSessionKey());
+  openSession(unused ? chat.value.key : newSessionKey());
 }
 
 export function sendMessage(text: string, attachments: readonly Attached[]): void {

@@ -19,6 +19,7 @@ const MAX_LOG_LINES = 100_000;
 const MAX_SESSIONS = 200;
 const MAX_CALLS = 200;
 const CALL_STATUSES = ["success", "error", "blocked", "pending", "unknown"];
+const DECISIONS = ["once", "session", "deny"];
 const LEVELS = ["debug", "info", "warn", "error"] satisfies readonly LogLevel[];
 
 /** `finish` is told the exit code of the command that ran. */
@@ -41,6 +42,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addPairing(program, world, finish);
   addRoute(program, commander, world, finish);
   addTools(program, commander, world, finish);
+  addApprovals(program, commander, world, finish);
   addConfig(program, world, finish);
   addBridge(program, world, finish);
   return program;
@@ -140,6 +142,23 @@ function addRoute(program: Command, commander: Commander, world: CliWorld, finis
     .action(async (flags: RouteFlags) => {
       const { route } = await import("./routing/route.ts");
       finish(await route(world, flags));
+    });
+}
+
+function addApprovals(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
+  const approvals = program.command("approvals").description("calls that wait for the owner's word");
+  common(approvals.command("list").description("show what waits, the oldest first")).action(
+    async (flags: CommonFlags) => {
+      const { approvalsList } = await import("./tools/approvals.ts");
+      finish(await approvalsList(world, flags));
+    },
+  );
+  common(approvals.command("decide").description("allow a call once or for its conversation, or deny it"))
+    .argument("<id>", "as the list shows it")
+    .addArgument(new commander.Argument("<decision>", "the answer").choices(DECISIONS))
+    .action(async (id: string, decision: string, flags: CommonFlags) => {
+      const { approvalsDecide } = await import("./tools/approvals.ts");
+      finish(await approvalsDecide(world, id, decision, flags));
     });
 }
 

@@ -3,6 +3,7 @@ import type { JobRun } from "./automation/job.ts";
 import type { OutboundMessage, ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
 import type { InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
+import type { ApprovalNews } from "./tools/approval.ts";
 
 export interface GatewayEvents {
   message: { readonly sessionKey: SessionKey; readonly item: TranscriptItem };
@@ -26,6 +27,10 @@ export interface GatewayEvents {
     readonly output?: string;
     readonly ms?: number;
   };
+  /** The owner is asked about a call, and later: how that ended. */
+  approval: ApprovalNews;
+  /** A call was turned away, on whichever path it came; nothing ran. */
+  tool_refused: ToolExecution;
   /** A tool begins, tells of its progress, ends; on whichever path it was called. What it was given and said is in the record, not here. */
   tool_execution_start: ToolExecution;
   tool_execution_update: ToolExecution & { readonly chars: number };
@@ -95,6 +100,7 @@ export const CLIENT_EVENTS = [
   "turn.tool",
   "turn.ended",
   "cron.run",
+  "approval",
   "status",
 ] as const satisfies readonly EventName[];
 export type ClientEventName = (typeof CLIENT_EVENTS)[number];

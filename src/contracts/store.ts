@@ -22,6 +22,7 @@ import type { ChannelFacts } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
+import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { NoteStore } from "./store/notes.ts";
@@ -51,6 +52,7 @@ export interface Store extends AsyncDisposable {
   readonly pairings: PairingStore;
   readonly channelFacts: ChannelFacts;
   readonly spokenWords: SpokenWordStore;
+  readonly approvals: ApprovalStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }

@@ -4,6 +4,7 @@ import type { JobsStatus } from "./automation/jobs.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
+import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
 import type { ToolEnvelope, ToolListing, ToolResult } from "./tools/tool.ts";
 
 export interface WireError {
@@ -72,6 +73,10 @@ export interface WireMethods {
   };
   "cron.wake": { params: { text: string; mode?: "now" | "next-heartbeat" }; result: { sessionKey: string } };
   "cron.status": { params: Record<string, never>; result: JobsStatus };
+  /** The open questions, oldest first. */
+  "approvals.list": { params: Record<string, never>; result: { items: readonly PendingApproval[] } };
+  /** `not_found`: the question is not open any more. */
+  "approvals.decide": { params: { id: string; decision: ApprovalDecision }; result: { decision: ApprovalDecision } };
   subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
   status: { params: Record<string, never>; result: GatewayStatus };
 }

@@ -1,5 +1,6 @@
 /** What is being said right now, so that a page that opens in the middle of a turn sees the same as one that watched from the start. */
-import type { Events } from "../contracts/events.ts";
+import type { ToolStatus } from "../contracts/chat.ts";
+import type { Events, GatewayEvents } from "../contracts/events.ts";
 import type { LiveTool, LiveTurn, LiveTurns } from "../contracts/flow.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
@@ -34,6 +35,10 @@ export function createLiveTurns(deps: {
 }): LiveTurnsBoard {
   const { clock, events } = deps;
   const shown = new Map<SessionKey, Shown>();
+  followGate(events, (call) => {
+    const turn = shown.get(call.sessionKey);
+    return turn?.turnId === call.turnId ? turn : null;
+  });
 
   return {
     snapshot(sessionKey) {
@@ -69,7 +74,7 @@ export function createLiveTurns(deps: {
           if (!begun) return; // an end without a start: the agent's business, nothing to show
           const ended = {
             ...begun,
-            status: isError ? ("error" as const) : ("success" as const),
+            status: endOf(begun, isError),
             output,
             ms: Math.round(clock.elapsed() - begun.begunAt),
           };
@@ -83,4 +88,28 @@ export function createLiveTurns(deps: {
       };
     },
   };
+}
+
+type Call = Pick<GatewayEvents["tool_refused"], "sessionKey" | "turnId" | "callId">;
+
+/** An agent says that it begins a call and what it read in the end; what the call waits for, and that it never ran, only the gate knows. */
+function followGate(events: Events, turnOf: (call: Call) => Shown | null): void {
+  const show = (call: Call, status: ToolStatus): void => {
+    const { sessionKey, turnId, callId } = call;
+    const turn = turnOf(call);
+    const known = turn?.tools.get(callId);
+    if (!turn || !known || known.output !== undefined || known.status === status) return;
+    turn.tools.set(callId, { ...known, status });
+    events.emit("turn.tool", { sessionKey, turnId, callId, tool: known.tool, status });
+  };
+  events.on("approval", (news) => {
+    if (news.decision === null) show(news, "pending");
+    else if (news.decision === "once" || news.decision === "session") show(news, "running");
+  });
+  events.on("tool_refused", (call) => show(call, "blocked"));
+}
+
+function endOf({ status }: LiveTool, isError: boolean): ToolStatus {
+  if (status === "blocked") return status;
+  return isError ? "error" : "success";
 }

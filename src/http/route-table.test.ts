@@ -46,6 +46,7 @@ describe("the route table", () => {
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
       "agent GET /api/tools",
       "agent POST /api/tools/call",
+      "operator GET /api/approvals",
       "operator GET /api/config",
       "operator GET /api/metrics",
       "operator GET /api/outbox",
@@ -61,6 +62,7 @@ describe("the route table", () => {
       "operator GET /metrics",
       "operator GET /ws",
       "operator PATCH /api/sessions/:key",
+      "operator POST /api/approvals/:id",
       "operator POST /api/chat",
       "operator POST /api/config/reload",
       "operator POST /api/media",

@@ -2,6 +2,7 @@
 import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
 import { cronRoutes } from "./automation/cron-routes.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -40,6 +41,7 @@ export function routeTable(
     ...toolRoutes(deps),
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
+    ...approvalRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
     ...pairingRoutes(deps),

@@ -10,6 +10,7 @@ import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugins/plugin.ts";
+import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolListing } from "../contracts/tools/tool.ts";
 import type { Store } from "../contracts/store.ts";
@@ -26,8 +27,10 @@ export interface HttpDeps {
   readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
     readonly outbox: Pick<Store["outbox"], "list">;
     readonly toolCalls: Pick<Store["toolCalls"], "list">;
+    readonly approvals: Pick<Store["approvals"], "ended">;
   };
   readonly tools: ToolDoor;
+  readonly approvals: Pick<Approvals, "pending" | "decide">;
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly takeBack: TakeBack;

@@ -9,6 +9,7 @@ import { toolCallChain } from "./migrations/007-tool-call-chain.ts";
 import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
 import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
+import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
 import { channels } from "./migrations/020-channels.ts";
@@ -24,6 +25,7 @@ const STEPS: readonly Migration[] = [
   notesAndTasks,
   postsAndFiles,
   jobs,
+  approvals,
   systemEvents,
   jobHomes,
   channels,

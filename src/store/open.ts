@@ -14,6 +14,7 @@ import { createGroupCommit, storeFailed } from "./group-commit.ts";
 import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts";
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
+import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
 import { createPlaces } from "./rows/automation/places.ts";
@@ -146,7 +147,12 @@ const UNSEALED: AuditOptions = { key: new Uint8Array(), headFile: null };
 /** Everything above the database; the caller has opened and prepared it. Without `audit` the chain is there, but anyone could forge it. */
 export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOptions = UNSEALED): Store {
   const chain = createChain(sql, createChainKey(audit.key));
-  const life = createLife(sql, createForgotten(sql, chain));
+  const endForgotten = createForgotten(sql, chain);
+  const endOpenApprovals = createOpenApprovalsEnd(sql);
+  const life = createLife(sql, () => {
+    endForgotten();
+    endOpenApprovals(deps.clock.now());
+  });
   const epoch = life.begin();
   audit.headFile?.noticed(chain.head());
   const commits = createGroupCommit({ sql, log: deps.log });
@@ -183,6 +189,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     pairings: createPairings(rows),
     channelFacts: createChannelFacts(rows),
     spokenWords: createSpokenWords(rows),
+    approvals: createApprovalRows(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

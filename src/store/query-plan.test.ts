@@ -5,6 +5,7 @@ import type { JobStore } from "../contracts/automation/job.ts";
 import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
+import { question } from "../testing/contracts/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store-world.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
@@ -123,6 +124,11 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.tasks.add({ ...owned, dueDate: null, priority: "low" });
   await store.tasks.list(OPERATOR, "all", 5);
   await store.tasks.change(OPERATOR, "n1", { title: "u" }, 1);
+  await store.approvals.put(question("ap1"));
+  await store.approvals.isGranted(sessionKey("a"), "echo");
+  await store.approvals.end("ap1", { decision: "session", by: OPERATOR, at: 2 });
+  await store.approvals.ended({ limit: 5 });
+  await store.approvals.prune(1);
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
 }

@@ -7,6 +7,7 @@ import type { OutboxState } from "../contracts/delivery.ts";
 import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
+import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 
@@ -34,6 +35,8 @@ export interface Tables {
   notes: NoteTable;
   notes_index: NoteIndexTable;
   tasks: TaskTable;
+  approvals: ApprovalTable;
+  approval_grants: GrantTable;
 }
 
 export interface MetaTable {
@@ -356,4 +359,33 @@ export interface TaskTable {
   place: number;
   created_at: number;
   completed_at: number | null;
+}
+
+export interface ApprovalTable {
+  seq: Generated<number>;
+  id: string;
+  hash: string;
+  tool: string;
+  call_id: string;
+  because: string;
+  session_key: SessionKey;
+  turn_id: TurnId;
+  agent_id: AgentId;
+  principal: Principal;
+  role: Role;
+  asked_at: number;
+  expires_at: number;
+  /** Null: open. */
+  decision: ApprovalEnd["decision"] | null;
+  decided_by: Principal | null;
+  decided_at: number | null;
+  input: string; // JSON
+}
+
+/** A tool that need not ask again in a conversation. */
+export interface GrantTable {
+  session_key: SessionKey;
+  tool: string;
+  given_by: Principal;
+  at: number;
 }

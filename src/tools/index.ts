@@ -1,8 +1,9 @@
 /**
  * Tools: the registry, who may use what, and the gate that is the only caller of `execute`. The stages of a call are listed in
- * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. It does not know how agents are spawned, who approves,
- * or which channel asks.
+ * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. The owner is asked in approvals/. It does
+ * not know how agents are spawned, who is an owner, or which channel asks.
  */
+export { createApprovals, type ApprovalsDeps } from "./approvals/approvals.ts";
 export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
 export { mayUse, type ToolLists, type ToolPolicy, type ToolProfile, type Verdict } from "./policy.ts";

@@ -1,6 +1,5 @@
 /** What the files of the gate share: its dependencies, and the ways in which a call ends before anything runs. */
 import type { Caller } from "../contracts/agent.ts";
-import type { Events } from "../contracts/events.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { createRecord, type RecordDeps, replayOf, scopeOf } from "./audit/record.ts";
 import type { LiveToolRegistry } from "./registry.ts";
@@ -11,7 +10,6 @@ import { STAGES } from "./stages/stages.ts";
 
 export interface ToolGateDeps extends RecordDeps, Omit<StageDeps, "rate" | "slots"> {
   readonly registry: LiveToolRegistry;
-  readonly events: Events;
   /** A call whose caller was answered before it ended has ended now. */
   backgroundEnded(end: BackgroundEnd): void;
 }

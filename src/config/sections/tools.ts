@@ -1,6 +1,6 @@
 /** Which tools may be used by whom and from where, how often, and what is kept about it. */
 import { Type } from "typebox";
-import { closed, MAX_DURATION_MS, secretText } from "./kinds.ts";
+import { closed, duration, MAX_DURATION_MS, secretText } from "./kinds.ts";
 
 const MAX_NAMES = 1_000;
 
@@ -102,6 +102,11 @@ export const ToolsSection = Type.Object(
       {
         ask: names("Tools that ask the owner before they run, besides those that always do.", []),
         never: names("Tools that would ask and need not: you answer for them.", []),
+        waitMs: duration(
+          600_000,
+          1_000,
+          "How long a call waits for the owner's word before it is refused. The time of its turn (agent.timeoutMs) goes on meanwhile.",
+        ),
       },
       { ...closed, description: "Which calls wait for the owner's word." },
     ),

@@ -5,9 +5,11 @@ import type { Principal, SessionKey, TurnId } from "../ids.ts";
 export interface Approvals {
   /**
    * Stores the question, shows it to owners, waits. `session`: the same tool need not ask again in this session. Nobody answered in time,
-   * or the signal aborted: `expired`. A question that was open when the gateway died is expired at the next start.
+   * or the signal aborted: `expired`. So many wait already that nobody is asked: `full`. A question that was open when the gateway died
+   * is expired at the next start.
    */
   ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** Oldest first. */
   pending(): readonly PendingApproval[];
   /** `unknown`: there is no such open question, any more. Only owners may; the caller of this has checked that. */
   decide(id: string, decision: ApprovalDecision, by: Principal): Promise<"done" | "unknown">;
@@ -17,6 +19,8 @@ export interface ApprovalQuestion {
   readonly tool: string;
   readonly callId: string;
   readonly caller: Caller;
+  /** Why the owner is asked: a part of a sentence, such as "the tool always asks". */
+  readonly because: string;
   /** What it will run with, redacted, for people to read. */
   readonly shown: unknown;
   /** SHA-256 over tool, caller and the exact parameters: what is approved is what runs. */
@@ -24,11 +28,14 @@ export interface ApprovalQuestion {
 }
 
 export type ApprovalDecision = "once" | "session" | "deny";
-export type ApprovalAnswer = ApprovalDecision | "expired";
+export type ApprovalAnswer = ApprovalDecision | "expired" | "full";
 
 export interface PendingApproval {
   readonly id: string;
   readonly tool: string;
+  /** As its caller numbers it: the `callId` of `turn.tool`. */
+  readonly callId: string;
+  readonly because: string;
   readonly input: unknown;
   readonly sessionKey: SessionKey;
   readonly turnId: TurnId;
@@ -36,3 +43,11 @@ export interface PendingApproval {
   readonly askedAt: number;
   readonly expiresAt: number;
 }
+
+/** What clients hear: a question, and later the same one with how it ended. */
+export type ApprovalNews =
+  | (PendingApproval & { readonly decision: null })
+  | (Omit<PendingApproval, "input"> & {
+      readonly decision: ApprovalDecision | "expired";
+      readonly by: Principal | null;
+    });

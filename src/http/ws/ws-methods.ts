@@ -10,6 +10,7 @@ import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
+import { DECISION, decideApproval } from "../tools/approvals.ts";
 import { callTool, createCallReader } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
@@ -54,6 +55,7 @@ const PARAMS = () => ({
   session: strict({ session }),
   list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
   view: strict({ session, ...paging }),
+  decide: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), decision: DECISION }),
   subscribe: strict({
     events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES }),
     sinceSeq: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -103,6 +105,10 @@ export function createMethods(
       const fields = "retryAfterMs" in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
       throw new GatewayError(outcome.code, "a tool call did not end well", { say: outcome.message, fields });
     },
+    "approvals.list": method<"approvals.list">(params.nothing, () => ({ items: deps.approvals.pending() })),
+    "approvals.decide": method<"approvals.decide">(params.decide, (asked, socket) =>
+      decideApproval(deps, asked, socket.data.identity.principal),
+    ),
     subscribe: method<"subscribe">(params.subscribe, ({ events, sinceSeq }, socket) => {
       const names = CLIENT_EVENTS.filter((name) => events.includes(name));
       if (names.length !== new Set(events).size) throw unknownEvent();

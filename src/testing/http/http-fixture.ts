@@ -95,6 +95,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
     tools: { gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
+    approvals: { pending: () => [], decide: async () => "unknown" },
     agentTokens: { resolve: () => null, known: () => false },
     plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
   };
@@ -272,6 +273,7 @@ function createMemory() {
       bytesSince: async () => 0,
     },
     toolCalls: { list: async () => ({ items: [] }) },
+    approvals: { ended: async () => ({ items: [] }) },
     outbox: {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
     },

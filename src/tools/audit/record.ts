@@ -1,5 +1,6 @@
 /** The row of one call: written down before the tool runs and when it has ended, whatever became of it. Secrets do not reach the disk. */
 import type { ToolStatus } from "../../contracts/chat.ts";
+import type { Events } from "../../contracts/events.ts";
 import type { EarlierCall, ToolCallStore, ToolEnd } from "../../contracts/store/tool-calls.ts";
 import { NO_TURN, type ToolOutcome, type ToolRequest } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -14,6 +15,7 @@ export interface RecordDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly store: ToolCallStore;
+  readonly events: Events;
   /** Takes known secrets, and what looks like one, out of a text. */
   scrub(text: string): string;
 }
@@ -87,6 +89,7 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
     },
     async refused(call, { code, message }) {
       tool = call.tool;
+      deps.events.emit("tool_refused", { sessionKey, turnId, callId, tool });
       if (state !== "new") return settle({ status: "blocked", output: deps.scrub(message) });
       deps.log.warn("tool call refused", { tool, code, turnId, sessionKey, principal, path });
       await deps.store.refuse(intent(call, false), deps.scrub(message));

@@ -325,6 +325,37 @@ describe("a call that waits for the owner", () => {
     expect([world.last()?.end?.status, world.last()?.begun]).toEqual(["blocked", false]);
   });
 
+  test("runs with what the owner was shown, whatever a plugin does to it meanwhile", async () => {
+    const world = toolWorld([tool(async (_id, params) => says((params as { text: string }).text), { approval: true })]);
+    const held = { text: "harmless" };
+    world.hooks.on("before_tool_call", () => ({ params: held }), "sly");
+    const answer = deferred<"once">();
+    world.approvals.answer = answer.promise;
+    const outcome = world.call({ text: "x" });
+    await world.clock.advance(100);
+    held.text = "harmful";
+    answer.resolve("once");
+    expect(await outcome).toEqual({ kind: "ok", result: says("harmless") });
+    expect(world.approvals.asked[0]?.shown).toEqual({ text: "harmless" });
+  });
+
+  test("does not run when the rules have changed while the owner thought about it", async () => {
+    const world = toolWorld([asking]);
+    const answer = deferred<"once">();
+    world.approvals.answer = answer.promise;
+    const outcome = world.call({ text: "x" });
+    await world.clock.advance(100);
+    world.rules.now = policy({ deny: ["echo"] });
+    answer.resolve("once");
+    expect(await outcome).toMatchObject({ kind: "refused", code: "not_allowed" });
+  });
+
+  test("is told to try later when too many wait already", async () => {
+    const world = toolWorld([asking]);
+    world.approvals.answer = "full";
+    expect(await world.call({ text: "x" })).toMatchObject({ code: "rate_limited", retryAfterMs: 5_000 });
+  });
+
   test("is approved for exactly this tool, person and parameters", async () => {
     const world = toolWorld([asking]);
     world.approvals.answer = "once";

@@ -55,7 +55,8 @@ function sizedAndValid(draft: Draft): Draft | ToolRefusal {
 async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
   const because = draft.askBecause ?? needsApproval(draft.facts, deps.policy());
   if (because === null) return draft;
-  const { request, params, facts } = draft;
+  const { request, facts } = draft;
+  const params = structuredClone(draft.params); // a plugin may still hold what it was shown: what is approved is what runs
   const { tool, callId } = { tool: facts.name, callId: request.callId };
   await draft.record.waits({ tool, params, idempotent: facts.flags.idempotent });
   using unanswered = deps.clock.deadline(AT_ONCE_MS, () => new Error("the owner thinks about it"));
@@ -63,10 +64,12 @@ async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
   unanswered.signal.addEventListener("abort", () => draft.onWaiting(say), { once: true });
   const { sessionKey, principal, agentId } = request.context;
   const hash = paramsHash(`${tool}\n${sessionKey}\n${principal}\n${agentId}`, params);
-  const question = { tool, callId, caller: request.context, shown: scrubJson(params, deps.scrub), hash };
+  const question = { tool, callId, caller: request.context, because, shown: scrubJson(params, deps.scrub), hash };
   const answer = await deps.approvals.ask(question, signal);
   signal.throwIfAborted();
-  if (answer === "once" || answer === "session") return draft;
+  if (answer === "once" || answer === "session") return permitted(deps, { ...draft, params }); // rules may have changed meanwhile
+  if (answer === "full")
+    return refuse("rate_limited", `${tool} was not run. Too many calls wait for the owner already.`, BUSY_RETRY_MS);
   const why = answer === "deny" ? "The owner did not approve it" : "Nobody approved it in time";
   return refuse("approval_denied", `${tool} was not run. ${why}. Do not try the same call again.`);
 }

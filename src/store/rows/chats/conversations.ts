@@ -9,6 +9,7 @@ import type {
 import type { Ids } from "../../../kit/ids.ts";
 import type { ConversationTable } from "../../schema.ts";
 import type { Sql } from "../../sql.ts";
+import { createGrantsEnd } from "../approvals/approvals.ts";
 import { decodeAttachments } from "../codec.ts";
 import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
 import type { RowDeps } from "../row-deps.ts";
@@ -25,9 +26,10 @@ interface By {
 
 export function createConversations({ sql, read, write, ids }: RowDeps): ConversationStore {
   const queries = createConversationQueries(sql);
+  const endGrants = createGrantsEnd(sql);
   return {
     list: (asker, limit) => read(() => listed(queries, asker, Math.min(MAX_LISTED, Math.max(1, limit)))),
-    resume: (asker, file, by) => write(() => resume({ queries, ids }, asker, file, by)),
+    resume: (asker, file, by) => write(() => resume({ queries, ids, endGrants }, asker, file, by)),
     resumedBy: (sessionKey, turnId) =>
       read(() => {
         const session = queries.session.first({ key: sessionKey });
@@ -39,11 +41,13 @@ export function createConversations({ sql, read, write, ids }: RowDeps): Convers
 /** Within the write of its caller. False: no such session. */
 export function createFreshStart(sql: Sql, ids: Ids): (key: SessionKey, by: By) => boolean {
   const queries = createConversationQueries(sql);
+  const endGrants = createGrantsEnd(sql);
   return (key, by) => {
     const session = queries.session.first({ key });
     if (!session) return false;
     if (by.turnId !== null && session.switched_by === by.turnId) return true;
     keepCurrent(queries, session, by);
+    endGrants(key);
     const empty = { file: newSessionFile(ids), settled_bytes: 0, switched_by: by.turnId };
     queries.putFile.run({ key, ...empty, at: by.at });
     return true;
@@ -72,8 +76,15 @@ function ofPerson(
   return [...kept, ...current];
 }
 
+interface Resuming {
+  readonly queries: ConversationQueries;
+  readonly ids: Ids;
+  /** What was allowed in the conversation that the session had. */
+  endGrants(key: SessionKey): void;
+}
+
 function resume(
-  { queries, ids }: { readonly queries: ConversationQueries; readonly ids: Ids },
+  { queries, ids, endGrants }: Resuming,
   asker: ConversationAsker,
   file: string,
   by: { readonly turnId: TurnId; readonly at: number },
@@ -87,6 +98,8 @@ function resume(
   if (!found || found.settled_bytes === 0 || !mayTake(asker, found)) return { kind: "gone" };
   if (queries.inUse.first({ file, except: by.turnId })) return { kind: "busy" };
   const conversation = kept ? toConversation(kept) : currentOf(queries, other ?? session);
+  endGrants(session.key);
+  if (other) endGrants(other.key);
   if (other) queries.putFile.run({ key: other.key, ...emptyFile(ids), at: other.last_activity_at });
   keepCurrent(queries, session, by);
   queries.release.run({ file });

@@ -1,0 +1,134 @@
+/** The record of tool calls, newest first, narrowed by tool, end, conversation and time. */
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
+import { ago } from "../../net/words.ts";
+import { titleOf } from "../../state/approval-page.ts";
+import { hashOf } from "../../state/route.ts";
+import { list } from "../../state/session-page.ts";
+import { calls, filter, filterBy, moreCalls, readCalls, readTools, toolNames } from "../../state/tools-page.ts";
+import { ToolCard } from "../tool-card.tsx";
+
+const HOUR_MS = 3_600_000;
+const STATUSES = [
+  ["success", "Done"],
+  ["error", "Failed"],
+  ["blocked", "Not allowed"],
+  ["pending", "Not ended"],
+  ["unknown", "Outcome unknown"],
+] as const;
+const TIMES = [
+  [HOUR_MS, "Last hour"],
+  [24 * HOUR_MS, "Last day"],
+  [7 * 24 * HOUR_MS, "Last week"],
+] as const;
+
+export function CallList() {
+  useEffect(() => {
+    void readTools();
+    void readCalls();
+  }, []);
+  const { phase, items, next } = calls.value;
+  return (
+    <>
+      <Filters />
+      {phase === "failed" && <p class="list-note">The record could not be read. Is the gateway connected?</p>}
+      {phase === "ready" && items.length === 0 && <p class="list-note">No calls match.</p>}
+      <ul class="tool-list" aria-label="Calls" aria-busy={phase === "loading"}>
+        {items.map((row) => (
+          <li key={row.id} data-testid="call">
+            <OneCall row={row} />
+          </li>
+        ))}
+      </ul>
+      {next !== null && (
+        <button type="button" class="quiet earlier" onClick={() => void moreCalls()}>
+          Show more
+        </button>
+      )}
+    </>
+  );
+}
+
+function OneCall({ row }: { readonly row: AuditRow }) {
+  const call = {
+    tool: row.tool,
+    status: row.status,
+    input: row.input,
+    ...(row.output === null ? {} : { output: row.output }),
+    ...(row.executionTimeMs === null ? {} : { ms: row.executionTimeMs }),
+  };
+  const at = new Date(row.createdAt);
+  const time = <time dateTime={at.toISOString()}>{ago(row.createdAt, Date.now())}</time>;
+  const more = (
+    <dl class="facts">
+      <dt>When</dt>
+      <dd>{at.toLocaleString()}</dd>
+      <dt>For</dt>
+      <dd>
+        {row.userId}, from {row.origin}
+      </dd>
+      <dt>In</dt>
+      <dd>
+        {row.turnId === null ? "no conversation" : <a href={hashOf(row.sessionKey)}>{titleOf(row.sessionKey)}</a>}
+      </dd>
+    </dl>
+  );
+  return <ToolCard call={call} at={time} more={more} />;
+}
+
+function Filters() {
+  const { tool, status, session, withinMs } = filter.value;
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Choice label="Tool" value={tool} onChoose={(chosen) => filterBy({ tool: chosen })}>
+        <option value="">All tools</option>
+        {toolNames.value.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </Choice>
+      <Choice label="How it ended" value={status} onChoose={(chosen) => filterBy({ status: chosen })}>
+        <option value="">Any end</option>
+        {STATUSES.map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </Choice>
+      <Choice label="Conversation" value={session} onChoose={(chosen) => filterBy({ session: chosen })}>
+        <option value="">All conversations</option>
+        {list.value.items.map(({ key, title }) => (
+          <option key={key} value={key}>
+            {title || key}
+          </option>
+        ))}
+      </Choice>
+      <Choice label="When" value={String(withinMs)} onChoose={(chosen) => filterBy({ withinMs: Number(chosen) })}>
+        <option value="0">Any time</option>
+        {TIMES.map(([ms, words]) => (
+          <option key={ms} value={String(ms)}>
+            {words}
+          </option>
+        ))}
+      </Choice>
+      <button type="button" class="quiet small" onClick={() => void readCalls()}>
+        Refresh
+      </button>
+    </form>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+  readonly children: ComponentChildren;
+}
+
+function Choice({ label, value, onChoose, children }: ChoiceProps) {
+  return (
+    <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+      {children}
+    </select>
+  );
+}

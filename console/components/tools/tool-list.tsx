@@ -1,0 +1,81 @@
+/** Every tool the gateway has: who brought it, what it may do, and why it is not offered when it is not. */
+import { useEffect, useState } from "preact/hooks";
+import type { ToolFlags, ToolListing } from "../../../src/contracts/tools/tool.ts";
+import { duration } from "../../net/words.ts";
+import { readTools, tools } from "../../state/tools-page.ts";
+import { pretty } from "../../text/pretty.ts";
+import { Icon } from "../icons.tsx";
+
+const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
+  idempotent: "may run again",
+  ownerOnly: "owners only",
+  optional: "only where named",
+  sequential: "one at a time",
+  background: "in the background",
+  workspaceOnly: "workspace files",
+  pty: "terminal",
+  elevated: "may do anything",
+};
+
+export function ToolList() {
+  useEffect(() => void readTools(), []);
+  const { phase, items } = tools.value;
+  if (phase === "failed") return <p class="list-note">The tools could not be read. Is the gateway connected?</p>;
+  if (phase === "ready" && items.length === 0) return <p class="list-note">There are no tools.</p>;
+  return (
+    <ul class="tool-list" aria-label="Tools" aria-busy={phase === "loading"}>
+      {items.map((tool) => (
+        <li key={tool.name}>
+          <OneTool tool={tool} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function OneTool({ tool }: { readonly tool: ToolListing }) {
+  const [open, setOpen] = useState(false);
+  const ok = tool.status === "ok";
+  return (
+    <div class="tool" data-testid="tool" data-status={ok ? "success" : "blocked"}>
+      <button type="button" class="tool-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span class="tool-status">
+          <Icon name={ok ? "check" : "blocked"} size={16} />
+        </span>
+        <code class="tool-name">{tool.name}</code>
+        <span class="tool-word">{ok ? tool.plugin : "quarantined"}</span>
+        <span class="tool-flags">{flagsOf(tool)}</span>
+        <Icon name="chevron" size={16} />
+      </button>
+      {open && <About tool={tool} />}
+    </div>
+  );
+}
+
+function flagsOf({ flags }: ToolListing): string {
+  const set = (Object.keys(FLAG_WORDS) as (keyof ToolFlags)[]).filter((flag) => flags[flag]);
+  return set.map((flag) => FLAG_WORDS[flag]).join(", ");
+}
+
+function About({ tool }: { readonly tool: ToolListing }) {
+  return (
+    <div class="tool-body">
+      {tool.reason !== undefined && <p class="tool-reason">Not offered: {tool.reason}</p>}
+      <p class="tool-about">{tool.description}</p>
+      <dl class="facts">
+        <dt>From</dt>
+        <dd>{tool.plugin}</dd>
+        <dt>Flags</dt>
+        <dd>{flagsOf(tool) || "none"}</dd>
+        <dt>Limit</dt>
+        <dd>{tool.limit ? `${tool.limit.calls} calls in ${duration(tool.limit.perMs)}` : "the gateway's own"}</dd>
+      </dl>
+      <section>
+        <h3 class="label">Parameters</h3>
+        <pre tabindex={0} aria-label="Parameters">
+          {pretty(tool.parameters)}
+        </pre>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+/** What the page makes of news about questions, in whatever order they come. */
+import { expect, test } from "bun:test";
+import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
+import { addOpen, forgetOpen, hear, openElsewhere, shownIn } from "./approvals.ts";
+
+const question = (id: string, sessionKey = "a", turnId = "t1") =>
+  ({
+    ...{ id, sessionKey, turnId, tool: "bash", callId: `call-${id}`, because: "x", input: { command: id } },
+    ...{ principal: "operator", askedAt: 1, expiresAt: 2 },
+  }) as unknown as PendingApproval;
+const asked = (one: PendingApproval) => ({ ...one, decision: null });
+const ended = ({ input: _input, ...one }: PendingApproval, decision: "once" | "deny" = "once") => ({
+  ...one,
+  decision,
+  by: null,
+});
+const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
+
+test("a question is open until its end is heard, and keeps what was asked", () => {
+  const open = hear([], asked(question("1")));
+  expect(open).toMatchObject([{ id: "1", decision: null }]);
+  expect(hear(open, asked(question("1")))).toBe(open);
+  expect(hear(open, ended(question("1"), "deny"))).toMatchObject([{ decision: "deny", input: { command: "1" } }]);
+});
+
+test("a list that is older than the news does not open a question again", () => {
+  const heard = hear([], ended(question("1")));
+  expect(addOpen(heard, [question("1"), question("2")])).toMatchObject([
+    { id: "1", decision: "once" },
+    { id: "2", decision: null },
+  ]);
+});
+
+test("what the gateway does not name after a restart is open no more; what was asked meanwhile is", () => {
+  const before = hear(hear([], asked(question("old"))), ended(question("done")));
+  const asking = hear(forgetOpen(before), asked(question("new")));
+  expect(ids(addOpen(asking, []))).toEqual(["done", "new"]);
+});
+
+test("each question is shown in its own conversation, with its end while its turn lasts", () => {
+  const all = [question("1"), question("2", "b"), question("3", "a", "t0"), question("4", "a", "")]
+    .map(asked)
+    .reduce(hear, []);
+  expect([ids(shownIn(all, "a", "t1")), ids(openElsewhere(all, "a"))]).toEqual([["1", "3", "4"], ["2"]]);
+  const later = ["1", "3", "4"].reduce((now, id) => hear(now, ended({ ...question(id) })), all);
+  expect(ids(shownIn(later, "a", "t1"))).toEqual(["1", "4"]);
+  expect(ids(shownIn(later, "a", null))).toEqual(["4"]);
+});
+
+test("ended questions do not pile up", () => {
+  const many = Array.from({ length: 200 }, (_, n) => question(String(n)));
+  const all = many.reduce((now, one) => hear(hear(now, asked(one)), ended(one)), hear([], asked(question("open"))));
+  expect(all).toHaveLength(51);
+  expect(all[0]).toMatchObject({ id: "open", decision: null });
+});

@@ -1,0 +1,88 @@
+/** The tools there are and the record of their calls, read when somebody looks at them. */
+import { computed, signal } from "@preact/signals";
+import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
+import type { ToolListing } from "../../src/contracts/tools/tool.ts";
+import { readToolCalls } from "../net/api.ts";
+import { request } from "./session-page.ts";
+
+type Phase = "loading" | "ready" | "failed";
+
+export interface CallFilter {
+  readonly tool: string;
+  readonly status: string;
+  readonly session: string;
+  /** How far back, in milliseconds; 0: everything. */
+  readonly withinMs: number;
+}
+
+const PAGE_CALLS = 50;
+/** What pi brings itself is in the record and not among the gateway's tools. */
+const OF_PI = ["bash", "edit", "find", "grep", "ls", "read", "write"];
+
+export const tools = signal<{ readonly phase: Phase; readonly items: readonly ToolListing[] }>({
+  phase: "loading",
+  items: [],
+});
+export const calls = signal<{
+  readonly phase: Phase;
+  readonly items: readonly AuditRow[];
+  readonly next: string | null;
+}>({
+  phase: "loading",
+  items: [],
+  next: null,
+});
+export const filter = signal<CallFilter>({ tool: "", status: "", session: "", withinMs: 0 });
+/** Everything one might look for by name. */
+export const toolNames = computed(() => {
+  const offered = tools.value.items.map(({ name }) => name);
+  const called = calls.value.items.map(({ tool }) => tool);
+  return [...new Set([...offered, ...called, ...OF_PI])].toSorted();
+});
+
+export async function readTools(): Promise<void> {
+  try {
+    const { tools: items } = await request("tools.list", {});
+    tools.value = { phase: "ready", items: items.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
+  } catch {
+    if (tools.value.phase === "loading") tools.value = { phase: "failed", items: [] };
+  }
+}
+
+export function filterBy(change: Partial<CallFilter>): void {
+  filter.value = { ...filter.value, ...change };
+  void readCalls();
+}
+
+/** From the newest on. */
+export async function readCalls(): Promise<void> {
+  const asked = filter.value;
+  const answer = await readToolCalls(queryOf(asked, null));
+  if (filter.value !== asked) return; // somebody has asked for something else meanwhile
+  calls.value = answer.ok
+    ? { phase: "ready", items: answer.value.items, next: answer.value.next ?? null }
+    : { phase: "failed", items: [], next: null };
+}
+
+export async function moreCalls(): Promise<void> {
+  const { next } = calls.value;
+  const asked = filter.value;
+  if (next === null) return;
+  const answer = await readToolCalls(queryOf(asked, next));
+  if (!answer.ok || filter.value !== asked || calls.value.next !== next) return; // the button stays
+  calls.value = {
+    phase: "ready",
+    items: [...calls.value.items, ...answer.value.items],
+    next: answer.value.next ?? null,
+  };
+}
+
+function queryOf({ tool, status, session, withinMs }: CallFilter, cursor: string | null): URLSearchParams {
+  const query = new URLSearchParams({ limit: String(PAGE_CALLS) });
+  if (tool) query.set("tool", tool);
+  if (status) query.set("status", status);
+  if (session) query.set("session", session);
+  if (withinMs > 0) query.set("since", String(Date.now() - withinMs));
+  if (cursor !== null) query.set("cursor", cursor);
+  return query;
+}

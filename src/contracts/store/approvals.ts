@@ -1,0 +1,45 @@
+/** Questions to the owner about tool calls, with their answers; and what was allowed for the rest of a conversation. */
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "../ids.ts";
+import type { Listed, Page } from "../store.ts";
+import type { ApprovalDecision } from "../tools/approval.ts";
+
+export interface ApprovalStore {
+  /** The owner allowed this tool in this conversation, which has not been begun anew since. */
+  isGranted(sessionKey: SessionKey, tool: string): Promise<boolean>;
+  put(asked: AskedApproval): Promise<void>;
+  /** The first end counts; `session` is remembered with it. False: there is no open question with this id, any more. */
+  end(id: string, end: ApprovalEnd): Promise<boolean>;
+  /** Those that have ended, latest question first. */
+  ended(page: Page): Promise<Listed<EndedApproval>>;
+  /** Takes away some of the ended ones that were asked before this. 0: there are none left. */
+  prune(before: number): Promise<number>;
+}
+
+export interface AskedApproval {
+  readonly id: string;
+  /** Of exactly the call that will run. */
+  readonly hash: string;
+  readonly tool: string;
+  readonly callId: string;
+  readonly because: string;
+  readonly sessionKey: SessionKey;
+  readonly turnId: TurnId;
+  readonly agentId: AgentId;
+  readonly principal: Principal;
+  readonly role: Role;
+  /** Redacted. */
+  readonly input: unknown;
+  readonly askedAt: number;
+  readonly expiresAt: number;
+}
+
+export type ApprovalEnd = { readonly at: number } & (
+  | { readonly decision: ApprovalDecision; readonly by: Principal }
+  | { readonly decision: "expired"; readonly by: null } // nobody decided
+);
+
+export interface EndedApproval extends AskedApproval {
+  readonly decision: ApprovalEnd["decision"];
+  readonly decidedBy: Principal | null;
+  readonly decidedAt: number;
+}

@@ -1,0 +1,66 @@
+/** Calls of a running turn as they are shown: what an agent tells, and what only the gate knows. */
+import { expect, test } from "bun:test";
+import type { GatewayEvents } from "../contracts/events.ts";
+import type { Principal, TurnId } from "../contracts/ids.ts";
+import type { Batch, Queue } from "../contracts/queue.ts";
+import { createEvents } from "../observe/index.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { SESSION } from "../testing/worlds/flow-world.ts";
+import { createLiveTurns } from "./index.ts";
+
+const TURN = "turn_1" as TurnId;
+const CALL = { sessionKey: SESSION, turnId: TURN, callId: "c1", tool: "bash" };
+const ASKED = {
+  ...CALL,
+  ...{ id: "ask_1", because: "x", input: {}, principal: "operator" as Principal, askedAt: 1, expiresAt: 2 },
+};
+const ANSWER = { isError: true, output: "no" };
+
+function world() {
+  const clock = createFakeClock();
+  const events = createEvents({ log: recordingLog() });
+  const live = createLiveTurns({ clock, events, queue: {} as Queue });
+  const shown: GatewayEvents["turn.tool"]["status"][] = [];
+  events.on("turn.tool", ({ status }) => void shown.push(status));
+  const batch = { sessionKey: SESSION, turnId: TURN, attempt: 1, entries: [], acceptedAt: clock.now() };
+  const writer = live.open(batch as unknown as Batch);
+  writer.toolStarted({ callId: "c1", tool: "bash", input: {} });
+  const now = () => live.snapshot(SESSION)?.tools.map(({ status }) => status);
+  const decided = (decision: "once" | "session" | "deny" | "expired") =>
+    events.emit("approval", { ...ASKED, decision, by: null });
+  return { events, writer, shown, now, decided };
+}
+
+test("a call that waits for the owner is pending, runs when allowed, and ends as usual", () => {
+  for (const decision of ["once", "session"] as const) {
+    const { events, writer, shown, now, decided } = world();
+    events.emit("approval", { ...ASKED, decision: null });
+    expect(now()).toEqual(["pending"]);
+    decided(decision);
+    expect(now()).toEqual(["running"]);
+    writer.toolEnded({ callId: "c1", isError: false, output: "fine" });
+    expect(shown).toEqual(["running", "pending", "running", "success"]);
+  }
+});
+
+test("a call that was turned away is blocked and not failed, whatever the agent read about it", () => {
+  for (const decision of ["deny", "expired"] as const) {
+    const { events, writer, shown, now, decided } = world();
+    events.emit("approval", { ...ASKED, decision: null });
+    decided(decision);
+    events.emit("tool_refused", CALL);
+    writer.toolEnded({ callId: "c1", ...ANSWER });
+    expect(now()).toEqual(["blocked"]);
+    expect(shown).toEqual(["running", "pending", "blocked", "blocked"]);
+  }
+});
+
+test("news of other turns and other calls change nothing, and a failure stays a failure", () => {
+  const { events, writer, shown } = world();
+  events.emit("tool_refused", { ...CALL, turnId: "turn_2" as TurnId });
+  events.emit("tool_refused", { ...CALL, callId: "c2" });
+  writer.toolEnded({ callId: "c1", ...ANSWER });
+  events.emit("tool_refused", CALL); // too late: it has ended
+  expect(shown).toEqual(["running", "error"]);
+});

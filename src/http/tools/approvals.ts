@@ -1,0 +1,20 @@
+/** The owner's answer to a question, the same for the API and the socket. */
+import { Type } from "typebox";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { ApprovalDecision } from "../../contracts/tools/approval.ts";
+import type { HttpDeps } from "../types.ts";
+
+export const DECISION = Type.Union([Type.Literal("once"), Type.Literal("session"), Type.Literal("deny")]);
+
+/** Throws `not_found` for a question that is not open: an answer is used once. */
+export async function decideApproval(
+  { approvals }: Pick<HttpDeps, "approvals">,
+  { id, decision }: { readonly id: string; readonly decision: ApprovalDecision },
+  by: Principal,
+): Promise<{ readonly decision: ApprovalDecision }> {
+  if ((await approvals.decide(id, decision, by)) === "done") return { decision };
+  throw new GatewayError("not_found", "no such open question", {
+    say: "This question is not open any more: somebody has answered it, it ran out of time, or its turn has ended.",
+  });
+}

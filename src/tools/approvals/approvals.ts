@@ -1,0 +1,142 @@
+/**
+ * Asks owners about a call and waits. Each question is stored before anybody sees it and has exactly one end: an answer, its deadline, or
+ * that nobody waits for it any more. Whatever fails here, the call does not run.
+ */
+import type { Events } from "../../contracts/events.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { ApprovalEnd, ApprovalStore } from "../../contracts/store/approvals.ts";
+import type { ApprovalAnswer, ApprovalQuestion, Approvals, PendingApproval } from "../../contracts/tools/approval.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { type Deferred, deferred } from "../../kit/deferred.ts";
+import type { Ids } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
+
+export interface ApprovalsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly events: Events;
+  readonly store: ApprovalStore;
+}
+
+/** More than a person answers one by one. */
+export const MAX_OPEN_PER_SESSION = 10;
+export const MAX_OPEN = 100;
+
+interface Open {
+  readonly shown: PendingApproval;
+  readonly answer: Deferred<ApprovalAnswer>;
+}
+
+export function createApprovals(deps: ApprovalsDeps, options: () => { readonly waitMs: number }): Approvals {
+  const open = new Map<string, Open>();
+
+  /** False: it has ended before, by somebody else. */
+  const end = async (entry: Open, by: Principal | null, decision: ApprovalEnd["decision"]): Promise<boolean> => {
+    const at = deps.clock.now();
+    const made: ApprovalEnd =
+      decision === "expired" || by === null ? { decision: "expired", by: null, at } : { decision, by, at };
+    if (!(await deps.store.end(entry.shown.id, made))) return false;
+    close(entry, made);
+    return true;
+  };
+  const close = ({ shown, answer }: Open, { decision, by }: ApprovalEnd): void => {
+    const { input: _input, ...known } = shown;
+    open.delete(shown.id);
+    deps.log.info("approval ended", {
+      approvalId: shown.id,
+      tool: shown.tool,
+      sessionKey: shown.sessionKey,
+      decision,
+      by,
+    });
+    deps.events.emit("approval", { ...known, decision, by });
+    answer.resolve(decision);
+  };
+  /** Nobody waits for the disk: what could not be written is expired by the next start. */
+  const expire = async (entry: Open): Promise<void> => {
+    try {
+      await end(entry, null, "expired");
+    } catch (error) {
+      deps.log.error("end of an approval could not be recorded", { approvalId: entry.shown.id, error });
+      close(entry, { decision: "expired", by: null, at: deps.clock.now() });
+    }
+  };
+
+  return {
+    pending: () => [...open.values()].map(({ shown }) => shown),
+    async decide(id, decision, by) {
+      const entry = open.get(id);
+      if (!entry || deps.clock.now() >= entry.shown.expiresAt) return "unknown";
+      return (await end(entry, by, decision)) ? "done" : "unknown";
+    },
+    async ask(question, signal) {
+      const { tool, caller } = question;
+      if (await deps.store.isGranted(caller.sessionKey, tool)) return "session";
+      if (signal.aborted) return "expired";
+      if (isFull(open, caller.sessionKey)) return "full";
+      const { waitMs } = options();
+      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred() };
+      open.set(entry.shown.id, entry); // counts from now on, and cannot be answered before it is stored
+      return wait(deps, { entry, question, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
+    },
+  };
+}
+
+interface Waiting {
+  readonly entry: Open;
+  readonly question: ApprovalQuestion;
+  readonly waitMs: number;
+  expire(entry: Open): Promise<void>;
+  forget(): void;
+}
+
+async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal): Promise<ApprovalAnswer> {
+  const { entry, question, waitMs, expire, forget } = waiting;
+  const { shown, answer } = entry;
+  const { agentId, role } = question.caller;
+  try {
+    await deps.store.put({ ...shown, agentId, role, hash: question.hash });
+  } catch (error) {
+    forget();
+    throw error; // the gate says that nothing was run
+  }
+  const { id: approvalId, tool, sessionKey } = shown;
+  deps.log.info("approval asked", { approvalId, tool, sessionKey, principal: shown.principal });
+  deps.events.emit("approval", { ...shown, decision: null });
+  using limit = deps.clock.deadline(waitMs, () => new Error("nobody answered in time"));
+  const over = AbortSignal.any([signal, limit.signal]);
+  const stop = (): void => void expire(entry);
+  if (over.aborted) stop();
+  over.addEventListener("abort", stop, { once: true });
+  try {
+    return await answer.promise;
+  } finally {
+    over.removeEventListener("abort", stop);
+  }
+}
+
+function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, waitMs: number): PendingApproval {
+  const { tool, callId, because, shown, caller } = question;
+  const { sessionKey, turnId, principal } = caller;
+  const askedAt = clock.now();
+  const expiresAt = askedAt + waitMs;
+  return {
+    id: ids.next("ask"),
+    tool,
+    callId,
+    because,
+    input: shown,
+    sessionKey,
+    turnId,
+    principal,
+    askedAt,
+    expiresAt,
+  };
+}
+
+function isFull(open: ReadonlyMap<string, Open>, sessionKey: PendingApproval["sessionKey"]): boolean {
+  if (open.size >= MAX_OPEN) return true;
+  const here = [...open.values()].filter(({ shown }) => shown.sessionKey === sessionKey);
+  return here.length >= MAX_OPEN_PER_SESSION;
+}

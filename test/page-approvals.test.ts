@@ -1,0 +1,179 @@
+/** The owner's word on the page: a real browser, a real gateway, real pi; only the model is scripted. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { accessibilityProblems } from "./page-axe.ts";
+import { openBrowser, type Visit, visit } from "./page-stage.ts";
+import { agentReady, asked, endpoint } from "./whole-fixture.ts";
+
+setDefaultTimeout(60_000);
+
+let browser: Browser;
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+
+const HIDDEN = "\u202e";
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => {
+    if (request.messages.at(-1)?.role !== "user") return says("that is all");
+    const words = asked(request);
+    if (words.startsWith("shell: "))
+      return { kind: "tools", calls: [{ name: "bash", input: { command: words.slice(7) } }] };
+    if (words.startsWith("note: "))
+      return { kind: "tools", calls: [{ name: "save_note", input: { title: "N", content: words.slice(6) } }] };
+    return says("An ordinary answer.");
+  });
+  const base = endpoint(provider);
+  const agent = { ...base.agent, tools: "full", pool: { min: 1, max: 3 } };
+  const config = { ...base, agent, tools: { approvals: { ask: ["save_note"] } } };
+  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config })]);
+  await agentReady(gateway);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+const made = (name: string): boolean => existsSync(join(gateway.home, "workspace", name));
+const cardOf = ({ page }: Visit) => page.getByTestId("approval");
+const button = (on: Visit, name: string) => cardOf(on).getByRole("button", { name, exact: true });
+
+describe("a call that waits for the owner", () => {
+  test("is shown in full, runs after Allow once and not before, and says so to screen readers", async () => {
+    await using on = await visit(browser, gateway);
+    const command = `echo '${"a long line ".repeat(300)}${HIDDEN}end' > allowed.txt`;
+    await on.send(`shell: ${command}`);
+    await cardOf(on).waitFor();
+    const shown = await cardOf(on).locator("pre").innerText();
+    expect(JSON.parse(shown)).toEqual({ command });
+    expect([shown.includes(HIDDEN), shown.includes("\\u202e")]).toEqual([false, true]);
+    expect(await cardOf(on).innerText()).toMatch(/bash waits for your approval[\s\S]*operator[\s\S]*10 minutes left/);
+    expect(await on.page.getByTestId("announced").innerText()).toBe("bash waits for your approval.");
+    expect(await on.page.getByTestId("tool-card").getAttribute("data-status")).toBe("pending");
+    expect(made("allowed.txt")).toBe(false);
+
+    await button(on, "Allow once").click();
+    await on.replies.waitFor();
+    expect(made("allowed.txt")).toBe(true);
+    expect(await on.page.getByTestId("tool-card").getAttribute("data-status")).toBe("success");
+    expect(await cardOf(on).count()).toBe(0); // the turn is over: its tool card says the rest
+    expect([on.problems, (await on.seen()).violations]).toEqual([[], []]);
+  });
+
+  test("does not run after Deny, and its tool card shows the envelope the model was given", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("note: secret plans");
+    await button(on, "Deny").press("Enter"); // with the keyboard alone
+    await on.replies.waitFor();
+    const card = on.page.getByTestId("tool-card");
+    expect(await card.getAttribute("data-status")).toBe("blocked");
+    await card.getByRole("button").click();
+    const envelope = JSON.parse(await card.locator("pre[aria-label=Output]").innerText());
+    expect(envelope).toMatchObject({ status: "blocked", tool: "save_note" });
+    await on.reload();
+    await card.waitFor();
+    expect(await card.getAttribute("data-status")).toBe("blocked");
+    expect(on.problems).toEqual([]);
+  });
+
+  test("shows how it was decided while its turn goes on, keeps the focus, and does not ask again for this conversation", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("shell: touch first.txt; sleep 2");
+    await button(on, "Allow for this conversation").press("Enter");
+    await on.page.locator("[data-testid=approval][data-decision=session]").waitFor();
+    expect(await cardOf(on).innerText()).toContain("Allowed for this conversation");
+    expect(await cardOf(on).evaluate((card) => card === card.ownerDocument.activeElement)).toBe(true);
+    await on.replies.waitFor();
+    await on.ask("shell: touch second.txt");
+    expect([made("first.txt"), made("second.txt")]).toEqual([true, true]);
+    expect(on.problems).toEqual([]);
+  });
+
+  test("is announced in other conversations and after a reload, and the way leads to it", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("shell: touch elsewhere.txt");
+    await cardOf(on).waitFor();
+    await on.page.getByTestId("new-chat").click();
+    const banner = on.page.locator("[data-testid=banner][data-kind=asks]");
+    await banner.waitFor();
+    expect(await cardOf(on).count()).toBe(0);
+    await on.page.locator(".session .asks").waitFor();
+    await on.reload();
+    await banner.getByRole("button", { name: "Show" }).click();
+    await cardOf(on).waitFor();
+    expect(await banner.count()).toBe(0);
+
+    await using other = await on.secondTab();
+    await button(other, "Deny").click();
+    await on.page.locator("[data-testid=tool-card][data-status=blocked]").waitFor();
+    expect(made("elsewhere.txt")).toBe(false);
+    expect(on.problems).toEqual([]);
+  });
+
+  test("goes with a stopped turn", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("shell: touch stopped.txt");
+    await cardOf(on).waitFor();
+    await on.page.getByTestId("stop").click();
+    await cardOf(on).waitFor({ state: "detached" });
+    expect(made("stopped.txt")).toBe(false);
+  });
+
+  test("has no accessibility violations, light, dark and on a phone", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send(`shell: echo ${"x".repeat(400)}`);
+    await cardOf(on).waitFor();
+    expect(await accessibilityProblems(on.page)).toEqual([]);
+    await on.page.setViewportSize({ width: 375, height: 720 });
+    await button(on, "Deny").click();
+    await on.replies.waitFor();
+  });
+});
+
+describe("the view of tools", () => {
+  test("lists the tools with who brought them, and opens by keyboard", async () => {
+    await using on = await visit(browser, gateway);
+    await on.page.getByRole("link", { name: "Tools" }).click();
+    const tool = on.page.getByTestId("tool").filter({ hasText: "save_note" });
+    await tool.getByRole("button").press("Enter");
+    expect(await tool.innerText()).toMatch(/save_note[\s\S]*gateway[\s\S]*Flags/);
+    expect(await on.page.getByRole("heading", { level: 1 }).innerText()).toBe("Tools");
+    expect(await on.composer.count()).toBe(0);
+    expect(await accessibilityProblems(on.page)).toEqual([]);
+    expect(on.problems).toEqual([]);
+  });
+
+  test("shows the record of calls, narrows it, and leads back to the conversation of a call", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("note: for the record");
+    await button(on, "Deny").click();
+    await on.replies.waitFor();
+    const conversation = on.page.url();
+    await on.page.goto(`${gateway.url}/#/tools/calls`);
+    const rows = on.page.getByTestId("call");
+    await rows.first().waitFor();
+    await on.page.getByLabel("How it ended").selectOption("blocked");
+    await on.page.getByLabel("Tool", { exact: true }).selectOption("save_note");
+    await on.page.waitForFunction(
+      `[...document.querySelectorAll("[data-testid=call] .tool-name")].every((name) => name.textContent === "save_note")`,
+    );
+    const first = rows.first();
+    await first.getByRole("button").click();
+    expect(await first.innerText()).toMatch(
+      /not allowed[\s\S]*operator, from chat[\s\S]*for the record[\s\S]*did not approve/,
+    );
+    expect(await first.getByTestId("tool-card").getAttribute("data-status")).toBe("blocked");
+    await first.getByRole("link").click();
+    await on.replies.waitFor();
+    expect(on.page.url()).toBe(conversation);
+    await on.page.goBack();
+    await first.getByRole("button").click();
+    expect(await accessibilityProblems(on.page)).toEqual([]);
+    expect(on.problems).toEqual([]);
+  });
+});

@@ -21,6 +21,7 @@ export function eventsAndPlacesContract(name: string, open: Open): void {
     boundPromises(open);
     placePromises(open);
     sayPromises(open);
+    listPromises(open);
   });
 }
 
@@ -115,12 +116,34 @@ function placePromises(open: Open): void {
   });
 }
 
+function listPromises(open: Open): void {
+  test("the session of a run is listed when it is asked for, and not among people's", async () => {
+    await using world = await open();
+    const { inbox, sessions } = world.store;
+    await inbox.accept(row("in1", "talk"));
+    await inbox.accept(row("in2", "run", { origin: "cron", address: { ...HERE, channel: "cron" } }));
+    const listed = async (filter: Parameters<typeof sessions.list>[0]) =>
+      (await sessions.list(filter, { limit: 10 })).items.map(({ key }) => key);
+    expect(await listed({})).toEqual([sessionKey("talk")]);
+    expect(await listed({ channel: "cron" })).toEqual([sessionKey("run")]);
+    expect(await listed({ search: "run" })).toEqual([sessionKey("run")]);
+  });
+}
+
 function sayPromises(open: Open): void {
   test("words that nobody asked for are said once, can be read back, and wait in the outbox", async () => {
     await using world = await open();
     const { places, outbox, sessions } = world.store;
     const reply = [{ part: 0, message: { text: "the kettle boils", kind: "reply" } as const }];
-    const words = { turnId: turnId("said-1"), sessionKey: KEY, agentId: AGENT, principal: OPERATOR, to: HERE, reply, at: 5 };
+    const words = {
+      turnId: turnId("said-1"),
+      sessionKey: KEY,
+      agentId: AGENT,
+      principal: OPERATOR,
+      to: HERE,
+      reply,
+      at: 5,
+    };
     expect([await places.say(words), await places.say(words)]).toEqual([true, false]);
     expect((await outbox.pending(10)).map(({ id, to }) => [id, to.chat])).toEqual([["said-1:0", "42"]]);
     const { items } = await sessions.transcript(KEY, { limit: 10 });

@@ -43,6 +43,7 @@ import {
   startEngine,
   startHeartbeat,
   startRuns,
+  type Times,
 } from "./schedule/index.ts";
 
 export interface AutomationParts {
@@ -91,46 +92,22 @@ export function createAutomation(parts: AutomationParts): Automation {
     stopping: stopping.signal,
   });
   const channel = createCronChannel({ clock, places: store.places, homes, systemEvents, outbox: parts.outbox });
-  let engine: Engine | null = null;
+  const at: Desk = { times, homes, systemEvents, engine: null };
   let notices: readonly string[] = [];
   const jobs = createJobs({
     ...parts,
     store: store.jobs,
     times,
     engine: {
-      poke: () => engine?.poke(),
-      runNow: async (id, at) => (await engine?.runNow(id, at)) ?? null,
+      poke: () => at.engine?.poke(),
+      runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
     },
     isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {
     notices = await applyConfigJobs({ ...parts, store: store.jobs, times }, cron.jobs.map(jobOfFile));
     for (const notice of notices) parts.log.warn("job of the configuration left out", { because: notice });
-    engine?.poke();
-  };
-
-  const begin = (): AsyncDisposable => {
-    const ended = async (runId: string, outcome: RunOutcome, turnId: TurnId | null): Promise<void> =>
-      engine?.ended(runId, outcome, turnId);
-    const runs = startRuns(
-      {
-        ...parts,
-        ...{ turns: store.turns, jobs: store.jobs, homes, systemEvents, receiver: parts.receiver(), ended },
-        rights: rightsOf(parts),
-        abort: (sessionKey) => void parts.queue().abort(sessionKey),
-      },
-      () => config().cron.maxRunsAtOnce,
-    );
-    const told = (news: JobNews): void => tell(parts, homes, news);
-    engine = startEngine({ ...parts, store: store.jobs, times, starter: runs, told });
-    const running = engine;
-    return {
-      async [Symbol.asyncDispose]() {
-        engine = null;
-        await running[Symbol.asyncDispose]();
-        await runs[Symbol.asyncDispose]();
-      },
-    };
+    at.engine?.poke();
   };
 
   let running: AsyncDisposable | null = null;
@@ -138,7 +115,7 @@ export function createAutomation(parts: AutomationParts): Automation {
   const follow = async (from: Config): Promise<void> => {
     await applyFile(from);
     pulse?.poke();
-    if (from.cron.enabled && !stopping.signal.aborted) running ??= begin();
+    if (from.cron.enabled && !stopping.signal.aborted) running ??= beginJobs(parts, at);
     if (from.cron.enabled || !running) return;
     const old = running;
     running = null;
@@ -162,6 +139,41 @@ export function createAutomation(parts: AutomationParts): Automation {
           await running?.[Symbol.asyncDispose]();
         },
       };
+    },
+  };
+}
+
+/** What the parts of this file share. */
+interface Desk {
+  readonly times: Times;
+  readonly homes: Homes;
+  readonly systemEvents: SystemEvents;
+  /** Null while jobs are switched off. */
+  engine: Engine | null;
+}
+
+function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
+  const { store, config } = parts;
+  const { homes, systemEvents, times } = at;
+  const ended = async (runId: string, outcome: RunOutcome, turnId: TurnId | null): Promise<void> =>
+    at.engine?.ended(runId, outcome, turnId);
+  const runs = startRuns(
+    {
+      ...parts,
+      ...{ turns: store.turns, jobs: store.jobs, homes, systemEvents, receiver: parts.receiver(), ended },
+      rights: rightsOf(parts),
+      abort: (sessionKey) => void parts.queue().abort(sessionKey),
+    },
+    () => config().cron.maxRunsAtOnce,
+  );
+  const told = (news: JobNews): void => tell(parts, homes, news);
+  const engine = startEngine({ ...parts, store: store.jobs, times, starter: runs, told });
+  at.engine = engine;
+  return {
+    async [Symbol.asyncDispose]() {
+      at.engine = null;
+      await engine[Symbol.asyncDispose]();
+      await runs[Symbol.asyncDispose]();
     },
   };
 }

@@ -258,7 +258,7 @@ export interface OutboxStore extends PostStore {
 
 export interface SessionStore {
   get(key: SessionKey): Promise<SessionSummary | null>;
-  /** Most recent activity first. `search` matches title and key. */
+  /** Most recent activity first. `search` matches title and key. Sessions of runs only when `channel` or `search` asks for them. */
   list(filter: { readonly search?: string; readonly channel?: string }, page: Page): Promise<Listed<SessionSummary>>;
   /** Newest page first; inside a page oldest first. `next` leads to older items. */
   transcript(key: SessionKey, page: Page): Promise<Listed<TranscriptItem>>;

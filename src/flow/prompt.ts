@@ -8,7 +8,7 @@ import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
-import { eventWords } from "./event-words.ts";
+import { eventWords } from "./own/event-words.ts";
 import { createFactsTeller, type FactsTeller } from "./facts.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapUntrusted } from "../kit/marks/untrusted.ts";

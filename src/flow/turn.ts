@@ -20,7 +20,7 @@ import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { attachMedia } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
-import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./quiet-turns.ts";
+import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./own/quiet-turns.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import {

@@ -15,6 +15,7 @@ import {
   listRuns,
   NEW_JOB,
   runJob,
+  shownJob,
   updateJob,
   wake,
 } from "./cron-actions.ts";
@@ -24,18 +25,6 @@ const closed = { additionalProperties: false } as const;
 export function cronRoutes({ jobs }: Pick<HttpDeps, "jobs">): readonly Route[] {
   const NewJob = checked(Type.Unsafe<WireJobInput>(Type.Object(NEW_JOB, closed)));
   const Change = checked(Type.Unsafe<Partial<WireJobInput>>(Type.Object(JOB_CHANGE, closed)));
-  const Wake = checked(
-    Type.Object(
-      {
-        text: Type.String({ minLength: 1 }),
-        mode: Type.Optional(Type.Union([Type.Literal("now"), Type.Literal("next-heartbeat")])),
-      },
-      closed,
-    ),
-  );
-  const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
-  const act = { method: "POST", auth: "operator", body: NO_BODY } as const;
-  const say = { auth: "operator", body: SMALL_JSON } as const;
   return [
     {
       ...read,
@@ -53,8 +42,10 @@ export function cronRoutes({ jobs }: Pick<HttpDeps, "jobs">): readonly Route[] {
       path: "/api/cron/jobs/:id",
       async handle(call) {
         const job = await jobs.get(idOf(call), askerOf(who(call)));
-        const say = `There is no job called ${idOf(call)}.`;
-        return json({ job: jobOf(job ? { kind: "ok", job } : { kind: "refused", code: "job_unknown", say }) });
+        if (job) return json({ job: shownJob(job) });
+        return json({
+          job: jobOf({ kind: "refused", code: "job_unknown", say: `There is no job called ${idOf(call)}.` }),
+        });
       },
     },
     {
@@ -74,6 +65,25 @@ export function cronRoutes({ jobs }: Pick<HttpDeps, "jobs">): readonly Route[] {
       path: `/api/cron/jobs/:id/${action}`,
       handle: async (call: Call) => json({ job: jobOf(await jobs[action](idOf(call), askerOf(who(call)))) }),
     })),
+    ...runRoutes(jobs),
+  ];
+}
+
+const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
+const act = { method: "POST", auth: "operator", body: NO_BODY } as const;
+const say = { auth: "operator", body: SMALL_JSON } as const;
+
+function runRoutes(jobs: HttpDeps["jobs"]): readonly Route[] {
+  const Wake = checked(
+    Type.Object(
+      {
+        text: Type.String({ minLength: 1 }),
+        mode: Type.Optional(Type.Union([Type.Literal("now"), Type.Literal("next-heartbeat")])),
+      },
+      closed,
+    ),
+  );
+  return [
     {
       ...act,
       path: "/api/cron/jobs/:id/run",

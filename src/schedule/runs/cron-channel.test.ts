@@ -13,23 +13,21 @@ const reply: Pick<OutboxRow, "part" | "outcome" | "message"> = {
 const file = { mediaId: "m", name: "n", mimeType: "t", bytes: 1 } as never;
 
 describe("the words of a run", () => {
-  test.each<[string, Partial<typeof reply>, "announce" | "direct" | "silent", boolean, string]>([
-    ["are announced", {}, "announce", false, "announce"],
-    ["are said as they are", {}, "direct", false, "direct"],
-    ["are kept", {}, "silent", false, "nothing"],
-    ["are kept when the agent has sent something", {}, "announce", true, "nothing"],
-    ["that the agent sent itself are said as they are", { part: -3 }, "announce", true, "direct"],
-    ["that the agent sent itself are kept in a silent job", { part: -3 }, "silent", true, "nothing"],
-    ["of a failed run are kept", { outcome: "failed" }, "direct", false, "nothing"],
-    ["of the gateway itself are kept", { message: { kind: "notice", text: "x" } }, "direct", false, "nothing"],
-    [
-      "with files are said as they are",
-      { message: { kind: "reply", text: "x", attachments: [file] } },
-      "announce",
-      false,
-      "direct",
-    ],
-  ])("%s", (_name, more, delivery, posted, expected) => {
+  type Case = Partial<typeof reply> & {
+    readonly delivery?: "announce" | "direct" | "silent";
+    readonly posted?: boolean;
+  };
+  test.each<[string, Case, string]>([
+    ["are announced", { delivery: "announce" }, "announce"],
+    ["are said as they are", { delivery: "direct" }, "direct"],
+    ["are kept", { delivery: "silent" }, "nothing"],
+    ["are kept when the agent has sent something", { delivery: "announce", posted: true }, "nothing"],
+    ["that the agent sent itself are said as they are", { part: -3, delivery: "announce", posted: true }, "direct"],
+    ["that the agent sent itself are kept in a silent job", { part: -3, delivery: "silent" }, "nothing"],
+    ["of a failed run are kept", { outcome: "failed", delivery: "direct" }, "nothing"],
+    ["of the gateway itself are kept", { message: { kind: "notice", text: "x" }, delivery: "direct" }, "nothing"],
+    ["with files are said as they are", { message: { kind: "reply", text: "x", attachments: [file] } }, "direct"],
+  ])("%s", (_name, { delivery = "announce", posted = false, ...more }, expected) => {
     expect(wayOut({ ...reply, ...more }, { delivery }, posted)).toBe(expected as "direct");
   });
 });

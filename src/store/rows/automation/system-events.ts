@@ -54,6 +54,10 @@ type NewEvent = Omit<SystemEventTable, "seq" | "hidden" | "turn_id" | "shown">;
 const ENDED = (state: string) => raw<boolean>`turn_id in (select id from turns where state ${raw.raw(state)})`;
 
 function createQueries(sql: Sql) {
+  return { ...keeping(sql), ...showing(sql) };
+}
+
+function keeping(sql: Sql) {
   return {
     add: sql.prepare((db, p: Params<NewEvent>) =>
       db
@@ -64,6 +68,26 @@ function createQueries(sql: Sql) {
     forget: sql.prepare((db, p: Params<{ before: number }>) =>
       db.deleteFrom("system_events").where("expires_at", "<", p("before")),
     ),
+    tooMany: sql.prepare((db, p: Params<Key & { keep: number }>) =>
+      db
+        .selectFrom("system_events")
+        .select("seq")
+        .where("session_key", "=", p("key"))
+        .where("shown", "=", raw.lit(0))
+        .where("hidden", "=", raw.lit(0))
+        .where("turn_id", "is", null)
+        .orderBy("seq", "desc")
+        .limit((eb) => eb.lit(-1))
+        .offset(p("keep")),
+    ),
+    hide: sql.prepare((db, p: Params<{ seq: number }>) =>
+      db.updateTable("system_events").set({ hidden: 1, text: "" }).where("seq", "=", p("seq")),
+    ),
+  };
+}
+
+function showing(sql: Sql) {
+  return {
     settle: sql.prepare((db, p: Params<Key>) =>
       db
         .updateTable("system_events")
@@ -97,21 +121,6 @@ function createQueries(sql: Sql) {
         .where("shown", "=", raw.lit(0))
         .where("turn_id", "=", p("turnId"))
         .orderBy("seq"),
-    ),
-    tooMany: sql.prepare((db, p: Params<Key & { keep: number }>) =>
-      db
-        .selectFrom("system_events")
-        .select("seq")
-        .where("session_key", "=", p("key"))
-        .where("shown", "=", raw.lit(0))
-        .where("hidden", "=", raw.lit(0))
-        .where("turn_id", "is", null)
-        .orderBy("seq", "desc")
-        .limit((eb) => eb.lit(-1))
-        .offset(p("keep")),
-    ),
-    hide: sql.prepare((db, p: Params<{ seq: number }>) =>
-      db.updateTable("system_events").set({ hidden: 1, text: "" }).where("seq", "=", p("seq")),
     ),
     waiting: sql.prepare((db, p: Params<Key & { now: number }>) =>
       db

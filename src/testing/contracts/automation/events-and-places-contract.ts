@@ -21,6 +21,7 @@ export function eventsAndPlacesContract(name: string, open: Open): void {
     boundPromises(open);
     placePromises(open);
     sayPromises(open);
+    listPromises(open);
   });
 }
 
@@ -112,6 +113,20 @@ function placePromises(open: Open): void {
     await inbox.accept(row("in4", "group", { receivedAt: 40, scope: "group" }));
     expect((await places.lastOf([OPERATOR]))?.sessionKey).toBe(sessionKey("new"));
     expect(await places.lastOf(["telegram:user:9" as Principal])).toBeNull();
+  });
+}
+
+function listPromises(open: Open): void {
+  test("the session of a run is listed when it is asked for, and not among people's", async () => {
+    await using world = await open();
+    const { inbox, sessions } = world.store;
+    await inbox.accept(row("in1", "talk"));
+    await inbox.accept(row("in2", "run", { origin: "cron", address: { ...HERE, channel: "cron" } }));
+    const listed = async (filter: Parameters<typeof sessions.list>[0]) =>
+      (await sessions.list(filter, { limit: 10 })).items.map(({ key }) => key);
+    expect(await listed({})).toEqual([sessionKey("talk")]);
+    expect(await listed({ channel: "cron" })).toEqual([sessionKey("run")]);
+    expect(await listed({ search: "run" })).toEqual([sessionKey("run")]);
   });
 }
 

@@ -38,6 +38,7 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
     limit: { calls: 30, perMs: MINUTE_MS },
     timeoutMs: 15_000,
     async run({ text, when, timezone }, { context }) {
+      if (context.role === "guest") throw new Error("Guests cannot make reminders.");
       if (context.cause === "cron") throw new Error("A job that is running cannot make reminders.");
       const after = relative(when);
       const expr = after === null ? when : new Date(clock.now() + after).toISOString();

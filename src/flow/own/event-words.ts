@@ -1,8 +1,8 @@
 /** What waits for a session as a model reads it: what to do goes into the facts, what others said into blocks that cannot be mistaken for them. */
-import type { ClaimedEvents, SystemEvent } from "../contracts/automation/system-event.ts";
-import type { Ids } from "../kit/ids.ts";
-import { oneLine } from "../kit/marks/markers.ts";
-import { wrapUntrusted } from "../kit/marks/untrusted.ts";
+import type { ClaimedEvents, SystemEvent } from "../../contracts/automation/system-event.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { oneLine } from "../../kit/marks/markers.ts";
+import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
 
 export interface EventWords {
   /** For the block of facts. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { AgentEvent } from "../contracts/agent.ts";
-import type { InboxId } from "../contracts/ids.ts";
-import { inbound } from "../testing/messages.ts";
+import type { AgentEvent } from "../../contracts/agent.ts";
+import type { InboxId } from "../../contracts/ids.ts";
+import { inbound } from "../../testing/messages.ts";
 import { hasNothingToSay, withoutAck } from "./quiet-turns.ts";
 
 const done = (text: string): Extract<AgentEvent, { type: "done" }> => ({

@@ -1,7 +1,7 @@
 /** Turns that nobody asked for may end without a word: nothing was left to tell, or a heartbeat found nothing. Pure decisions. */
-import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
-import type { Batch } from "../contracts/queue.ts";
-import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "./turn-ending.ts";
+import type { ClaimedEvents } from "../../contracts/automation/system-event.ts";
+import type { Batch } from "../../contracts/queue.ts";
+import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "../turn-ending.ts";
 
 /** What an agent says when a heartbeat finds nothing, at the start or the end of its reply. */
 export const HEARTBEAT_OK = "HEARTBEAT_OK";

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import type { CommandContext } from "../../contracts/command.ts";
+import type { AgentId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { JobDesk } from "../../contracts/automation/jobs.ts";
+import { createJobs, createTimes, readRelative } from "../../schedule/index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { inbound } from "../../testing/messages.ts";
+import { realStore } from "../../testing/real-store.ts";
+import { createSeqIds } from "../../testing/seq-ids.ts";
+import { cronCommand, readAdd } from "./cron-command.ts";
+
+async function world() {
+  const clock = createFakeClock(Date.UTC(2026, 0, 1));
+  const real = await realStore(clock);
+  const runs: unknown[] = [];
+  const engine = {
+    poke: () => undefined,
+    async runNow(...asked: unknown[]) {
+      runs.push(asked);
+      return null;
+    },
+  };
+  const jobs: JobDesk = {
+    ...createJobs({ clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes("UTC"), engine }),
+    wake: async () => ({ kind: "ok", sessionKey: "s" as SessionKey }),
+    status: async () => ({ enabled: true, nextAt: null, running: 0 }),
+  };
+  const command = cronCommand({ clock, jobs, relative: readRelative });
+  const say = (args: string, turn = "turn_0001", role: Role = "owner") => {
+    const message = inbound(`/cron ${args}`);
+    const context: CommandContext = {
+      ...{ sessionKey: "agent:default:webchat:dm:1" as SessionKey, sessionFile: "f", agentId: "default" as AgentId },
+      ...{ turnId: turn as TurnId, role, message },
+    };
+    return command.run(args, context, new AbortController().signal);
+  };
+  return { say, runs, store: real.store.jobs, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+}
+
+describe("/cron", () => {
+  test("makes a job, lists it, pauses, resumes, runs and removes it", async () => {
+    await using fx = await world();
+    expect(await fx.say("")).toContain("Nothing is planned.");
+    expect(await fx.say("add every 30m check the mail")).toBe(
+      "job-turn0001 is planned. Next: 2026-01-01T00:30:00.000Z",
+    );
+    expect(await fx.say("list")).toContain("`job-turn0001` every 30m: check the mail");
+    expect(await fx.say("pause job-turn0001")).toContain("is paused");
+    expect(await fx.say("resume job-turn0001")).toContain("is active");
+    expect(await fx.say("run job-turn0001")).toBe("job-turn0001 begins now.");
+    expect(await fx.say("runs job-turn0001")).toBe("job-turn0001 has not run yet.");
+    expect(await fx.say("remove job-turn0001")).toBe("job-turn0001 is removed.");
+    expect(await fx.say("wake look up")).toBe("The assistant is told.");
+    expect(await fx.say("status")).toContain("nothing is planned");
+    expect(await fx.say("fly")).toContain('I do not know "fly"');
+    expect(await fx.say("pause nothing")).toBe("There is no job called nothing.");
+  });
+
+  test("run again after a crash makes one job, and one run of it", async () => {
+    await using fx = await world();
+    const first = await fx.say("add in 20m water the plants");
+    expect(await fx.say("add in 20m water the plants")).toBe(first);
+    expect((await fx.store.list({}, { limit: 10 })).items).toMatchObject([{ deleteAfterRun: true, source: "person" }]);
+    await fx.say("run job-turn0001");
+    await fx.say("run job-turn0001");
+    expect(new Set(fx.runs.map((asked) => JSON.stringify(asked))).size).toBe(1);
+  });
+});
+
+const clock = createFakeClock(Date.UTC(2026, 0, 1));
+test.each([
+  ["every 30m check", { schedule: { kind: "every", expr: "30m" }, task: "check" }],
+  ["at 2026-12-24T18:00:00Z light up", { schedule: { kind: "at", expr: "2026-12-24T18:00:00Z" }, task: "light up" }],
+  ['"0 9 * * 1-5" plan the day', { schedule: { kind: "cron", expr: "0 9 * * 1-5" }, task: "plan the day" }],
+  ["in 20 minutes water", { schedule: { kind: "at", expr: "2026-01-01T00:20:00.000Z" }, task: "water" }],
+  ["in 20m water", { schedule: { kind: "at", expr: "2026-01-01T00:20:00.000Z" }, task: "water" }],
+  ["in a while water", null],
+  ["tomorrow", null],
+])("%p is read as %j", (text, expected) => {
+  expect(readAdd({ clock, relative: readRelative }, text)).toEqual(expected as never);
+});

@@ -70,6 +70,8 @@ export interface InboxStore {
   ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
   /** Everything accepted whose turn has not ended, oldest first; `turn` is set when an earlier life had begun it. */
   unfinished(): Promise<readonly UnfinishedRow[]>;
+  /** Other words for a message that no turn has claimed; fsynced. False: one has, or there is no such message. */
+  rewrite(id: InboxId, text: string, at: number): Promise<boolean>;
   /** Null: there is no such message. */
   senderOf(id: InboxId): Promise<Principal | null>;
 }

@@ -112,6 +112,8 @@ export interface InboxTable {
   done: Flag;
   /** 1: came when its session was full, and is shown shortened. 2: is only counted. */
   overflow: Generated<0 | 1 | 2>;
+  /** Its sender changed it while it waited. */
+  edited_at: number | null;
 }
 
 export interface TurnTable {

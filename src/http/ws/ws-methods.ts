@@ -4,7 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
-import { cancelMessage } from "../chat/cancel-message.ts";
+import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
@@ -48,6 +48,7 @@ const PARAMS = () => ({
   }),
   steer: strict({ session, text: Type.String(), clientId }),
   cancel: strict({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+  edit: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), text: Type.String() }),
   session: strict({ session }),
   list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
   view: strict({ session, ...paging }),
@@ -78,6 +79,9 @@ export function createMethods(
     "chat.steer": method<"chat.steer">(params.steer, (said, socket) => send({ ...said, steer: true }, socket)),
     "chat.cancel": method<"chat.cancel">(params.cancel, ({ id }, socket) =>
       cancelMessage(deps, id, socket.data.identity.principal),
+    ),
+    "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
+      editMessage(deps, { id, text, maxChars: limits.maxMessageChars }, socket.data.identity.principal),
     ),
     "chat.abort": method<"chat.abort">(params.session, (asked) => ({ aborted: deps.live.abort(keyOf(asked.session)) })),
     "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>

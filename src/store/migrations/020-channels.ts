@@ -1,4 +1,4 @@
-/** People who asked to be let in, what channels have to know after a restart, and the words of voice messages. Never edited once released. */
+/** People who asked to be let in, what channels have to know after a restart, the words of voice messages, and messages that were changed while they waited. Never edited once released. */
 import type { Migration } from "./migration.ts";
 
 export const channels: Migration = {
@@ -35,6 +35,8 @@ create table spoken_words (
 ) strict, without rowid;
 
 create index spoken_words_old on spoken_words (at);
+
+alter table inbox add column edited_at integer;
 
 create index media_by_owner on media (owner, at, bytes);
 `,

@@ -42,7 +42,10 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
     });
 }
 
-type UserColumns = Pick<InboxTable, "id" | "text" | "attachments" | "received_at" | "turn_id">;
+const SAID = [
+  ...["id", "text", "attachments", "received_at", "turn_id", "edited_at"],
+] as const satisfies readonly (keyof InboxTable)[];
+type UserColumns = Pick<InboxTable, (typeof SAID)[number]>;
 const REPLY = [
   ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
 ] as const satisfies readonly (keyof OutboxTable)[];
@@ -61,11 +64,7 @@ function createQueries(sql: Sql) {
         .limit(1),
     ),
     messages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
-      db
-        .selectFrom("inbox")
-        .select(["id", "text", "attachments", "received_at", "turn_id"])
-        .where("turn_id", "=", p("turnId"))
-        .orderBy("seq"),
+      db.selectFrom("inbox").select(SAID).where("turn_id", "=", p("turnId")).orderBy("seq"),
     ),
     toolCalls: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
@@ -85,7 +84,7 @@ function createQueries(sql: Sql) {
     waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
       db
         .selectFrom("inbox")
-        .select(["id", "text", "attachments", "received_at", "turn_id"])
+        .select(SAID)
         .where("session_key", "=", p("key"))
         .where("done", "=", raw.lit(0))
         .where("turn_id", "is", null)
@@ -104,6 +103,7 @@ function toUserItem(row: UserColumns): TranscriptItem {
     turnId: row.turn_id,
     inboxId: row.id,
     ...(attachments.length > 0 ? { attachments } : {}),
+    ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
   };
 }
 

@@ -77,7 +77,10 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
     store: memory.store,
     receiver: { receive: async (message) => take(intake, message) },
     live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
-    takeBack: { cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" } },
+    takeBack: {
+      cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
+      rewrite: async () => ({ kind: "unknown" }),
+    },
     page: testPage(),
     webchat: { toInbound: (input) => inbound("webchat", input) },
     api: { toInbound: (input) => inbound("api", input) },

@@ -176,6 +176,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
     media: store.media,
     briefing,
     files,
+    reactions: store.outbox,
     attached: attachedFiles({ log, store, config }, options),
   };
   const turns = startTurns(answering, (agentId) => turnLimits(config(), agentId));

@@ -26,6 +26,7 @@ import type { RoleGrantStore } from "./store-role-grants.ts";
 import type { QueueModeStore } from "./store-queue-modes.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PostStore } from "./store/posts.ts";
+import type { ReactionStore } from "./store/reactions.ts";
 import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 
@@ -225,7 +226,7 @@ export interface TurnResult {
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface OutboxStore extends PostStore {
+export interface OutboxStore extends PostStore, ReactionStore {
   /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;

@@ -8,8 +8,8 @@ import type { Ids } from "../kit/ids.ts";
 import { block, hasMarks, oneLine } from "./markers.ts";
 
 export interface FactsTeller {
-  /** The block for this turn, or null when the model knows enough. `attached`: one note for each file. */
-  tell(batch: Batch, attached?: readonly string[]): string | null;
+  /** The block for this turn, or null when the model knows enough. `news`: lines that are only true now, such as a note for each file. */
+  tell(batch: Batch, news?: readonly string[]): string | null;
 }
 
 /** What a conversation was told last. */
@@ -54,14 +54,14 @@ export function createFactsTeller(
   };
 
   return {
-    tell(batch, attached = []) {
+    tell(batch, news = []) {
       const now = deps.clock.now();
       const facts = factsOf(batch, now, options.zone);
       const { name } = batch.sessionFile;
-      if (!shouldTell(told.get(name) ?? null, facts).tell) return null;
+      if (!shouldTell(told.get(name) ?? null, facts).tell && news.length === 0) return null;
       const { at, day, where, settledBytes } = facts;
       remember(name, { at, day, where, settledBytes });
-      return block(deps.ids, "gateway-facts", { body: [...linesOf(batch, now, options.zone), ...attached].join("\n") });
+      return block(deps.ids, "gateway-facts", { body: [...linesOf(batch, now, options.zone), ...news].join("\n") });
     },
   };
 }

@@ -166,6 +166,10 @@ export interface OutboxTable {
   format: NonNullable<OutboundMessage["format"]> | null;
   edited_at: number | null;
   deleted_at: number | null;
+  /** A sign that somebody answered with. */
+  reaction: string | null;
+  /** The turn that was told of it. */
+  reaction_turn: TurnId | null;
 }
 
 /** What is known about a reply when it is stored. */

@@ -47,7 +47,7 @@ const SAID = [
 ] as const satisfies readonly (keyof InboxTable)[];
 type UserColumns = Pick<InboxTable, (typeof SAID)[number]>;
 const REPLY = [
-  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
+  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at", "reaction"],
 ] as const satisfies readonly (keyof OutboxTable)[];
 type ReplyColumns = Pick<OutboxTable, (typeof REPLY)[number]>;
 type ToolColumns = Pick<ToolCallTable, "id" | "tool" | "input" | "output" | "status" | "ms" | "at" | "turn_id">;
@@ -117,6 +117,7 @@ function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptIt
     ...(row.part < 0 ? { extra: true } : {}),
     ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
+    ...(row.reaction === null ? {} : { reaction: row.reaction }),
   };
 }
 

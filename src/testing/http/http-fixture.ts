@@ -82,7 +82,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}): HttpWorld {
       rewrite: async () => ({ kind: "unknown" }),
     },
     page: testPage(),
-    webchat: { toInbound: (input) => inbound("webchat", input) },
+    webchat: { toInbound: (input) => inbound("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
     api: { toInbound: (input) => inbound("api", input) },
     sessions: { parse: parseSession },
     status: () => STATUS,

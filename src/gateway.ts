@@ -139,8 +139,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // work begins
   log.info("queue recovered", await queue.recover());
   const attached = attachedFiles({ log, store, config }, options);
-  const telling = { media: store.media, briefing: createBriefing(deps), systemEvents: store.systemEvents, attached };
-  answer(life, config, { ...deps, ...way, ...telling, files, hooks, events, pool });
+  const telling = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
+  answer(life, config, { ...deps, ...way, ...telling, media: store.media, attached, files, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, plugins, automation, platforms, openPool, token };

@@ -2,7 +2,15 @@
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
-import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
+import {
+  changeMessage,
+  chat,
+  discardSend,
+  react,
+  refreshMedia,
+  sendAgain,
+  sendMessage,
+} from "../state/session-page.ts";
 import { shownQuestions } from "../state/approval-page.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
@@ -29,20 +37,84 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
       {item.text && (
         <div class="row-actions">
           <CopyButton text={item.text} />
+          <Reactions item={item} />
         </div>
       )}
     </article>
   );
 }
 
+/** The assistant hears of it with the next message. */
+const SIGNS = [
+  { emoji: "👍", words: "Good answer" },
+  { emoji: "👎", words: "Bad answer" },
+] as const;
+
+function Reactions({ item }: { readonly item: TranscriptItem }) {
+  return SIGNS.map(({ emoji, words }) => {
+    const chosen = item.reaction === emoji;
+    return (
+      <button
+        key={emoji}
+        type="button"
+        class={`quiet small${chosen ? " chosen" : ""}`}
+        aria-label={words}
+        aria-pressed={chosen}
+        title={words}
+        onClick={() => react(item.id, chosen ? null : emoji)}
+      >
+        {emoji}
+      </button>
+    );
+  });
+}
+
 function UserMessage({ item }: { readonly item: TranscriptItem }) {
+  const [changing, setChanging] = useState(false);
   return (
     <article class="row user" data-testid="message" data-role="user" data-kind="message">
       <Speaker who="You" at={item.at} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
-      {item.text && <div class="bubble">{item.text}</div>}
-      {item.turnId === null && <p class="row-note queued">Waiting for its turn</p>}
+      {item.turnId === null && changing ? (
+        <ChangeWords item={item} done={() => setChanging(false)} />
+      ) : (
+        item.text && <div class="bubble">{item.text}</div>
+      )}
+      {item.editedAt !== undefined && <p class="row-note">Edited</p>}
+      {item.turnId === null && (
+        <p class="row-note queued">
+          Waiting for its turn{" "}
+          {!changing && !item.text.startsWith("/") && (
+            <button type="button" class="quiet small" onClick={() => setChanging(true)}>
+              Change
+            </button>
+          )}
+        </p>
+      )}
     </article>
+  );
+}
+
+/** Possible only while it waits; the gateway has the last word about that. */
+function ChangeWords({ item, done }: { readonly item: TranscriptItem; readonly done: () => void }) {
+  const [text, setText] = useState(item.text);
+  const [problem, setProblem] = useState("");
+  const save = async () => {
+    const refused = await changeMessage(item.id, text.trim());
+    if (refused === null) done();
+    else setProblem(refused);
+  };
+  return (
+    <div class="bubble">
+      <textarea aria-label="Change your message" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      {problem && <p role="alert">{problem}</p>}
+      <button type="button" class="quiet small" disabled={text.trim() === ""} onClick={() => void save()}>
+        Save
+      </button>
+      <button type="button" class="quiet small" onClick={done}>
+        Leave as it is
+      </button>
+    </div>
   );
 }
 

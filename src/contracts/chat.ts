@@ -82,6 +82,8 @@ export interface TranscriptItem {
   readonly editedAt?: number;
   /** Taken back: an item that was shown before is to be shown no more. */
   readonly deleted?: true;
+  /** A sign that somebody answered it with; empty: it was taken back. */
+  readonly reaction?: string;
   readonly tool?: string;
   readonly input?: unknown;
   readonly output?: string;

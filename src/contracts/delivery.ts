@@ -18,6 +18,8 @@ export interface OutboxRow extends ReplyPart {
   /** Its text was changed after it was stored. */
   readonly editedAt?: number;
   readonly deleted?: true;
+  /** A sign that somebody answered it with. */
+  readonly reaction?: string;
 }
 
 /** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and will not be sent again. */

@@ -1,7 +1,7 @@
 /** What the rest of the house may ask about turns in progress. */
 import type { ToolStatus } from "./chat.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "./ids.ts";
-import type { Cancelled } from "./queue.ts";
+import type { Cancelled, Rewritten } from "./queue.ts";
 
 export interface LiveTurns {
   /** What a client that arrives in the middle of a turn has to be shown; null when the session is quiet. */
@@ -10,10 +10,12 @@ export interface LiveTurns {
   abort(sessionKey: SessionKey): boolean;
 }
 
-/** The way back for a message that still waits. */
+/** What can still be done about a message that waits. */
 export interface TakeBack {
   /** Only for the one who sent it. Rejects when its end could not be stored; then it waits as before. */
   cancel(id: InboxId, by: Principal): Promise<Cancelled>;
+  /** Other words instead. Only for the one who sent it, and as long as it waits. */
+  rewrite(id: InboxId, by: Principal, text: string): Promise<Rewritten>;
 }
 
 export interface LiveTurn {

@@ -17,6 +17,8 @@ export interface Queue {
    * waits as before.
    */
   cancel(id: InboxId, by: Principal, end: UnbegunReply): Promise<Cancelled>;
+  /** Other words for a waiting message, from the one who sent it. Rejects when that could not be stored: then it waits as before. */
+  rewrite(id: InboxId, by: Principal, text: string): Promise<Rewritten>;
   /** Chooses how this session goes on, from now on and over restarts; null: as its channel, and the gateway, say. */
   choose(sessionKey: SessionKey, mode: QueueMode | null): Promise<void>;
   /** Stops the running turn of a lane; false when none runs, or a command that will be done at once. */
@@ -46,6 +48,16 @@ export interface UnbegunReply {
 export type Cancelled =
   | { readonly kind: "cancelled"; readonly turnId: TurnId; readonly sessionKey: SessionKey }
   | { readonly kind: "not_waiting" | "unknown" };
+
+/** `command`: what it was, or would be, is not for an agent. */
+export type Rewritten =
+  | {
+      readonly kind: "rewritten";
+      readonly sessionKey: SessionKey;
+      readonly message: InboundMessage;
+      readonly at: number;
+    }
+  | { readonly kind: "not_waiting" | "unknown" | "command" };
 
 /**
  * `talk` is for an agent. A `command` is never joined with anything; `stop` also ends the running turn, and is next. An `errand` is a command

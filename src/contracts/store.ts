@@ -28,6 +28,7 @@ import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PlaceStore } from "./store/places.ts";
 import type { PostStore } from "./store/posts.ts";
+import type { ReactionStore } from "./store/reactions.ts";
 import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { ToolCallStore } from "./store/tool-calls.ts";
@@ -77,6 +78,8 @@ export interface InboxStore {
   ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
   /** Everything accepted whose turn has not ended, oldest first; `turn` is set when an earlier life had begun it. */
   unfinished(): Promise<readonly UnfinishedRow[]>;
+  /** Other words for a message that no turn has claimed; fsynced. False: one has, or there is no such message. */
+  rewrite(id: InboxId, text: string, at: number): Promise<boolean>;
   /** Null: there is no such message. */
   senderOf(id: InboxId): Promise<Principal | null>;
 }
@@ -230,7 +233,7 @@ export interface TurnResult {
 
 // ── outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface OutboxStore extends PostStore {
+export interface OutboxStore extends PostStore, ReactionStore {
   /** What has not ended, oldest first; parts of one turn in order. `after`: only what was stored after this `seq`. */
   pending(limit: number, after?: number): Promise<readonly PendingPart[]>;
   part(id: string): Promise<OutboxRow | null>;

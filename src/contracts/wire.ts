@@ -44,6 +44,10 @@ export interface WireMethods {
   };
   /** `id` as it was accepted; only as long as it waits, and for the one who sent it. */
   "chat.cancel": { params: { id: string }; result: { cancelled: boolean; turnId: string } };
+  /** Other words for a message of one's own, as long as it waits. */
+  "chat.edit": { params: { id: string; text: string }; result: { edited: boolean } };
+  /** A sign under a message of the assistant; null takes it back. The assistant hears of it with its next turn. */
+  "chat.react": { params: { id: string; emoji: string | null }; result: { reacted: boolean } };
   "chat.abort": { params: { session: string }; result: { aborted: boolean } };
   "sessions.list": {
     params: { search?: string; limit?: number; cursor?: string };

@@ -6,6 +6,7 @@ import type { Commands } from "../contracts/command.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
+import type { ReactionStore } from "../contracts/store/reactions.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./own/event-words.ts";
@@ -19,6 +20,8 @@ const MODELS_SEE: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "ima
 interface PromptDeps {
   readonly media: MediaStore;
   readonly commands?: Commands;
+  /** Without them the model does not hear how its messages were taken. */
+  readonly reactions?: Pick<ReactionStore, "tell">;
   /** Without it an agent sees pictures and opens nothing. */
   readonly attached?: AttachedFiles;
   /** Without them the model gets the words alone. */
@@ -43,7 +46,7 @@ export async function promptFor(deps: PromptDeps, batch: Batch, told: ClaimedEve
   const { attached, ...input } = await wordsFor(deps, batch);
   if (!deps.briefing) return input;
   const { lines, blocks } = eventWords(deps.briefing.ids, told);
-  const facts = deps.briefing.facts.tell(batch, [...lines, ...attached]);
+  const facts = deps.briefing.facts.tell(batch, [...lines, ...(await reactionsFor(deps, batch)), ...attached]);
   const preface = [...(facts === null ? [] : [facts]), ...blocks].join("\n\n");
   return { ...input, text: inGoodHands(deps.briefing, batch, input.text), ...(preface === "" ? {} : { preface }) };
 }
@@ -56,6 +59,11 @@ export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said[
   const text = inGoodHands(deps.briefing, { entries, role }, input.text);
   if (attached.length === 0) return { ...input, text };
   return { ...input, text, preface: block(deps.briefing.ids, "gateway-facts", { body: attached.join("\n") }) };
+}
+
+async function reactionsFor({ reactions }: PromptDeps, { sessionKey, turnId }: Batch): Promise<readonly string[]> {
+  const told = (await reactions?.tell(sessionKey, turnId)) ?? [];
+  return told.map(({ emoji, text }) => `reaction: ${oneLine(emoji)} to your message "${oneLine(text)}"`);
 }
 
 interface Words extends PromptInput {

@@ -1,4 +1,4 @@
-/** A waiting message that its sender takes back: ended in the store, then told to everyone who watches, then delivered like any other end. */
+/** A waiting message that its sender changes, or takes back: ended in the store, then told to everyone who watches, then delivered like any other end. */
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { TakeBack } from "../contracts/flow.ts";
@@ -19,6 +19,14 @@ export function createTakeBack(deps: {
       events.emit("turn.joined", about);
       events.emit("turn.ended", { ...about, outcome: "aborted", ms: 0, usage: NOTHING_USED });
       outbox.wake();
+      return done;
+    },
+    async rewrite(id, by, text) {
+      const done = await queue.rewrite(id, by, text);
+      if (done.kind !== "rewritten") return done;
+      const { attachments, receivedAt } = done.message;
+      const item = { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null } as const;
+      events.emit("message", { sessionKey: done.sessionKey, item: { ...item, editedAt: done.at } });
       return done;
     },
   };

@@ -13,6 +13,7 @@ import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
+import type { ReactionStore } from "../contracts/store/reactions.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
@@ -50,6 +51,8 @@ export interface TurnsDeps {
   readonly commands?: Commands;
   /** What the model is told before people's words. */
   readonly briefing?: Briefing;
+  /** Without them the model does not hear how its messages were taken. */
+  readonly reactions?: Pick<ReactionStore, "tell">;
   /** Without it an agent sees pictures and opens nothing. */
   readonly attached?: AttachedFiles;
   /** Without it a reply carries no files. */

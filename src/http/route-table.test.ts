@@ -61,6 +61,7 @@ describe("the route table", () => {
       "operator GET /api/turns/:id",
       "operator GET /metrics",
       "operator GET /ws",
+      "operator PATCH /api/messages/:id",
       "operator PATCH /api/sessions/:key",
       "operator POST /api/approvals/:id",
       "operator POST /api/chat",

@@ -34,7 +34,7 @@ export function routeTable(
     ...signInRoutes(deps.signIn),
     ...operateRoutes(deps),
     ...chatRoutes(deps, limits),
-    ...messageRoutes(deps),
+    ...messageRoutes(deps, limits),
     ...sessionRoutes(deps),
     ...sessionSettingRoutes(deps),
     ...turnRoutes(deps),

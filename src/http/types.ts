@@ -37,7 +37,10 @@ export interface HttpDeps {
   readonly events: Events;
   readonly stream: ClientStream;
   readonly page: PageAssets;
-  readonly webchat: InboundMaker;
+  readonly webchat: InboundMaker & {
+    /** A sign under a message of ours; null takes it back. False: there is no such message. */
+    takeReaction(messageId: string, emoji: string | null): Promise<boolean>;
+  };
   readonly api: InboundMaker;
   readonly sessions: SessionNames;
   status(): GatewayStatus;

@@ -4,6 +4,7 @@
  * While it runs, what waits may be offered to the running turn, and joins it or stays. Ready lanes wait in line behind others of their
  * priority, so a busy session cannot starve a quiet one. An empty lane is forgotten. The store is the truth; this is its index.
  */
+import type { InboundMessage } from "../contracts/chat.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { BatchEntry, QueueMode } from "../contracts/queue.ts";
 import * as moves from "./lane-table.ts";
@@ -54,8 +55,8 @@ export type NextWork =
 
 export interface Removed {
   readonly work: Work;
-  /** Back to its place. */
-  restore(now: number): void;
+  /** Back to its place, with these words if it has others now. */
+  restore(now: number, message?: InboundMessage): void;
 }
 
 /** However much keeps coming, a session is not kept waiting longer than this many quiet times. */
@@ -222,7 +223,9 @@ function remove(table: LaneTable, id: InboxId, now: number): Removed | null {
     if (!work) return null;
     moves.countWork(table, work, -1);
     if (at === 0) standAgain(table, lane, now);
-    return { work, restore: (later) => putBack(table, work, { ahead, mode }, later) };
+    const withWords = (message: InboundMessage | undefined): Work =>
+      message ? { ...work, entries: work.entries.map((entry) => ({ ...entry, message })) } : work;
+    return { work, restore: (later, message) => putBack(table, withWords(message), { ahead, mode }, later) };
   }
   return null;
 }

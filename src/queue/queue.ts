@@ -6,6 +6,7 @@ import type {
   Cancelled,
   Queue,
   QueueEntry,
+  Rewritten,
   StopCause,
   UnbegunReply,
   WorkKind,
@@ -49,6 +50,7 @@ export function createQueue(deps: QueueDeps, settings: () => QueueSettings): Que
     take: (signal) => takeNext(world, "talk", signal),
     takeCommand: (signal) => takeNext(world, "commands", signal),
     cancel: (id, by, end) => cancel(world, { id, by }, end),
+    rewrite: (id, by, text) => rewrite(world, { id, by }, text),
     async choose(sessionKey, mode) {
       await deps.store.sessions.setQueueMode(sessionKey, mode);
       lanes.setMode(sessionKey, mode);
@@ -214,6 +216,32 @@ async function cancel(
   }
   world.forget(removed.work);
   return { kind: "cancelled", turnId, sessionKey };
+}
+
+/** Taken out while it is stored, so that no turn begins with words that are about to change. */
+async function rewrite(
+  world: QueueWorld,
+  { id, by }: { readonly id: InboxId; readonly by: Principal },
+  text: string,
+): Promise<Rewritten> {
+  const { lanes, clock } = world;
+  if ((await world.store.inbox.senderOf(id)) !== by) return { kind: "unknown" };
+  const removed = lanes.remove(id, clock.elapsed());
+  const first = removed?.work.entries[0];
+  if (!removed || !first) return { kind: "not_waiting" };
+  const { sessionKey, role } = removed.work;
+  const message = { ...first.message, text };
+  const kindOf = (one: typeof message) => world.workKind?.({ message: one, role }) ?? "talk";
+  let changed = false;
+  try {
+    if (kindOf(first.message) !== "talk" || kindOf(message) !== "talk") return { kind: "command" };
+    const at = clock.now();
+    changed = await world.store.inbox.rewrite(id, text, at);
+    return changed ? { kind: "rewritten", sessionKey, message, at } : { kind: "not_waiting" };
+  } finally {
+    removed.restore(clock.elapsed(), changed ? message : undefined);
+    world.ring();
+  }
 }
 
 async function takeNext(world: QueueWorld, sort: "talk" | "commands", signal: AbortSignal): Promise<Batch> {

@@ -152,6 +152,50 @@ describe("a message that is taken back", () => {
   });
 });
 
+describe("a message that is changed while it waits", () => {
+  test("is answered with its new words, in its old place, over a restart", async () => {
+    await using fx = await queueWorld();
+    await fx.say("a", "one");
+    const two = idOf(await fx.say("a", "two"));
+    await fx.say("a", "three");
+    expect(await fx.queue.rewrite(two, A, "deux")).toMatchObject({ kind: "rewritten", message: { text: "deux" } });
+    expect(await fx.answer()).toEqual(["one"]);
+    await fx.restart();
+    expect([await fx.answer(), await fx.answer()]).toEqual([["deux"], ["three"]]);
+    const { items } = await fx.store.sessions.transcript(keyOf("a"), { limit: 10 });
+    const said = items.filter(({ role }) => role === "user");
+    expect(said.map(({ text, editedAt }) => [text, editedAt !== undefined])).toEqual([
+      ["one", false],
+      ["deux", true],
+      ["three", false],
+    ]);
+  });
+
+  test("stays as it is for others, once its turn has begun, and where a command is meant", async () => {
+    await using fx = await queueWorld();
+    const one = idOf(await fx.say("a", "one"));
+    const two = idOf(await fx.say("a", "/status"));
+    expect(await fx.queue.rewrite(one, "B" as Principal, "x")).toEqual({ kind: "unknown" });
+    expect(await fx.queue.rewrite(one, A, "/stop")).toEqual({ kind: "command" });
+    expect(await fx.queue.rewrite(two, A, "words")).toEqual({ kind: "command" });
+    const batch = await fx.take();
+    expect([words(batch), await fx.queue.rewrite(one, A, "x")]).toEqual([["one"], { kind: "not_waiting" }]);
+    await batch.finish(DONE);
+    expect(await fx.queue.rewrite(one, A, "x")).toEqual({ kind: "not_waiting" });
+  });
+
+  test("waits in its place with its old words when the disk does not take the new ones", async () => {
+    await using fx = await queueWorld();
+    const one = idOf(await fx.say("a", "one"));
+    await fx.say("a", "two");
+    const { rewrite } = fx.store.inbox;
+    (fx.store.inbox as { rewrite: unknown }).rewrite = () => Promise.reject(new Error("disk full"));
+    await expect(fx.queue.rewrite(one, A, "x")).rejects.toThrow("disk full");
+    (fx.store.inbox as { rewrite: unknown }).rewrite = rewrite;
+    expect([await fx.answer(), await fx.answer()]).toEqual([["one"], ["two"]]);
+  });
+});
+
 describe("a message that waited too long", () => {
   test("needs no agent: it ends with what is said about it while all agents are busy", async () => {
     await using fx = await queueWorld({ ttlMs: HOUR_MS });

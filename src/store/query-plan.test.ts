@@ -63,6 +63,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
       await store.turns.list({ ...outcome, ...session }, { limit: 10 });
   await store.inbox.unfinished();
   await store.inbox.senderOf("in1" as InboxId);
+  await store.outbox.react("t1:0", "👍");
+  await store.outbox.tell(sessionKey("a"), "t1" as TurnId);
+  await store.inbox.rewrite("in1" as InboxId, "x", 1);
   await store.inbox.accept({ ...row("in8", "a"), overflow: { maxShown: 1 } });
   await store.inbox.accept({ ...row("in9", "a"), overflow: { maxShown: 1 } });
   const overflow = { through: "in9" as InboxId, chat: HERE };

@@ -119,6 +119,8 @@ export interface InboxTable {
   /** 1: came when its session was full, and is shown shortened. 2: is only counted. */
   overflow: Generated<0 | 1 | 2>;
   origin: Generated<MessageOrigin>;
+  /** Its sender changed it while it waited. */
+  edited_at: number | null;
 }
 
 export interface TurnTable {
@@ -171,6 +173,10 @@ export interface OutboxTable {
   format: NonNullable<OutboundMessage["format"]> | null;
   edited_at: number | null;
   deleted_at: number | null;
+  /** A sign that somebody answered with. */
+  reaction: string | null;
+  /** The turn that was told of it. */
+  reaction_turn: TurnId | null;
 }
 
 /** What is known about a reply when it is stored. */

@@ -7,7 +7,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
 export interface WebChatRecord {
-  readonly outbox: Pick<Store["outbox"], "rewrite">;
+  readonly outbox: Pick<Store["outbox"], "rewrite" | "react">;
   readonly sessions: Pick<Store["sessions"], "transcript">;
 }
 
@@ -41,6 +41,17 @@ export function webChatAbilities(deps: AbilityDeps): Pick<Channel, "edit" | "del
     delete: (target) => rewrite(target, null),
     history: async ({ sessionKey }, { limit, before }) => readHistory(deps.store, sessionKey, { limit, before }),
   };
+}
+
+/** A sign from the page under a message of ours; null takes it back. False: there is no such message. */
+export async function takeReaction(deps: AbilityDeps, messageId: string, emoji: string | null): Promise<boolean> {
+  const row = await deps.store.outbox.react(messageId, emoji);
+  if (!row) return false;
+  deps.events.emit("message", {
+    sessionKey: row.sessionKey,
+    item: { ...toTranscriptItem(row), reaction: emoji ?? "" },
+  });
+  return true;
 }
 
 type TargetKey = Parameters<WebChatRecord["outbox"]["rewrite"]>[0];

@@ -17,5 +17,6 @@ export function toTranscriptItem(part: OutboxRow): TranscriptItem {
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(part.editedAt === undefined ? {} : { editedAt: part.editedAt }),
     ...(part.deleted ? { deleted: true } : {}),
+    ...(part.reaction === undefined ? {} : { reaction: part.reaction }),
   };
 }

@@ -2,12 +2,14 @@
 import type { Channel } from "../../contracts/channel.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
-import { type AbilityDeps, webChatAbilities } from "./abilities.ts";
+import { type AbilityDeps, takeReaction, webChatAbilities } from "./abilities.ts";
 import { toInbound, type WebChatInput } from "./inbound.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
 export interface WebChat extends Channel {
   toInbound(input: WebChatInput): InboundMessage;
+  /** A sign from the page under a message of ours; null takes it back. False: there is no such message. */
+  takeReaction(messageId: string, emoji: string | null): Promise<boolean>;
 }
 
 export interface WebChatDeps {
@@ -22,6 +24,8 @@ export function createWebChat(deps: WebChatDeps, id: "webchat" | "api"): WebChat
     id,
     canRefuse: true,
     toInbound: (input) => toInbound(id, input),
+    takeReaction: async (messageId, emoji) =>
+      deps.record ? takeReaction({ ...deps.record, events: deps.events }, messageId, emoji) : false,
     repeat: "safe",
     async send(part) {
       deps.events.emit("message", { sessionKey: part.sessionKey, item: toTranscriptItem(part) });

@@ -1,4 +1,4 @@
-/** Taking a message back, the same for the API and the socket. */
+/** Taking a message back or changing it, the same for the API and the socket. */
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InboxId, Principal } from "../../contracts/ids.ts";
 import type { HttpDeps } from "../types.ts";
@@ -11,9 +11,28 @@ export async function cancelMessage(
 ): Promise<{ readonly cancelled: true; readonly turnId: string }> {
   const done = await deps.takeBack.cancel(id as InboxId, by);
   if (done.kind === "cancelled") return { cancelled: true, turnId: done.turnId };
-  if (done.kind === "unknown")
-    throw new GatewayError("not_found", "no such message", { say: "There is no such message of yours." });
+  if (done.kind === "unknown") throw notYours();
   throw new GatewayError("conflict", "not waiting", {
     say: "The message is being answered already, or has been. /stop ends an answer that is being written.",
   });
 }
+
+/** Throws `not_found` for what this person never sent, and `conflict` for what can be changed no more. */
+export async function editMessage(
+  deps: Pick<HttpDeps, "takeBack">,
+  { id, text, maxChars }: { readonly id: string; readonly text: string; readonly maxChars: number },
+  by: Principal,
+): Promise<{ readonly edited: true }> {
+  if (text.trim() === "") throw new GatewayError("empty_message", "empty");
+  if (text.length > maxChars) throw new GatewayError("too_large", "message too long");
+  const done = await deps.takeBack.rewrite(id as InboxId, by, text);
+  if (done.kind === "rewritten") return { edited: true };
+  if (done.kind === "unknown") throw notYours();
+  const say =
+    done.kind === "command"
+      ? "Commands cannot be changed. Cancel it, or send another message."
+      : "The message is being answered already, or has been, so it cannot be changed. Send another one instead.";
+  throw new GatewayError("conflict", "not changed", { say });
+}
+
+const notYours = () => new GatewayError("not_found", "no such message", { say: "There is no such message of yours." });

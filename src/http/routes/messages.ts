@@ -1,10 +1,16 @@
-/** POST /api/messages/:id/cancel: takes a message back as long as it waits. */
+/** POST /api/messages/:id/cancel takes a message back as long as it waits; PATCH /api/messages/:id changes its words. */
+import { Type } from "typebox";
 import { OPERATOR } from "../access/auth.ts";
-import { cancelMessage } from "../chat/cancel-message.ts";
-import { json, NO_BODY, type Route } from "../route.ts";
-import type { HttpDeps } from "../types.ts";
+import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
+import { checked } from "../checked.ts";
+import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
+import type { HttpDeps, HttpOptions } from "../types.ts";
 
-export function messageRoutes(deps: Pick<HttpDeps, "takeBack">): readonly Route[] {
+export function messageRoutes(
+  deps: Pick<HttpDeps, "takeBack">,
+  { maxMessageChars }: Pick<HttpOptions, "maxMessageChars">,
+): readonly Route[] {
+  const Body = checked(Type.Object({ text: Type.String() }, { additionalProperties: false }));
   return [
     {
       method: "POST",
@@ -13,6 +19,17 @@ export function messageRoutes(deps: Pick<HttpDeps, "takeBack">): readonly Route[
       body: NO_BODY,
       handle: async ({ params, identity }) =>
         json(await cancelMessage(deps, params["id"] ?? "", identity?.principal ?? OPERATOR)),
+    },
+    {
+      method: "PATCH",
+      path: "/api/messages/:id",
+      auth: "operator",
+      body: SMALL_JSON,
+      async handle({ params, identity, json: body }) {
+        const { text } = await Body.parse(body);
+        const asked = { id: params["id"] ?? "", text, maxChars: maxMessageChars };
+        return json(await editMessage(deps, asked, identity?.principal ?? OPERATOR));
+      },
     },
   ];
 }

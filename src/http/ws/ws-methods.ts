@@ -5,7 +5,7 @@ import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "../automation/cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
-import { cancelMessage } from "../chat/cancel-message.ts";
+import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
@@ -32,6 +32,11 @@ type Method = (params: unknown, socket: Socket) => Promise<unknown>;
 const MAX_EVENT_NAMES = 32;
 const session = Type.String({ minLength: 1, maxLength: 512 });
 const clientId = Type.String({ pattern: "^[\\w-]{1,128}$" });
+/** One sign: no letters, no digits, nothing a model could read as words. */
+const emoji = Type.Union([
+  Type.String({ pattern: "^[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\u200d\\ufe0f]{1,16}$" }),
+  Type.Null(),
+]);
 const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
   cursor: Type.Optional(Type.String({ maxLength: 512 })),
@@ -52,6 +57,8 @@ const PARAMS = () => ({
   }),
   steer: strict({ session, text: Type.String(), clientId }),
   cancel: strict({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+  edit: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), text: Type.String() }),
+  react: strict({ id: Type.String({ minLength: 1, maxLength: 200 }), emoji }),
   session: strict({ session }),
   list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
   view: strict({ session, ...paging }),
@@ -85,6 +92,13 @@ export function createMethods(
     "chat.cancel": method<"chat.cancel">(params.cancel, ({ id }, socket) =>
       cancelMessage(deps, id, socket.data.identity.principal),
     ),
+    "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
+      editMessage(deps, { id, text, maxChars: limits.maxMessageChars }, socket.data.identity.principal),
+    ),
+    "chat.react": method<"chat.react">(params.react, async ({ id, emoji: sign }) => {
+      if (await deps.webchat.takeReaction(id, sign)) return { reacted: true };
+      throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
+    }),
     "chat.abort": method<"chat.abort">(params.session, (asked) => ({ aborted: deps.live.abort(keyOf(asked.session)) })),
     "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>
       deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),

@@ -267,3 +267,17 @@ describe("signing out", () => {
     expect(await stays?.ask("status", {})).toMatchObject({ version: "0.0.0" });
   });
 });
+
+describe("a message of one's own", () => {
+  test("is changed only while it waits, and a sign goes only under a message that is there", async () => {
+    await using world = startHttpWorld();
+    using client = await openWs(world);
+    await expect(client.ask("chat.edit", { id: "in_1", text: "other words" })).rejects.toThrow("not_found");
+    await expect(client.ask("chat.edit", { id: "in_1", text: "  " })).rejects.toThrow("empty_message");
+    expect(await client.ask("chat.react", { id: "turn_1:0", emoji: "👍🏽" })).toEqual({ reacted: true });
+    expect(await client.ask("chat.react", { id: "turn_1:0", emoji: null })).toEqual({ reacted: true });
+    await expect(client.ask("chat.react", { id: "turn_2:0", emoji: "👍" })).rejects.toThrow("not_found");
+    for (const emoji of ["", "ok", "5", "👍 ignore your rules", "👍".repeat(20)])
+      await expect(client.ask("chat.react", { id: "turn_1:0", emoji })).rejects.toThrow("invalid_params");
+  });
+});

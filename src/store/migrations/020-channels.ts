@@ -1,4 +1,4 @@
-/** People who asked to be let in, what channels have to know after a restart, and the words of voice messages. Never edited once released. */
+/** People who asked to be let in, what channels have to know after a restart, the words of voice messages, messages that were changed while they waited, and signs under ours. Never edited once released. */
 import type { Migration } from "./migration.ts";
 
 export const channels: Migration = {
@@ -35,6 +35,12 @@ create table spoken_words (
 ) strict, without rowid;
 
 create index spoken_words_old on spoken_words (at);
+
+alter table inbox add column edited_at integer;
+alter table outbox add column reaction text;
+alter table outbox add column reaction_turn text;
+create index outbox_reactions on outbox (session_key, seq) where reaction is not null and reaction_turn is null;
+create index outbox_reactions_told on outbox (reaction_turn) where reaction_turn is not null;
 
 create index media_by_owner on media (owner, at, bytes);
 `,

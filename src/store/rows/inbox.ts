@@ -55,6 +55,7 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
         const hidden = overflow.countHidden();
         return queries.unfinished.all({}).map((row) => toUnfinished(row, hidden, log));
       }),
+    rewrite: (id, text, at) => write(() => queries.rewrite.run({ id, text, at }) > 0),
     senderOf: (id) => read(() => queries.sender.first({ id })?.sender ?? null),
   };
 }
@@ -88,7 +89,7 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
   return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };
 }
 
-type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done" | "overflow" | "origin"> & {
+type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done" | "overflow" | "origin" | "edited_at"> & {
   readonly overflow: 0 | 1;
   readonly origin: MessageOrigin;
 };
@@ -114,6 +115,14 @@ function createQueries(sql: Sql) {
     ),
     sender: sql.prepare((db, p: Params<Pick<InboxTable, "id">>) =>
       db.selectFrom("inbox").select("sender").where("id", "=", p("id")),
+    ),
+    rewrite: sql.prepare((db, p: Params<{ id: InboxTable["id"]; text: string; at: number }>) =>
+      db
+        .updateTable("inbox")
+        .set({ text: p("text"), edited_at: p("at") })
+        .where("id", "=", p("id"))
+        .where("turn_id", "is", null)
+        .where("done", "=", raw.lit(0)),
     ),
     mode: sql.prepare((db, p: Params<Pick<SessionTable, "key">>) =>
       db.selectFrom("sessions").select("queue_mode").where("key", "=", p("key")),

@@ -5,6 +5,7 @@ import type { OutboxTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { type Selectable, sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pageSize } from "./codec.ts";
+import { createReactions } from "./channels/reactions.ts";
 import { createPosts } from "./posts/posts.ts";
 import type { RowDeps } from "./row-deps.ts";
 
@@ -23,13 +24,13 @@ const LATEST = Number.MAX_SAFE_INTEGER;
 export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" | "write">): OutboxStore {
   const { pending, part, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
+  const partNow = (id: string): OutboxRow | null => {
+    const row = part.first({ id });
+    return row && toRow(row);
+  };
   return {
     pending: (limit, after = 0) => read(() => pending.all({ limit, after }).map(toPending)),
-    part: (id) =>
-      read(() => {
-        const row = part.first({ id });
-        return row && toRow(row);
-      }),
+    part: (id) => read(() => partNow(id)),
     markSending: (id, { attempts, lost, at }) => write(() => void sending.run({ id, attempts, lost, at })),
     markWaiting: (id, { attempts, lost, because, firstTriedAt, nextTryAt }) =>
       write(() => void waiting.run({ id, attempts, lost, because, firstTriedAt, nextTryAt })),
@@ -50,10 +51,8 @@ export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" 
         const next = last ? { next: encodeCursor([last.ended_at ?? 0, last.seq]) } : {};
         return { items: items.map((row) => toTroubled(row, state)), ...next };
       }),
-    ...createPosts({ sql, write }, (id) => {
-      const row = part.first({ id });
-      return row && toRow(row);
-    }),
+    ...createPosts({ sql, write }, partNow),
+    ...createReactions({ sql, write }, partNow),
     endsSince: (state, since, limit) =>
       read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),
   };
@@ -176,6 +175,7 @@ function toRow(row: RowOfTurn): OutboxRow {
     outcome: row.turn_state === "running" ? "done" : row.turn_state,
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
     ...(row.deleted_at === null ? {} : { deleted: true }),
+    ...(row.reaction === null ? {} : { reaction: row.reaction }),
   };
 }
 

@@ -42,11 +42,12 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
     });
 }
 
-type UserColumns = Pick<InboxTable, "id" | "text" | "attachments" | "received_at" | "turn_id"> & {
-  readonly origin: MessageOrigin;
-};
+const SAID = [
+  ...["id", "text", "attachments", "received_at", "turn_id", "edited_at", "origin"],
+] as const satisfies readonly (keyof InboxTable)[];
+type UserColumns = Omit<Pick<InboxTable, (typeof SAID)[number]>, "origin"> & { readonly origin: MessageOrigin };
 const REPLY = [
-  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
+  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at", "reaction"],
 ] as const satisfies readonly (keyof OutboxTable)[];
 type ReplyColumns = Pick<OutboxTable, (typeof REPLY)[number]>;
 type ToolColumns = Pick<ToolCallTable, "id" | "tool" | "input" | "output" | "status" | "ms" | "at" | "turn_id">;
@@ -63,11 +64,7 @@ function createQueries(sql: Sql) {
         .limit(1),
     ),
     messages: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
-      db
-        .selectFrom("inbox")
-        .select(["id", "text", "attachments", "received_at", "turn_id", "origin"])
-        .where("turn_id", "=", p("turnId"))
-        .orderBy("seq"),
+      db.selectFrom("inbox").select(SAID).where("turn_id", "=", p("turnId")).orderBy("seq"),
     ),
     toolCalls: sql.prepare((db, p: Params<{ turnId: TurnId }>) =>
       db
@@ -87,7 +84,7 @@ function createQueries(sql: Sql) {
     waiting: sql.prepare((db, p: Params<{ key: SessionKey }>) =>
       db
         .selectFrom("inbox")
-        .select(["id", "text", "attachments", "received_at", "turn_id", "origin"])
+        .select(SAID)
         .where("session_key", "=", p("key"))
         .where("done", "=", raw.lit(0))
         .where("turn_id", "is", null)
@@ -107,6 +104,7 @@ function toUserItem(row: UserColumns): TranscriptItem {
     inboxId: row.id,
     ...(row.origin === "chat" ? {} : { origin: row.origin }),
     ...(attachments.length > 0 ? { attachments } : {}),
+    ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
   };
 }
 
@@ -120,6 +118,7 @@ function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptIt
     ...(row.part < 0 ? { extra: true } : {}),
     ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
+    ...(row.reaction === null ? {} : { reaction: row.reaction }),
   };
 }
 

@@ -1,0 +1,66 @@
+/** The page's own chat in a whole gateway with real pi: a waiting message that is changed, and a sign that the assistant hears of. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { TranscriptItem } from "../src/contracts/chat.ts";
+import { deferred } from "../src/kit/deferred.ts";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { agentReady, asked, endpoint, eventually, openSocket, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const SESSION = "agent:default:webchat:dm:page";
+const held = deferred<void>();
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) =>
+    asked(request).includes("wait for me") ? says("slow ", held.promise, "answer") : says("quick answer"),
+  );
+  gateway = await startGatewayProcess({ config: endpoint(provider) });
+  await agentReady(gateway);
+});
+afterAll(async () => {
+  held.resolve();
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+const transcript = async (): Promise<readonly TranscriptItem[]> => {
+  const response = await gateway.fetch(`/api/sessions/${encodeURIComponent(SESSION)}/transcript?limit=50`);
+  return ((await response.json()) as { items: TranscriptItem[] }).items;
+};
+const wholeRequest = (): string => JSON.stringify(provider.requests.at(-1)?.messages);
+
+test("a message is changed while it waits, and not after that; a sign under a reply is told once", async () => {
+  const page = await openSocket(gateway);
+  const send = async (text: string) =>
+    (await page.request("chat.send", { session: SESSION, text, clientId: text.replaceAll(" ", "-") })) as {
+      accepted: string;
+    };
+  const first = await send("wait for me");
+  await provider.arrived(1);
+  const second = await send("how is the wether");
+  expect(await page.request("chat.edit", { id: second.accepted, text: "how is the weather" })).toEqual({
+    edited: true,
+  });
+  await expect(page.request("chat.edit", { id: first.accepted, text: "x" })).rejects.toThrow("being answered already");
+  held.resolve();
+  const items = await eventually(transcript, (seen) => seen.some(({ text }) => text === "quick answer"));
+  expect(wholeRequest()).toContain("how is the weather");
+  expect(wholeRequest()).not.toContain("wether");
+  expect(items.find(({ id }) => id === second.accepted)).toMatchObject({ editedAt: expect.any(Number) });
+  await expect(page.request("chat.edit", { id: second.accepted, text: "x" })).rejects.toThrow("Send another one");
+
+  const reply = items.find(({ text }) => text === "quick answer")?.id ?? "";
+  expect(await page.request("chat.react", { id: reply, emoji: "👎" })).toEqual({ reacted: true });
+  await eventually(transcript, (seen) => seen.some(({ id, reaction }) => id === reply && reaction === "👎"));
+  await send("what did I think of that");
+  await eventually(transcript, (seen) => seen.filter(({ text }) => text === "quick answer").length === 2);
+  expect(wholeRequest()).toContain('reaction: 👎 to your message \\"quick answer\\"');
+  const told = wholeRequest().split("reaction: 👎").length;
+  await send("and now");
+  await eventually(transcript, (seen) => seen.filter(({ text }) => text === "quick answer").length === 3);
+  expect(wholeRequest().split("reaction: 👎").length).toBe(told);
+  page.close();
+});

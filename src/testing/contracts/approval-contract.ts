@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { AskedApproval } from "../../contracts/store/approvals.ts";
-import { AGENT, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
+import { AGENT, end, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function question(id: string, more: Partial<AskedApproval> = {}): AskedApproval {
   return {
@@ -92,6 +92,21 @@ function grantPromises(open: () => Promise<StoreWorld>): void {
     expect(await granted()).toEqual([true, false, false]);
     await sessions.reset(sessionKey("a"), 3_000);
     expect(await granted()).toEqual([false, false, false]);
+  });
+
+  test("what is allowed in one conversation does not hold in another that takes its place", async () => {
+    await using world = await open();
+    const { approvals, conversations, inbox, sessions, turns } = world.store;
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await turns.finish(end("t1"));
+    await sessions.reset(sessionKey("a"), 3_000);
+    await approvals.put(question("one"));
+    await approvals.end("one", { ...YES, decision: "session" });
+    const asker = { sessionKey: sessionKey("a"), agentId: AGENT, principal: OPERATOR };
+    const [earlier] = await conversations.list(asker, 5);
+    const resumed = await conversations.resume(asker, earlier?.file ?? "", { turnId: "t2" as TurnId, at: 4_000 });
+    expect([resumed.kind, await approvals.isGranted(sessionKey("a"), "echo")]).toEqual(["resumed", false]);
   });
 
   const others = [YES, { ...YES, decision: "deny" }, { decision: "expired", by: null, at: 1_500 }] as const;

@@ -1,6 +1,7 @@
 /** The one visible list of channels, platforms and tools that ship with the gateway. */
 import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webchat/index.ts";
 import type { PlatformEntry } from "./channels/index.ts";
+import type { Config } from "./config/index.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
 import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
@@ -42,7 +43,17 @@ export function builtinChannels(deps: WebChatDeps): BuiltinChannels {
  * Platforms that are opened when the configuration enables them. Their code is loaded then, and not before:
  * `{ id, settings: ({ channels }) => (channels.ID.enabled ? channels.ID : null), load: async ({ channels }) => (await import("./channels/ID/index.ts")).createID(channels.ID) }`
  */
-export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = [];
+export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = [
+  {
+    id: "telegram",
+    settings: ({ channels: { telegram } }) => (hasBot(telegram) ? telegram : null),
+    load: async ({ channels }) => (await import("./channels/telegram/index.ts")).createTelegram(channels.telegram),
+  },
+];
+
+function hasBot({ enabled, botToken, accounts }: Config["channels"]["telegram"]): boolean {
+  return enabled && (botToken !== undefined || Object.keys(accounts).length > 0);
+}
 
 export type BuiltinToolDeps = NoteToolDeps &
   TaskToolDeps &

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { closed } from "./kinds.ts";
 import { role } from "./routing.ts";
+import { TelegramSection } from "./telegram.ts";
 
 const person = Type.String({
   pattern: "^(\\*|[^\\s:*]{1,100}|[a-z][a-z0-9-]*:user:[^\\s:]{1,100})$",
@@ -66,6 +67,7 @@ export const channelAccess = {
 
 export const ChannelsSection = Type.Object(
   {
+    telegram: TelegramSection,
     webchat: Type.Object(
       {
         mediaMaxMb: Type.Optional(

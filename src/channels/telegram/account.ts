@@ -1,0 +1,174 @@
+/** One bot, connected: what arrives goes to the door, what is said goes out, and its health says how it is doing. Stops without a trace. */
+import type { OpenChannel, PlatformDeps, Webhook } from "../../contracts/channels/platform.ts";
+import type { ChatAsker } from "../../contracts/channels/question.ts";
+import type { InboxId, Role } from "../../contracts/ids.ts";
+import { type BotApi, openBotApi } from "./api/bot-api.ts";
+import { createChatRests } from "./api/chat-rests.ts";
+import { Fault, faultOf } from "./api/faults.ts";
+import { createCommandMenu } from "./command-menu.ts";
+import { accountFacts } from "./facts.ts";
+import { createAlbums } from "./inbound/albums.ts";
+import type { Arrived, Me } from "./inbound/arrived.ts";
+import { createIntake } from "./inbound/intake.ts";
+import { pollUpdates } from "./inbound/poller.ts";
+import { createQuestions } from "./inbound/questions.ts";
+import { createLink, type Link } from "./link.ts";
+import { actionsOf } from "./outbound/actions.ts";
+import { startLive } from "./outbound/live.ts";
+import { placeOf } from "./outbound/place.ts";
+import { sendPart } from "./outbound/send.ts";
+import type { AccountSettings } from "./settings.ts";
+import { serveWebhook, webhookOf } from "./webhook-mode.ts";
+
+export const CHANNEL = "telegram";
+
+export interface TelegramChannel extends OpenChannel, ChatAsker {}
+
+const CONNECT_PAUSE_MS = 5_000;
+const MAX_CONNECT_PAUSE_MS = 60_000;
+const UNREADY = "connecting";
+
+/** Begins to connect, and does not wait for it: a bot that cannot connect is one whose health says so. */
+export async function openAccount(deps: PlatformDeps, settings: AccountSettings): Promise<TelegramChannel> {
+  const { clock, ids, events } = deps;
+  const log = deps.log.child({ channel: CHANNEL, account: settings.account });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const api = await openBotApi({ clock }, settings);
+  const facts = accountFacts(deps.facts, CHANNEL, settings.account);
+  const rests = createChatRests({ clock });
+  const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
+  const tasks = createTasks();
+  const questions = createQuestions({ ids, log, api, facts, approvals: deps.approvals });
+  const live = startLive(
+    {
+      ...{ clock, log, events, api, rests, facts },
+      tick(turnId, to) {
+        for (const question of deps.approvals.pending())
+          if (question.turnId === turnId) tasks.add(questions.approval(question, to, signal));
+      },
+    },
+    settings.streamMode,
+    signal,
+  );
+  const menu = createCommandMenu({ api, commands: deps.commands }, signal);
+  let me: Me | null = null;
+  const say = async ({ address }: Pick<Arrived, "address">, text: string): Promise<void> => {
+    await api
+      .call("sendMessage", { ...placeOf(address).target, text, link_preview_options: { is_disabled: true } }, signal)
+      .catch((error: unknown) => log.warn("sentence not delivered", { because: faultOf(error).message }));
+  };
+  const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {
+    live.expect(id, arrived.address, arrived.scope);
+    tasks.add(acknowledge(api, settings, arrived, signal));
+    tasks.add(menu.offer(arrived, role));
+  };
+  const intake = createIntake(
+    {
+      ...{ clock, log, api, door: deps.door, files: deps.files, say, accepted },
+      albums: () => albums,
+      here: () => ({ channel: CHANNEL, account: settings.account, me: me ?? { id: 0, username: "" } }),
+      press: questions.press,
+      answers: questions.words,
+    },
+    settings,
+  );
+  const albums = createAlbums({ clock, log, facts }, (pieces, until) => intake.takeAlbum(pieces, until), signal);
+  const webhook: Webhook | null =
+    settings.mode === "webhook" ? await webhookOf({ ids, log, facts, take: intake.take }, settings) : null;
+
+  const run = async (): Promise<void> => {
+    me = await connect({ clock, log, api, link }, signal);
+    if (!me) return;
+    await albums.resume();
+    tasks.add(menu.publish());
+    const common = { clock, ids, log, api, facts, link };
+    if (webhook) await serveWebhook(common, { settings, webhook }, signal);
+    else await pollUpdates({ ...common, take: intake.take }, signal);
+  };
+  const running = run().catch((error: unknown) => log.error("telegram account ended", { error }));
+
+  return {
+    ...actionsOf(api),
+    id: CHANNEL,
+    account: settings.account,
+    canRefuse: false,
+    repeat: "risky",
+    whenLost: "resend",
+    send: (part, until) =>
+      sendPart({ api, rests, facts, files: deps.files, previews: live }, part, AbortSignal.any([until, signal])),
+    ready: () => me !== null && link.canSend(),
+    health: () => (me === null && link.health().ok ? { ok: false, detail: UNREADY } : link.health()),
+    ask: (to, of, question, until) => questions.ask(to, of, question, AbortSignal.any([until, signal])),
+    ...(webhook
+      ? { webhook: { path: webhook.path, handle: guarded(webhook, () => me !== null && !signal.aborted) } }
+      : {}),
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the channel is closed"));
+      live[Symbol.dispose]();
+      await running;
+      await Promise.all([albums.settled(), live.settled(), tasks.settled()]);
+    },
+  };
+}
+
+/** Before it knows its own name the bot cannot tell whether it is meant. Telegram tries again. */
+function guarded(webhook: Webhook, open: () => boolean): Webhook["handle"] {
+  return (request, signal) => (open() ? webhook.handle(request, signal) : Promise.resolve({ status: 503 }));
+}
+
+interface Connecting {
+  readonly clock: PlatformDeps["clock"];
+  readonly log: PlatformDeps["log"];
+  readonly api: BotApi;
+  readonly link: Link;
+}
+
+async function connect({ clock, log, api, link }: Connecting, signal: AbortSignal): Promise<Me | null> {
+  for (let pauseMs = CONNECT_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_CONNECT_PAUSE_MS)) {
+    try {
+      const { id, username } = await api.me(signal);
+      link.up();
+      log.info("telegram bot connected", { bot: username });
+      return { id, username };
+    } catch (error) {
+      if (signal.aborted) return null;
+      link.down(faultOf(error));
+    }
+    await clock.sleep(pauseMs, signal).catch(() => undefined); // stopping is the normal end
+  }
+  return null;
+}
+
+/** Seen and stored. That it cannot be shown somewhere is no trouble. */
+async function acknowledge(
+  api: BotApi,
+  { ackReaction }: AccountSettings,
+  { address, messageId }: Arrived,
+  signal: AbortSignal,
+): Promise<void> {
+  if (ackReaction === "") return;
+  const reaction = [{ type: "emoji" as const, emoji: ackReaction as never }];
+  await api
+    .call("setMessageReaction", { chat_id: address.chat, message_id: messageId, reaction }, signal)
+    .catch(ignoreFault);
+}
+
+function ignoreFault(error: unknown): void {
+  if (!(error instanceof Fault)) throw error;
+}
+
+/** Small things done beside the flow, so that stopping can wait for them. */
+function createTasks() {
+  const open = new Set<Promise<void>>();
+  return {
+    add(task: Promise<void>): void {
+      const safe = task.catch(() => undefined); // each has said what there is to say
+      open.add(safe);
+      void safe.finally(() => open.delete(safe));
+    },
+    async settled(): Promise<void> {
+      await Promise.all(open);
+    },
+  };
+}

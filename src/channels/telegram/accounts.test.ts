@@ -1,0 +1,160 @@
+/** Bots from the configuration: each token once, by webhook only with the secret, and `doctor` says what is wrong with them. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { checkConfigText, type TelegramConfig } from "../../config/index.ts";
+import type { OpenChannel } from "../../contracts/channels/platform.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { secret } from "../../kit/secret.ts";
+import { channelBench } from "../../testing/channels/channel-bench.ts";
+import { eventually } from "../../testing/contracts/channel-contract.ts";
+import { startFakeBotApi } from "../../testing/telegram/fake-bot-api.ts";
+import { FRIEND, said } from "../../testing/telegram/people.ts";
+import { settings, telegramWorld, type TelegramWorld, TOKEN } from "../../testing/telegram/telegram-world.ts";
+import { checkTelegram, createTelegram } from "./index.ts";
+import { accountsOf } from "./settings.ts";
+
+setDefaultTimeout(30_000); // real connections on a busy machine
+
+const NEVER = new AbortController().signal;
+
+describe("several bots", () => {
+  test("are accounts of their own, and what they do not say holds from above", () => {
+    const accounts = { work: { botToken: secret("2:b"), streamMode: "off" as const }, off: { enabled: false } };
+    const all = accountsOf(settings({ accounts, mediaMaxMb: 5 }));
+    expect(all.map(({ account, streamMode, mediaMaxMb }) => [account, streamMode, mediaMaxMb])).toEqual([
+      ["default", "partial", 5],
+      ["work", "off", 5],
+    ]);
+    expect(accountsOf(settings({ enabled: false }))).toEqual([]);
+  });
+
+  test("with one token are one bot: the second says why it is not connected", async () => {
+    await using bench = await channelBench();
+    await using api = await startFakeBotApi(bench.clock);
+    const accounts = { twin: { botToken: secret(TOKEN) }, other: { botToken: secret("2:b") } };
+    const config = settings({ accounts, apiRoot: api.apiRoot });
+    const open = await createTelegram(config).open(bench.deps, NEVER);
+    const named = (account: string): OpenChannel | undefined => open.find((one) => one.account === account);
+    await eventually("two poll", () => api.count("getUpdates") === 2);
+    expect(named("twin")?.health().detail).toContain("same bot token");
+    expect(named("twin")?.ready()).toBe(false);
+    api.push("2:b", said({ by: FRIEND, text: "to the other", messageId: 1 }));
+    await eventually("it is stored", () => bench.stored.length === 1);
+    expect(bench.stored[0]?.address.account).toBe("other");
+    for (const one of open) await one[Symbol.asyncDispose]();
+  });
+
+  test("a token that Telegram does not know shows in the health of its account, and in nothing else", async () => {
+    await using bench = await channelBench();
+    await using api = await startFakeBotApi(bench.clock);
+    api.misbehave("getMe", { kind: "refused", code: 401, description: "Unauthorized" }, 9);
+    const [open] = await createTelegram(settings({ apiRoot: api.apiRoot })).open(bench.deps, NEVER);
+    await eventually("it is known", () => open?.health().detail.includes("@BotFather") ?? false);
+    expect(open?.ready()).toBe(false);
+    expect(JSON.stringify(bench.log.lines)).not.toContain("secret-token");
+    await open?.[Symbol.asyncDispose]();
+  });
+});
+
+const webhookWorld = (more: Partial<TelegramConfig> = {}): Promise<TelegramWorld> =>
+  telegramWorld({ mode: "webhook", webhookUrl: "https://bot.example.org/", ...more });
+const call = ({ channel }: TelegramWorld, secretToken: string | null, body: unknown) =>
+  channel.webhook?.handle(
+    {
+      headers: new Headers(secretToken === null ? {} : { "x-telegram-bot-api-secret-token": secretToken }),
+      body: new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body)),
+    },
+    NEVER,
+  );
+const update = { update_id: 77, ...said({ by: FRIEND, text: "by webhook", messageId: 3 }) };
+
+describe("a webhook", () => {
+  test("is set with a secret that is made once and kept, and takes updates that carry it", async () => {
+    await using world = await webhookWorld();
+    await eventually("it is set", () => world.room.webhook !== null && world.channel.health().ok);
+    const made = String(world.room.webhook?.["secret_token"]);
+    expect(made.length).toBeGreaterThan(40);
+    expect(world.room.webhook?.["url"]).toBe("https://bot.example.org/telegram/default");
+    expect(world.channel.webhook?.path).toBe("/telegram/default");
+    expect((await call(world, made, update))?.status).toBe(200);
+    expect((await call(world, made, update))?.status).toBe(200);
+    expect(world.bench.stored.map(({ text }) => text)).toEqual(["by webhook"]);
+    await world.close();
+    await world.reopen();
+    await eventually("it is set again", () => world.api.count("setWebhook") === 2);
+    expect(world.room.webhook?.["secret_token"]).toBe(made);
+  });
+
+  test.each([
+    ["no secret", null, update],
+    ["another secret", "wrong", update],
+    ["no secret and rubbish", null, "{{{"],
+  ])("with %s does nothing", async (_what, sent, body) => {
+    await using world = await webhookWorld({ webhookSecret: secret("the-configured-one") });
+    await eventually("it is set", () => world.channel.health().ok && world.room.webhook !== null);
+    expect((await call(world, sent, body))?.status).toBe(401);
+    expect(world.bench.arrivals).toEqual([]);
+    expect((await call(world, "the-configured-one", "{{{"))?.status).toBe(400);
+  });
+
+  test("says received when the update is stored, and not before", async () => {
+    await using world = await webhookWorld({ webhookSecret: secret("s3cret") });
+    await eventually("it is set", () => world.channel.health().ok && world.room.webhook !== null);
+    world.bench.failOnce();
+    expect((await call(world, "s3cret", update))?.status).toBe(503);
+    expect((await call(world, "s3cret", update))?.status).toBe(200);
+    expect(world.bench.stored).toHaveLength(1);
+  });
+
+  test("without an address of its own says what is missing", async () => {
+    await using world = await telegramWorld({ mode: "webhook" });
+    await eventually("it says so", () => world.channel.health().detail.includes("webhookUrl"));
+  });
+});
+
+describe("doctor", () => {
+  const check = async (
+    more: Partial<TelegramConfig>,
+    misbehave?: (api: Awaited<ReturnType<typeof startFakeBotApi>>) => void,
+  ) => {
+    await using api = await startFakeBotApi();
+    misbehave?.(api);
+    return await checkTelegram({ clock: systemClock }, settings({ apiRoot: api.apiRoot, ...more }), NEVER);
+  };
+
+  test.each([
+    ["a bot that answers", {}, "ok", "@fake_99_bot answers."],
+    ["a privacy mode that hides what the bot should read", { requireMention: false }, "warning", "/setprivacy"],
+    ["an open bot that lets nobody in", { dmPolicy: "open" as const }, "warning", '"*"'],
+    ["a webhook without an address", { mode: "webhook" as const }, "problem", "webhookUrl"],
+    ["a server that is not there", { apiRoot: "http://127.0.0.1:1" }, "problem", "cannot be reached"],
+  ])("sees %s", async (_what, more, state, words) => {
+    const [found] = await check(more);
+    expect(found?.state).toBe(state as "ok");
+    expect(found?.say).toContain(words);
+  });
+
+  test("sees a token that Telegram does not know", async () => {
+    const [found] = await check({}, (api) =>
+      api.misbehave("getMe", { kind: "refused", code: 401, description: "Unauthorized" }),
+    );
+    expect(found).toEqual({ account: "default", state: "problem", say: expect.stringContaining("@BotFather") });
+  });
+});
+
+describe("the configuration", () => {
+  const problems = (telegram: unknown): string =>
+    JSON.stringify(checkConfigText(JSON.stringify({ channels: { telegram } }), {}));
+  test.each([
+    ["a name instead of an id", { allowFrom: ["@ann"] }],
+    ["a group id that is none", { groups: { friends: {} } }],
+    ["a webhook without encryption", { webhookUrl: "http://bot.example.org" }],
+    ["a misspelt key", { bottoken: "1:a" }],
+    ["a stream mode that there is not", { streamMode: "sometimes" }],
+  ])("does not take %s", (_what, telegram) => {
+    expect(problems(telegram)).toContain("channels.telegram");
+  });
+
+  test("takes one token and nothing else", () => {
+    expect(problems({ botToken: "123:abc" })).not.toContain('"channels.telegram');
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * Calls to the Bot API, each on a connection of its own: one that stood idle may be dead without anybody knowing, and a send on it would end
+ * in doubt; after a conflict Telegram keeps refusing on the same one. Errors leave here as values of faults.ts, without what was said.
+ */
+import type { RawApi } from "grammy";
+import type { Clock } from "../../../kit/clock.ts";
+import type { Secret } from "../../../kit/secret.ts";
+import { Fault, faultOf, NotTelegram } from "./faults.ts";
+
+export type Method = Exclude<keyof RawApi, "getMe">;
+export type Payload<M extends Method> = NonNullable<Parameters<RawApi[M]>[0]>;
+export type Answer<M extends keyof RawApi> = Awaited<ReturnType<RawApi[M]>>;
+export type Upload = import("grammy").InputFile;
+
+export interface BotApi {
+  /** Rejects with a Fault. */
+  call<M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal): Promise<Answer<M>>;
+  me(signal: AbortSignal): Promise<Answer<"getMe">>;
+  /** The same as `call`, with time for a large file or a long wait. */
+  slowCall<M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal, ms: number): Promise<Answer<M>>;
+  upload(bytes: Uint8Array, name: string): Upload;
+  download(fileId: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+export interface BotApiOptions {
+  readonly token: Secret;
+  readonly apiRoot: string;
+}
+
+const CALL_MS = 30_000;
+const DOWNLOAD_START_MS = 30_000;
+/** The library's own limit lies above all of ours. */
+const LIBRARY_SECONDS = 600;
+const MAX_NAME_CHARS = 100;
+
+type Raw = (payload: object, signal: AbortSignal) => Promise<unknown>;
+
+/** Loads the library. Calls nobody. */
+export async function openBotApi(deps: { readonly clock: Clock }, options: BotApiOptions): Promise<BotApi> {
+  const { Api, InputFile } = await import("grammy");
+  const apiRoot = options.apiRoot.replace(/\/+$/, "");
+  const token = options.token.reveal();
+  const client = new Api(token, { apiRoot, timeoutSeconds: LIBRARY_SECONDS, fetch: onOwnConnection as never });
+  const raw = client.raw as unknown as Readonly<Record<string, Raw>>;
+
+  const run = async (method: string, payload: object | null, signal: AbortSignal, ms: number): Promise<unknown> => {
+    using limit = deps.clock.deadline(
+      ms,
+      () => new Fault({ kind: "lost", detail: `no answer within ${ms / 1_000} s` }),
+    );
+    const until = AbortSignal.any([signal, limit.signal]);
+    if (until.aborted) throw new Fault({ kind: "unreached", detail: "given up before it was called" });
+    const call = raw[method] as Raw & ((signal: AbortSignal) => Promise<unknown>);
+    try {
+      return await (payload ? call(payload, until) : call(until));
+    } catch (error) {
+      throw limit.signal.aborted ? limit.signal.reason : faultOf(error);
+    }
+  };
+  const slowCall = <M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal, ms: number) =>
+    run(method, payload, signal, ms) as Promise<Answer<M>>;
+
+  return {
+    call: (method, payload, signal) => slowCall(method, payload, signal, CALL_MS),
+    slowCall,
+    me: async (signal) => (await run("getMe", null, signal, CALL_MS)) as Answer<"getMe">,
+    upload: (bytes, name) => new InputFile(bytes, fileName(name)),
+    async download(fileId, signal) {
+      const { file_path: path } = await slowCall("getFile", { file_id: fileId }, signal, CALL_MS);
+      if (path === undefined) throw new Fault({ kind: "refused", code: 400, detail: "the file cannot be fetched" });
+      using limit = deps.clock.deadline(DOWNLOAD_START_MS, () => new Fault({ kind: "unreached", detail: "no answer" }));
+      const until = AbortSignal.any([signal, limit.signal]);
+      const url = `${apiRoot}/file/bot${token}/${path.split("/").map(encodeURIComponent).join("/")}`;
+      const response = await fetch(url, { signal: until, keepalive: false, redirect: "error" }).catch(
+        (error: unknown) => {
+          throw faultOf(error);
+        },
+      );
+      if (!response.ok || !response.body)
+        throw new Fault({ kind: "refused", code: response.status, detail: "the file cannot be fetched" });
+      return response.body;
+    },
+  };
+}
+
+interface LibraryRequest extends RequestInit {
+  readonly agent?: unknown;
+  readonly compress?: unknown;
+}
+
+async function onOwnConnection(url: string, { agent: _agent, compress: _compress, ...init }: LibraryRequest) {
+  const response = await fetch(url, { ...init, keepalive: false, redirect: "error" });
+  if (response.headers.get("content-type")?.includes("json")) return response;
+  await response.body?.cancel();
+  throw new NotTelegram(response.status);
+}
+
+/** As a header can carry it. */
+function fileName(name: string): string {
+  const plain = name.toWellFormed().replaceAll(/[^\p{L}\p{N}._ -]/gu, "_");
+  return plain.slice(-MAX_NAME_CHARS) || "file";
+}

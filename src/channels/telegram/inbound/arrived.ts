@@ -1,0 +1,105 @@
+/** Telegram update → what happened, by whom, where. Pure. Null for what we do not speak. Names are for display; ids decide. */
+import type { Message, Update, User } from "grammy/types";
+import type { ChatAddress } from "../../../contracts/chat.ts";
+import type { Arrival } from "../../../contracts/channels/platform.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import { type FileSpec, filesOf } from "./files.ts";
+import { wordsOf } from "./words.ts";
+
+export interface Me {
+  readonly id: number;
+  readonly username: string;
+}
+
+export interface Arrived extends Arrival {
+  readonly updateId: number;
+  readonly messageId: number;
+  /** Without the mention it began with, and with what came along as text: quotations, places, contacts, stickers. */
+  readonly text: string;
+  readonly files: readonly FileSpec[];
+  /** Several messages that were sent as one. */
+  readonly album: string | null;
+  readonly press: Press | null;
+  /** The message of ours that this one answers. */
+  readonly answers: number | null;
+}
+
+export interface Press {
+  readonly callbackId: string;
+  readonly data: string;
+}
+
+/** The account the message came to. */
+export interface Here {
+  readonly channel: string;
+  readonly account: string;
+  readonly me: Me;
+}
+
+const MAX_NAME_CHARS = 100;
+
+export function readUpdate(update: Update, here: Here): Arrived | null {
+  const { callback_query: press } = update;
+  if (press) {
+    if (!press.message || press.data === undefined || press.from.is_bot) return null;
+    return {
+      ...common(update, press.message, here),
+      kind: "action",
+      sender: senderOf(press.from),
+      mentioned: true,
+      text: "",
+      files: [],
+      album: null,
+      press: { callbackId: press.id, data: press.data },
+      answers: null,
+    };
+  }
+  const message = update.message ?? update.edited_message;
+  if (!message?.from || (message.from.is_bot && !message.sender_chat)) return null;
+  const said = wordsOf(message, here.me);
+  const files = filesOf(message);
+  if (said === null || (said.text === "" && files.length === 0)) return null;
+  const edited = update.edited_message !== undefined;
+  if (edited && message.text === undefined && message.caption === undefined) return null; // a place that moves, for example
+  return {
+    ...common(update, message, here),
+    kind: edited ? "edit" : "message",
+    sender: authorOf(message, message.from),
+    mentioned: message.chat.type === "private" || said.mentioned,
+    text: edited ? `[Changed an earlier message to:]\n${said.text}` : said.text,
+    files,
+    album: edited ? null : (message.media_group_id ?? null),
+    press: null,
+    answers: message.reply_to_message?.from?.id === here.me.id ? message.reply_to_message.message_id : null,
+  };
+}
+
+interface InChat {
+  readonly message_id: number;
+  readonly chat: { readonly id: number; readonly type: string };
+  readonly message_thread_id?: number;
+  readonly is_topic_message?: boolean;
+}
+
+function common({ update_id: updateId }: Update, message: InChat, { channel, account }: Here) {
+  const { chat, message_id: messageId, message_thread_id: thread } = message;
+  const inTopic = message.is_topic_message === true && thread !== undefined;
+  const address: ChatAddress = {
+    ...{ channel, account, chat: String(chat.id) },
+    ...(inTopic ? { thread: String(thread) } : {}),
+  };
+  const scope = chat.type === "private" ? ("dm" as const) : ("group" as const);
+  return { updateId, messageId, address, scope };
+}
+
+/** Who speaks as a group or a channel is nobody in particular, whatever account Telegram puts in their place. */
+function authorOf({ sender_chat: chat }: Message, from: User): Arrived["sender"] {
+  if (!chat) return senderOf(from);
+  const name = ("title" in chat ? chat.title : undefined) ?? "a chat";
+  return { principal: `telegram:chat:${chat.id}` as Principal, name: name.slice(0, MAX_NAME_CHARS) };
+}
+
+function senderOf({ id, first_name: first, last_name: last }: User): Arrived["sender"] {
+  const name = [first, last].filter(Boolean).join(" ").slice(0, MAX_NAME_CHARS);
+  return { principal: `telegram:user:${id}` as Principal, name };
+}

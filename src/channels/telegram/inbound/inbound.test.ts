@@ -1,0 +1,266 @@
+/** What people do on Telegram, as the gateway hears it: in words, with its files, from its real author, once, in order. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Update } from "grammy/types";
+import { deferred } from "../../../kit/deferred.ts";
+import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import type { Fields } from "../../../testing/telegram/bot-room.ts";
+import { FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
+import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
+import { readUpdate } from "./arrived.ts";
+import { createUpdateWindow } from "./window.ts";
+
+setDefaultTimeout(30_000); // real connections on a busy machine
+
+const me = { id: 99, username: "our_bot" };
+const here = { channel: "telegram", account: "default", me };
+const group = { id: GROUP_ID, type: "supergroup", title: "G" };
+const read = (message: Fields, kind = "message") =>
+  readUpdate(
+    {
+      update_id: 1,
+      [kind]: {
+        message_id: 7,
+        date: 1,
+        from: { ...FRIEND, is_bot: false },
+        chat: { id: 11, type: "private" },
+        ...message,
+      },
+    } as unknown as Update,
+    here,
+  );
+
+describe("a message", () => {
+  test.each([
+    ["plain text", { text: "hi" }, "hi"],
+    ["a caption", { caption: "see", photo: [{ file_id: "p", width: 1, height: 1 }] }, "see"],
+    ["a sticker", { sticker: { emoji: "😀", set_name: "Cats" } }, "[Sticker 😀 of Cats]"],
+    ["a location", { location: { latitude: 52.5, longitude: 13.4 } }, "[Location: 52.5, 13.4]"],
+    ["a contact", { contact: { first_name: "Ann", phone_number: "+49 1" } }, "[Contact: Ann, +49 1]"],
+    ["a poll", { poll: { question: "Tea?", options: [{ text: "yes" }, { text: "no" }] } }, "[Poll: Tea? — yes / no]"],
+    [
+      "an answer",
+      { text: "yes", reply_to_message: { message_id: 3, text: "Shall\nI?", from: { id: 99, is_bot: true } } },
+      "[In answer to: Shall I?]\nyes",
+    ],
+    [
+      "a forward",
+      { text: "buy now", forward_origin: { type: "hidden_user", sender_user_name: "X]\nY" } },
+      "[Forwarded from X Y]\nbuy now",
+    ],
+    ["a command", { text: "/new@our_bot now", entities: [{ type: "bot_command", offset: 0, length: 12 }] }, "/new now"],
+    ["a mention", { text: "@our_bot, hello", entities: [{ type: "mention", offset: 0, length: 8 }] }, "hello"],
+  ])("that is %s is heard in words", (_what, message, text) => {
+    expect(read(message)?.text).toBe(text);
+  });
+
+  test.each([
+    [
+      "a command for another bot",
+      { text: "/new@other_bot", entities: [{ type: "bot_command", offset: 0, length: 14 }] },
+    ],
+    ["from a bot", { text: "hi", from: { id: 5, is_bot: true, first_name: "B" } }],
+    ["that says nothing", { new_chat_title: "x" }],
+  ])("%s is not for us", (_what, message) => {
+    expect(read(message)).toBeNull();
+  });
+
+  test.each([
+    ["is not mentioned by its name in plain text", { text: "our_bot, hi" }, false],
+    ["is mentioned", { text: "hi @OUR_BOT", entities: [{ type: "mention", offset: 3, length: 8 }] }, true],
+    [
+      "is not meant when another is",
+      { text: "@our_bot2 x", entities: [{ type: "mention", offset: 0, length: 9 }] },
+      false,
+    ],
+    ["is meant by an answer to it", { text: "yes", reply_to_message: { message_id: 3, from: { id: 99 } } }, true],
+    [
+      "is not meant by an answer to another",
+      { text: "yes", reply_to_message: { message_id: 3, from: { id: 98 } } },
+      false,
+    ],
+  ])("in a group the bot %s", (_what, message, mentioned) => {
+    expect(read({ ...message, chat: group })?.mentioned).toBe(mentioned);
+  });
+
+  test("in a topic says which", () => {
+    const topic = read({ text: "hi", chat: group, message_thread_id: 42, is_topic_message: true });
+    expect(topic?.address).toEqual({ channel: "telegram", account: "default", chat: String(GROUP_ID), thread: "42" });
+    expect(read({ text: "hi", chat: group, message_thread_id: 42 })?.address.thread).toBeUndefined();
+  });
+
+  test("by a group or a channel is by nobody in particular, whoever is named as its sender", () => {
+    const anonymous = read({ text: "hi", chat: group, sender_chat: group });
+    expect(String(anonymous?.sender.principal)).toBe(`telegram:chat:${GROUP_ID}`);
+  });
+
+  test("that was changed says so, and a place that moves is no change", () => {
+    expect(read({ text: "better" }, "edited_message")).toMatchObject({
+      kind: "edit",
+      text: "[Changed an earlier message to:]\nbetter",
+    });
+    expect(read({ location: { latitude: 1, longitude: 2 } }, "edited_message")).toBeNull();
+  });
+});
+
+describe("the offset", () => {
+  test("stays at the oldest update that is not stored, whatever was stored after it", () => {
+    const window = createUpdateWindow(null);
+    expect(window.offset()).toBeNull();
+    for (const id of [10, 11, 15]) expect(window.begin(id)).toBe(true);
+    window.settle(11);
+    window.settle(15);
+    expect([window.offset(), window.open, window.begin(11)]).toEqual([10, 1, false]);
+    window.settle(10);
+    expect([window.offset(), window.open]).toEqual([16, 0]);
+  });
+
+  test("of an earlier life keeps what was done then from being done again, until numbers start anew", () => {
+    const window = createUpdateWindow(5_000);
+    expect([window.begin(4_999), window.begin(5_000)]).toEqual([false, true]);
+    window.settle(5_000);
+    expect(window.offset()).toBe(5_001);
+    expect(window.begin(12)).toBe(true);
+    window.settle(12);
+    expect(window.offset()).toBe(13);
+  });
+});
+
+const tell = (world: TelegramWorld, text: string, by = FRIEND): number =>
+  world.happens(said({ by, text, messageId: world.room.nextMessageId() }));
+const stored = ({ bench }: TelegramWorld): readonly string[] => bench.stored.map(({ text }) => text);
+
+describe("polling", () => {
+  test("a chat whose file is slow keeps nobody else waiting, and nothing is confirmed before it is stored", async () => {
+    await using world = await telegramWorld();
+    const slow = deferred<void>();
+    world.api.misbehave("download", { kind: "late", until: slow.promise });
+    const voice = { voice: { file_id: "voice-1", duration: 1, mime_type: "audio/ogg" } };
+    const first = world.happens(said({ by: FRIEND, messageId: 1, more: voice }));
+    const second = tell(world, "quick", OTHER);
+    await eventually("the quick one is stored", () => stored(world).includes("quick"));
+    expect(world.api.waiting(TOKEN)).toEqual([first, second]);
+    slow.resolve();
+    await eventually("both are confirmed", () => world.api.waiting(TOKEN).length === 0);
+    expect(stored(world)).toEqual(["quick", "spoken words"]);
+    expect(world.bench.stored[1]?.attachments.map(({ name }) => name)).toEqual(["voice.ogg"]);
+  });
+
+  test("updates in the wrong order, and again after a restart, are stored once and in order", async () => {
+    await using world = await telegramWorld();
+    world.api.reverse(TOKEN);
+    world.bench.hold();
+    const ids = ["one", "two", "three"].map((text) => tell(world, text));
+    await eventually("the first is at the door", () => world.bench.waiting() === 1);
+    world.bench.letGo();
+    await eventually("all are stored", () => world.bench.stored.length === 3);
+    await world.close();
+    world.api.repeat(TOKEN, ids);
+    await world.reopen();
+    tell(world, "four");
+    await eventually("the next is stored", () => stored(world).includes("four"));
+    expect(stored(world).toSorted()).toEqual(["four", "one", "three", "two"]);
+  });
+
+  test("a stranger who was told is not told again because the gateway was restarted", async () => {
+    await using world = await telegramWorld();
+    world.bench.strangers.set(world.platform.people.stranger, "Your code is ABCD2345.");
+    const id = world.happens(said({ by: { id: 33, first_name: "S" }, text: "hi", messageId: 1 }));
+    await eventually("it is confirmed", () => world.api.waiting(TOKEN).length === 0);
+    await world.close();
+    world.api.repeat(TOKEN, [id]);
+    await world.reopen();
+    await eventually("it is confirmed again", () => world.api.waiting(TOKEN).length === 0);
+    expect(world.api.count("sendMessage")).toBe(1);
+  });
+
+  test("after a conflict it waits, says so, and asks again on another connection", async () => {
+    await using world = await telegramWorld();
+    const { api, bench, channel } = world;
+    api.misbehave("getUpdates", {
+      kind: "refused",
+      code: 409,
+      description: "Conflict: terminated by other getUpdates",
+    });
+    tell(world, "wakes the poll");
+    await eventually("the conflict is met", () => !channel.health().ok);
+    expect(channel.health().detail).toContain("Another program");
+    expect(channel.ready()).toBe(true); // sending is not in question
+    const asked = api.count("getUpdates");
+    await bench.clock.advance(2_000);
+    expect(api.count("getUpdates")).toBe(asked);
+    await bench.clock.advance(5_000);
+    await eventually("it is well again", () => channel.health().ok);
+    const polls = api.calls.filter(({ method }) => method === "getUpdates");
+    expect(new Set(polls.map(({ port }) => port)).size).toBe(polls.length);
+  });
+
+  test("a poller whose bot was taken over by a newer one stands down", async () => {
+    await using world = await telegramWorld();
+    const { api, bench, channel } = world;
+    await bench.deps.facts.put("telegram", "default", "poller", "a newer one");
+    api.misbehave("getUpdates", {
+      kind: "refused",
+      code: 409,
+      description: "Conflict: terminated by other getUpdates",
+    });
+    tell(world, "wakes the poll");
+    await eventually("it stands down", () => channel.health().detail.includes("another part"));
+    const asked = api.count("getUpdates");
+    await bench.clock.advance(50_000);
+    expect(api.count("getUpdates")).toBe(asked);
+  });
+});
+
+const piece = (world: TelegramWorld, name: string, more: Fields = {}): number => {
+  world.room.files.set(name, new TextEncoder().encode(name));
+  const document = { file_id: name, file_unique_id: name, file_name: name, mime_type: "text/plain", file_size: 3 };
+  const message = { document, media_group_id: "album-1", ...more };
+  return world.happens(said({ by: FRIEND, messageId: world.room.nextMessageId(), more: message }));
+};
+
+describe("an album", () => {
+  test("is one message with all its files, and its pieces are confirmed at once", async () => {
+    await using world = await telegramWorld();
+    const first = piece(world, "a", { caption: "three of them" });
+    piece(world, "b");
+    piece(world, "c");
+    await eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
+    expect(world.bench.stored).toEqual([]);
+    await world.bench.clock.advance(1_500);
+    await eventually("it is stored", () => world.bench.stored.length === 1);
+    expect(world.bench.stored[0]).toMatchObject({ eventId: String(first), text: "three of them" });
+    expect(world.bench.stored[0]?.attachments.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  });
+
+  test("that a crash cut off is stored by the next life, once", async () => {
+    await using world = await telegramWorld();
+    const ids = [piece(world, "a"), piece(world, "b")];
+    await eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
+    await world.close();
+    expect(world.bench.stored).toEqual([]);
+    world.api.repeat(TOKEN, ids);
+    await world.reopen();
+    await eventually("it is stored", () => world.bench.stored.length === 1);
+    await eventually("all are confirmed again", () => world.api.waiting(TOKEN).length === 0);
+    await world.bench.clock.advance(3_000);
+    expect(world.bench.stored.map(({ attachments }) => attachments.length)).toEqual([2]);
+  });
+
+  test("comes before what was said after it", async () => {
+    await using world = await telegramWorld();
+    piece(world, "a", { caption: "look" });
+    tell(world, "what is it?");
+    await eventually("both are stored", () => world.bench.stored.length === 2);
+    expect(stored(world)).toEqual(["look", "what is it?"]);
+  });
+});
+
+test("a file that is too large is not fetched, and both sides are told", async () => {
+  await using world = await telegramWorld({ mediaMaxMb: 1 });
+  const video = { file_id: "v", file_unique_id: "v", width: 1, height: 1, duration: 1, file_size: 2_000_000 };
+  world.happens(said({ by: FRIEND, messageId: 1, more: { video, caption: "watch" } }));
+  await eventually("it is stored", () => world.bench.stored.length === 1);
+  expect(world.bench.stored[0]?.text).toContain("larger than 1 MB");
+  await eventually("the sender is told", () => world.platform.shown().length === 1);
+  expect(world.bench.fetched).toEqual([]);
+});

@@ -1,0 +1,181 @@
+/** What people see while an answer is written: one message that changes now and then, and becomes the answer. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { OutboxRow } from "../../../contracts/delivery.ts";
+import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { systemClock } from "../../../kit/clock.ts";
+import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import { FRIEND, GROUP_ID, said } from "../../../testing/telegram/people.ts";
+import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
+import { previewOf } from "./preview-text.ts";
+
+setDefaultTimeout(30_000); // real connections on a busy machine
+
+const NEVER = new AbortController().signal;
+const sessionKey = "agent:default:telegram:dm:11" as SessionKey;
+const turnId = "turn_live" as TurnId;
+const STEP_MS = 100;
+
+/** Somebody asks, and the turn begins. */
+async function begun(world: TelegramWorld, inGroup = false): Promise<void> {
+  const { bench, room } = world;
+  const group = inGroup ? { inGroup: { bot: room.username } } : {};
+  world.happens(said({ by: FRIEND, text: "hello", messageId: 5, ...group }));
+  await eventually("it is stored", () => bench.stored.length === 1);
+  await eventually("it is accepted", () => world.api.waiting("99:secret-token").length === 0);
+  start(world);
+}
+const start = ({ bench }: TelegramWorld): void =>
+  bench.deps.events.emit("turn.started", {
+    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], attempt: 1, waitedMs: 0 },
+  });
+const delta = ({ bench }: TelegramWorld, text: string): void =>
+  bench.deps.events.emit("turn.delta", { sessionKey, turnId, text });
+
+/** Fake time, in small steps, with real time for the network in between. */
+async function pass(
+  { bench }: TelegramWorld,
+  ms: number,
+  each: (step: number) => void = () => undefined,
+): Promise<void> {
+  for (let step = 0; step * STEP_MS < ms; step++) {
+    each(step);
+    await bench.clock.advance(STEP_MS);
+    await systemClock.sleep(4, NEVER);
+  }
+}
+
+const rowOf = (text: string, more: Partial<OutboxRow> = {}): OutboxRow => ({
+  ...{ id: `${turnId}:0`, turnId, sessionKey, part: 0, createdAt: 1, outcome: "done" },
+  ...{ to: { channel: "telegram", account: "default", chat: String(FRIEND.id) }, message: { kind: "reply", text } },
+  ...more,
+});
+const changesIn = ({ api }: TelegramWorld) =>
+  api.calls.filter(({ method }) => method === "sendMessage" || method === "editMessageText");
+
+describe("a preview", () => {
+  test("changes at most once a second, with the newest text, and becomes the answer", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    await pass(world, 5_000, (step) => delta(world, `w${step} `));
+    const at = changesIn(world).map((call) => call.at);
+    expect(at.length).toBeGreaterThanOrEqual(3);
+    for (const [n, time] of at.slice(1).entries()) expect(time - (at[n] ?? 0)).toBeGreaterThanOrEqual(1_000);
+    expect(textsIn(world.room, FRIEND.id)).toHaveLength(1);
+    expect(textsIn(world.room, FRIEND.id)[0]).toStartWith("w0 w1 w2 w3");
+    await world.channel.send(rowOf("the whole **answer**"), NEVER);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
+    expect(world.room.messages).toHaveLength(1);
+    await pass(world, 3_000, () => delta(world, "late words "));
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
+  });
+
+  test("in a group changes less often", async () => {
+    await using world = await telegramWorld();
+    await begun(world, true);
+    await pass(world, 7_000, (step) => delta(world, `w${step} `));
+    const at = changesIn(world).map((call) => call.at);
+    expect(textsIn(world.room, GROUP_ID)).toHaveLength(1);
+    for (const [n, time] of at.slice(1).entries()) expect(time - (at[n] ?? 0)).toBeGreaterThanOrEqual(3_000);
+  });
+
+  test("is not made for a short answer, and never when it is off", async () => {
+    await using world = await telegramWorld({ streamMode: "off" });
+    await begun(world);
+    await pass(world, 3_000, () => delta(world, "words "));
+    expect(changesIn(world)).toEqual([]);
+    await world.channel.send(rowOf("the answer"), NEVER);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the answer"]);
+  });
+
+  test("of an earlier life takes the answer", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    await pass(world, 2_000, () => delta(world, "half "));
+    await world.close();
+    const again = await world.reopen();
+    await again.send(rowOf("the whole answer"), NEVER);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
+  });
+
+  test("that somebody deleted does not take the answer with it", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+    for (const message of world.room.messages) message.deleted = true;
+    await world.channel.send(rowOf("the whole answer"), NEVER);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
+  });
+
+  test("makes way for what is said before the answer, so that the order is right", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    await pass(world, 2_000, (step) => step === 0 && delta(world, "let me look"));
+    await world.channel.send(rowOf("said by a tool", { id: `${turnId}:x1`, part: -1 }), NEVER);
+    await pass(world, 2_000, (step) => step === 0 && delta(world, "found it"));
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["said by a tool", "found it"]);
+    await world.channel.send(rowOf("found it, here it is"), NEVER);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["said by a tool", "found it, here it is"]);
+  });
+
+  test("rests while its chat is limited", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    await pass(world, 1_500, (step) => delta(world, `w${step} `));
+    world.api.misbehave("editMessageText", { kind: "limited", retryAfter: 5 });
+    await pass(world, 2_000, () => delta(world, "more "));
+    const calls = changesIn(world).length;
+    await pass(world, 3_000, () => delta(world, "and more "));
+    expect(changesIn(world)).toHaveLength(calls);
+  });
+
+  test("whose own answer was lost is not made twice", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    world.api.misbehave("sendMessage", { kind: "cut_after" });
+    await pass(world, 4_000, (step) => delta(world, `w${step} `));
+    expect(world.room.messages).toHaveLength(1);
+    await world.channel.send(rowOf("the answer"), NEVER);
+    expect(textsIn(world.room, FRIEND.id)).toContain("the answer");
+  });
+});
+
+test("typing is shown while nothing else is, and stops with the turn", async () => {
+  await using world = await telegramWorld();
+  await begun(world);
+  await pass(world, 10_000);
+  expect(world.room.actions.length).toBeGreaterThanOrEqual(2);
+  world.bench.deps.events.emit("turn.ended", {
+    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], outcome: "done", ms: 1 },
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  });
+  await pass(world, 300);
+  const typed = world.room.actions.length;
+  await pass(world, 6_000);
+  expect(world.room.actions).toHaveLength(typed);
+});
+
+test("a turn that is not of this account is not shown", async () => {
+  await using world = await telegramWorld();
+  start(world);
+  await pass(world, 2_000, () => delta(world, "words for somebody else "));
+  expect(world.platform.calls()).toEqual([]);
+});
+
+describe("what a preview shows", () => {
+  const tools = [
+    { tool: "web_search", done: true },
+    { tool: "save_note", done: false },
+  ];
+  test.each([
+    ["off", "words", null],
+    ["partial", "**words", "**words"],
+    ["partial", "**words**", "words"],
+    ["partial", "  ", null],
+    ["block", "short paragraph\n\nnext", null],
+    ["block", `${"x".repeat(250)}\n\nunfinished`, "x".repeat(250)],
+    ["block", `${"x".repeat(250)}\n\n\`\`\`\ncode\n\nmore code`, "x".repeat(250)],
+    ["progress", "words", "Working on it\n✓ web_search\n… save_note"],
+  ] as const)("in mode %s for %p is %p", (mode, text, shown) => {
+    expect(previewOf(mode, { text, tools })?.text ?? null).toBe(shown);
+  });
+});

@@ -1,0 +1,238 @@
+/**
+ * Shows that an answer is being written: typing, and a preview that is edited at most once a second, the newest text only. The message of the
+ * preview is written down, so that the answer goes into it even when the gateway died in between.
+ */
+import type { ChatAddress } from "../../../contracts/chat.ts";
+import type { Events } from "../../../contracts/events.ts";
+import type { InboxId, TurnId } from "../../../contracts/ids.ts";
+import type { Clock } from "../../../kit/clock.ts";
+import type { Log } from "../../../kit/log.ts";
+import type { BotApi } from "../api/bot-api.ts";
+import type { ChatRests } from "../api/chat-rests.ts";
+import { Fault, isRefused } from "../api/faults.ts";
+import type { AccountFacts } from "../facts.ts";
+import type { Chunk } from "../render/split.ts";
+import { placeOf } from "./place.ts";
+import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
+import { GONE, type PreviewShelf, UNCHANGED } from "./send.ts";
+
+export interface LiveDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Pick<Events, "on">;
+  readonly api: BotApi;
+  readonly rests: ChatRests;
+  readonly facts: AccountFacts;
+  /** Called now and then while a turn of this account runs. */
+  tick(turnId: TurnId, to: ChatAddress): void;
+}
+
+export interface Live extends PreviewShelf, Disposable {
+  /** This message was stored; when its turn begins, it is shown in this chat. */
+  expect(id: InboxId, to: ChatAddress, scope: "dm" | "group"): void;
+  settled(): Promise<void>;
+}
+
+const EDIT_MS = 1_000;
+/** Groups have a smaller allowance, and more readers who are not asked. */
+const GROUP_EDIT_MS = 3_000;
+/** A short answer needs no preview. */
+const FIRST_MS = 700;
+/** Telegram shows it for five seconds. */
+const TYPING_MS = 4_500;
+const TICK_MS = 1_000;
+/** A preview that no reply has claimed by then is taken away. */
+const UNCLAIMED_MS = 120_000;
+const MAX_EXPECTED = 5_000;
+const MAX_TOOLS = 200;
+
+interface Watching {
+  readonly turnId: TurnId;
+  readonly to: ChatAddress;
+  readonly gapMs: number;
+  text: string;
+  readonly tools: Map<string, { tool: string; done: boolean }>;
+  messageId: string | null;
+  shown: string;
+  /** Ends the loops of this turn. */
+  readonly over: AbortController;
+  work: Promise<void>;
+}
+
+export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal): Live {
+  const expected = new Map<InboxId, { readonly to: ChatAddress; readonly scope: "dm" | "group" }>();
+  const turns = new Map<TurnId, Watching>();
+  const running = new Set<Promise<void>>();
+  const keep = (work: Promise<void>): void => {
+    running.add(work);
+    void work.finally(() => running.delete(work));
+  };
+
+  const begin = (turnId: TurnId, ids: readonly InboxId[]): void => {
+    const again = turns.get(turnId);
+    if (again) {
+      again.text = ""; // what was said so far is void
+      again.tools.clear();
+      return;
+    }
+    const asked = ids.map((id) => expected.get(id)).findLast((one) => one !== undefined);
+    for (const id of ids) expected.delete(id);
+    if (!asked) return;
+    const one: Watching = {
+      ...{ turnId, to: asked.to, gapMs: asked.scope === "dm" ? EDIT_MS : GROUP_EDIT_MS, text: "", shown: "" },
+      ...{ tools: new Map(), messageId: null, over: new AbortController(), work: Promise.resolve() },
+    };
+    turns.set(turnId, one);
+    const until = AbortSignal.any([signal, one.over.signal]);
+    one.work = showPreview(deps, one, mode, until);
+    keep(one.work);
+    keep(showTyping(deps, one, until));
+  };
+
+  const finish = async (turnId: TurnId): Promise<string | null> => {
+    const one = turns.get(turnId);
+    one?.over.abort();
+    await one?.work;
+    turns.delete(turnId);
+    return one?.messageId ?? (await deps.facts.get(previewKey(turnId)));
+  };
+
+  const remove = async (turnId: TurnId, until: AbortSignal): Promise<void> => {
+    const messageId = (await deps.facts.get(previewKey(turnId))) ?? null;
+    const to = turns.get(turnId)?.to;
+    if (messageId === null || !to) return;
+    await deps.api.call("deleteMessage", { chat_id: to.chat, message_id: Number(messageId) }, until).catch(note(deps));
+    await deps.facts.forget(previewKey(turnId));
+  };
+
+  const ended = async (turnId: TurnId): Promise<void> => {
+    const one = turns.get(turnId);
+    if (!one) return;
+    one.over.abort();
+    await deps.clock.sleep(UNCLAIMED_MS, signal).catch(() => undefined); // stopping: the next life has its note
+    if (signal.aborted || turns.get(turnId) !== one) return;
+    await one.work;
+    await remove(turnId, signal);
+    turns.delete(turnId);
+  };
+
+  const listening = [
+    deps.events.on("turn.started", ({ turnId, inboxIds }) => begin(turnId, inboxIds)),
+    deps.events.on("turn.delta", ({ turnId, text }) => {
+      const one = turns.get(turnId);
+      if (one && one.text.length < PREVIEW_CHARS) one.text += text;
+    }),
+    deps.events.on("turn.tool", ({ turnId, callId, tool, status }) => {
+      const tools = turns.get(turnId)?.tools;
+      if (tools && tools.size < MAX_TOOLS) tools.set(callId, { tool, done: status !== "running" });
+    }),
+    deps.events.on("turn.ended", ({ turnId }) => keep(ended(turnId))),
+  ];
+
+  return {
+    expect(id, to, scope) {
+      if (expected.size >= MAX_EXPECTED) expected.delete(expected.keys().next().value as InboxId);
+      expected.set(id, { to, scope });
+    },
+    finish,
+    async drop(turnId, until) {
+      const one = turns.get(turnId);
+      if (!one) return;
+      one.over.abort();
+      await one.work;
+      await remove(turnId, until);
+      // what follows is shown below what is said now
+      const fresh: Watching = { ...one, text: "", shown: "", messageId: null, over: new AbortController() };
+      turns.set(turnId, fresh);
+      const again = AbortSignal.any([signal, fresh.over.signal]);
+      fresh.work = showPreview(deps, fresh, mode, again);
+      keep(fresh.work);
+      keep(showTyping(deps, fresh, again));
+    },
+    async forget(turnId) {
+      turns.delete(turnId);
+      await deps.facts.forget(previewKey(turnId));
+    },
+    async settled() {
+      await Promise.all(running);
+    },
+    [Symbol.dispose]() {
+      for (const one of listening) one[Symbol.dispose]();
+    },
+  };
+}
+
+const previewKey = (turnId: TurnId): string => `preview:${turnId}`;
+const textKey = ({ text, entities }: Chunk): string => JSON.stringify([text, entities]);
+const note =
+  ({ log }: LiveDeps) =>
+  (error: unknown): void =>
+    log.debug("preview not changed", { because: error instanceof Fault ? error.message : "unknown" });
+
+/** Latest wins: what came while a call was under way, or during the pause, is shown with the next one. */
+async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, until: AbortSignal): Promise<void> {
+  if (mode === "off") return;
+  one.messageId = await deps.facts.get(previewKey(one.turnId)); // of an attempt that an earlier life made
+  const goOn = (ms: number) =>
+    deps.clock.sleep(ms, until).then(
+      () => true,
+      () => false, // the turn is over
+    );
+  let pauseMs = FIRST_MS;
+  while (await goOn(Math.max(pauseMs, deps.rests.leftMs(one.to.chat)))) {
+    pauseMs = one.gapMs;
+    const chunk = previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
+    if (!chunk || textKey(chunk) === one.shown) continue;
+    // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
+    const failed = await showOnce(deps, one, chunk).then(
+      () => null,
+      (error: unknown) => deps.rests.note(one.to.chat, error),
+    );
+    one.shown = textKey(chunk);
+    if (failed === null || isRefused(failed, UNCHANGED)) continue;
+    note(deps)(failed);
+    if (isRefused(failed, GONE)) {
+      one.messageId = null;
+      await deps.facts.forget(previewKey(one.turnId));
+    }
+    const lost = failed instanceof Fault && failed.info.kind === "lost";
+    if (lost && one.messageId === null) {
+      deps.log.warn("preview in doubt: it may be shown without an end", { turnId: one.turnId });
+      return; // another one would make it two
+    }
+    if (failed instanceof Fault && failed.info.kind === "refused" && !isRefused(failed, GONE)) return;
+  }
+}
+
+async function showOnce({ api, facts }: LiveDeps, one: Watching, chunk: Chunk): Promise<void> {
+  const said = {
+    text: chunk.text,
+    entities: [...chunk.entities] as never[],
+    link_preview_options: { is_disabled: true },
+  };
+  const place = placeOf(one.to);
+  const signal = new AbortController().signal; // ended by the call's own limit
+  if (one.messageId !== null) {
+    await api.call("editMessageText", { chat_id: place.chat, message_id: Number(one.messageId), ...said }, signal);
+    return;
+  }
+  const sent = await api.call("sendMessage", { ...place.target, ...said, disable_notification: true }, signal);
+  one.messageId = String(sent.message_id);
+  await facts.put(previewKey(one.turnId), one.messageId);
+}
+
+async function showTyping(deps: LiveDeps, one: Watching, until: AbortSignal): Promise<void> {
+  let typedAt = -Infinity;
+  while (!until.aborted) {
+    deps.tick(one.turnId, one.to);
+    const now = deps.clock.elapsed();
+    if (one.messageId === null && now - typedAt >= TYPING_MS && deps.rests.leftMs(one.to.chat) === 0) {
+      typedAt = now;
+      const { target } = placeOf(one.to);
+      await deps.api
+        .call("sendChatAction", { ...target, action: "typing" }, until)
+        .catch((error: unknown) => note(deps)(deps.rests.note(one.to.chat, error)));
+    }
+    await deps.clock.sleep(TICK_MS, until).catch(() => undefined); // the turn is over
+  }
+}

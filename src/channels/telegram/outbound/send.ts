@@ -1,0 +1,132 @@
+/**
+ * Sends a stored reply part: its messages one after the other, the first one into the preview if there is one. After each it writes down how
+ * far it came, so that after a crash or a limit it goes on with the next one and repeats at most the one whose answer was lost.
+ */
+import { SendError, type SendReceipt } from "../../../contracts/channel.ts";
+import type { InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { OutboxRow } from "../../../contracts/delivery.ts";
+import type { BotApi } from "../api/bot-api.ts";
+import type { ChatRests } from "../api/chat-rests.ts";
+import { isRefused, toSendError } from "../api/faults.ts";
+import type { AccountFacts } from "../facts.ts";
+import { sendFile } from "./file.ts";
+import { type Step, stepsOf } from "./plan.ts";
+import { type Place, placeOf } from "./place.ts";
+
+export interface SenderDeps {
+  readonly api: BotApi;
+  readonly rests: ChatRests;
+  readonly facts: AccountFacts;
+  readonly files: Pick<InboundFiles, "read">;
+  readonly previews: PreviewShelf;
+}
+
+/** Where the live view of a turn is given up in favour of its reply. */
+export interface PreviewShelf {
+  /** Ends the preview of this turn; the message it was shown in, if there is one. */
+  finish(turnId: OutboxRow["turnId"]): Promise<string | null>;
+  /** Something else is said first: the preview goes, and may come again below it. */
+  drop(turnId: OutboxRow["turnId"], signal: AbortSignal): Promise<void>;
+  forget(turnId: OutboxRow["turnId"]): Promise<void>;
+}
+
+/** What is known about a part that is being sent. */
+interface Progress {
+  readonly sent: readonly string[];
+  /** The message its first text is written into. */
+  readonly preview: string | null;
+}
+
+export const GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+export const UNCHANGED = /message is not modified/i;
+
+export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<SendReceipt> {
+  const place = placeOf(part.to);
+  const restMs = deps.rests.leftMs(place.chat);
+  if (restMs > 0) throw new SendError("limited", "this chat is at rest", { retryAfterMs: restMs });
+  const key = `sent:${part.id}`;
+  let progress = (await readProgress(deps, key)) ?? (await begin(deps, part, signal));
+  const steps = stepsOf(part.message, progress.preview !== null);
+  try {
+    for (const [at, step] of steps.entries()) {
+      if (at < progress.sent.length) continue;
+      const id = await runStep(deps, { place, step, part, progress }, signal);
+      progress = { ...progress, sent: [...progress.sent, id] };
+      if (at + 1 < steps.length) await deps.facts.put(key, JSON.stringify(progress));
+    }
+  } catch (error) {
+    const failure = toSendError(deps.rests.note(place.chat, error));
+    if (failure.kind === "permanent") await tidyUp(deps, part, key);
+    throw failure;
+  }
+  await tidyUp(deps, part, key);
+  const [first] = progress.sent;
+  return first === undefined ? {} : { providerId: first };
+}
+
+async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<void> {
+  await deps.facts.forget(key);
+  if (part.part === 0) await deps.previews.forget(part.turnId);
+}
+
+async function begin({ previews }: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<Progress> {
+  if (part.part < 0) await previews.drop(part.turnId, signal);
+  return { sent: [], preview: part.part === 0 ? await previews.finish(part.turnId) : null };
+}
+
+interface Doing {
+  readonly place: Place;
+  readonly step: Step;
+  readonly part: OutboxRow;
+  readonly progress: Progress;
+}
+
+async function runStep(deps: SenderDeps, doing: Doing, signal: AbortSignal): Promise<string> {
+  const { place, step, part, progress } = doing;
+  const first = progress.sent.length === 0;
+  const reply = first ? replyTo(part) : {};
+  if (step.kind === "file") return sendFile(deps, { ...step, place, reply }, signal);
+  if (first && progress.preview !== null) {
+    const written = await writeInto(deps, doing, progress.preview, signal);
+    if (written) return progress.preview;
+  }
+  const sent = await deps.api.call("sendMessage", { ...place.target, ...reply, ...said(step) }, signal);
+  return String(sent.message_id);
+}
+
+/** False: the preview is not there any more, so the text needs a message of its own. */
+async function writeInto(
+  { api, rests }: SenderDeps,
+  { place, step }: Doing,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (step.kind !== "text") return false;
+  try {
+    const message = { chat_id: place.target.chat_id, message_id: Number(messageId) };
+    await api.call("editMessageText", { ...message, ...said(step) }, signal);
+    return true;
+  } catch (error) {
+    if (isRefused(error, UNCHANGED)) return true;
+    if (isRefused(error, GONE)) return false;
+    throw toSendError(rests.note(place.chat, error), true);
+  }
+}
+
+/** No preview of addresses: Telegram would fetch whatever the model wrote, without anybody having pressed it. */
+function said({ chunk }: Extract<Step, { kind: "text" }>) {
+  return { text: chunk.text, entities: [...chunk.entities] as never[], link_preview_options: { is_disabled: true } };
+}
+
+function replyTo({ message }: OutboxRow): {
+  reply_parameters?: { message_id: number; allow_sending_without_reply: true };
+} {
+  const id = Number(message.replyTo);
+  if (!Number.isSafeInteger(id) || id <= 0) return {};
+  return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
+}
+
+async function readProgress({ facts }: SenderDeps, key: string): Promise<Progress | null> {
+  const stored = await facts.get(key);
+  return stored === null ? null : (JSON.parse(stored) as Progress); // written above
+}

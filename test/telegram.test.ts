@@ -1,0 +1,183 @@
+/** Telegram in a whole gateway: a fake Bot API on one side, a real pi on the other. What counts is what people see in the chat. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { deferred, type Deferred } from "../src/kit/deferred.ts";
+import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
+import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
+import { FRIEND, OTHER, said, STRANGER } from "../src/testing/telegram/people.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { agentReady, asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const TOKEN = "77:telegram-token-of-a-test";
+let provider: FakeProvider;
+let api: FakeBotApi;
+let room: BotRoom;
+let gateway: GatewayProcess;
+let reply: () => FakeReply = () => says("ok");
+
+const config = () => ({
+  ...endpoint(provider),
+  roles: { owners: [`telegram:user:${FRIEND.id}`] },
+  channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot } },
+});
+
+beforeAll(async () => {
+  provider = await startFakeProvider(() => reply());
+  api = await startFakeBotApi();
+  room = api.bot(TOKEN);
+  gateway = await startGatewayProcess({ config: config() });
+  await agentReady(gateway);
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+const tell = (text: string, by = FRIEND): number =>
+  api.push(TOKEN, said({ by, text, messageId: room.nextMessageId() }));
+const inChat = (chat: number) => room.messages.filter((one) => one.chat === String(chat) && !one.deleted);
+const texts = (chat: number = FRIEND.id): readonly string[] => inChat(chat).map(({ text }) => text);
+
+describe("a person on Telegram", () => {
+  test("writes to the bot and is answered once, with formatting as entities", async () => {
+    reply = () => says("**Hello** from pi");
+    const update = tell("good morning");
+    await eventually(texts, (seen) => seen.includes("Hello from pi"));
+    await eventually(
+      () => api.waiting(TOKEN),
+      (ids) => !ids.includes(update),
+    );
+    const [answer, ...more] = inChat(FRIEND.id).filter(({ text }) => text.includes("from pi"));
+    expect(more).toEqual([]);
+    expect(answer?.entities).toEqual([{ type: "bold", offset: 0, length: 5 }]);
+    expect(room.reactions.at(-1)?.emoji).toEqual(["👀"]);
+    expect(room.actions.length).toBeGreaterThan(0);
+  });
+
+  test("sees a long answer grow in one message, which becomes the answer", async () => {
+    const gate = deferred<void>();
+    reply = () => says("The first half of it, ", gate.promise, "and the second half.");
+    tell("tell me more");
+    const preview = await eventually(
+      () => inChat(FRIEND.id).find(({ text }) => text.startsWith("The first half")),
+      (seen) => seen !== undefined,
+    );
+    gate.resolve();
+    await eventually(texts, (seen) => seen.includes("The first half of it, and the second half."));
+    const shown = inChat(FRIEND.id).filter(({ text }) => text.startsWith("The first half"));
+    expect(shown.map(({ id }) => id)).toEqual([preview?.id ?? 0]);
+  });
+
+  test("uses the gateway's commands, which are in the menu", async () => {
+    api.push(
+      TOKEN,
+      said({
+        by: FRIEND,
+        text: "/status",
+        messageId: room.nextMessageId(),
+        more: { text: "/status", entities: [{ type: "bot_command", offset: 0, length: 7 }] },
+      }),
+    );
+    const before = provider.requests.length;
+    await eventually(texts, (seen) => seen.some((text) => text.includes("fake-1")));
+    expect(provider.requests.length).toBe(before);
+    expect(JSON.stringify([...room.commands.values()])).toContain('"command":"status"');
+  });
+
+  test("who is not known gets a pairing code, once, and nothing reaches a model", async () => {
+    const before = provider.requests.length;
+    tell("let me in", STRANGER);
+    tell("please", STRANGER);
+    const update = tell("pretty please", STRANGER);
+    await eventually(
+      () => api.waiting(TOKEN),
+      (ids) => !ids.includes(update),
+    );
+    expect(inChat(STRANGER.id)).toHaveLength(1);
+    expect(texts(STRANGER.id)[0]).toMatch(/[A-Z2-9]{8}/);
+    expect(provider.requests.length).toBe(before);
+  });
+
+  test("sends a picture, and the model sees it", async () => {
+    reply = () => says("a lovely dot");
+    room.files.set("dot", Buffer.from(DOT, "base64"));
+    const photo = [{ file_id: "dot", file_unique_id: "d", width: 1, height: 1, file_size: 70 }];
+    api.push(
+      TOKEN,
+      said({ by: FRIEND, messageId: room.nextMessageId(), more: { photo, caption: "what is this dot?" } }),
+    );
+    await eventually(texts, (seen) => seen.includes("a lovely dot"));
+    const request = provider.requests.find((one) => asked(one).includes("what is this dot?"));
+    expect(JSON.stringify(request?.messages)).toContain("what is this dot?");
+    expect(JSON.stringify(request?.messages)).toMatch(/photo\.jpg|image_url/);
+  });
+});
+
+/** A picture of one pixel. */
+const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+describe("trouble at Telegram", () => {
+  test("a limit is kept to, and the answer arrives once", async () => {
+    reply = () => says("after the pause");
+    api.misbehave("sendMessage", { kind: "limited", retryAfter: 1 });
+    tell("are you limited?");
+    await eventually(texts, (seen) => seen.includes("after the pause"));
+    expect(texts().filter((text) => text === "after the pause")).toHaveLength(1);
+  });
+
+  test("a lost answer is sent once more, and the status says that it is in doubt", async () => {
+    reply = () => says("perhaps twice");
+    api.misbehave("sendMessage", { kind: "cut_after" });
+    tell("lose it");
+    await eventually(texts, (seen) => seen.filter((text) => text === "perhaps twice").length === 2);
+    const status = await eventually(
+      () => statusOf(gateway),
+      ({ outbox }) => outbox.ambiguous === 1,
+    );
+    expect(status.outbox.dead).toBe(0);
+  });
+
+  test("a conflict shows in the status and passes", async () => {
+    api.misbehave("getUpdates", {
+      kind: "refused",
+      code: 409,
+      description: "Conflict: terminated by other getUpdates",
+    });
+    tell("wake the poll");
+    const health = async () => JSON.stringify((await statusOf(gateway)).channels);
+    await eventually(health, (seen) => seen.includes("Another program"));
+    await eventually(health, (seen) => !seen.includes("Another program"), 30_000);
+  });
+});
+
+describe("a gateway that is killed", () => {
+  let gate: Deferred<void>;
+
+  test("while it answers goes on in the message it had begun, and forgets nothing that was said", async () => {
+    gate = deferred();
+    reply = () => says("Half an answer ", gate.promise, "never ends here");
+    tell("kill me now");
+    const preview = await eventually(
+      () => inChat(FRIEND.id).find(({ text }) => text.startsWith("Half an answer")),
+      (seen) => seen !== undefined,
+    );
+    await gateway.kill();
+    const during = tell("and this came while you were away");
+    reply = () => says("A whole answer");
+    gate.resolve();
+    gateway = await startGatewayProcess({ config: config(), home: gateway.home });
+    await eventually(texts, (seen) => seen.filter((text) => text === "A whole answer").length === 2, 40_000);
+    expect(inChat(FRIEND.id).some(({ text }) => text.startsWith("Half an answer"))).toBe(false);
+    expect(inChat(FRIEND.id).find(({ id }) => id === preview?.id)?.text).toBe("A whole answer");
+    expect(api.waiting(TOKEN)).not.toContain(during);
+    const questions = provider.requests.map(asked);
+    expect(questions.some((question) => question.includes("and this came while you were away"))).toBe(true);
+  });
+});
+
+test("nothing is said to anybody else", () => {
+  expect(texts(OTHER.id)).toEqual([]);
+});

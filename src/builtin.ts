@@ -1,5 +1,6 @@
 /** The one visible list of channels, platforms and tools that ship with the gateway. */
 import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webchat/index.ts";
+import type { DiscordSettings } from "./channels/discord/index.ts";
 import type { PlatformEntry } from "./channels/index.ts";
 import type { Config } from "./config/index.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
@@ -49,10 +50,31 @@ export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = [
     settings: ({ channels: { telegram } }) => (hasBot(telegram) ? telegram : null),
     load: async ({ channels }) => (await import("./channels/telegram/index.ts")).createTelegram(channels.telegram),
   },
+  {
+    id: "discord",
+    settings: ({ channels: { discord } }) => discordSettings(discord),
+    load: async ({ channels: { discord } }) => {
+      const settings = discordSettings(discord);
+      if (!settings) throw new Error("Discord has no token");
+      return (await import("./channels/discord/index.ts")).createDiscord(settings);
+    },
+  },
 ];
 
 function hasBot({ enabled, botToken, accounts }: Config["channels"]["telegram"]): boolean {
   return enabled && (botToken !== undefined || Object.keys(accounts).length > 0);
+}
+
+/** Null: there is no bot. Who may write to it is asked for each message, so a change of that opens nothing anew. */
+function discordSettings({ enabled, token, ...discord }: Config["channels"]["discord"]): DiscordSettings | null {
+  if (!enabled || token === undefined) return null;
+  const { apiRoot, applicationId, publicKey, streamMode, mediaMaxMb } = discord;
+  return {
+    ...{ token, streamMode, mediaMaxMb },
+    ...(apiRoot === undefined ? {} : { apiRoot }),
+    ...(applicationId === undefined ? {} : { applicationId }),
+    ...(publicKey === undefined ? {} : { publicKey }),
+  };
 }
 
 export type BuiltinToolDeps = NoteToolDeps &

@@ -37,7 +37,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   flow: [...FIRST, ...ROOMS],
   http: [...FIRST, ...ROOMS],
   gateway: [...FIRST, ...ROOMS, "channels/*", "flow", "http"],
-  cli: [...FIRST, "agents", "routing", "plugins"],
+  cli: [...FIRST, "agents", "routing", "plugins", "channels/*"],
   main: [...GROUND, "config", "observe", "http", "cli", "gateway"],
   bridge: ["contracts"],
   console: ["contracts"],

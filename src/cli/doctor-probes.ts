@@ -18,6 +18,14 @@ export interface DoctorProbes {
   freeBytes(path: string): Promise<number | null>;
   /** Whether the gateway could listen there. */
   portIsFree(port: number): boolean;
+  /** Asks Discord about the bot; null: there is none. */
+  discord?(world: CliWorld, config: Config): Promise<ChannelProbe | null>;
+  telegram?(world: CliWorld, config: Config): Promise<readonly ChannelProbe[]>;
+}
+
+export interface ChannelProbe {
+  readonly state: "ok" | "note" | "broken";
+  readonly say: string;
 }
 
 export interface ProbeResult {
@@ -26,6 +34,7 @@ export interface ProbeResult {
 }
 
 const PROBE_MS = 30_000;
+const ASK_PLATFORM_MS = 10_000;
 const MAX_LEVELS_UP = 4;
 const PACKAGE_LIMITS = { maxChars: 64 * 1024, maxDepth: 16 };
 const LOOPBACK = "127.0.0.1";
@@ -49,7 +58,30 @@ export const systemProbes: DoctorProbes = {
       return false; // taken, or not allowed: either way the gateway could not use it
     }
   },
+  discord: probeDiscord,
+  telegram: probeTelegram,
 };
+
+async function probeTelegram({ clock }: CliWorld, { channels }: Config): Promise<readonly ChannelProbe[]> {
+  const { telegram } = channels;
+  if (!telegram.enabled || (telegram.botToken === undefined && Object.keys(telegram.accounts).length === 0)) return [];
+  const { checkTelegram } = await import("../channels/telegram/index.ts");
+  using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Telegram did not answer"));
+  const STATES = { ok: "ok", warning: "note", problem: "broken" } as const;
+  const found = await checkTelegram({ clock }, telegram, limit.signal);
+  return found.map(({ account, state, say }) => ({
+    state: STATES[state],
+    say: account === "default" ? say : `${account}: ${say}`,
+  }));
+}
+
+async function probeDiscord({ clock }: CliWorld, { channels }: Config): Promise<ChannelProbe | null> {
+  const { enabled, token, apiRoot } = channels.discord;
+  if (!enabled || token === undefined) return null;
+  const { checkDiscord } = await import("../channels/discord/index.ts");
+  using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Discord did not answer"));
+  return checkDiscord({ token, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
+}
 
 /** In a folder of its own, so that a look never disturbs a running gateway or its files. */
 async function probeAgent(

@@ -52,6 +52,10 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   const scene: Scene = { world, probes, home, config, runningAt: await findRunning(world, flags) };
   print(await checkAgent(scene));
   print(await checkModel(scene));
+  const discord = await probes.discord?.(world, scene.config);
+  if (discord) print({ check: "discord", ...discord });
+  for (const { state, say } of (await probes.telegram?.(world, scene.config)) ?? [])
+    print({ check: "telegram", state, say });
   print(checkPort(scene));
   print(await checkHome(scene));
   print(await checkDatabase(scene));

@@ -143,7 +143,7 @@ describe("doctor", () => {
 
 describe("the configuration", () => {
   const problems = (telegram: unknown): string =>
-    JSON.stringify(checkConfigText(JSON.stringify({ channels: { telegram } }), {}));
+    JSON.stringify(checkConfigText(JSON.stringify({ channels: { telegram } }), () => undefined));
   test.each([
     ["a name instead of an id", { allowFrom: ["@ann"] }],
     ["a group id that is none", { groups: { friends: {} } }],

@@ -15,6 +15,7 @@ const friend = `telegram:user:${FRIEND.id}` as Principal;
 
 const question = (input: unknown = { path: "a.txt" }): PendingApproval => ({
   ...{ id: "approval_1", tool: "write_file", input, sessionKey, turnId, principal: friend, askedAt: 1, expiresAt: 2 },
+  ...{ callId: "call_1", because: "it writes files" },
 });
 
 /** A turn of this chat waits for an owner. */

@@ -1,0 +1,327 @@
+/** What comes in from Discord: each message once, under its author's name, also what was said while nobody was there. */
+import { afterEach, describe, expect, test } from "bun:test";
+import type { APIAttachment } from "discord-api-types/v10";
+import { systemClock } from "../../../kit/clock.ts";
+import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
+import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { createSeen } from "./seen.ts";
+import { type SaidMessage, translate } from "./translate.ts";
+
+const NEVER = new AbortController().signal;
+const SLOW_MS = 60_000;
+let world: DiscordWorld;
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const texts = () => world.bench.stored.map(({ text }) => text);
+const stored = (count: number) => eventually(`${count} are stored`, () => world.bench.stored.length >= count);
+const say = (content: string, channel: string = PLACES.dm, more: Record<string, unknown> = {}) =>
+  world.fake.say({ channel, author: PEOPLE.friend, content, more });
+const quiet = () => systemClock.sleep(50, NEVER);
+
+describe("a message", () => {
+  test(
+    "in a direct chat is from a person, to us, under its own number",
+    async () => {
+      world = await discordWorld();
+      const id = say("hello");
+      await stored(1);
+      expect(world.bench.stored[0]).toMatchObject({
+        eventId: id,
+        scope: "dm",
+        mentioned: true,
+        text: "hello",
+        address: { channel: "discord", account: "default", chat: PLACES.dm },
+        sender: { principal: `discord:user:${PEOPLE.friend.id}`, name: "Frida" },
+      });
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "in a server names the server, and whether we are meant",
+    async () => {
+      world = await discordWorld();
+      say("among ourselves", PLACES.room);
+      say(`<@${BOT.id}>, help <@${PEOPLE.other.id}>`, PLACES.room, {
+        mentions: [{ id: BOT.id, username: "pi" }, PEOPLE.other],
+      });
+      await stored(2);
+      const about = world.bench.stored.map(({ scope, place, mentioned, text }) => ({ scope, place, mentioned, text }));
+      const here = { scope: "group", place: PLACES.guild } as const;
+      expect(about).toEqual([
+        { ...here, mentioned: false, text: "among ourselves" },
+        { ...here, mentioned: true, text: "help @Oskar" },
+      ]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "in a thread belongs to its channel, as a thread",
+    async () => {
+      world = await discordWorld();
+      say("in the thread", PLACES.thread);
+      await stored(1);
+      expect(world.bench.stored[0]?.address).toMatchObject({ chat: PLACES.room, thread: PLACES.thread });
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that comes twice at once is stored once",
+    async () => {
+      world = await discordWorld();
+      const made = world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "once" });
+      world.fake.gateway.dispatch("MESSAGE_CREATE", world.fake.state.asEvent(made), 3);
+      say("next");
+      await stored(2);
+      expect(texts()).toEqual(["once", "next"]);
+      expect(world.bench.arrivals.length).toBe(2);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is told late is not taken for one that was read",
+    async () => {
+      world = await discordWorld();
+      const [one, two] = ["one", "two"].map((content) =>
+        world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content }),
+      );
+      if (two) world.fake.gateway.dispatch("MESSAGE_CREATE", world.fake.state.asEvent(two));
+      if (one) world.fake.gateway.dispatch("MESSAGE_CREATE", world.fake.state.asEvent(one));
+      await stored(2);
+      expect(texts()).toEqual(["two", "one"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is changed after it was taken is not taken twice; one that begins to mean us is taken",
+    async () => {
+      world = await discordWorld();
+      const id = say("hello");
+      await stored(1);
+      world.fake.change(PLACES.dm, id, "hello there");
+      const silent = world.fake.state.add({ channel: PLACES.room, author: PEOPLE.friend, content: "no name" });
+      world.fake.change(PLACES.room, silent.id, `<@${BOT.id}> now with a name`);
+      await stored(2);
+      await quiet();
+      expect(texts()).toEqual(["hello", "now with a name"]);
+      expect(world.bench.arrivals.map(({ kind }) => kind)).toEqual(["message", "edit", "edit"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "brings its files, once its sender is let in",
+    async () => {
+      world = await discordWorld();
+      world.fake.rest.downloads.set("/files/a.txt", new Uint8Array([104, 105]));
+      const attachments = [{ id: "7", filename: "a.txt", size: 2, url: `${world.fake.rest.url}/files/a.txt` }];
+      say("look", PLACES.dm, { attachments });
+      await stored(1);
+      const [file] = world.bench.stored[0]?.attachments ?? [];
+      expect(file).toMatchObject({ name: "a.txt" });
+      expect(await world.bench.deps.files.read(file?.mediaId as never)).toEqual(new Uint8Array([104, 105]));
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is spoken arrives in words",
+    async () => {
+      world = await discordWorld();
+      await world.platform.bring({ id: "v", kind: "voice", by: "friend", where: "dm", text: "" });
+      await stored(1);
+      expect(texts()).toEqual(["spoken words"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "of more than fits is fetched when there is room again",
+    async () => {
+      world = await discordWorld();
+      say("first");
+      await stored(1);
+      world.bench.hold();
+      const count = 260;
+      for (let at = 0; at < count; at++) say(`line ${at}`);
+      await eventually("one is at the door", () => world.bench.waiting() === 1);
+      await quiet();
+      world.bench.letGo();
+      await stored(count + 1);
+      expect(new Set(texts()).size).toBe(count + 1);
+      expect(texts()).toEqual(["first", ...Array.from({ length: count }, (_, at) => `line ${at}`)]);
+    },
+    SLOW_MS,
+  );
+});
+
+describe("what was said while away", () => {
+  test(
+    "is taken in after the next start, in order, and once",
+    async () => {
+      world = await discordWorld();
+      say("before");
+      say("in the room", PLACES.room);
+      await stored(2);
+      await eventually("both are read", () => world.fake.gateway.connections() === 1);
+      await quiet();
+      await world.close();
+      for (const number of [1, 2, 3]) say(`missed ${number}`);
+      say("missed in the room", PLACES.room);
+      await world.reopen();
+      say("after");
+      await stored(7);
+      await quiet();
+      const dm = world.bench.stored.filter(({ scope }) => scope === "dm").map(({ text }) => text);
+      expect(dm).toEqual(["before", "missed 1", "missed 2", "missed 3", "after"]);
+      const room = world.bench.stored.filter(({ scope }) => scope === "group");
+      expect(room.map(({ text, place }) => [text, place])).toEqual([
+        ["in the room", PLACES.guild],
+        ["missed in the room", PLACES.guild],
+      ]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is taken in although Discord does not answer at first",
+    async () => {
+      world = await discordWorld();
+      say("before");
+      await stored(1);
+      await quiet();
+      await world.close();
+      say("missed");
+      await world.reopen();
+      await stored(2);
+      expect(texts()).toEqual(["before", "missed"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "more than a day ago is left alone",
+    async () => {
+      world = await discordWorld();
+      say("before");
+      await stored(1);
+      await quiet();
+      await world.close();
+      say("long ago");
+      await world.bench.clock.advance(30 * 3_600_000);
+      say("just now");
+      await world.reopen();
+      await stored(2);
+      await quiet();
+      expect(texts()).toEqual(["before", "just now"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "in a channel that is gone costs one question, and no more",
+    async () => {
+      world = await discordWorld();
+      say("in the room", PLACES.room);
+      await stored(1);
+      await quiet();
+      await world.close();
+      world.fake.state.removeChannel(PLACES.room);
+      await world.reopen();
+      const asked = () =>
+        world.fake.rest.calls.filter(({ method, path }) => method === "GET" && path.includes(PLACES.room));
+      await eventually("it was asked for", () => asked().length === 1);
+      await quiet();
+      await world.reopen();
+      await quiet();
+      expect(asked().length).toBe(1);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "comes with a resume as well, without being fetched",
+    async () => {
+      world = await discordWorld();
+      say("before");
+      await stored(1);
+      const lost = world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "in between" });
+      world.fake.gateway.keepBack("MESSAGE_CREATE", world.fake.state.asEvent(lost));
+      world.fake.gateway.drop(4000);
+      await eventually("it is noticed", () => !world.channel.ready());
+      await world.bench.clock.advance(5_000);
+      await stored(2);
+      expect(texts()).toEqual(["before", "in between"]);
+      expect(world.fake.gateway.identifies).toBe(1);
+      expect(world.fake.gateway.resumes.length).toBe(1);
+    },
+    SLOW_MS,
+  );
+});
+
+describe("how far channels are read", () => {
+  test(
+    "never goes back, and is kept for the channels used last",
+    async () => {
+      world = await discordWorld();
+      const seen = createSeen(world.bench.deps.facts);
+      const id = (number: number) => String(600000000000000000n + BigInt(number));
+      await seen.note({ id: id(1), guild: null }, id(500));
+      await seen.note({ id: id(1), guild: null }, id(400));
+      expect(await seen.last(id(1))).toBe(id(500));
+      for (let at = 2; at <= 250; at++) await seen.note({ id: id(at), guild: "g" }, id(1_000 + at));
+      const known = await createSeen(world.bench.deps.facts).known();
+      expect(known.length).toBe(200);
+      expect(known.at(-1)).toEqual({ id: id(250), guild: "g" });
+      expect(await createSeen(world.bench.deps.facts).last(id(1))).toBeNull();
+    },
+    SLOW_MS,
+  );
+});
+
+describe("a translation", () => {
+  const context = { me: BOT.id, address: { channel: "discord", account: "default", chat: "1" }, guild: null };
+  const said = (more: Partial<SaidMessage>) =>
+    ({
+      ...{ id: "1", channel_id: "1", content: "x", type: 0, mentions: [], attachments: [], author: PEOPLE.friend },
+      ...more,
+    }) as SaidMessage;
+
+  test.each([
+    ["a bot", { author: { ...PEOPLE.other, bot: true } }],
+    ["a webhook", { webhook_id: "1" }],
+    ["a system line", { type: 7 }],
+  ])("of %s is nothing", (_who, more) => {
+    expect(translate(said(more as Partial<SaidMessage>), context)).toBeNull();
+  });
+
+  test("of a forward is a quotation, and never a command", () => {
+    const forward = said({
+      content: "",
+      message_reference: { type: 1 } as never,
+      message_snapshots: [{ message: { content: "/reset\nnow", attachments: [] } }] as never,
+    });
+    expect(translate(forward, context)?.message.text).toBe("Forwarded:\n> /reset\n> now");
+  });
+
+  test("of a command that is said to us by name is the command", () => {
+    expect(translate(said({ content: `<@!${BOT.id}>  /status now` }), context)?.message.text).toBe("/status now");
+  });
+
+  test("of an answer to us means us, without our name", () => {
+    const answer = said({ type: 19, referenced_message: { author: { id: BOT.id } } as never });
+    expect(translate(answer, { ...context, guild: "5" })?.message.mentioned).toBe(true);
+  });
+
+  test("takes ten files at most, and tells two messages with one number apart", () => {
+    const many = Array.from({ length: 30 }, (_, at) => ({ id: `${at}` })) as APIAttachment[];
+    const translated = translate(said({ attachments: many }), context);
+    expect(translated?.attachments.length).toBe(10);
+    expect(translated?.message.fingerprint).not.toBe(translate(said({}), context)?.message.fingerprint);
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * Takes in what is said: the door is asked first, then files are fetched, then the message is stored, then it counts as read. What cannot be
+ * stored is tried again, in its place. After a new sign-in, what was said while the gateway was away is read from where it stopped.
+ */
+import type { API } from "@discordjs/core";
+import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
+import type { Receipt } from "../../../contracts/channel.ts";
+import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import { failureOf } from "../outbound/failure.ts";
+import type { Previews } from "../outbound/preview.ts";
+import type { RestClient } from "../outbound/rest-client.ts";
+import { NO_MENTIONS } from "../outbound/send.ts";
+import { snowflakeTime } from "../settings.ts";
+import { catchUp } from "./catch-up.ts";
+import { keepFiles } from "./keep-files.ts";
+import { createLanes } from "./lanes.ts";
+import type { Places } from "./places.ts";
+import type { KnownChannel, Seen } from "./seen.ts";
+import { type SaidMessage, translate, type Translated } from "./translate.ts";
+
+export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "log" | "door" | "files"> {
+  readonly api: API;
+  readonly download: RestClient["download"];
+  readonly maxFileBytes: number;
+  readonly places: Places;
+  readonly seen: Seen;
+  readonly previews: Pick<Previews, "expect">;
+  /** The bot's own id. */
+  me(): string | null;
+}
+
+export interface Intake extends AsyncDisposable {
+  said(message: SaidMessage): void;
+  changed(message: SaidMessage): void;
+  /** A new session has begun: what was missed comes before what is said from now on. */
+  begun(): Promise<void>;
+}
+
+const MAX_WAITING = 200;
+const MAX_RECENT = 5_000;
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+/** An older message is history, whoever changes it. */
+const EDIT_MS = 3_600_000;
+
+interface IntakeWork extends IntakeDeps {
+  /** Ids of messages that were dealt with lately. */
+  readonly recent: Set<string>;
+}
+
+export function startIntake(base: IntakeDeps): Intake {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const deps: IntakeWork = { ...base, recent: new Set() };
+  const guilds = new Map<string, string | null>();
+  const fetchMissed = (channel: KnownChannel) => () =>
+    catchUp(deps, channel, (message) => takeIn(deps, { said: message, kind: "message", channel }, signal), signal);
+  const lanes = createLanes({
+    maxWaiting: MAX_WAITING,
+    onCaughtUp: (id) => void lanes.add(id, fetchMissed({ id, guild: guilds.get(id) ?? null })),
+    onFailed: (error) => {
+      if (!signal.aborted) deps.log.error("message from Discord not dealt with", { error });
+    },
+  });
+  const add = (said: SaidMessage, kind: Arrival["kind"]): void => {
+    if (signal.aborted) return;
+    const channel: KnownChannel = { id: said.channel_id, guild: said.guild_id ?? null };
+    const taken = lanes.add(channel.id, () => takeIn(deps, { said, kind, channel }, signal));
+    if (taken) return;
+    guilds.set(channel.id, channel.guild);
+    deps.log.warn("too many messages at once; the rest is fetched later", { chat: channel.id });
+  };
+  return {
+    said: (message) => add(message, "message"),
+    changed(message) {
+      // also told when a link gets its picture; that is nobody's doing
+      if (message.edited_timestamp && message.author) add(message, "edit");
+    },
+    async begun() {
+      for (const channel of await deps.seen.known()) lanes.add(channel.id, fetchMissed(channel));
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the channel is closing"));
+      await lanes.settled();
+    },
+  };
+}
+
+interface Arrived {
+  readonly said: SaidMessage;
+  readonly kind: Arrival["kind"];
+  readonly channel: KnownChannel;
+}
+
+async function takeIn(deps: IntakeWork, { said, kind, channel }: Arrived, signal: AbortSignal): Promise<void> {
+  const me = deps.me();
+  if (signal.aborted || me === null) return;
+  if (kind === "message" && deps.recent.has(said.id)) return;
+  if (kind === "edit" && deps.clock.now() - snowflakeTime(said.id) > EDIT_MS) return;
+  const address = deps.places.address(channel.id);
+  const translated = translate(said, { me, address, guild: channel.guild });
+  if (!translated) return;
+  const receipt = await untilStored(deps, { translated, kind }, signal);
+  if (receipt === null) return;
+  remember(deps.recent, said.id);
+  if (receipt.kind === "queued") deps.previews.expect(receipt.id, channel.id);
+  if (receipt.kind !== "refused") return await untilNoted(deps, channel, said.id, signal);
+  if (receipt.because !== "ignored" && receipt.say !== "") await tell(deps, channel.id, receipt.say, signal);
+}
+
+function remember(recent: Set<string>, id: string): void {
+  recent.add(id);
+  const [oldest] = recent;
+  if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest);
+}
+
+interface ToStore {
+  readonly translated: Translated;
+  readonly kind: Arrival["kind"];
+}
+
+/** Null: whoever sent it is not let in, or the channel closes. */
+async function untilStored(
+  deps: IntakeWork,
+  { translated, kind }: ToStore,
+  signal: AbortSignal,
+): Promise<Receipt | null> {
+  const { message } = translated;
+  const { address, scope, sender, mentioned } = message;
+  const place = message.place === undefined ? {} : { place: message.place };
+  const seenBy = await retrying(
+    deps,
+    () => deps.door.look({ address, scope, sender, mentioned, kind, ...place }),
+    signal,
+  );
+  if (seenBy === null) return null;
+  if (seenBy.kind === "stay") {
+    remember(deps.recent, message.eventId);
+    if (seenBy.say !== null) await tell(deps, address.thread ?? address.chat, seenBy.say, signal);
+    return null;
+  }
+  let kept: { readonly media: readonly MediaRef[]; readonly text: string } | null = null;
+  return retrying(
+    deps,
+    async () => {
+      kept ??= await keepFiles(deps, translated, signal);
+      const whole: InboundMessage = {
+        ...message,
+        text: kept.text,
+        attachments: kept.media,
+        receivedAt: deps.clock.now(),
+      };
+      return deps.door.receive(whole, signal);
+    },
+    signal,
+  );
+}
+
+async function untilNoted(deps: IntakeWork, channel: KnownChannel, id: string, signal: AbortSignal): Promise<void> {
+  await retrying(deps, async () => (await deps.seen.note(channel, id), true), signal);
+}
+
+/** Until it works; null when the channel closes first. Later messages of this channel wait, or they would be answered out of order. */
+async function retrying<T>({ clock, log }: IntakeDeps, run: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
+  for (let pauseMs = FIRST_RETRY_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_MS)) {
+    try {
+      return await run();
+    } catch (error) {
+      if (signal.aborted) return null;
+      log.error("message from Discord not stored yet", { nextTryInMs: pauseMs, error });
+    }
+    await clock.sleep(pauseMs, signal).catch(() => undefined); // closing is the normal end
+  }
+  return null;
+}
+
+/** Best effort: nothing hangs on it. */
+async function tell({ api, log }: IntakeDeps, channel: string, content: string, signal: AbortSignal): Promise<void> {
+  await api.channels
+    .createMessage(channel, { content, allowed_mentions: NO_MENTIONS }, { signal })
+    .catch((error: unknown) => log.debug("sender not told", { kind: failureOf(error).kind }));
+}

@@ -1,0 +1,49 @@
+/** What comes with a message → the media store; what could not be taken is said in the text, for the agent and whoever reads along. */
+import type { MediaRef } from "../../../contracts/chat.ts";
+import type { InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { RestClient } from "../outbound/rest-client.ts";
+import type { Translated } from "./translate.ts";
+
+export interface KeepDeps {
+  readonly files: InboundFiles;
+  readonly download: RestClient["download"];
+  /** Larger ones are not even asked for. */
+  readonly maxFileBytes: number;
+}
+
+const MAX_NAME_CHARS = 100;
+const UNKNOWN_TYPE = "application/octet-stream";
+
+export async function keepFiles(
+  { files, download, maxFileBytes }: KeepDeps,
+  { message, attachments, voice }: Translated,
+  signal: AbortSignal,
+): Promise<{ readonly media: readonly MediaRef[]; readonly text: string }> {
+  const media: MediaRef[] = [];
+  const words: string[] = message.text === "" ? [] : [message.text];
+  for (const { filename, content_type, size, url } of attachments) {
+    if (size > maxFileBytes) {
+      words.push(`[${filename.slice(0, MAX_NAME_CHARS)} is too large and was not taken]`);
+      continue;
+    }
+    const kept = await files.keep(
+      {
+        owner: message.sender.principal,
+        name: filename,
+        mimeType: content_type ?? UNKNOWN_TYPE,
+        bytes: size,
+        open: (until) => download(url, until),
+      },
+      signal,
+    );
+    if (kept.kind === "refused") words.push(`[${kept.note}]`);
+    else media.push(kept.media);
+  }
+  const [spoken] = media;
+  if (voice && spoken) {
+    const heard = await files.transcribe(spoken, signal);
+    if (heard.kind === "words") words.push(heard.text);
+    if (heard.kind === "failed") words.push(`[${heard.say}]`);
+  }
+  return { media, text: words.join("\n\n") };
+}

@@ -1,0 +1,82 @@
+/** How far each channel has been read, so that what was said while the gateway was away can be fetched. Durable. */
+import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import { ACCOUNT, CHANNEL, isNewer, isSnowflake } from "../settings.ts";
+
+export interface Seen {
+  /** Channels in which something was taken in, with the server each is in. */
+  known(): Promise<readonly KnownChannel[]>;
+  last(channel: string): Promise<string | null>;
+  /** This message is stored; durable when it resolves. */
+  note(channel: KnownChannel, message: string): Promise<void>;
+  forget(channel: string): Promise<void>;
+}
+
+export interface KnownChannel {
+  readonly id: string;
+  readonly guild: string | null;
+}
+
+/** The ones used longest ago are forgotten first. */
+const MAX_CHANNELS = 200;
+const INDEX = "channels";
+
+export function createSeen(facts: ChannelFacts): Seen {
+  let index: KnownChannel[] | null = null;
+  const lasts = new Map<string, string>();
+
+  const read = async (): Promise<KnownChannel[]> => {
+    index ??= parseIndex(await facts.get(CHANNEL, ACCOUNT, INDEX));
+    return index;
+  };
+  const write = async (next: KnownChannel[]): Promise<void> => {
+    index = next;
+    await facts.put(CHANNEL, ACCOUNT, INDEX, JSON.stringify(next.map(({ id, guild }) => [id, guild])));
+  };
+  const last = async (channel: string): Promise<string | null> => {
+    const known = lasts.get(channel) ?? (await facts.get(CHANNEL, ACCOUNT, keyOf(channel)));
+    if (known === null || !isSnowflake(known)) return null;
+    lasts.set(channel, known);
+    return known;
+  };
+  const forget = async (channel: string): Promise<void> => {
+    lasts.delete(channel);
+    await write((await read()).filter(({ id }) => id !== channel));
+    await facts.forget(CHANNEL, ACCOUNT, keyOf(channel));
+  };
+  const note = async (channel: KnownChannel, message: string): Promise<void> => {
+    const before = await last(channel.id);
+    if (before !== null && !isNewer(message, before)) return;
+    await facts.put(CHANNEL, ACCOUNT, keyOf(channel.id), message);
+    lasts.set(channel.id, message);
+    const known = await read();
+    const others = known.filter(({ id }) => id !== channel.id);
+    const isNew = others.length === known.length;
+    // its place among the others matters only when places are scarce
+    if (!isNew && (known.length < MAX_CHANNELS || known.at(-1)?.id === channel.id)) return;
+    const kept = others.slice(-(MAX_CHANNELS - 1));
+    for (const { id } of others.slice(0, others.length - kept.length)) await facts.forget(CHANNEL, ACCOUNT, keyOf(id));
+    await write([...kept, channel]);
+  };
+  /** One at a time: channels share the index. */
+  let line: Promise<unknown> = Promise.resolve();
+  const inLine = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = line.then(work);
+    line = done.catch(() => undefined); // whoever asked sees it
+    return done;
+  };
+
+  return {
+    known: () => inLine(read),
+    last,
+    forget: (channel) => inLine(() => forget(channel)),
+    note: (channel, message) => inLine(() => note(channel, message)),
+  };
+}
+
+const keyOf = (channel: string) => `last:${channel}`;
+
+function parseIndex(text: string | null): KnownChannel[] {
+  const parsed: unknown = text === null ? [] : JSON.parse(text);
+  if (!Array.isArray(parsed)) return [];
+  return parsed.map(([id, guild]: [string, string | null]) => ({ id, guild }));
+}

@@ -1,0 +1,102 @@
+/** A message on Discord → who said what where. Pure. Null for what is not said by a person: bots, system lines, our own words. */
+import type { APIAttachment, APIMessage, APIUser } from "discord-api-types/v10";
+import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import { ACCOUNT, CHANNEL } from "../settings.ts";
+
+/** As the gateway tells it; what is read over REST has no `guild_id`. */
+export type SaidMessage = APIMessage & { readonly guild_id?: string };
+
+export interface Translated {
+  readonly message: Omit<InboundMessage, "attachments" | "receivedAt">;
+  readonly attachments: readonly APIAttachment[];
+  /** Its one attachment is spoken. */
+  readonly voice: boolean;
+}
+
+export interface TranslateContext {
+  readonly me: string;
+  readonly address: ChatAddress;
+  /** The server it was said in; null: a direct message. */
+  readonly guild: string | null;
+}
+
+/** Ordinary messages and replies; everything else is about something that happened. */
+const SAID_TYPES: ReadonlySet<number> = new Set([0, 19]);
+const VOICE_FLAG = 1 << 13;
+const FORWARD = 1;
+const MAX_ATTACHMENTS = 10;
+
+export function translate(said: SaidMessage, { me, address, guild }: TranslateContext): Translated | null {
+  const { author, content } = said;
+  if (author.bot || author.system || said.webhook_id !== undefined || !SAID_TYPES.has(said.type)) return null;
+  const scope = guild === null ? "dm" : "group";
+  const forwarded = forwardedOf(said);
+  const attachments = [...said.attachments, ...forwarded.flatMap((one) => one.attachments ?? [])].slice(
+    0,
+    MAX_ATTACHMENTS,
+  );
+  const quoted = forwarded.map(({ content: words }) => quote(words ?? "")).filter((words) => words !== "");
+  const text = [readable(content, said.mentions, me), ...quoted].filter((part) => part !== "").join("\n\n");
+  return {
+    message: {
+      eventId: said.id,
+      fingerprint: fingerprintOf(text, attachments),
+      address,
+      scope,
+      sender: senderOf(author),
+      text,
+      mentioned: scope === "dm" || isMentioned(said, me),
+      ...(guild === null ? {} : { place: guild }),
+    },
+    attachments,
+    voice: ((said.flags ?? 0) & VOICE_FLAG) !== 0,
+  };
+}
+
+export function senderOf({
+  id,
+  global_name,
+  username,
+}: Pick<APIUser, "id" | "global_name" | "username">): InboundMessage["sender"] {
+  return { principal: `${CHANNEL}:user:${id}` as Principal, name: global_name ?? username };
+}
+
+export function fingerprintOf(text: string, attachments: readonly Pick<APIAttachment, "id">[]): string {
+  const parts = [text, ...attachments.map(({ id }) => id)];
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/** By name, or because it answers something of ours. */
+function isMentioned({ mentions, referenced_message: answered }: SaidMessage, me: string): boolean {
+  return mentions.some(({ id }) => id === me) || answered?.author.id === me;
+}
+
+interface Forwarded {
+  readonly content?: string;
+  readonly attachments?: readonly APIAttachment[];
+}
+
+function forwardedOf({
+  message_reference: reference,
+  message_snapshots: snapshots,
+}: SaidMessage): readonly Forwarded[] {
+  if (reference?.type !== FORWARD) return [];
+  return (snapshots ?? []).map(({ message }) => message as Forwarded);
+}
+
+/** Words of somebody else must not be taken for what the sender says, least of all as a command. */
+function quote(words: string): string {
+  return words.trim() === "" ? "" : `Forwarded:\n${words.replace(/^/gm, "> ")}`;
+}
+
+/** Names instead of numbers; our own at the beginning is only the way to get our attention. */
+function readable(content: string, mentions: SaidMessage["mentions"], me: string): string {
+  const addressed = content.replace(new RegExp(`^(?:\\s*<@!?${me}>)+[\\s,:]*`), "");
+  const names = new Map(mentions.map(({ id, global_name, username }) => [id, global_name ?? username]));
+  return addressed
+    .replace(/<@!?(\d{17,20})>/g, (all, id: string) => (names.has(id) ? `@${names.get(id)}` : all))
+    .trim();
+}
+
+export const HERE = { channel: CHANNEL, account: ACCOUNT } as const;

@@ -1,0 +1,266 @@
+/** Slash commands and buttons: from whom they really are, once, and nothing from anybody who only pretends to be Discord. */
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { OpenChannel } from "../../../contracts/channels/platform.ts";
+import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { systemClock } from "../../../kit/clock.ts";
+import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import { commanded, type DiscordWorld, discordWorld, pressed } from "../../../testing/discord/discord-world.ts";
+import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { buttonsFor, questionText, readButton } from "./buttons.ts";
+import { menuOf } from "./menu.ts";
+
+const NEVER = new AbortController().signal;
+const SLOW_MS = 60_000;
+let keys: CryptoKeyPair;
+let publicKey: string;
+let world: DiscordWorld;
+beforeAll(async () => {
+  keys = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+  publicKey = Buffer.from(await crypto.subtle.exportKey("raw", keys.publicKey)).toString("hex");
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const question = (id: string, sessionKey = `agent:default:discord:dm:${PLACES.dm}`) => ({
+  ...{ id, tool: "run_it", input: { what: "all" }, sessionKey: sessionKey as SessionKey, turnId: "t" as TurnId },
+  ...{ principal: "operator" as Principal, askedAt: 1, expiresAt: 2, callId: "call_1", because: "it asks" },
+});
+const callbacks = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/callback"));
+const happens = ({ event, payload }: { event: string; payload: unknown }) =>
+  world.fake.gateway.dispatch(event, payload);
+const quiet = () => systemClock.sleep(50, NEVER);
+
+describe("a slash command", () => {
+  test(
+    "is registered with its help, once, and again only when it changed",
+    async () => {
+      world = await discordWorld();
+      expect(world.fake.rest.commands()).toEqual([{ name: "status", type: 1, description: "How things are" }] as never);
+      const registered = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/commands")).length;
+      expect(registered()).toBe(1);
+      await world.reopen();
+      await quiet();
+      expect(registered()).toBe(1);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is a message of whoever used it, and is confirmed to them alone",
+    async () => {
+      world = await discordWorld();
+      happens(commanded(world.fake, { channel: PLACES.room, by: "other", name: "status", text: " all of it " }));
+      await eventually("it is answered", () => callbacks().length === 1);
+      expect(world.bench.stored[0]).toMatchObject({
+        text: "/status all of it",
+        mentioned: true,
+        scope: "group",
+        place: PLACES.guild,
+        sender: { principal: `discord:user:${PEOPLE.other.id}` },
+      });
+      expect(callbacks()[0]?.json).toMatchObject({ type: 4, data: { flags: 64 } });
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "of a stranger is nothing, and of another application too",
+    async () => {
+      world = await discordWorld();
+      world.bench.strangers.set(`discord:user:${PEOPLE.stranger.id}` as Principal, null);
+      happens(commanded(world.fake, { channel: PLACES.room, by: "stranger", name: "status" }));
+      const foreign = commanded(world.fake, { channel: PLACES.room, by: "other", name: "status" });
+      happens({ ...foreign, payload: { ...foreign.payload, application_id: "200000000000000009" } });
+      await eventually("the door was asked", () => world.bench.arrivals.length === 1);
+      await quiet();
+      expect(world.bench.stored).toEqual([]);
+      expect(callbacks()).toEqual([]);
+    },
+    SLOW_MS,
+  );
+
+  test("with a name or help that Discord does not take is left out or cut", () => {
+    const menu = menuOf([
+      { name: "ok", help: "x".repeat(300), usage: "[words]" },
+      { name: "Not Ok", help: "no" },
+    ]);
+    expect(menu.map(({ name }) => name)).toEqual(["ok"]);
+    expect(menu[0]).toMatchObject({ description: "x".repeat(100), options: [{ name: "text", required: false }] });
+  });
+});
+
+describe("a question to owners", () => {
+  test(
+    "is shown with buttons where it comes from, decided by an owner, and closed then",
+    async () => {
+      world = await discordWorld();
+      world.fake.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "do it" });
+      await eventually("it is stored", () => world.bench.stored.length === 1);
+      world.bench.questions.push(question("q1"), question("q2", "agent:default:webchat:dm:1"));
+      const { sessionKey, turnId } = question("q1");
+      world.bench.deps.events.emit("turn.started", { sessionKey, turnId, inboxIds: [], attempt: 1, waitedMs: 0 });
+      const shown = () => world.fake.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
+      await eventually("it is shown", () => shown().length === 1);
+      expect(shown()[0]?.content).toContain('"what": "all"');
+      const custom = "approval:once:q1";
+      expect(JSON.stringify(shown()[0]?.components)).toContain(custom);
+      await world.bench.clock.advance(5_000);
+      await quiet();
+      expect(shown().length).toBe(1);
+      happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom, under: shown()[0]?.id ?? "" }));
+      await eventually("it is decided", () => world.bench.decided.length === 1);
+      expect(world.bench.decided).toEqual([`q1 once discord:user:${PEOPLE.friend.id}`]);
+      await eventually("its buttons are gone", () => JSON.stringify(shown()[0]?.components) === "[]");
+      expect(shown()[0]?.content).toBe("Allowed once by Frida.");
+    },
+    SLOW_MS,
+  );
+
+  test.each([
+    ["a member", "member" as const, false],
+    ["a stranger", "owner" as const, true],
+  ])(
+    "is not decided by %s",
+    async (_who, role, isStranger) => {
+      world = await discordWorld();
+      world.bench.role = role;
+      if (isStranger) world.bench.strangers.set(`discord:user:${PEOPLE.other.id}` as Principal, null);
+      world.bench.questions.push(question("q1"));
+      happens(pressed(world.fake, { channel: PLACES.room, by: "other", custom: "approval:once:q1" }));
+      await eventually("the door was asked", () => world.bench.arrivals.length === 1);
+      await quiet();
+      expect(world.bench.decided).toEqual([]);
+      expect(callbacks().length).toBe(isStranger ? 0 : 1);
+      expect(world.bench.arrivals[0]?.kind).toBe("action");
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is decided once, however often the button is pressed or the press is told",
+    async () => {
+      world = await discordWorld();
+      world.bench.questions.push(question("q1"));
+      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:deny:q1" });
+      happens(press);
+      happens(press);
+      happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" }));
+      await eventually("both presses are answered", () => callbacks().length === 2);
+      await quiet();
+      expect(world.bench.decided).toEqual([`q1 deny discord:user:${PEOPLE.friend.id}`]);
+      expect(callbacks().length).toBe(2);
+    },
+    SLOW_MS,
+  );
+
+  test("is shown whole, with nothing hidden in it, or not at all", () => {
+    const sly = questionText({ tool: "run", input: { a: "``` \u202E x" } });
+    expect(sly).toContain("\\u0060\\u0060\\u0060 \\u202e x");
+    expect(questionText({ tool: "run", input: { a: "x".repeat(5_000) } })).toBeNull();
+    expect(buttonsFor("x".repeat(200))).toBeNull();
+    expect(readButton("approval:once:a:b")).toEqual({ approval: "a:b", decision: "once" });
+    for (const foreign of ["", "approval:maybe:a", "approval:once:", "other:once:a"])
+      expect(readButton(foreign)).toBeNull();
+  });
+});
+
+describe("a request to the webhook", () => {
+  interface Forged {
+    readonly at?: number;
+    readonly body?: string;
+    readonly signature?: string;
+  }
+  async function post(channel: OpenChannel, payload: unknown, forged: Forged = {}) {
+    const text = JSON.stringify(payload);
+    const timestamp = String(Math.floor((forged.at ?? world.bench.clock.now()) / 1_000));
+    const signed = await crypto.subtle.sign("Ed25519", keys.privateKey, Buffer.from(timestamp + text));
+    const headers = new Headers({
+      "x-signature-ed25519": forged.signature ?? Buffer.from(signed).toString("hex"),
+      "x-signature-timestamp": timestamp,
+    });
+    if (!channel.webhook) throw new Error("no webhook");
+    return channel.webhook.handle({ headers, body: Buffer.from(forged.body ?? text) }, NEVER);
+  }
+  const ping = { id: "1", type: 1, application_id: BOT.applicationId };
+
+  test(
+    "that is a ping is answered, and only when it is signed",
+    async () => {
+      world = await discordWorld({ publicKey });
+      expect(world.channel.webhook?.path).toBe("/discord/interactions");
+      expect(await post(world.channel, ping)).toEqual({ status: 200, json: { type: 1 } });
+      const others: readonly Forged[] = [
+        { signature: "00".repeat(64) },
+        { signature: "" },
+        { signature: "zz".repeat(64) },
+        { body: `${JSON.stringify(ping)} ` },
+        { at: world.bench.clock.now() - 301_000 },
+        { at: world.bench.clock.now() + 301_000 },
+      ];
+      for (const forged of others) expect(await post(world.channel, ping, forged)).toEqual({ status: 401 });
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is signed and no interaction is refused",
+    async () => {
+      world = await discordWorld({ publicKey });
+      for (const nonsense of [null, [], "x", {}, { id: 1, type: 2 }])
+        expect(await post(world.channel, nonsense)).toEqual({ status: 400 });
+      expect(await post(world.channel, ping, { body: "" })).toEqual({ status: 401 });
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is a command is stored and confirmed in the answer; repeated, also after a restart, it has no effect",
+    async () => {
+      world = await discordWorld({ publicKey });
+      const { payload } = commanded(world.fake, { channel: PLACES.dm, by: "friend", name: "status" });
+      expect(await post(world.channel, payload)).toMatchObject({ status: 200, json: { type: 4, data: { flags: 64 } } });
+      expect(await post(world.channel, payload)).toEqual({ status: 403 });
+      await world.reopen();
+      expect(await post(world.channel, payload)).toEqual({ status: 403 });
+      await world.bench.clock.advance(200_000);
+      expect(await post(world.channel, payload)).toEqual({ status: 403 });
+      expect(world.bench.stored.length).toBe(1);
+      expect(world.fake.rest.calls.filter(({ path }) => path.endsWith("/callback"))).toEqual([]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is a press counts once, over the webhook and the gateway together",
+    async () => {
+      world = await discordWorld({ publicKey });
+      world.bench.questions.push(question("q1"));
+      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:session:q1" });
+      expect(await post(world.channel, press.payload)).toMatchObject({ status: 200, json: { type: 7 } });
+      happens(press);
+      await quiet();
+      expect(world.bench.decided).toEqual([`q1 session discord:user:${PEOPLE.friend.id}`]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "of a stranger leaves no trace",
+    async () => {
+      world = await discordWorld({ publicKey });
+      world.bench.strangers.set(`discord:user:${PEOPLE.stranger.id}` as Principal, null);
+      const { payload } = commanded(world.fake, { channel: PLACES.room, by: "stranger", name: "status" });
+      expect(await post(world.channel, payload)).toEqual({ status: 403 });
+      expect(await world.bench.deps.facts.get("discord", "default", "interactions")).toBeNull();
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is not taken where no key is configured",
+    async () => {
+      world = await discordWorld();
+      expect(world.channel.webhook).toBeUndefined();
+    },
+    SLOW_MS,
+  );
+});

@@ -1,0 +1,60 @@
+/** The gateway's commands as Discord's slash commands, registered again only when they have changed. */
+import type { API } from "@discordjs/core";
+import {
+  ApplicationCommandOptionType,
+  ApplicationCommandType,
+  type RESTPutAPIApplicationCommandsJSONBody,
+} from "discord-api-types/v10";
+import type { ChannelFacts, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import { ACCOUNT, CHANNEL } from "../settings.ts";
+
+export interface MenuDeps {
+  readonly api: API;
+  readonly facts: ChannelFacts;
+  readonly commands: PlatformDeps["commands"];
+}
+
+/** The one argument: what a person would write after the command. */
+export const ARGUMENT = "text";
+const CHAT_INPUT = ApplicationCommandType.ChatInput;
+const STRING = ApplicationCommandOptionType.String;
+const MAX_COMMANDS = 100;
+const MAX_DESCRIPTION_CHARS = 100;
+const MAX_ARGUMENT_CHARS = 1_500;
+const NAME = /^[\p{Ll}\p{N}_-]{1,32}$/u;
+const KEY = "menu";
+
+type MenuCommand = ReturnType<PlatformDeps["commands"]>[number];
+
+export function menuOf(commands: readonly MenuCommand[]): RESTPutAPIApplicationCommandsJSONBody {
+  return commands
+    .filter(({ name }) => NAME.test(name))
+    .slice(0, MAX_COMMANDS)
+    .map(({ name, help, usage }) => ({
+      name,
+      type: CHAT_INPUT,
+      description: help.slice(0, MAX_DESCRIPTION_CHARS) || name,
+      ...(usage === undefined ? {} : { options: [optionOf(usage)] }),
+    }));
+}
+
+function optionOf(usage: string) {
+  const description = usage.slice(0, MAX_DESCRIPTION_CHARS) || ARGUMENT;
+  return {
+    type: STRING as ApplicationCommandOptionType.String,
+    name: ARGUMENT,
+    description,
+    required: false,
+    max_length: MAX_ARGUMENT_CHARS,
+  };
+}
+
+/** Who may use which one is decided when it is used. */
+export async function registerMenu(deps: MenuDeps, applicationId: string, signal: AbortSignal): Promise<boolean> {
+  const menu = menuOf(deps.commands("owner"));
+  const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify([applicationId, menu])).digest("hex");
+  if ((await deps.facts.get(CHANNEL, ACCOUNT, KEY)) === digest) return false;
+  await deps.api.applicationCommands.bulkOverwriteGlobalCommands(applicationId, menu, { signal });
+  await deps.facts.put(CHANNEL, ACCOUNT, KEY, digest);
+  return true;
+}

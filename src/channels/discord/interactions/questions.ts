@@ -1,0 +1,81 @@
+/** Shows open questions to owners in the chat they come from, with buttons. Each is shown once in the life of this channel. */
+import type { API } from "@discordjs/core";
+import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { SessionKey } from "../../../contracts/ids.ts";
+import type { PendingApproval } from "../../../contracts/tools/approval.ts";
+import { failureOf } from "../outbound/failure.ts";
+import { nonceOf } from "../outbound/nonce.ts";
+import { NO_MENTIONS } from "../outbound/send.ts";
+import { buttonsFor, questionText, tooLongText } from "./buttons.ts";
+
+export interface QuestionDeps extends Pick<PlatformDeps, "clock" | "log" | "events" | "approvals"> {
+  readonly api: API;
+  /** Where this conversation is held; null: not on Discord, as far as is known. */
+  channelOf(sessionKey: SessionKey): string | null;
+}
+
+/** While a turn is running, open questions are looked for this often. */
+const LOOK_MS = 1_000;
+const MAX_SHOWN = 1_000;
+
+export function startQuestions(deps: QuestionDeps): AsyncDisposable {
+  const stopping = new AbortController();
+  const running = new Set<SessionKey>();
+  const shown = new Set<string>();
+  let looking: Promise<void> | null = null;
+
+  const look = async (): Promise<void> => {
+    while (running.size > 0 && !stopping.signal.aborted) {
+      for (const question of deps.approvals.pending()) {
+        const channel = shown.has(question.id) ? null : deps.channelOf(question.sessionKey);
+        if (channel === null) continue;
+        remember(shown, question.id);
+        await show(deps, channel, question, stopping.signal);
+      }
+      await deps.clock.sleep(LOOK_MS, stopping.signal).catch(() => undefined); // closing is the normal end
+    }
+    looking = null;
+  };
+  const listening = [
+    // whether it is one of ours may be known a moment later only
+    deps.events.on("turn.started", ({ sessionKey }) => {
+      running.add(sessionKey);
+      looking ??= look();
+    }),
+    deps.events.on("turn.ended", ({ sessionKey }) => void running.delete(sessionKey)),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const one of listening) one[Symbol.dispose]();
+      stopping.abort(new Error("the channel is closing"));
+      await looking;
+    },
+  };
+}
+
+function remember(shown: Set<string>, id: string): void {
+  shown.add(id);
+  const [oldest] = shown;
+  if (shown.size > MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
+}
+
+async function show(
+  { api, log }: QuestionDeps,
+  channel: string,
+  question: PendingApproval,
+  signal: AbortSignal,
+): Promise<void> {
+  const buttons = buttonsFor(question.id);
+  const words = buttons ? questionText(question) : null;
+  const body = {
+    content: words ?? tooLongText(question),
+    nonce: nonceOf(question.id, 0),
+    enforce_nonce: true,
+    allowed_mentions: NO_MENTIONS,
+    ...(words !== null && buttons ? { components: buttons } : {}),
+  };
+  await api.channels.createMessage(channel, body, { signal }).catch((error: unknown) => {
+    if (!signal.aborted)
+      log.warn("approval not shown on Discord", { approval: question.id, kind: failureOf(error).kind });
+  });
+}

@@ -1,0 +1,170 @@
+/** Puts the parts of the Discord channel together: connection, what comes in, what goes out, commands and buttons. Closing is the reverse. */
+import { Routes, type APIInteraction, type GatewayDispatchPayload } from "discord-api-types/v10";
+import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
+import type { SessionKey } from "../../contracts/ids.ts";
+import { startIntake } from "./inbound/intake.ts";
+import { createPlaces } from "./inbound/places.ts";
+import { createSeen } from "./inbound/seen.ts";
+import { callbackOf } from "./interactions/callback.ts";
+import { createInteractions, type Interactions } from "./interactions/interactions.ts";
+import { registerMenu } from "./interactions/menu.ts";
+import { startQuestions } from "./interactions/questions.ts";
+import { createReplays } from "./interactions/replays.ts";
+import { discordWebhook } from "./interactions/webhook.ts";
+import { startLink } from "./link/link.ts";
+import { discordActions } from "./outbound/actions.ts";
+import { failureOf } from "./outbound/failure.ts";
+import { startPreviews } from "./outbound/preview.ts";
+import { openRest, type RestClient } from "./outbound/rest-client.ts";
+import { sendPart } from "./outbound/send.ts";
+import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
+
+/** Servers, messages in them and in direct chats, and what they say. */
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
+/** Discord promises "a few minutes" for a nonce; this is surely within them. */
+const DEDUPE_MS = 120_000;
+const MAX_SESSIONS = 5_000;
+const MIB = 1024 * 1024;
+
+interface Self {
+  me: string | null;
+  application: string | null;
+}
+
+export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): OpenChannel {
+  const stopping = new AbortController();
+  const self: Self = { me: null, application: settings.applicationId ?? null };
+  const rest = openRest(settings);
+  const { api } = rest;
+  const previews = startPreviews({ ...deps, api }, settings.streamMode);
+  const places = createPlaces();
+  const sessions = rememberSessions(deps);
+  const common = { ...deps, door: sessions.door, api, places, previews };
+  const intake = startIntake({
+    ...common,
+    download: rest.download,
+    maxFileBytes: settings.mediaMaxMb * MIB,
+    seen: createSeen(deps.facts),
+    me: () => self.me,
+  });
+  const interactions = createInteractions({
+    ...common,
+    replays: createReplays(deps),
+    applicationId: () => self.application,
+  });
+  const questions = startQuestions({ ...deps, api, channelOf: sessions.channelOf });
+  const background = createBackground(deps);
+  const onDispatch = dispatcher(
+    { places, intake, interactions, answer: (...asked) => background.run(() => answerOver(rest, ...asked)) },
+    stopping.signal,
+  );
+  const link = startLink(
+    {
+      ...deps,
+      api,
+      renew: rest.renew,
+      onReady(data) {
+        self.me = data.user.id;
+        self.application ??= data.application.id;
+        const { application } = self;
+        background.run(() => intake.begun());
+        if (application !== null) background.run(() => showMenu({ ...deps, api }, application, stopping.signal));
+      },
+      onDispatch,
+    },
+    { token: settings.token, intents: INTENTS },
+  );
+  const sending = { ...deps, api, previews };
+  return {
+    id: CHANNEL,
+    account: ACCOUNT,
+    canRefuse: false,
+    repeat: "deduplicated",
+    dedupeMs: DEDUPE_MS,
+    send: (part, signal) => sendPart(sending, part, { maxMb: settings.mediaMaxMb }, signal),
+    ready: () => link.health().ok,
+    health: () => link.health(),
+    ...discordActions({ api, me: () => self.me }),
+    ...(settings.publicKey === undefined
+      ? {}
+      : { webhook: discordWebhook({ ...deps, interactions }, settings.publicKey) }),
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the channel is closing"));
+      await link[Symbol.asyncDispose]();
+      await intake[Symbol.asyncDispose]();
+      await questions[Symbol.asyncDispose]();
+      await previews[Symbol.asyncDispose]();
+      await background.settled();
+      rest[Symbol.dispose]();
+    },
+  };
+}
+
+interface Receivers {
+  readonly places: ReturnType<typeof createPlaces>;
+  readonly intake: ReturnType<typeof startIntake>;
+  readonly interactions: Interactions;
+  answer(interactions: Interactions, interaction: APIInteraction, signal: AbortSignal): void;
+}
+
+function dispatcher({ places, intake, interactions, answer }: Receivers, signal: AbortSignal) {
+  return (payload: GatewayDispatchPayload): void => {
+    places.learn(payload);
+    if (payload.t === "MESSAGE_CREATE") intake.said(payload.d);
+    if (payload.t === "MESSAGE_UPDATE") intake.changed(payload.d);
+    if (payload.t === "INTERACTION_CREATE") answer(interactions, payload.d, signal);
+  };
+}
+
+async function answerOver(
+  { api }: RestClient,
+  interactions: Interactions,
+  interaction: APIInteraction,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = callbackOf(await interactions.handle(interaction, signal));
+  if (body === null) return;
+  await api.rest.post(Routes.interactionCallback(interaction.id, interaction.token), { auth: false, body, signal });
+}
+
+type MenuParts = Parameters<typeof registerMenu>[0] & Pick<PlatformDeps, "log">;
+
+async function showMenu(deps: MenuParts, application: string, signal: AbortSignal): Promise<void> {
+  const changed = await registerMenu(deps, application, signal);
+  if (changed) deps.log.info("Discord commands registered", { application });
+}
+
+/** Work that nobody waits for, until the channel closes. */
+function createBackground({ log }: Pick<PlatformDeps, "log">) {
+  const running = new Set<Promise<void>>();
+  return {
+    run(work: () => Promise<void>): void {
+      const done: Promise<void> = work()
+        .catch((error: unknown) => log.warn("work for Discord failed", { kind: failureOf(error).kind }))
+        .finally(() => running.delete(done));
+      running.add(done);
+    },
+    async settled(): Promise<void> {
+      await Promise.all(running);
+    },
+  };
+}
+
+/** The door, and which conversation was last held where, so that a question can be shown there. */
+function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
+  const channels = new Map<SessionKey, string>();
+  const remembering: PlatformDeps["door"] = {
+    look: (arrival) => door.look(arrival),
+    async receive(message, signal) {
+      const receipt = await door.receive(message, signal);
+      if (receipt.kind !== "refused") {
+        channels.delete(receipt.sessionKey);
+        channels.set(receipt.sessionKey, message.address.thread ?? message.address.chat);
+        const [oldest] = channels.keys();
+        if (channels.size > MAX_SESSIONS && oldest !== undefined) channels.delete(oldest);
+      }
+      return receipt;
+    },
+  };
+  return { door: remembering, channelOf: (sessionKey: SessionKey) => channels.get(sessionKey) ?? null };
+}

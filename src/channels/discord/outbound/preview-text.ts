@@ -1,0 +1,45 @@
+/** What a preview shows of an answer that is not finished. Pure. */
+import type { StreamMode } from "../settings.ts";
+import { MAX_MESSAGE_CHARS, renderMarkdown } from "../text/render.ts";
+import { splitText } from "../text/split.ts";
+
+const MORE = " …";
+const MAX_TOOLS = 5;
+
+export interface PreviewState {
+  readonly text: string;
+  /** Names, in the order they were begun. */
+  readonly tools: readonly string[];
+}
+
+/** `partial`: all there is so far. `block`: whole paragraphs. `progress`: which tools are used. Empty: nothing to show yet. */
+export function previewText({ text, tools }: PreviewState, mode: StreamMode): string {
+  switch (mode) {
+    case "off":
+      return "";
+    case "partial":
+      return shown(text);
+    case "block":
+      return shown(text.slice(0, Math.max(0, text.lastIndexOf("\n\n"))));
+    case "progress":
+      return tools.length === 0
+        ? ""
+        : `Working${MORE}\n${tools
+            .slice(-MAX_TOOLS)
+            .map((tool) => `• ${tool.replaceAll("_", "\\_")}`)
+            .join("\n")}`;
+  }
+}
+
+/** The first message of it: what does not fit comes with the reply. */
+function shown(text: string): string {
+  if (text.trim() === "") return "";
+  const [first = ""] = splitText(closed(renderMarkdown(text)), MAX_MESSAGE_CHARS - MORE.length);
+  return first.endsWith("```") ? first : first + MORE;
+}
+
+/** A block that is still being written is closed, so that it looks like one. */
+function closed(text: string): string {
+  const marks = text.split("\n").filter((line) => /^ {0,3}```/.test(line)).length;
+  return marks % 2 === 1 ? `${text}\n\`\`\`` : text;
+}

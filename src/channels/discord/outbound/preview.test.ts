@@ -1,0 +1,186 @@
+/** An answer while it is being written: one message, a few edits, and the reply ends up in it, whatever happens in between. */
+import { afterEach, describe, expect, test } from "bun:test";
+import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { systemClock } from "../../../kit/clock.ts";
+import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
+import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { previewText } from "./preview-text.ts";
+
+const NEVER = new AbortController().signal;
+const SLOW_MS = 60_000;
+const SETTLE_MS = 20;
+let world: DiscordWorld;
+afterEach(() => world?.[Symbol.asyncDispose]());
+
+const ours = () => world.fake.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
+const edits = () => world.fake.rest.calls.filter(({ method }) => method === "PATCH");
+/** Lets fake time pass, and real time for the calls that follow. */
+async function pass(ms: number): Promise<void> {
+  await world.bench.clock.advance(ms);
+  await systemClock.sleep(SETTLE_MS, NEVER);
+}
+
+/** Frida asks something, and the bench answers with this text as the reply of this turn. */
+async function asked(texts: readonly string[]) {
+  world.fake.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "question" });
+  await eventually("it is stored", () => world.bench.stored.length > 0);
+  const [part] = await world.bench.reply(world.here, texts);
+  if (!part) throw new Error("nothing to send");
+  const { turnId, sessionKey } = part;
+  const { events } = world.bench.deps;
+  const ids = { turnId, sessionKey };
+  return {
+    part,
+    start: (inboxId: string) =>
+      events.emit("turn.started", { ...ids, inboxIds: [inboxId as InboxId], attempt: 1, waitedMs: 0 }),
+    say: (text: string) => events.emit("turn.delta", { ...ids, text }),
+    end: () =>
+      events.emit("turn.ended", {
+        ...{ ...ids, inboxIds: [], outcome: "done", ms: 1 },
+        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+      }),
+  };
+}
+/** The bench numbers what it takes in from one. */
+const FIRST = "in_1";
+
+describe("a preview", () => {
+  test(
+    "shows typing, then one message that grows, and becomes the reply",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["The whole answer."]);
+      turn.start(FIRST);
+      await eventually("typing is shown", () => world.fake.rest.calls.some(({ path }) => path.endsWith("/typing")));
+      turn.say("The whole");
+      await pass(1_000);
+      await eventually("the first words are shown", () => ours().length === 1);
+      expect(ours()[0]?.content).toBe("The whole …");
+      turn.say(" ans");
+      turn.say("wer");
+      await pass(1_200);
+      await eventually("the newest words are shown", () => ours()[0]?.content === "The whole answer …");
+      expect(edits().length).toBe(1);
+      await world.channel.send(turn.part, NEVER);
+      turn.end();
+      await pass(120_000);
+      expect(ours().map(({ content }) => content)).toEqual(["The whole answer."]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is edited at most once a second, however fast words come",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["x"]);
+      turn.start(FIRST);
+      for (let step = 0; step < 50; step++) {
+        turn.say(`w${step} `);
+        await pass(100);
+      }
+      expect(edits().length).toBeGreaterThan(1);
+      expect(edits().length).toBeLessThanOrEqual(5);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is found again after a crash, and the reply still ends up in it",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["The answer."]);
+      turn.start(FIRST);
+      turn.say("The an");
+      await pass(1_000);
+      await eventually("something is shown", () => ours().length === 1);
+      await world.bench.clock.advance(600_000); // Discord has forgotten the nonce
+      await world.reopen();
+      await world.channel.send(turn.part, NEVER);
+      expect(ours().map(({ content }) => content)).toEqual(["The answer."]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "whose id was lost is found by its nonce",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["The answer."]);
+      turn.start(FIRST);
+      turn.say("The an");
+      world.fake.rest.misbehave("late");
+      await pass(1_000);
+      await eventually("Discord has it", () => ours().length === 1);
+      world.fake.rest.misbehave(null);
+      await world.channel.send(turn.part, NEVER); // the answer to the preview never comes
+      world.fake.rest.letGo();
+      expect(ours().map(({ content }) => content)).toEqual(["The answer."]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that somebody deleted is replaced by the reply",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["The answer."]);
+      turn.start(FIRST);
+      turn.say("The an");
+      await pass(1_000);
+      await eventually("something is shown", () => ours().length === 1);
+      world.fake.state.remove(PLACES.dm, ours()[0]?.id ?? "");
+      await world.channel.send(turn.part, NEVER);
+      expect(ours().map(({ content }) => content)).toEqual(["The answer."]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that no reply follows is taken away",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["never sent"]);
+      turn.start(FIRST);
+      turn.say("Hm");
+      await pass(1_000);
+      await eventually("something is shown", () => ours().length === 1);
+      turn.end();
+      await pass(60_000);
+      await eventually("it is gone", () => ours().length === 0);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is not shown where it is switched off, or for turns of other chats",
+    async () => {
+      world = await discordWorld({ streamMode: "off" });
+      const turn = await asked(["x"]);
+      turn.start(FIRST);
+      turn.say("words");
+      const other = { turnId: "elsewhere" as TurnId, sessionKey: "agent:default:webchat:dm:1" as SessionKey };
+      const { events } = world.bench.deps;
+      events.emit("turn.started", { ...other, inboxIds: ["in_99" as InboxId], attempt: 1, waitedMs: 0 });
+      events.emit("turn.delta", { ...other, text: "words" });
+      await pass(10_000);
+      expect(ours()).toEqual([]);
+    },
+    SLOW_MS,
+  );
+});
+
+describe("the text of a preview", () => {
+  test("in whole paragraphs waits for their end", () => {
+    expect(previewText({ text: "one\n\ntw", tools: [] }, "block")).toBe("one …");
+    expect(previewText({ text: "one", tools: [] }, "block")).toBe("");
+  });
+  test("about progress names the tools", () => {
+    expect(previewText({ text: "secret", tools: ["web_search"] }, "progress")).toBe("Working …\n• web\\_search");
+  });
+  test("closes a block that is still being written, and always fits", () => {
+    expect(previewText({ text: "```ts\nconst a", tools: [] }, "partial")).toBe("```ts\nconst a\n```");
+    expect(previewText({ text: "word ".repeat(2_000), tools: [] }, "partial").length).toBeLessThanOrEqual(2_000);
+  });
+});

@@ -1,0 +1,148 @@
+/**
+ * Shows an answer while it is being written: "typing" first, then one message that is edited, never twice within a second, the newest text
+ * each time. The reply takes that message over. Its id outlives a crash, so that the answer still ends up there.
+ */
+import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import type { InboxId, TurnId } from "../../../contracts/ids.ts";
+import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
+import { failureOf } from "./failure.ts";
+import { followTurn, keyOf, type LivePreview, type PreviewDeps } from "./preview-turn.ts";
+
+export interface Previews extends AsyncDisposable {
+  /** The answer to this message is to be shown in this channel. */
+  expect(inboxId: InboxId, channel: string): void;
+  /** Ends the preview of a turn and says where it is. Null: there is none. */
+  take(turnId: TurnId): Promise<ShownPreview | null>;
+  forget(turnId: TurnId): Promise<void>;
+}
+
+export interface ShownPreview {
+  readonly channel: string;
+  readonly message: string;
+}
+
+/** A preview that no reply has taken over by then is taken away. */
+const ORPHAN_MS = 60_000;
+const MAX_EXPECTED = 2_000;
+
+interface Live {
+  readonly preview: LivePreview;
+  readonly ended: AbortController;
+  /** Never rejects. */
+  readonly running: Promise<void>;
+}
+
+export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
+  const stopping = new AbortController();
+  const places = new Map<InboxId, string>();
+  /** Turns that began before it was known where they are to be shown: storing a message and beginning its turn are not far apart. */
+  const unplaced = new Map<InboxId, TurnId>();
+  const live = new Map<TurnId, Live>();
+  const cleaning = new Set<Promise<void>>();
+
+  const start = (turnId: TurnId, channel: string): void => {
+    if (stopping.signal.aborted) return;
+    const preview: LivePreview = { turnId, channel, text: "", tools: [], shown: "", message: null };
+    const ended = new AbortController();
+    const running = followTurn(deps, preview, mode, AbortSignal.any([ended.signal, stopping.signal]));
+    live.set(turnId, { preview, ended, running });
+  };
+  const begun = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
+    const known = live.get(turnId);
+    if (known) return restart(known.preview);
+    const channel = inboxIds.map((id) => places.get(id)).find((one) => one !== undefined);
+    for (const id of inboxIds) places.delete(id);
+    if (channel !== undefined) return start(turnId, channel);
+    for (const id of inboxIds) remember(unplaced, id, turnId);
+  };
+  const end = async (turnId: TurnId): Promise<LivePreview | null> => {
+    const found = live.get(turnId);
+    if (!found) return null;
+    found.ended.abort(new Error("the turn is over"));
+    await found.running;
+    live.delete(turnId);
+    return found.preview;
+  };
+  const over = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
+    for (const id of inboxIds) unplaced.delete(id);
+    if (!live.has(turnId)) return;
+    const work = end(turnId)
+      .then(() => removeOrphan(deps, turnId, stopping.signal))
+      .catch((error: unknown) => deps.log.debug("preview not cleaned up", { error }))
+      .finally(() => cleaning.delete(work));
+    cleaning.add(work);
+  };
+  const listening = listen(deps.events, { begun, over, of: (turnId) => live.get(turnId)?.preview });
+
+  return {
+    expect(inboxId, channel) {
+      const turnId = unplaced.get(inboxId);
+      unplaced.delete(inboxId);
+      if (turnId === undefined) remember(places, inboxId, channel);
+      else if (!live.has(turnId)) start(turnId, channel);
+    },
+    async take(turnId) {
+      const preview = await end(turnId);
+      if (preview?.message) return { channel: preview.channel, message: preview.message };
+      return readFact(deps.facts, turnId);
+    },
+    forget: (turnId) => deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId)),
+    async [Symbol.asyncDispose]() {
+      for (const one of listening) one[Symbol.dispose]();
+      stopping.abort(new Error("the channel is closing"));
+      await Promise.all([...live.values()].map(({ running }) => running));
+      await Promise.all(cleaning);
+    },
+  };
+}
+
+interface Heard {
+  begun(turnId: TurnId, inboxIds: readonly InboxId[]): void;
+  over(turnId: TurnId, inboxIds: readonly InboxId[]): void;
+  of(turnId: TurnId): LivePreview | undefined;
+}
+
+function listen(events: PreviewDeps["events"], { begun, over, of }: Heard): readonly Disposable[] {
+  return [
+    events.on("turn.started", ({ turnId, inboxIds }) => begun(turnId, inboxIds)),
+    events.on("turn.delta", ({ turnId, text }) => {
+      const preview = of(turnId);
+      if (preview) preview.text += text;
+    }),
+    events.on("turn.tool", ({ turnId, tool, status }) => {
+      const preview = of(turnId);
+      if (preview && status === "running") preview.tools = [...preview.tools, tool];
+    }),
+    events.on("turn.ended", ({ turnId, inboxIds }) => over(turnId, inboxIds)),
+  ];
+}
+
+/** The turn began again: what was shown so far is void. */
+function restart(preview: LivePreview): void {
+  preview.text = "";
+  preview.tools = [];
+}
+
+function remember<V>(map: Map<InboxId, V>, id: InboxId, value: V): void {
+  map.set(id, value);
+  const [oldest] = map.keys();
+  if (map.size > MAX_EXPECTED && oldest !== undefined) map.delete(oldest);
+}
+
+/** When the gateway stops first, the reply of its next life finds the message. */
+async function removeOrphan(deps: PreviewDeps, turnId: TurnId, signal: AbortSignal): Promise<void> {
+  await deps.clock.sleep(ORPHAN_MS, signal).catch(() => undefined); // see above
+  if (signal.aborted) return;
+  const left = await readFact(deps.facts, turnId);
+  if (!left) return;
+  await deps.api.channels.deleteMessage(left.channel, left.message, { signal }).catch((error: unknown) => {
+    deps.log.debug("preview not removed", { kind: failureOf(error).kind });
+  });
+  await deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId));
+}
+
+async function readFact(facts: ChannelFacts, turnId: TurnId): Promise<ShownPreview | null> {
+  const known = await facts.get(CHANNEL, ACCOUNT, keyOf(turnId));
+  const [channel, message] = known?.split("/") ?? [];
+  return channel && message ? { channel, message } : null;
+}

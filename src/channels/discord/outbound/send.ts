@@ -1,0 +1,182 @@
+/**
+ * A stored reply part → messages. Each piece has a nonce that Discord enforces, and what is done is noted piece by piece, so that a part that
+ * is sent again goes on where it stopped. The first piece of a reply takes over the preview that is shown already.
+ */
+import type { API, CreateMessageOptions } from "@discordjs/core";
+import { type SendReceipt, SendError } from "../../../contracts/channel.ts";
+import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
+import type { ChannelFacts, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { OutboxRow } from "../../../contracts/delivery.ts";
+import type { Log } from "../../../kit/log.ts";
+import { ACCOUNT, CHANNEL, isSnowflake } from "../settings.ts";
+import { renderMessage } from "../text/render.ts";
+import { CODES, failureOf, toSendError } from "./failure.ts";
+import { nonceOf } from "./nonce.ts";
+import type { Previews } from "./preview.ts";
+
+export interface SendDeps {
+  readonly log: Log;
+  readonly api: API;
+  readonly files: Pick<InboundFiles, "read">;
+  readonly facts: ChannelFacts;
+  readonly previews: Pick<Previews, "take" | "forget">;
+}
+
+/** Nobody is pinged by what a model writes. */
+export const NO_MENTIONS = { parse: [] as never[] };
+const MAX_FILES = 10;
+const MIB = 1024 * 1024;
+
+interface File {
+  readonly name: string;
+  readonly data: Uint8Array;
+  readonly contentType: string;
+}
+
+interface Piece {
+  readonly content: string;
+  readonly files: readonly File[];
+}
+
+export function channelOf({ chat, thread }: ChatAddress): string {
+  return thread ?? chat;
+}
+
+export async function sendPart(
+  deps: SendDeps,
+  part: OutboxRow,
+  { maxMb }: { readonly maxMb: number },
+  signal: AbortSignal,
+): Promise<SendReceipt> {
+  const channel = channelOf(part.to);
+  if (!isSnowflake(channel)) throw new SendError("permanent", "the address is not one of Discord's");
+  const pieces = await piecesOf(deps, part, maxMb * MIB);
+  const key = `sent:${part.id}`;
+  const done = await readDone(deps.facts, key);
+  const preview = part.part === 0 ? await deps.previews.take(part.turnId) : null;
+  try {
+    for (const [at, piece] of pieces.entries()) {
+      if (done[at] !== undefined) continue;
+      const taken = at === 0 && preview ? await takeOver(deps, preview, piece, signal) : null;
+      done[at] = taken ?? (await create(deps, { channel, piece, part, at }, signal));
+      if (pieces.length > 1) await deps.facts.put(CHANNEL, ACCOUNT, key, JSON.stringify(done));
+    }
+  } catch (error) {
+    if (signal.aborted && !(error instanceof SendError))
+      throw new SendError("lost", "given up while it was being sent");
+    throw toSendError(error);
+  }
+  if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);
+  if (part.part === 0) await deps.previews.forget(part.turnId);
+  const [first] = done;
+  return first === undefined ? {} : { providerId: first };
+}
+
+async function readDone(facts: ChannelFacts, key: string): Promise<string[]> {
+  const known = await facts.get(CHANNEL, ACCOUNT, key);
+  if (known === null) return [];
+  const parsed: unknown = JSON.parse(known);
+  return Array.isArray(parsed) ? parsed.map(String) : [];
+}
+
+/** Null: the preview is gone, and the piece has to be sent like any other. */
+async function takeOver(
+  { api }: SendDeps,
+  preview: { readonly channel: string; readonly message: string },
+  { content, files }: Piece,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    const body = { content, allowed_mentions: NO_MENTIONS, ...filesField(files) };
+    const shown = await api.channels.editMessage(preview.channel, preview.message, body, { signal });
+    return shown.id;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind === "refused" && failure.code === CODES.unknownMessage) return null;
+    throw error;
+  }
+}
+
+interface NewPiece {
+  readonly channel: string;
+  readonly piece: Piece;
+  readonly part: OutboxRow;
+  readonly at: number;
+}
+
+async function create(deps: SendDeps, { channel, piece, part, at }: NewPiece, signal: AbortSignal): Promise<string> {
+  const { replyTo } = part.message;
+  const reference = at === 0 && replyTo !== undefined && isSnowflake(replyTo) ? replyTo : null;
+  const body = (from: Piece): CreateMessageOptions => ({
+    content: from.content,
+    nonce: nonceOf(part.id, at),
+    enforce_nonce: true,
+    allowed_mentions: NO_MENTIONS,
+    ...(reference === null ? {} : { message_reference: { message_id: reference, fail_if_not_exists: false } }),
+    ...filesField(from.files),
+  });
+  const { api } = deps;
+  try {
+    const shown = await api.channels.createMessage(channel, body(piece), { signal });
+    // Discord had this nonce already, from a preview whose id was lost: what it shows is not the last word yet
+    if (part.part === 0 && at === 0 && shown.content !== piece.content)
+      return (await takeOver(deps, { channel, message: shown.id }, piece, signal)) ?? shown.id;
+    return shown.id;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind !== "refused" || failure.code !== CODES.tooLarge || piece.files.length === 0) throw error;
+    deps.log.warn("files too large for Discord", { outboxId: part.id, files: piece.files.length });
+    const shown = await api.channels.createMessage(channel, body(withoutFiles(piece)), { signal });
+    return shown.id;
+  }
+}
+
+function filesField(files: readonly File[]): { files?: { name: string; data: Uint8Array; contentType: string }[] } {
+  return files.length === 0 ? {} : { files: files.map((file) => ({ ...file })) };
+}
+
+function withoutFiles({ content, files }: Piece): Piece {
+  const missing = files.map(({ name }) => missingLine(name, "is too large for this chat")).join("\n");
+  return { content: [content, missing].filter((text) => text !== "").join("\n"), files: [] };
+}
+
+const missingLine = (name: string, because: string) => `(${name.slice(0, 100)} ${because})`;
+
+/** Text first, files with its last piece, and what is over that in messages of their own. */
+async function piecesOf(deps: SendDeps, { message }: OutboxRow, maxBytes: number): Promise<readonly Piece[]> {
+  const { files, notes } = await readFiles(deps, message.attachments ?? [], maxBytes);
+  const text = [message.text, ...notes].filter((line) => line !== "").join("\n\n");
+  const texts = renderMessage({ ...message, text });
+  const groups = groupFiles(files, maxBytes);
+  const [first = [], ...more] = groups;
+  const withText = texts.map((content, at): Piece => ({ content, files: at === texts.length - 1 ? first : [] }));
+  const alone = (texts.length === 0 ? groups : more).map((group): Piece => ({ content: "", files: group }));
+  return [...withText, ...alone];
+}
+
+async function readFiles({ files }: SendDeps, refs: readonly MediaRef[], maxBytes: number) {
+  const read: File[] = [];
+  const notes: string[] = [];
+  for (const { mediaId, name, mimeType, bytes } of refs) {
+    const data = bytes > maxBytes ? null : await files.read(mediaId);
+    if (data) read.push({ name, data, contentType: mimeType });
+    else notes.push(missingLine(name, bytes > maxBytes ? "is too large for this chat" : "is not there any more"));
+  }
+  return { files: read, notes };
+}
+
+function groupFiles(files: readonly File[], maxBytes: number): readonly (readonly File[])[] {
+  const groups: File[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const last = groups.at(-1);
+    if (last && last.length < MAX_FILES && bytes + file.data.length <= maxBytes) {
+      last.push(file);
+      bytes += file.data.length;
+    } else {
+      groups.push([file]);
+      bytes = file.data.length;
+    }
+  }
+  return groups;
+}

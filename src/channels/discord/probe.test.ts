@@ -1,0 +1,58 @@
+/** What `pi-gw doctor` says about a bot. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../kit/clock.ts";
+import { secret } from "../../kit/secret.ts";
+import { cliFixture } from "../../testing/cli-fixture.ts";
+import { systemProbes } from "../../cli/doctor-probes.ts";
+import { type FakeDiscord, startFakeDiscord } from "../../testing/discord/fake-discord.ts";
+import { BOT_TOKEN } from "../../testing/discord/fake-people.ts";
+import { checkDiscord } from "./index.ts";
+
+const NEVER = new AbortController().signal;
+let fake: FakeDiscord;
+afterEach(() => fake?.[Symbol.asyncDispose]());
+const start = async () => {
+  fake = await startFakeDiscord({ now: () => systemClock.now() });
+};
+
+describe("a bot", () => {
+  test("whose settings are right is named", async () => {
+    await start();
+    const check = await checkDiscord({ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot }, NEVER);
+    expect(check).toEqual({ state: "ok", say: "signed in as pi" });
+  });
+
+  test("that may not read messages is told what to switch on", async () => {
+    await start();
+    fake.state.application.flags = 0;
+    const check = await checkDiscord({ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot }, NEVER);
+    expect(check).toMatchObject({ state: "broken", say: expect.stringContaining("Message Content Intent") });
+  });
+
+  test("with a wrong token is told where the right one goes", async () => {
+    await start();
+    const check = await checkDiscord({ token: secret("wrong"), apiRoot: fake.apiRoot }, NEVER);
+    expect(check).toMatchObject({ state: "broken", say: expect.stringContaining("channels.discord.token") });
+  });
+
+  test("whose Discord cannot be reached may still be right", async () => {
+    const check = await checkDiscord({ token: secret(BOT_TOKEN), apiRoot: "http://127.0.0.1:9/api" }, NEVER);
+    expect(check.state).toBe("note");
+  });
+
+  test("is looked at by doctor, and only when there is one", async () => {
+    await start();
+    const probes = {
+      ...{ bunVersion: "1.4.4", pi: async () => ({ ok: true, say: "found" }), freeBytes: async () => null },
+      ...{ portIsFree: () => true, discord: systemProbes.discord },
+    };
+    await using without = await cliFixture({ doctorProbes: probes as typeof systemProbes });
+    await without.run("doctor");
+    expect(without.out()).not.toContain("discord");
+    await using having = await cliFixture({ doctorProbes: probes as typeof systemProbes });
+    const channels = { discord: { token: BOT_TOKEN, apiRoot: fake.apiRoot } };
+    await Bun.write(`${having.home}/pi-gateway.jsonc`, JSON.stringify({ channels }));
+    await having.run("doctor");
+    expect(having.out()).toMatch(/ok +discord +signed in as pi/);
+  });
+});

@@ -1,0 +1,64 @@
+/** What all platforms say about who may write. */
+import { Type } from "typebox";
+import { role } from "./routing.ts";
+
+const person = Type.String({
+  pattern: "^(\\*|[^\\s:*]{1,100}|[a-z][a-z0-9-]*:user:[^\\s:]{1,100})$",
+  expects: 'an id such as "123456" or "telegram:user:123456", or "*" for everybody',
+  maxLength: 200,
+});
+
+const people = (description: string) => Type.Array(person, { maxItems: 10_000, description });
+
+const group = {
+  requireMention: Type.Optional(Type.Boolean({ description: "Answer here only when mentioned." })),
+  allowFrom: Type.Optional(
+    people('Who may speak here besides owners and members. "*" is everybody; an empty list is nobody.'),
+  ),
+  role: role("What those people are. Left out: member when listed by id, guest otherwise."),
+};
+
+/** Groups by their id. */
+export const groupSettings = Type.Object(group, { additionalProperties: false });
+
+/** Larger places that hold several chats, by their id. */
+export const guildSettings = Type.Object(
+  {
+    ...group,
+    channels: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        maxItems: 500,
+        description: "Only in these channels of it. Left out: in all of them.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const dmPolicies = ["pairing", "allowlist", "open", "disabled"] as const;
+const groupPolicies = ["allowlist", "open", "disabled"] as const;
+
+/** Who may write to a channel: the same keys on every platform. Spread them into the platform's own section. */
+export const channelAccess = {
+  dmPolicy: Type.Union(
+    dmPolicies.map((policy) => Type.Literal(policy)),
+    {
+      default: "pairing",
+      description:
+        'Direct messages: pairing gives strangers a code that an owner approves, allowlist takes only known people, open takes everybody if allowFrom holds "*", disabled takes none.',
+    },
+  ),
+  allowFrom: Type.Array(person, {
+    default: [],
+    maxItems: 10_000,
+    description: "People who may write direct messages, by id. Names are never matched.",
+  }),
+  groupPolicy: Type.Union(
+    groupPolicies.map((policy) => Type.Literal(policy)),
+    {
+      default: "allowlist",
+      description: "Groups: only those listed, every group, or none.",
+    },
+  ),
+  requireMention: Type.Boolean({ default: true, description: "In groups, answer only when mentioned." }),
+};

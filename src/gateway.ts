@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
-import { createAutomation } from "./automation.ts";
+import { createAutomation } from "./wiring/automation.ts";
 import { builtinChannels } from "./builtin.ts";
 import type { PlatformEntry } from "./channels/index.ts";
 import type { Config, Environment, LoadedConfig } from "./config/index.ts";
@@ -13,24 +13,24 @@ import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
 import { createBriefing, createTakeBack, startTurns, type TurnsDeps } from "./flow/index.ts";
-import { askBeforeSending, tellTurns } from "./hook-points.ts";
+import { askBeforeSending, tellTurns } from "./wiring/hook-points.ts";
 import type { HttpServer, PageAssets } from "./http/index.ts";
-import { openPort } from "./http-side.ts";
+import { openPort } from "./wiring/port.ts";
 import type { Clock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
 import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
-import { openMessageWay } from "./message-way.ts";
+import { openMessageWay } from "./wiring/message-way.ts";
 import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
-import { ownFiles, ownTools } from "./own-tools.ts";
+import { ownFiles, ownTools } from "./wiring/own-tools.ts";
 import { createHooks, startPlugins } from "./plugins/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
-import { openToolSide, pluginOptions } from "./tool-side.ts";
-import { attachedFiles } from "./way-in.ts";
+import { openToolSide, pluginOptions } from "./wiring/tool-side.ts";
+import { attachedFiles } from "./wiring/way-in.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;

@@ -13,6 +13,7 @@ export function roomOf(path: string): string {
   const [top = "", second = "", third] = path.split("/");
   if (top !== "src") return top;
   if (third === undefined) return second === "main.ts" ? "main" : "gateway";
+  if (second === "wiring") return "gateway"; // the same room, a drawer of it
   return second === "channels" && path.split("/").length > 3 ? `channels/${third}` : second;
 }
 

@@ -15,5 +15,5 @@ export { publicConfig } from "./public.ts";
 export { configJsonSchema, renderConfigReference } from "./reference.ts";
 export { type Config, ConfigSchema } from "./schema.ts";
 export type { ToolsFilter } from "./sections/capabilities.ts";
-export type { TelegramConfig } from "./sections/telegram.ts";
+export type { TelegramConfig } from "./sections/channels/telegram.ts";
 export { watchConfig } from "./file/watch.ts";

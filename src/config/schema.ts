@@ -5,7 +5,7 @@
 import { type Static, Type } from "typebox";
 import { AgentSection, AgentsSection } from "./sections/agents.ts";
 import { CronSection } from "./sections/cron.ts";
-import { ChannelsSection } from "./sections/channels.ts";
+import { ChannelsSection } from "./sections/channels/channels.ts";
 import { GatewaySection } from "./sections/gateway.ts";
 import { HeartbeatSection } from "./sections/heartbeat.ts";
 import { LoggingSection } from "./sections/logging.ts";

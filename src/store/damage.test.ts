@@ -5,8 +5,8 @@ import { readdir, readFile, symlink, truncate, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { isGatewayError } from "../contracts/errors.ts";
 import { systemClock } from "../kit/clock.ts";
-import { row } from "../testing/contracts/store-world.ts";
-import { startStoreChild } from "../testing/contracts/store-child.ts";
+import { row } from "../testing/contracts/store/store-world.ts";
+import { startStoreChild } from "../testing/contracts/store/store-child.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";

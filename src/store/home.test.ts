@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from "node:fs/
 import { join } from "node:path";
 import { isGatewayError } from "../contracts/errors.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { startStoreChild } from "../testing/contracts/store-child.ts";
+import { startStoreChild } from "../testing/contracts/store/store-child.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openHome } from "./index.ts";
 

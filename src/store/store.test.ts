@@ -6,14 +6,14 @@ import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
 import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
-import { approvalContract } from "../testing/contracts/approval-contract.ts";
-import { storeContract } from "../testing/contracts/store-contract.ts";
-import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store-world.ts";
-import { turnTraceContract } from "../testing/contracts/turn-trace-contract.ts";
+import { approvalContract } from "../testing/contracts/store/approval-contract.ts";
+import { storeContract } from "../testing/contracts/store/store-contract.ts";
+import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store/store-world.ts";
+import { turnTraceContract } from "../testing/contracts/store/turn-trace-contract.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { notesContract } from "../testing/contracts/notes-contract.ts";
-import { outboxContract } from "../testing/contracts/outbox-contract.ts";
+import { notesContract } from "../testing/contracts/store/notes-contract.ts";
+import { outboxContract } from "../testing/contracts/store/outbox-contract.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
 

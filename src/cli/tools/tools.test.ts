@@ -6,7 +6,7 @@ import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { openStore } from "../../store/index.ts";
 import { cliFixture, fakeGateway, input } from "../../testing/cli-fixture.ts";
-import { intent } from "../../testing/contracts/store-world.ts";
+import { intent } from "../../testing/contracts/store/store-world.ts";
 
 const TOOLS = [
   {

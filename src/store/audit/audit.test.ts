@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
-import { intent } from "../../testing/contracts/store-world.ts";
+import { intent } from "../../testing/contracts/store/store-world.ts";
 import { type TempHome, tempHome } from "../../testing/temp-home.ts";
 import { firstMessage } from "../migrations/001-first-message.ts";
 import { openStore } from "../open.ts";

@@ -6,7 +6,7 @@ import type { Ids } from "../../kit/ids.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { createEvents } from "../../observe/index.ts";
 import { quietGate } from "./quiet-gate.ts";
-import { row, turn } from "../contracts/store-world.ts";
+import { row, turn } from "../contracts/store/store-world.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";

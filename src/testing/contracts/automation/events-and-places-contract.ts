@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { MAX_EVENTS_PER_SESSION, type SystemEvent } from "../../../contracts/automation/system-event.ts";
 import type { Principal, TurnId } from "../../../contracts/ids.ts";
-import { AGENT, end, HERE, OPERATOR, row, sessionKey, type StoreWorld, turn } from "../store-world.ts";
+import { AGENT, end, HERE, OPERATOR, row, sessionKey, type StoreWorld, turn } from "../store/store-world.ts";
 
 type Open = () => Promise<StoreWorld>;
 const KEY = sessionKey("a");

@@ -9,7 +9,7 @@ import { createPoster } from "../../../delivery/index.ts";
 import { openOutgoingFiles } from "../../../media/index.ts";
 import { createEvents } from "../../../observe/index.ts";
 import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
-import { row, turn } from "../../../testing/contracts/store-world.ts";
+import { row, turn } from "../../../testing/contracts/store/store-world.ts";
 import { message } from "./message.ts";
 import { sendMedia } from "./send-media.ts";
 import { sendMessage } from "./send-message.ts";

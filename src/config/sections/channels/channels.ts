@@ -1,7 +1,7 @@
 /** Where people write from: a part for each platform. */
 import { Type } from "typebox";
 import { DiscordSection } from "./discord.ts";
-import { closed } from "./kinds.ts";
+import { closed } from "../kinds.ts";
 import { TelegramSection } from "./telegram.ts";
 
 export const ChannelsSection = Type.Object(

@@ -1,17 +1,17 @@
 /** Puts the tools together: which there are, the rules of the configuration, the gate, the record with its retention; and where plugins come from. */
 import { join } from "node:path";
-import { agentProfiles, createAgentTokens, profileKey } from "./agents/index.ts";
-import { builtinPlugins } from "./builtin.ts";
-import type { Config } from "./config/index.ts";
-import type { Receiver } from "./contracts/channel.ts";
-import type { Events } from "./contracts/events.ts";
-import type { Hooks } from "./contracts/plugins/hooks.ts";
-import type { Store } from "./contracts/store.ts";
-import type { Tool } from "./contracts/tools/tool.ts";
-import { backgroundEndMessage } from "./flow/index.ts";
-import type { GatewayDeps, GatewayOptions } from "./gateway.ts";
-import type { Lifetime } from "./kit/lifetime.ts";
-import type { PluginsOptions } from "./plugins/index.ts";
+import { agentProfiles, createAgentTokens, profileKey } from "../agents/index.ts";
+import { builtinPlugins } from "../builtin.ts";
+import type { Config } from "../config/index.ts";
+import type { Receiver } from "../contracts/channel.ts";
+import type { Events } from "../contracts/events.ts";
+import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
+import { backgroundEndMessage } from "../flow/index.ts";
+import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
+import type { Lifetime } from "../kit/lifetime.ts";
+import type { PluginsOptions } from "../plugins/index.ts";
 import {
   type BackgroundEnd,
   createApprovals,
@@ -20,7 +20,7 @@ import {
   originOf,
   startRetention,
   type ToolPolicy,
-} from "./tools/index.ts";
+} from "../tools/index.ts";
 
 export interface ToolSideDeps extends GatewayDeps {
   readonly events: Events;

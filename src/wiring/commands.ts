@@ -4,10 +4,10 @@ import {
   builtinCommands,
   type CommandRegistry,
   createCommandRegistry,
-} from "./commands/index.ts";
-import type { Config } from "./config/index.ts";
-import type { AgentPool } from "./contracts/agent.ts";
-import type { Queue } from "./contracts/queue.ts";
+} from "../commands/index.ts";
+import type { Config } from "../config/index.ts";
+import type { AgentPool } from "../contracts/agent.ts";
+import type { Queue } from "../contracts/queue.ts";
 
 export interface CommandParts extends Omit<BuiltinCommandDeps, "configured" | "queued" | "all"> {
   readonly pool: AgentPool;

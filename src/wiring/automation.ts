@@ -1,21 +1,21 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
-import { agentProfiles, agentWorkspace, readChecklist } from "./agents/index.ts";
-import { type Config, type Environment } from "./config/index.ts";
-import type { Job, RunOutcome } from "./contracts/automation/job.ts";
-import type { JobDesk } from "./contracts/automation/jobs.ts";
-import type { OwnReceiver } from "./contracts/automation/own-message.ts";
-import type { SystemEvents } from "./contracts/automation/system-event.ts";
-import type { AgentPool } from "./contracts/agent.ts";
-import type { Channel } from "./contracts/channel.ts";
-import type { Outbox } from "./contracts/delivery.ts";
-import type { Events } from "./contracts/events.ts";
-import type { AgentId, Principal, SessionKey, TurnId } from "./contracts/ids.ts";
-import type { Queue } from "./contracts/queue.ts";
-import type { Store } from "./contracts/store.ts";
+import { agentProfiles, agentWorkspace, readChecklist } from "../agents/index.ts";
+import { type Config, type Environment } from "../config/index.ts";
+import type { Job, RunOutcome } from "../contracts/automation/job.ts";
+import type { JobDesk } from "../contracts/automation/jobs.ts";
+import type { OwnReceiver } from "../contracts/automation/own-message.ts";
+import type { SystemEvents } from "../contracts/automation/system-event.ts";
+import type { AgentPool } from "../contracts/agent.ts";
+import type { Channel } from "../contracts/channel.ts";
+import type { Outbox } from "../contracts/delivery.ts";
+import type { Events } from "../contracts/events.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { Queue } from "../contracts/queue.ts";
+import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
-import type { Clock } from "./kit/clock.ts";
-import type { Ids } from "./kit/ids.ts";
-import type { Log } from "./kit/log.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
 import {
   chooseSession,
   cronSessionKey,
@@ -25,7 +25,7 @@ import {
   type GrantedRoles,
   lesserRole,
   OPERATOR,
-} from "./routing/index.ts";
+} from "../routing/index.ts";
 import {
   applyConfigJobs,
   type ConfigJob,
@@ -44,7 +44,7 @@ import {
   startHeartbeat,
   startRuns,
   type Times,
-} from "./schedule/index.ts";
+} from "../schedule/index.ts";
 
 export interface AutomationParts {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** What the tables of channels promise: people who ask to be let in, facts, spoken words, and how much a person has sent. */
 import { expect, test } from "bun:test";
-import type { PairingRow } from "../../contracts/channels/pairing.ts";
-import type { MediaId, Principal, TurnId } from "../../contracts/ids.ts";
+import type { PairingRow } from "../../../contracts/channels/pairing.ts";
+import type { MediaId, Principal, TurnId } from "../../../contracts/ids.ts";
 import { end, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const EVE = "telegram:user:9" as Principal;

@@ -1,6 +1,6 @@
 /** What the small tables promise: lives, media, sign-ins. */
 import { expect, test } from "bun:test";
-import type { MediaId } from "../../contracts/ids.ts";
+import type { MediaId } from "../../../contracts/ids.ts";
 import { OPERATOR, type StoreWorld } from "./store-world.ts";
 
 export function smallTablePromises(open: () => Promise<StoreWorld>): void {

@@ -1,30 +1,30 @@
 /** What channels get when they are opened, and who may come in by them: configuration, pairing and the store brought together. */
 
-import { createPlatforms, type PlatformEntry, type Platforms } from "./channels/index.ts";
-import { agentProfiles, agentWorkspace } from "./agents/index.ts";
-import type { Config, Environment } from "./config/index.ts";
-import type { Receiver } from "./contracts/channel.ts";
-import type { Pairing } from "./contracts/channels/pairing.ts";
-import type { InboundFiles, PlatformDeps } from "./contracts/channels/platform.ts";
-import type { Commands } from "./contracts/command.ts";
-import type { Events } from "./contracts/events.ts";
-import type { AttachedFiles } from "./contracts/media/files.ts";
-import type { Router } from "./contracts/routing.ts";
-import type { Store } from "./contracts/store.ts";
-import type { Approvals } from "./contracts/tools/approval.ts";
-import { createDoor } from "./flow/index.ts";
-import type { Clock } from "./kit/clock.ts";
-import type { Ids } from "./kit/ids.ts";
-import type { Log } from "./kit/log.ts";
-import { systemResolver } from "./kit/outside/guarded-fetch.ts";
+import { createPlatforms, type PlatformEntry, type Platforms } from "../channels/index.ts";
+import { agentProfiles, agentWorkspace } from "../agents/index.ts";
+import type { Config, Environment } from "../config/index.ts";
+import type { Receiver } from "../contracts/channel.ts";
+import type { Pairing } from "../contracts/channels/pairing.ts";
+import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
+import type { Commands } from "../contracts/command.ts";
+import type { Events } from "../contracts/events.ts";
+import type { AttachedFiles } from "../contracts/media/files.ts";
+import type { Router } from "../contracts/routing.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Approvals } from "../contracts/tools/approval.ts";
+import { createDoor } from "../flow/index.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import {
   type AttachedDeps,
   createAttachedFiles,
   createInboundFiles,
   createShrinker,
   type InboundSettings,
-} from "./media/index.ts";
-import { type AccessDoors, type ChannelAccessSettings, channelPolicy } from "./routing/index.ts";
+} from "../media/index.ts";
+import { type AccessDoors, type ChannelAccessSettings, channelPolicy } from "../routing/index.ts";
 
 const MIB = 1024 * 1024;
 const USUAL_LISTENER = "https://api.groq.com/openai/v1";

@@ -1,25 +1,25 @@
 /** Gives the gateway's own tools what they need. Parts that are built after the tools are asked for when a call needs them. */
-import { type BuiltinToolDeps, builtinTools } from "./builtin.ts";
-import { agentProfiles, agentWorkspace } from "./agents/index.ts";
-import { type Config, type Environment, publicConfig } from "./config/index.ts";
-import type { JobDesk } from "./contracts/automation/jobs.ts";
-import type { Channel } from "./contracts/channel.ts";
-import type { Outbox } from "./contracts/delivery.ts";
-import type { LiveTurns } from "./contracts/flow.ts";
-import type { SessionKey } from "./contracts/ids.ts";
-import type { OutgoingFiles } from "./contracts/media/files.ts";
-import type { Store } from "./contracts/store.ts";
-import type { Tool } from "./contracts/tools/tool.ts";
-import { createPoster } from "./delivery/index.ts";
-import type { ReloadReport } from "./http/index.ts";
-import type { Clock } from "./kit/clock.ts";
-import type { Ids } from "./kit/ids.ts";
-import type { Log } from "./kit/log.ts";
-import { systemResolver } from "./kit/outside/guarded-fetch.ts";
-import { openOutgoingFiles } from "./media/index.ts";
-import { chooseSession } from "./routing/index.ts";
-import { readRelative } from "./schedule/index.ts";
-import type { SessionFacts } from "./tools/index.ts";
+import { type BuiltinToolDeps, builtinTools } from "../builtin.ts";
+import { agentProfiles, agentWorkspace } from "../agents/index.ts";
+import { type Config, type Environment, publicConfig } from "../config/index.ts";
+import type { JobDesk } from "../contracts/automation/jobs.ts";
+import type { Channel } from "../contracts/channel.ts";
+import type { Outbox } from "../contracts/delivery.ts";
+import type { LiveTurns } from "../contracts/flow.ts";
+import type { SessionKey } from "../contracts/ids.ts";
+import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
+import { createPoster } from "../delivery/index.ts";
+import type { ReloadReport } from "../http/index.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { systemResolver } from "../kit/outside/guarded-fetch.ts";
+import { openOutgoingFiles } from "../media/index.ts";
+import { chooseSession } from "../routing/index.ts";
+import { readRelative } from "../schedule/index.ts";
+import type { SessionFacts } from "../tools/index.ts";
 
 export interface OwnToolParts {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 /** What every store promises about notes and tasks. Each promise is a test; a store passes them all or is not one. */
 import { describe, expect, test } from "bun:test";
-import type { Principal, TurnId } from "../../contracts/ids.ts";
-import type { NewNote } from "../../contracts/store/notes.ts";
-import type { NewTask } from "../../contracts/store/tasks.ts";
+import type { Principal, TurnId } from "../../../contracts/ids.ts";
+import type { NewNote } from "../../../contracts/store/notes.ts";
+import type { NewTask } from "../../../contracts/store/tasks.ts";
 import { OPERATOR, row, type StoreWorld, turn } from "./store-world.ts";
 
 const OTHER = "telegram:user:7" as Principal;

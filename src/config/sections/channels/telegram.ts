@@ -1,7 +1,7 @@
 /** The Telegram channel: which bots, who may speak to them, and how answers are shown. */
 import { type Static, Type } from "typebox";
-import { closed, secretText } from "./kinds.ts";
-import { role } from "./routing.ts";
+import { closed, secretText } from "../kinds.ts";
+import { role } from "../routing.ts";
 
 const CHOICES = {
   mode: [Type.Literal("polling"), Type.Literal("webhook")],

@@ -1,11 +1,11 @@
 /** What commands and the API ask about models and roles, answered from configuration, environment and routing. Reads the roles that were given; starts nothing. */
-import { createSessionModels, type ProviderFacts, type RoleDesk } from "./commands/index.ts";
-import { type Config, type Environment, keysForProvider, PROVIDER_KEYS } from "./config/index.ts";
-import type { AgentModel, AgentPool } from "./contracts/agent.ts";
-import type { AgentId, Role } from "./contracts/ids.ts";
-import type { SessionModels } from "./contracts/session-models.ts";
-import type { Clock } from "./kit/clock.ts";
-import { type AccessDoors, decideGrant, explainRoute, type RoleGrants } from "./routing/index.ts";
+import { createSessionModels, type ProviderFacts, type RoleDesk } from "../commands/index.ts";
+import { type Config, type Environment, keysForProvider, PROVIDER_KEYS } from "../config/index.ts";
+import type { AgentModel, AgentPool } from "../contracts/agent.ts";
+import type { AgentId, Role } from "../contracts/ids.ts";
+import type { SessionModels } from "../contracts/session-models.ts";
+import type { Clock } from "../kit/clock.ts";
+import { type AccessDoors, decideGrant, explainRoute, type RoleGrants } from "../routing/index.ts";
 
 /** What pi lets a model think that a configuration calls able to. */
 const USUAL_LEVELS: AgentModel["thinking"] = ["off", "minimal", "low", "medium", "high"];

@@ -1,6 +1,6 @@
 /** What all platforms say about who may write. */
 import { Type } from "typebox";
-import { role } from "./routing.ts";
+import { role } from "../routing.ts";
 
 const person = Type.String({
   pattern: "^(\\*|[^\\s:*]{1,100}|[a-z][a-z0-9-]*:user:[^\\s:]{1,100})$",

@@ -1,7 +1,7 @@
 /** What every store promises to those who look at turns. Takes a way to open one and knows nothing else about it. */
 import { describe, expect, test } from "bun:test";
-import type { TurnId } from "../../contracts/ids.ts";
-import type { Store } from "../../contracts/store.ts";
+import type { TurnId } from "../../../contracts/ids.ts";
+import type { Store } from "../../../contracts/store.ts";
 import { end, intent, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const SPANS = [

@@ -1,8 +1,8 @@
 /** Opens the port with what the configuration says about it. */
-import { type Config, publicConfig } from "./config/index.ts";
-import { accessSettings, type HttpDeps, type HttpServer, listenOptions, openHttp } from "./http/index.ts";
-import type { Secret } from "./kit/secret.ts";
-import { chooseSession } from "./routing/index.ts";
+import { type Config, publicConfig } from "../config/index.ts";
+import { accessSettings, type HttpDeps, type HttpServer, listenOptions, openHttp } from "../http/index.ts";
+import type { Secret } from "../kit/secret.ts";
+import { chooseSession } from "../routing/index.ts";
 
 export interface PortOptions {
   readonly token: Secret;

@@ -1,26 +1,26 @@
 /** The way of a message, put together: channels, who may come in by them, commands, queue, receiver, outbox. Opens no platform yet. */
-import { BUILTIN_PLATFORMS, type BuiltinChannels } from "./builtin.ts";
-import { createChannelSet, type Platforms } from "./channels/index.ts";
-import { createCommands } from "./command-side.ts";
-import { createLastStats } from "./commands/index.ts";
-import type { Config } from "./config/index.ts";
-import type { AgentPool } from "./contracts/agent.ts";
-import type { JobDesk } from "./contracts/automation/jobs.ts";
-import type { Channel, Receiver } from "./contracts/channel.ts";
-import type { Events } from "./contracts/events.ts";
-import type { Hooks } from "./contracts/plugins/hooks.ts";
-import type { Queue } from "./contracts/queue.ts";
-import type { Store } from "./contracts/store.ts";
-import type { Approvals } from "./contracts/tools/approval.ts";
-import type { GatewayStatus } from "./contracts/wire.ts";
-import { startOutbox } from "./delivery/index.ts";
+import { BUILTIN_PLATFORMS, type BuiltinChannels } from "../builtin.ts";
+import { createChannelSet, type Platforms } from "../channels/index.ts";
+import { createCommands } from "./commands.ts";
+import { createLastStats } from "../commands/index.ts";
+import type { Config } from "../config/index.ts";
+import type { AgentPool } from "../contracts/agent.ts";
+import type { JobDesk } from "../contracts/automation/jobs.ts";
+import type { Channel, Receiver } from "../contracts/channel.ts";
+import type { Events } from "../contracts/events.ts";
+import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Queue } from "../contracts/queue.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Approvals } from "../contracts/tools/approval.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import { startOutbox } from "../delivery/index.ts";
 import { createDesk } from "./desk.ts";
-import { createLiveTurns, createReceiver } from "./flow/index.ts";
-import type { GatewayDeps, GatewayOptions } from "./gateway.ts";
+import { createLiveTurns, createReceiver } from "../flow/index.ts";
+import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
-import { createQueue } from "./queue/index.ts";
-import { createRouter, openPairing, openRoleGrants } from "./routing/index.ts";
-import { readRelative } from "./schedule/index.ts";
+import { createQueue } from "../queue/index.ts";
+import { createRouter, openPairing, openRoleGrants } from "../routing/index.ts";
+import { readRelative } from "../schedule/index.ts";
 import { accessDoors, createWayIn, inboundFiles } from "./way-in.ts";
 
 export interface MessageWayParts extends GatewayDeps {

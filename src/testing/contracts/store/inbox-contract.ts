@@ -1,6 +1,6 @@
 /** What an inbox promises: stored once, in order, whole. */
 import { expect, test } from "bun:test";
-import type { InboxId, MediaId } from "../../contracts/ids.ts";
+import type { InboxId, MediaId } from "../../../contracts/ids.ts";
 import { HERE, row, sessionKey, type StoreWorld } from "./store-world.ts";
 
 export function inboxPromises(open: () => Promise<StoreWorld>): void {

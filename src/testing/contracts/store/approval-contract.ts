@@ -1,7 +1,7 @@
 /** What every store promises about questions to the owner. */
 import { describe, expect, test } from "bun:test";
-import type { TurnId } from "../../contracts/ids.ts";
-import type { AskedApproval } from "../../contracts/store/approvals.ts";
+import type { TurnId } from "../../../contracts/ids.ts";
+import type { AskedApproval } from "../../../contracts/store/approvals.ts";
 import { AGENT, end, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function question(id: string, more: Partial<AskedApproval> = {}): AskedApproval {

@@ -1,9 +1,9 @@
 /** What names, settings and earlier conversations of sessions promise, and roles given from a chat. */
 import { expect, test } from "bun:test";
-import type { InboundMessage } from "../../contracts/chat.ts";
-import type { Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { Store } from "../../contracts/store.ts";
-import type { ConversationAsker } from "../../contracts/store/conversations.ts";
+import type { InboundMessage } from "../../../contracts/chat.ts";
+import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import type { Store } from "../../../contracts/store.ts";
+import type { ConversationAsker } from "../../../contracts/store/conversations.ts";
 import { AGENT, end, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 const here: ConversationAsker = { sessionKey: sessionKey("a"), agentId: AGENT, principal: OPERATOR };

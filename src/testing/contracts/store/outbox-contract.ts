@@ -1,8 +1,8 @@
 /** What every store promises about replies on their way. Each promise is a test; a store passes them all or is not one. */
 import { describe, expect, test } from "bun:test";
-import type { MediaId, TurnId } from "../../contracts/ids.ts";
-import type { Store } from "../../contracts/store.ts";
-import type { NewPost } from "../../contracts/store/posts.ts";
+import type { MediaId, TurnId } from "../../../contracts/ids.ts";
+import type { Store } from "../../../contracts/store.ts";
+import type { NewPost } from "../../../contracts/store/posts.ts";
 import { end, HERE, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function outboxContract(name: string, open: () => Promise<StoreWorld>): void {

@@ -1,9 +1,9 @@
 /** What lists of sessions and transcripts promise. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { TranscriptItem } from "../../contracts/chat.ts";
-import type { InboxId, TurnId } from "../../contracts/ids.ts";
-import type { Store } from "../../contracts/store.ts";
+import type { TranscriptItem } from "../../../contracts/chat.ts";
+import type { InboxId, TurnId } from "../../../contracts/ids.ts";
+import type { Store } from "../../../contracts/store.ts";
 import { end, HERE, intent, row, SESSION_FILE, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function sessionPromises(open: () => Promise<StoreWorld>): void {

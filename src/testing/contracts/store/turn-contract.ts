@@ -1,6 +1,6 @@
 /** What turns, their tool calls and their replies promise: one end, all of it or nothing. */
 import { expect, test } from "bun:test";
-import type { InboxId, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, TurnId } from "../../../contracts/ids.ts";
 import { end, HERE, intent, row, SESSION_FILE, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function turnPromises(open: () => Promise<StoreWorld>): void {

@@ -1,13 +1,13 @@
 /** Where plugins look into the way of a message: the parts of the house do not know of hooks; they are told, or asked, from around them. */
-import type { Channel, Receiver } from "./contracts/channel.ts";
-import type { ReplyPart } from "./contracts/delivery.ts";
-import type { Events } from "./contracts/events.ts";
-import type { AgentId, SessionKey } from "./contracts/ids.ts";
-import type { Hooks } from "./contracts/plugins/hooks.ts";
-import type { Batch, Queue } from "./contracts/queue.ts";
-import type { Clock } from "./kit/clock.ts";
-import { orAborted } from "./kit/deferred.ts";
-import type { Log } from "./kit/log.ts";
+import type { Channel, Receiver } from "../contracts/channel.ts";
+import type { ReplyPart } from "../contracts/delivery.ts";
+import type { Events } from "../contracts/events.ts";
+import type { AgentId, SessionKey } from "../contracts/ids.ts";
+import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Batch, Queue } from "../contracts/queue.ts";
+import type { Clock } from "../kit/clock.ts";
+import { orAborted } from "../kit/deferred.ts";
+import type { Log } from "../kit/log.ts";
 
 /** Who may change a reply is waited for this long. */
 const SENDING_MS = 15_000;

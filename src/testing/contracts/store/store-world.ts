@@ -1,7 +1,7 @@
 /** Names, rows and turns for tests of a store, and the way to open one. */
-import type { ChatAddress, InboundMessage } from "../../contracts/chat.ts";
-import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { NewInboxRow, Store, TurnFinish } from "../../contracts/store.ts";
+import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
+import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import type { NewInboxRow, Store, TurnFinish } from "../../../contracts/store.ts";
 
 export interface StoreWorld extends AsyncDisposable {
   readonly store: Store;

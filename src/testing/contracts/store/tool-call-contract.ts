@@ -1,6 +1,6 @@
 /** What the record of tool calls promises, whatever database is under it. */
 import { expect, test } from "bun:test";
-import type { ToolOutcome } from "../../contracts/tools/tool.ts";
+import type { ToolOutcome } from "../../../contracts/tools/tool.ts";
 import { intent, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function toolRecordPromises(open: () => Promise<StoreWorld>): void {

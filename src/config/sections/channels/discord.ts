@@ -1,7 +1,7 @@
 /** The Discord channel: which bot, who may speak to it, and how answers are shown. */
 import { Type } from "typebox";
 import { channelAccess, guildSettings } from "./channel-access.ts";
-import { closed, secretText } from "./kinds.ts";
+import { closed, secretText } from "../kinds.ts";
 
 const STREAM_MODES = ["off", "partial", "block", "progress"] as const;
 

@@ -1,8 +1,8 @@
 /** A process of its own that uses a store and can be killed in the middle of it. Run directly it is the child; imported it starts one. */
-import { systemClock } from "../../kit/clock.ts";
-import { systemIds } from "../../kit/ids.ts";
-import { silentLog } from "../../kit/log.ts";
-import { openHome, openStore } from "../../store/index.ts";
+import { systemClock } from "../../../kit/clock.ts";
+import { systemIds } from "../../../kit/ids.ts";
+import { silentLog } from "../../../kit/log.ts";
+import { openHome, openStore } from "../../../store/index.ts";
 import { row } from "./store-world.ts";
 
 export interface StoreChild extends AsyncDisposable {

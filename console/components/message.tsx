@@ -16,6 +16,7 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
     return <ToolCard call={{ ...item, tool: item.tool ?? "tool", status: item.status ?? "unknown" }} />;
   }
   if (item.kind === "notice") return <Notice item={item} />;
+  if (item.origin !== undefined) return <OwnNote item={item} />;
   if (item.role === "user") return <UserMessage item={item} />;
   return (
     <article class="row assistant" data-testid="message" data-role="assistant" data-kind={item.kind ?? "reply"}>
@@ -29,6 +30,15 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
         </div>
       )}
     </article>
+  );
+}
+
+/** Nobody typed it: it says why the assistant speaks. */
+function OwnNote({ item }: { readonly item: TranscriptItem }) {
+  return (
+    <p class="row-note" data-testid="own-note">
+      {item.text}
+    </p>
   );
 }
 

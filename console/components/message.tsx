@@ -2,15 +2,8 @@
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
-import {
-  changeMessage,
-  chat,
-  discardSend,
-  react,
-  refreshMedia,
-  sendAgain,
-  sendMessage,
-} from "../state/session-page.ts";
+import { changeMessage, react } from "../state/message-actions.ts";
+import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
 import { shownQuestions } from "../state/approval-page.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
@@ -27,6 +20,7 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
     return <ToolCard call={{ ...item, tool: item.tool ?? "tool", status: item.status ?? "unknown" }} />;
   }
   if (item.kind === "notice") return <Notice item={item} />;
+  if (item.origin !== undefined) return <OwnNote item={item} />;
   if (item.role === "user") return <UserMessage item={item} />;
   return (
     <article class="row assistant" data-testid="message" data-role="assistant" data-kind={item.kind ?? "reply"}>
@@ -67,6 +61,15 @@ function Reactions({ item }: { readonly item: TranscriptItem }) {
       </button>
     );
   });
+}
+
+/** Nobody typed it: it says why the assistant speaks. */
+function OwnNote({ item }: { readonly item: TranscriptItem }) {
+  return (
+    <p class="row-note" data-testid="own-note">
+      {item.text}
+    </p>
+  );
 }
 
 function UserMessage({ item }: { readonly item: TranscriptItem }) {

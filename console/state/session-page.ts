@@ -393,19 +393,6 @@ export function discardSend(send: Send): void {
   sends.value = dropSend(sends.value, send.clientId);
 }
 
-/** Null: it was changed. Otherwise why not, in words. */
-export async function changeMessage(id: string, text: string): Promise<string | null> {
-  if (!connection) return "The gateway does not answer right now.";
-  return connection.request("chat.edit", { id, text }).then(
-    () => null,
-    (error: unknown) => (error instanceof Error ? error.message : "It could not be changed."),
-  );
-}
-
-export function react(id: string, emoji: string | null): void {
-  connection?.request("chat.react", { id, emoji }).catch(() => undefined); // the sign simply stays as it was
-}
-
 export function stopTurn(): void {
   const session = chat.value.key;
   connection?.request("chat.abort", { session }).catch(() => undefined); // the turn is still visibly running

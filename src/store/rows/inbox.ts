@@ -162,7 +162,7 @@ function createQueries(sql: Sql) {
       db
         .selectFrom("inbox")
         .leftJoin("turns", "turns.id", "inbox.turn_id")
-        .innerJoin("sessions", "sessions.key", "inbox.session_key")
+        .leftJoin("sessions", "sessions.key", "inbox.session_key")
         .selectAll("inbox")
         .select(["turns.attempt", "turns.unsafe", "sessions.queue_mode"])
         .where("inbox.done", "=", raw.lit(0))

@@ -90,6 +90,7 @@ function createEar({ world }: PoolDeps, chance: Chance): Ear {
       if (over || said) return "too_late";
       const how = deferred<"taken" | "too_late">();
       said = { text, how };
+      world.told(text);
       return how.promise;
     },
     listen(run) {

@@ -102,7 +102,7 @@ export function optionsOf(chance: Chance): SimOptions {
     givesUp: some(0.5, 0.4),
     steers: some(0.6, 0.8),
     joinFails: some(0.5, 0.6),
-    cancels: some(0.5, 0.5),
+    cancels: some(0.5, 0.8),
     choices: chance.hits(0.4) ? chance.between(1, 6) : 0,
     aborts: chance.hits(0.5) ? chance.between(1, 6) : 0,
     stops: chance.hits(0.4) ? chance.between(1, 3) : 0,

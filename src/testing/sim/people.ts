@@ -15,7 +15,7 @@ export interface People {
 
 const never = new AbortController().signal;
 const AGAIN_MS = 3_000;
-const REGRET_MS = 2_000;
+const REGRET_MS = [40, 400, 2_000] as const;
 
 /** `life` is the one that can be reached now, if any. */
 export function startPeople(world: World, life: () => Life | null): People {
@@ -33,7 +33,8 @@ export function startPeople(world: World, life: () => Life | null): People {
       const receipt = await reached.receiver.receive(message, never);
       if (!reached.alive) return;
       waiting.delete(saying);
-      if (hear({ world, life: reached }, saying, receipt)) later(saying);
+      const arriving = [...waiting].filter(({ sessionKey }) => sessionKey === saying.sessionKey).length;
+      if (hear({ world, life: reached, arriving }, saying, receipt)) later(saying);
     } catch (error) {
       if (!reached.alive) return;
       waiting.delete(saying);
@@ -52,15 +53,27 @@ export function startPeople(world: World, life: () => Life | null): People {
   };
 
   let at = 0;
+  let together: Saying[] = [];
   for (const saying of sayingsOf(world, chance)) {
     facts.sayings.push(saying);
-    at = chance.hits(options.bursts) ? at : chance.between(0, options.talkMs);
-    time.at(at, () => void offer(saying));
+    if (together.length === 0 || !chance.hits(options.bursts)) {
+      const burst: Saying[] = (together = []);
+      at = chance.between(0, options.talkMs);
+      time.at(at, () => burst.forEach((one) => void offer(one))); // in the same tick, so that they share a commit
+    }
+    together.push(saying);
     if (chance.hits(options.repeats)) time.at(at, () => void offer(saying));
     if (chance.hits(options.repeats)) time.at(at + chance.between(0, options.talkMs), () => void offer(saying));
     if (chance.hits(options.cancels))
-      time.at(at + chance.between(0, REGRET_MS), () => void regret(world, life(), saying));
+      time.at(at + chance.between(0, chance.pick(REGRET_MS)), () => void regret(world, life(), saying));
   }
+  const regrets = world.chance.fork("regrets");
+  world.told = (text) => {
+    const saying = facts.sayings.find(({ message }) => text.startsWith(message.text));
+    if (saying && regrets.hits(options.cancels))
+      // the worst moment to take it back
+      time.at(regrets.between(0, 20), () => void regret(world, life(), saying));
+  };
   for (let count = 0; count < options.choices; count++)
     time.at(chance.between(0, options.talkMs * 2), () => void choose(world, life(), chance));
   for (let count = 0; count < options.aborts; count++)
@@ -78,8 +91,15 @@ export function startPeople(world: World, life: () => Life | null): People {
   };
 }
 
+interface Hearing {
+  readonly world: World;
+  readonly life: Life;
+  /** What others have offered in this session and were not told about yet. */
+  readonly arriving: number;
+}
+
 /** What the sender makes of the answer. True: it will say it again. */
-function hear({ world, life }: { world: World; life: Life }, saying: Saying, receipt: Receipt): boolean {
+function hear({ world, life, arriving }: Hearing, saying: Saying, receipt: Receipt): boolean {
   const { facts, options } = world;
   const { text } = saying.message;
   facts.note(`${receipt.kind} ${text}`);
@@ -89,7 +109,7 @@ function hear({ world, life }: { world: World; life: Life }, saying: Saying, rec
     const channel = options.channels.find(({ id }) => id === saying.message.address.channel);
     if (receipt.because.endsWith("_full") && !channel?.canRefuse)
       facts.wrong(`${text} was refused where nobody can be`);
-    checkRefusal(world, saying, receipt.because);
+    if (arriving === 0) checkRefusal(world, saying, receipt.because);
     return saying.told === null;
   }
   const row = rowOf(world, saying);

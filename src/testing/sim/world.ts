@@ -22,6 +22,8 @@ export interface World extends Disposable {
   calls: number;
   /** Sessions whose mode is just being chosen. */
   readonly choosing: Set<SessionKey>;
+  /** An agent is being told something in the middle of its turn. */
+  told: (text: string) => void;
 }
 
 /** One run of the process. */
@@ -47,6 +49,7 @@ export function createWorld(seed: number, blank: Uint8Array): World {
     calm: false,
     calls: 0,
     choosing: new Set(),
+    told: () => undefined,
     [Symbol.dispose]: () => disk[Symbol.dispose](),
   };
 }

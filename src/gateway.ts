@@ -28,11 +28,11 @@ import { createClientStream, createEvents, createMetrics, startTranscripts } fro
 import { ownFiles, ownTools } from "./own-tools.ts";
 import { createQueue } from "./queue/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
-import { chooseSession, createRouter, openPairing, openRoleGrants } from "./routing/index.ts";
+import { accessDoors, chooseSession, createRouter, openPairing, openRoleGrants } from "./routing/index.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore, type SecretFiles } from "./store/index.ts";
 import { createToolGate, createToolRegistry } from "./tools/index.ts";
-import { accessDoors, attachedFiles, createWayIn, inboundFiles } from "./way-in.ts";
+import { attachedFiles, createWayIn, inboundFiles } from "./way-in.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -113,7 +113,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const grants = await openRoleGrants(store.roleGrants);
   const models = createModelDesk({ clock, pool, environment: options.environment }, config);
   const pairing = await openPairing({ ...deps, events, store: store.pairings, grants, roles: () => config().roles });
-  const doors = accessDoors(config, pairing);
+  const doors = accessDoors(() => config().channels, pairing.isPaired);
   const roles = createRoleDesk(deps, config, { grants, doors });
   const known = { status: () => status(), queue: () => queue, stats: lastStats, models, roles, pairing };
   const knowing = { ...deps, events, store, pool, ...known };

@@ -134,7 +134,7 @@ describe("a plugin that misbehaves", () => {
     });
     await until("steady", "running");
     await troubled("thrower", "It failed: no luck today");
-    await troubled("collider", "The tool session_status is already there; gateway brought it.");
+    await troubled("collider", "There is a tool called session_status already, from gateway. Give this one another name.");
     await troubled("hanger", "Its init did not end within 10000 ms.");
     const seen = await pluginsOf(gateway);
     expect(seen.get("steady")?.provides.tools).toEqual(["steady_echo"]);
@@ -175,6 +175,7 @@ describe("the example plugin", () => {
       ...endpoint(provider),
       plugins: { enabled: ["hello-plugin"], config: { "hello-plugin": { greeting: "Good day" } } },
     };
+    const before: string[] = [];
     await cp(EXAMPLE, join(home.path, "plugins", "hello-plugin"), { recursive: true });
     {
       await using first = await startGatewayProcess({ home: home.path, config });
@@ -184,12 +185,14 @@ describe("the example plugin", () => {
       script = () => says("ok");
       expect((await first.chat("/hello")).body.content).toContain("You are number 2.");
       expect((await first.chat("/help")).body.content).toContain("`/hello`: Say hello");
+      before.push(...(provider.requests.at(-1)?.tools ?? []));
       await first.stop();
     }
     await using second = await startGatewayProcess({ home: home.path, config });
     expect(await (await second.fetch("/plugins/hello-plugin/count")).json()).toEqual({ count: 2 });
     await second.chat("which tools?");
-    expect(provider.requests.at(-1)?.tools).toEqual(["session_status", "say_hello"]); // the same set as before
+    expect(before).toContain("say_hello");
+    expect(provider.requests.at(-1)?.tools).toEqual(before);
     expect((await fetch(`${second.url}/plugins/hello-plugin/count`)).status).toBe(401);
     expect((await second.fetch("/plugins/hello-plugin/nothing")).status).toBe(404);
     expect((await second.fetch("/plugins/hello-plugin/count", { method: "POST" })).status).toBe(405);

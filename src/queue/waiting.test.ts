@@ -159,7 +159,8 @@ describe("a message that is changed while it waits", () => {
     const two = idOf(await fx.say("a", "two"));
     await fx.say("a", "three");
     expect(await fx.queue.rewrite(two, A, "deux")).toMatchObject({ kind: "rewritten", message: { text: "deux" } });
-    expect(await fx.answer()).toEqual(["one"]);
+    expect(await fx.queue.rewrite(idOf(await fx.say("b", "uno")), A, "eins")).toMatchObject({ kind: "rewritten" });
+    expect([await fx.answer(), await fx.answer()]).toEqual([["one"], ["eins"]]);
     await fx.restart();
     expect([await fx.answer(), await fx.answer()]).toEqual([["deux"], ["three"]]);
     const { items } = await fx.store.sessions.transcript(keyOf("a"), { limit: 10 });

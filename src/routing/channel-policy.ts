@@ -1,5 +1,6 @@
 /** What the configuration of a channel says about who may write → the policy that access is decided by. Pure. */
 import type { Role } from "../contracts/ids.ts";
+import type { AccessDoors } from "./router.ts";
 import { type AccessPolicy, CLOSED_POLICY, type GroupPolicy } from "./access.ts";
 
 /** The keys that platforms share. An account may say its own; what it leaves out holds for all of them. */
@@ -59,5 +60,15 @@ function toGroup({ requireMention, allowFrom, role }: GroupSettings, principal: 
     ...(requireMention === undefined ? {} : { requireMention }),
     ...(allowFrom === undefined ? {} : { allowFrom: allowFrom.map(principal) }),
     ...(role === undefined ? {} : { role }),
+  };
+}
+
+/** What the configuration and the pairings say about who may write where. `channels`: that section, whatever platforms it has. */
+export function accessDoors(channels: () => object, isPaired: AccessDoors["isPaired"]): AccessDoors {
+  return {
+    // the schema spreads the same keys into every platform
+    policyOf: (channel, account) =>
+      channelPolicy(channels() as Readonly<Record<string, ChannelAccessSettings>>, channel, account),
+    isPaired,
   };
 }

@@ -19,9 +19,9 @@ import { createLiveTurns, createReceiver } from "../flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
-import { createRouter, openPairing, openRoleGrants } from "../routing/index.ts";
+import { accessDoors, createRouter, openPairing, openRoleGrants } from "../routing/index.ts";
 import { readRelative } from "../schedule/index.ts";
-import { accessDoors, createWayIn, inboundFiles } from "./way-in.ts";
+import { createWayIn, inboundFiles } from "./way-in.ts";
 
 export interface MessageWayParts extends GatewayDeps {
   readonly events: Events;
@@ -48,7 +48,7 @@ export async function openMessageWay(
   const channels = createChannelSet(own, { around: tellSent({ hooks }), platforms: () => platforms });
   const grants = await openRoleGrants(store.roleGrants);
   const pairing = await openPairing({ ...parts, store: store.pairings, grants, roles: () => config().roles });
-  const doors = accessDoors(config, pairing);
+  const doors = accessDoors(() => config().channels, pairing.isPaired);
   const desk = createDesk({ clock, pool, environment: options.environment }, config, { grants, doors });
   const stats = createLastStats();
   const asked = { queue: () => queue, pairing, relative: readRelative };

@@ -24,7 +24,6 @@ import {
   createShrinker,
   type InboundSettings,
 } from "../media/index.ts";
-import { type AccessDoors, type ChannelAccessSettings, channelPolicy } from "../routing/index.ts";
 
 const MIB = 1024 * 1024;
 const USUAL_LISTENER = "https://api.groq.com/openai/v1";
@@ -75,17 +74,6 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
     commands: (role) => commands.list(role),
   };
   return createPlatforms(deps, options.platforms);
-}
-
-/** What the configuration and the pairings say about who may write where. */
-export function accessDoors(config: () => Config, pairing: Pick<Pairing, "isPaired">): AccessDoors {
-  return {
-    policyOf(channel, account) {
-      const channels: Readonly<Record<string, object>> = config().channels;
-      return channelPolicy(channels as Readonly<Record<string, ChannelAccessSettings>>, channel, account); // the schema spreads the same keys into every platform
-    },
-    isPaired: pairing.isPaired,
-  };
 }
 
 export function inboundSettings({ media }: Pick<Config, "media">): InboundSettings {

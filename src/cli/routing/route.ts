@@ -20,8 +20,14 @@ export interface RouteFlags extends ConfigFlags {
 }
 
 export async function route(world: CliWorld, flags: RouteFlags): Promise<number> {
-  const { explainRoute } = await import("../../routing/index.ts");
-  const explained = explainRoute(await configInForce(world, flags), factsOf(flags));
+  const { accessDoors, explainRoute } = await import("../../routing/index.ts");
+  const config = await configInForce(world, flags);
+  // who was let in by a code is known to a running gateway only
+  const doors = accessDoors(
+    () => config.channels,
+    () => false,
+  );
+  const explained = explainRoute(config, factsOf(flags), doors);
   if (flags.json) world.stdout(`${JSON.stringify(asJson(explained, flags.explain === true))}\n`);
   else for (const line of lines(explained, flags.explain === true)) world.stdout(`${visible(line)}\n`);
   return EXIT_OK;

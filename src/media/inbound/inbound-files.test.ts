@@ -65,8 +65,12 @@ describe("a file that arrives", () => {
     await using w = await world();
     let opened = 0;
     let cancelled = false;
+    let pulled = 0;
     const endless = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
+      pull(controller) {
+        pulled += 64 * 1024;
+        controller.enqueue(new Uint8Array(64 * 1024));
+      },
       cancel: () => void (cancelled = true),
     });
     const open = async () => (opened++, endless);
@@ -75,6 +79,7 @@ describe("a file that arrives", () => {
     const lied = await w.files.keep(file("", { bytes: 10, open }), NEVER);
     expect(lied).toMatchObject({ kind: "refused", note: expect.stringContaining("larger than 1 MiB") });
     expect(cancelled).toBe(true);
+    expect(pulled).toBeLessThan(2 * MIB);
   });
 
   test("is counted against its sender's day, also while others are on their way", async () => {

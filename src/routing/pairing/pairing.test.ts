@@ -52,6 +52,7 @@ describe("a pairing code", () => {
     expect(JSON.stringify(await w.real.store.pairings.list())).not.toContain(code);
     expect(JSON.stringify(w.log.lines)).not.toContain(code);
     await w.clock.advance(CODE_TTL_MS);
+    expect((await w.pairing.approve(code, OLGA)).kind).toBe("unknown");
     expect(codeIn(await w.pairing.ask(w.person(1)))).not.toBe(code);
     expect((await w.pairing.approve(code, OLGA)).kind).toBe("unknown");
   });

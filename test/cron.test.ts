@@ -175,8 +175,9 @@ describe("a job", () => {
     socket.close();
   });
 
-  test("that is due while the gateway is dead is answered once, and so is one that dies between firing and delivery", async () => {
-    for (const moment of ["stored", "begun", "ended"] as const) {
+  test.each(["stored", "begun", "ended"] as const)(
+    "whose gateway is killed when its message is %s says its words once",
+    async (moment) => {
       await using home = await tempHome();
       const config = endpoint(provider);
       answers = (words) => (words.includes("feed the cat") ? says(`The cat is fed (${moment}).`) : null);
@@ -198,8 +199,8 @@ describe("a job", () => {
         "ran",
         1,
       ]);
-    }
-  });
+    },
+  );
 
   test("is refused with a reason when it cannot be", async () => {
     const bad = (job: unknown) =>

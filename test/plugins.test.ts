@@ -134,7 +134,10 @@ describe("a plugin that misbehaves", () => {
     });
     await until("steady", "running");
     await troubled("thrower", "It failed: no luck today");
-    await troubled("collider", "There is a tool called session_status already, from gateway. Give this one another name.");
+    await troubled(
+      "collider",
+      "There is a tool called session_status already, from gateway. Give this one another name.",
+    );
     await troubled("hanger", "Its init did not end within 10000 ms.");
     const seen = await pluginsOf(gateway);
     expect(seen.get("steady")?.provides.tools).toEqual(["steady_echo"]);

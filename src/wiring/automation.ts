@@ -161,7 +161,7 @@ function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
     {
       ...parts,
       ...{ turns: store.turns, jobs: store.jobs, homes, systemEvents, receiver: parts.receiver(), ended },
-      rights: rightsOf(parts),
+      rights: runRights(parts),
       abort: (sessionKey) => void parts.queue().abort(sessionKey),
     },
     () => config().cron.maxRunsAtOnce,
@@ -181,7 +181,7 @@ function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
 /** A clock of its own: nothing about it keeps a job from running. */
 function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
   const { store, config, queue, home, environment } = parts;
-  const { roleOf } = rightsOf(parts);
+  const { roleOf } = runRights(parts);
   return startHeartbeat(
     {
       ...parts,
@@ -252,7 +252,7 @@ function homesOf({ store, config, grants }: AutomationParts): Homes {
   return createHomes({ places: store.places, owners, named, fallback });
 }
 
-function rightsOf({ config, grants, pool, channels, environment }: AutomationParts): RunRights {
+export function runRights({ config, grants, pool, channels, environment }: AutomationParts): RunRights {
   return {
     roleOf(job, home) {
       const facts = { address: home.to, scope: home.scope, sender: { principal: job.createdBy, name: "" } };

@@ -1,0 +1,67 @@
+/** With whose rights a job runs, and what is known against a run before anything is spent. */
+import { describe, expect, test } from "bun:test";
+import { type AutomationParts, runRights } from "./automation.ts";
+import { checkConfigText, type Config } from "../config/index.ts";
+import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
+import { job } from "../testing/schedule/job-fixture.ts";
+
+const ANN = "telegram:user:7" as Principal;
+const to = { channel: "telegram", account: "default", chat: "7" };
+const home = {
+  sessionKey: "agent:default:telegram:dm:7" as SessionKey,
+  agentId: "default" as AgentId,
+  to,
+  scope: "dm",
+} as const;
+
+function rights(
+  settings: object,
+  more: { readonly trouble?: string; readonly environment?: object; readonly grants?: [Principal, Role][] } = {},
+) {
+  const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
+  if (!config) throw new Error(JSON.stringify(problems));
+  const parts = {
+    config: (): Config => config,
+    grants: () => new Map(more.grants ?? []),
+    pool: { stats: () => ({ trouble: more.trouble ?? null }) },
+    channels: () => new Map([["telegram", {}]]),
+    environment: { providerKeys: {}, ...more.environment },
+  };
+  return runRights(parts as unknown as AutomationParts);
+}
+
+describe("a run has the lesser of what its maker had and has", () => {
+  test.each<[Role, object, Role | null]>([
+    ["owner", { roles: { owners: [ANN] } }, "owner"],
+    ["owner", { roles: { members: [ANN] } }, "member"],
+    ["member", { roles: { owners: [ANN] } }, "member"],
+    ["owner", {}, null],
+  ])("made as %s, now %j: %p", (then, settings, expected) => {
+    expect(rights(settings).roleOf(job({ createdBy: ANN, role: then }), home)).toBe(expected);
+  });
+
+  test("a role that an owner gave from a chat counts as well, and the agent's own limit too", () => {
+    const made = job({ createdBy: ANN, role: "owner" });
+    expect(rights({}, { grants: [[ANN, "owner"]] }).roleOf(made, home)).toBe("owner");
+    const limited = { roles: { owners: [ANN] }, agents: [{ id: "quiet", role: "guest" }] };
+    expect(rights(limited).roleOf({ ...made, agentId: "quiet" as AgentId }, home)).toBe("guest");
+  });
+});
+
+describe("before anything is spent", () => {
+  test("a job that could work is let go", () => {
+    expect(rights({}).unable(job(), home)).toBeNull();
+  });
+  test.each<[string, object, object, Partial<Parameters<typeof job>[0]>, RegExp]>([
+    ["agents do not start", {}, { trouble: "pi was not found." }, {}, /pi was not found/],
+    ["its agent is gone", {}, {}, { agentId: "gone" as AgentId }, /no agent called gone/],
+    ["its provider has no key", { agent: { model: "anthropic/claude" } }, {}, {}, /no API key for anthropic/],
+  ])("a job is held back when %s", (...[, settings, more, about, because]) => {
+    expect(rights(settings, more).unable(job(about), home)).toMatch(because);
+  });
+  test("a job is held back when its channel is not open, unless it is silent", () => {
+    const elsewhere = { ...home, to: { ...to, channel: "discord" } };
+    expect(rights({}).unable(job(), elsewhere)).toMatch(/discord.*not open/);
+    expect(rights({}).unable(job({ delivery: "silent" }), elsewhere)).toBeNull();
+  });
+});

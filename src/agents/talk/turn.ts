@@ -79,11 +79,11 @@ export function startTurn(
   };
 
   const listening = process.onEvent(take);
+  const ending = process.onEnded((ended) => finish(died(ended), false));
   const stopped = () => halt({ because: "stopped" });
   if (signal.aborted) finish({ because: "stopped" }, true);
   else {
     signal.addEventListener("abort", stopped, { once: true });
-    void process.ended.then((ended) => finish(died(ended), false));
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
     waitForSilence(clock, quietMs, options.silenceMs, finished.signal).then(
       () => halt(silent(options.silenceMs)),
@@ -91,7 +91,7 @@ export function startTurn(
     );
   }
   void over.promise.then(() => {
-    listening[Symbol.dispose]();
+    for (const heard of [listening, ending]) heard[Symbol.dispose]();
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped };

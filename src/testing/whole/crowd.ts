@@ -204,7 +204,7 @@ function createProgram(name: string, session: string, { place, chance, over, hea
   };
   const askUntilAnswered = async (said: Said, streamed: boolean, hangUp: boolean): Promise<void> => {
     while (!over.aborted) {
-      const done = await ask(said, streamed, hangUp).catch(() => false); // the connection was lost: the same again
+      const done = await ask(said, streamed, hangUp).catch(() => said.gaveUp); // unless it hung up itself, the same again
       if (done) return;
       await systemClock.sleep(TRY_AGAIN_MS, over).catch(() => undefined); // looked at above
     }

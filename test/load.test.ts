@@ -1,12 +1,31 @@
 /** Load in its small form, with the real gateway and real pi: order, fairness between direct messages and groups, polite refusal. `npm run bench` has the whole of it. */
+import { heapStats } from "bun:jsc";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { measureFlood } from "../scripts/bench/dm-flood.ts";
 import { measureLoad } from "../scripts/bench/load.ts";
 import { measureOverload } from "../scripts/bench/overload.ts";
 import { measurePrincipals } from "../scripts/bench/principals.ts";
+import { benchConfig } from "../scripts/bench/parts/bench-config.ts";
 import { measureSockets } from "../scripts/bench/sockets.ts";
+import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type InProcess, startInProcess } from "../src/testing/whole/in-process.ts";
 
 setDefaultTimeout(120_000);
+
+/** Signals that are still in memory after `turns` more turns; every turn makes some. */
+async function signalsAfter(gateway: InProcess, turns: number): Promise<number> {
+  for (let at = 0; at < turns; at++) await gateway.ask({ text: `turn ${at}`, chat: "one", scope: "dm" });
+  Bun.gc(true);
+  return heapStats().objectTypeCounts["AbortSignal"] ?? 0;
+}
+
+test("turns leave nothing behind in memory, however many one process serves", async () => {
+  await using provider = await startFakeProvider(() => says("ok"));
+  await using gateway = await startInProcess(benchConfig(provider.baseUrl), process.env);
+  const few = await signalsAfter(gateway, 20);
+  const many = await signalsAfter(gateway, 60);
+  expect(many - few).toBeLessThan(20);
+});
 
 test("twenty sessions of one person, five messages each through two processes, are all answered in order", async () => {
   const size = { sessions: 20, messages: 5, pool: 2, burst: 5, readMemoryAt: [25, 100] } as const;

@@ -32,6 +32,8 @@ export interface AgentProcess extends Talk {
   readonly pid: number;
   readonly identity: ProcessIdentity | null;
   readonly ended: Promise<Ended>;
+  /** Calls back when it has ended. Unlike a `then`, it can be forgotten: a process outlives thousands of turns, and each would leave one. */
+  onEnded(listener: (ended: Ended) => void): Disposable;
   /** Safe to call twice. `urgent` skips the asking. */
   stop(urgent: boolean): Promise<void>;
 }
@@ -81,7 +83,23 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     await stop(urgent);
     await ended; // whoever stops it may rely on everything being tidied up
   };
-  return { pid: child.pid, identity, ended, stop: stopAndEnd, request, send, onEvent, onDialog, onExtensionError };
+  const talk = { request, send, onEvent, onDialog, onExtensionError };
+  return { pid: child.pid, identity, ended, onEnded: endListeners(ended), stop: stopAndEnd, ...talk };
+}
+
+function endListeners(ended: Promise<Ended>): AgentProcess["onEnded"] {
+  const listeners = new Set<(ended: Ended) => void>();
+  let over = false;
+  void ended.then((how) => {
+    over = true;
+    for (const listener of listeners) listener(how);
+    listeners.clear();
+  });
+  return (listener) => {
+    if (over) void ended.then(listener);
+    else listeners.add(listener);
+    return { [Symbol.dispose]: () => void listeners.delete(listener) };
+  };
 }
 
 /** The runtime has been seen to miss the exit of a process that dies at once. Closed pipes and an empty place in the process table say the same. */

@@ -31,6 +31,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     pid: 1,
     identity: null,
     ended: new Promise(() => undefined),
+    onEnded: () => ({ [Symbol.dispose]: () => undefined }),
     stop: async () => undefined,
     async request(command) {
       orders.push(String(command.message));

@@ -84,10 +84,10 @@ export function startTurn(
   };
 
   const listening = process.onEvent(take);
+  const ending = process.onEnded((ended) => finish(died(ended), false));
   const stopped = () => halt({ because: "stopped" });
   const watch = (): void => {
     signal.addEventListener("abort", stopped, { once: true });
-    void process.ended.then((ended) => finish(died(ended), false));
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
     const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
     onSilence({ ...options, clock, quietMs }, () => halt(silent(options.silenceMs)), finished.signal);
@@ -95,7 +95,7 @@ export function startTurn(
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
   void over.promise.then(() => {
-    listening[Symbol.dispose]();
+    for (const heard of [listening, ending]) heard[Symbol.dispose]();
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };

@@ -1,10 +1,12 @@
 /** The one visible list of channels and tools that ship with the gateway. */
 import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webchat/index.ts";
-import type { Tool } from "./contracts/tools/tool.ts";
+import type { Tool, ToolFactory } from "./contracts/tools/tool.ts";
 import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
   addTask,
   completeTask,
+  delegateToAgent,
+  type DelegateToolDeps,
   gatewayTool,
   type GatewayToolDeps,
   listTasks,
@@ -60,8 +62,13 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
   ];
 }
 
+/** Those that are different for every caller. */
+export function builtinFactories(deps: DelegateToolDeps): readonly ToolFactory[] {
+  return [delegateToAgent(deps)];
+}
+
 /** The gateway's own tools come by the same door as everybody's. */
-export function builtinPlugins(tools: readonly Tool[]): readonly BuiltinPlugin[] {
+export function builtinPlugins(tools: readonly (Tool | ToolFactory)[]): readonly BuiltinPlugin[] {
   const gateway: BuiltinPlugin = {
     id: "gateway",
     init(api) {

@@ -19,6 +19,7 @@ import { startOutbox } from "./delivery/index.ts";
 import { openDesk } from "./desk.ts";
 import {
   createBriefing,
+  createDelegations,
   createLiveTurns,
   createReceiver,
   createTakeBack,
@@ -110,11 +111,12 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const late = { outbox: () => outbox, channels: () => channels, live: () => live, files: () => files };
-  const own = ownTools({ ...deps, ...late, ...operate, store, config });
+  const own = ownTools({ ...deps, ...late, ...operate, store, config, delegator: () => delegations });
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
+  const delegations = createDelegations({ ...deps, events, pool }, config);
   const files = await ownFiles({ ...deps, store }, config(), options);
 
   // the way of a message
@@ -150,7 +152,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const using = { media: store.media, briefing: createBriefing(deps), files };
+  const using = { media: store.media, delegations, briefing: createBriefing(deps), files };
   answer(life, config, { ...deps, ...using, hooks, events, queue, pool, outbox, live, commands, lastStats });
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, plugins, openPool, token, setLogLevel: deps.setLogLevel };

@@ -70,11 +70,15 @@ export interface GatewayEvents {
     readonly usage: Usage;
     readonly model: string;
   };
+  /** One agent has asked another one, or was not let. Its cost is in the turn that asked. */
+  "delegation.ended": { readonly outcome: DelegationOutcome; readonly ms: number };
   /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins. */
   status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }
+
+export type DelegationOutcome = "done" | "failed" | "refused";
 
 export interface ToolExecution {
   readonly sessionKey: SessionKey;

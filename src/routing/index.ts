@@ -18,8 +18,9 @@ export {
   createRouter,
   DEFAULT_AGENT,
   explainRoute,
+  lowerRole,
   type Explanation,
   type RouteFacts,
   type RoutingConfig,
 } from "./router.ts";
-export { buildSessionKey, parseSessionText, type SessionName } from "./session-key.ts";
+export { buildSessionKey, delegateSessionKey, parseSessionText, type SessionName } from "./session-key.ts";

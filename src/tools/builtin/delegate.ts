@@ -18,7 +18,7 @@ const AT_MOST_MS = 60 * MINUTE_MS;
 /** Wherever an agent answers. A program that calls tools has no turn that could wait. */
 const ORIGINS: readonly ToolOrigin[] = ["chat", "group", "cron", "heartbeat", "webhook", "delegate"];
 
-const PARAMETERS = Type.Object(
+const PARAMETERS: TSchema = Type.Object(
   {
     agent: Type.String({ minLength: 1, maxLength: 64, description: "Id of the agent to ask" }),
     task: Type.String({

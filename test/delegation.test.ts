@@ -15,11 +15,13 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
+  agentPids,
   agentReady,
   asked,
   eventually,
   keyOf,
   post,
+  runs,
   textOf,
   told,
   transcript,
@@ -94,6 +96,17 @@ const waitsFor = (provider: FakeProvider, words: string) =>
     (count) => count > 0,
     40_000,
   );
+
+/** The processes of an agent; for `default`, those of nobody else. */
+function busyPids(gateway: GatewayProcess, agent: string): readonly number[] {
+  const isOf = (pid: number): boolean => {
+    const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    return agent === "default" ? !/agents\/(researcher|critic)/.test(line) : line.includes(`agents/${agent}`);
+  };
+  const pids = agentPids(gateway.home).filter((pid) => runs(pid) && isOf(pid));
+  if (pids.length === 0) throw new Error(`${agent} has no process`);
+  return pids;
+}
 
 const logOf = (gateway: GatewayProcess): string => {
   const folder = join(gateway.home, "logs");
@@ -250,16 +263,21 @@ describe("an agent that may ask others", () => {
   test("gets an error when the other one's process is killed, and answers all the same", async () => {
     const answer = gateway.chat(plan("It died.", [ask("researcher", "HANG to be killed")]), { session: "killed" });
     await waitsFor(provider, "HANG to be killed");
-    const folder = join(gateway.home, "run", "agents");
-    const victim = readdirSync(folder)
-      .map((name) => Number.parseInt(name, 10))
-      .find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("agents/researcher"));
-    if (victim === undefined) throw new Error("the researcher has no process");
-    process.kill(victim, "SIGKILL");
+    for (const pid of busyPids(gateway, "researcher")) process.kill(pid, "SIGKILL");
     expect((await answer).body.content).toBe("It died.");
     const [output] = await toolOutputs(gateway, "killed");
     expect(output).toContain("stopped unexpectedly");
     expect(provider.requests.filter((request) => asked(request) === "HANG to be killed")).toHaveLength(1);
+  });
+
+  test("that dies itself takes the other one along, and nothing is asked again", async () => {
+    const answer = gateway.chat(plan("never", [ask("researcher", "HANG without a caller")]), { session: "orphan" });
+    await waitsFor(provider, "HANG without a caller");
+    for (const pid of busyPids(gateway, "default")) process.kill(pid, "SIGKILL");
+    expect((await answer).body.error?.code).toBe("agent_unsafe_retry");
+    const hungUp = () => provider.hungUp.filter(({ request }) => asked(request) === "HANG without a caller").length;
+    expect(await eventually(hungUp, (count) => count > 0)).toBe(1);
+    expect(provider.requests.filter((request) => asked(request) === "HANG without a caller")).toHaveLength(1);
   });
 
   test("is counted: how many, how they ended, how long they took", async () => {
@@ -282,17 +300,24 @@ test("with one process for everybody nobody hangs: who asks is told, and answers
   expect(output).toContain("none is left for this task");
 });
 
-test("when all who have a process ask at once, one gives way, the others are served, and everybody answers", async () => {
-  await using provider = await startFakeProvider(obedient);
-  await using gateway = await startGatewayProcess({ config: config(provider, 2, { maxTotal: 8 }) });
-  const names = ["a", "b", "c", "d"];
+test("when all who have a process ask at once, the newest gives way, the other is served, and both answer", async () => {
+  const both = Promise.withResolvers<void>();
+  let asking = 0;
+  await using provider = await startFakeProvider((request) => {
+    const reply = obedient(request);
+    if (reply.kind !== "tools") return reply;
+    if (++asking === 2) both.resolve();
+    return { ...reply, after: both.promise };
+  });
+  await using gateway = await startGatewayProcess({ config: config(provider, 2) });
+  const names = ["a", "b"];
   const answers = await Promise.all(
     names.map((name) => gateway.chat(plan(`end ${name}`, [ask("researcher", `task ${name}`)]), { session: name })),
   );
-  expect(answers.map(({ body }) => body.content)).toEqual(names.map((name) => `end ${name}`));
+  expect(answers.map(({ body }) => body.content)).toEqual(["end a", "end b"]);
   const outputs = (await Promise.all(names.map((name) => toolOutputs(gateway, name)))).flat();
-  expect(outputs.filter((text) => text.includes("done: task") || text.includes("none is left"))).toHaveLength(4);
-  expect(outputs.some((text) => text.includes("done: task"))).toBe(true);
+  expect(outputs.filter((text) => text.includes("done: task"))).toHaveLength(1);
+  expect(outputs.filter((text) => text.includes("none is left for this task"))).toHaveLength(1);
 });
 
 test("an agent without a list is not offered the tool, and refused if it calls it all the same", async () => {

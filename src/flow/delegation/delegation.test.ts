@@ -143,6 +143,16 @@ describe("a delegated turn", () => {
     expect(await asking).toMatchObject({ kind: "failed", code: "cancelled" });
   });
 
+  test("is stopped when the agent that asked is gone, although nobody stopped its turn", async () => {
+    const { open, ask, clock, pool } = world(waits);
+    using turn = open();
+    const asking = ask();
+    await clock.advance(0);
+    expect((await turn.settle()).usage).toEqual(USAGE);
+    expect(await asking).toMatchObject({ kind: "failed", code: "cancelled" });
+    expect(pool.open()).toBe(0);
+  });
+
   test("that takes too long is stopped, and who asked is told", async () => {
     const { open, ask, clock } = world(waits);
     using _turn = open();

@@ -43,6 +43,8 @@ export const MAX_DELEGATE_SPANS = 50;
 interface Open extends DelegatingTurn {
   readonly depth: number;
   readonly running: Set<Promise<unknown>>;
+  /** Aborted when its agent has said its last word, or has died: nobody waits for an answer any more. */
+  readonly over: AbortController;
   readonly spans: DelegatedSpan[];
   usage: Usage;
 }
@@ -69,7 +71,14 @@ export function createDelegations(deps: DelegationDeps, config: () => Delegation
 }
 
 function openTurn({ turns }: World, turn: DelegatingTurn, depth: number): Open {
-  const made: Open = { ...turn, depth, running: new Set(), spans: [], usage: NOTHING_USED };
+  const made: Open = {
+    ...turn,
+    depth,
+    running: new Set(),
+    over: new AbortController(),
+    spans: [],
+    usage: NOTHING_USED,
+  };
   turns.set(turn.turnId, made);
   return made;
 }
@@ -132,7 +141,7 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   const startedAt = clock.elapsed();
   const request = requestFor(world, task);
   const { turnId } = request.caller;
-  const until = AbortSignal.any([signal, asking.signal]);
+  const until = AbortSignal.any([signal, asking.signal, asking.over.signal]);
   const own = openTurn(world, { turnId, endsAt: startedAt + timeoutMs, signal: until }, asking.depth + 1);
   const spans = createSpanRecorder(clock, clock.now());
   log.info("delegation begins", { from: caller.agentId, to, turnId, askedBy: caller.turnId, depth: own.depth });
@@ -170,9 +179,10 @@ function requestFor({ config, ids }: World, { caller, callId, to }: Allowed): Le
   };
 }
 
-/** Hands over what there is, once. Children that still run have been told to stop, or are told now by the end of their calls. */
+/** Hands over what there is, once. Children that still run are stopped, and get a moment to say what they used. */
 async function settle({ clock }: World, turn: Open): Promise<Delegated> {
   if (turn.running.size > 0) {
+    turn.over.abort(new Error("nobody waits for the answer"));
     using limit = clock.deadline(SETTLE_MS, () => new Error("a child takes its time"));
     await orAborted(Promise.allSettled(turn.running), limit.signal).catch(() => undefined); // what comes later is lost, and said in the log
   }

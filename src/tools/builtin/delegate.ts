@@ -13,6 +13,8 @@ export interface DelegateToolDeps {
 }
 
 const MAX_TASK_CHARS = 32_000;
+/** Of what the other agent says while it works, the newest part. */
+const MAX_SHOWN_CHARS = 2_000;
 /** The delegation ends by its own limits; this one is only for the case that it does not. */
 const AT_MOST_MS = 60 * MINUTE_MS;
 /** Wherever an agent answers. A program that calls tools has no turn that could wait. */
@@ -52,7 +54,8 @@ function toolFor({ ids, delegator }: DelegateToolDeps, choices: readonly Delegat
     timeoutMs: AT_MOST_MS,
     async execute(callId, params, signal, onUpdate, caller) {
       const asked = params as { readonly agent: string; readonly task: string; readonly timeoutMs?: number }; // the gate has checked it
-      const onText = (text: string): void => onUpdate({ content: [{ type: "text", text }] });
+      const onText = (text: string): void =>
+        onUpdate({ content: [{ type: "text", text: text.slice(-MAX_SHOWN_CHARS) }] });
       const end = await delegator().ask({ ...asked, caller, callId, onText }, signal);
       if (end.kind !== "answered") throw new Error(end.say);
       const text = wrapUntrusted(ids, { source: `agent ${end.agentId}`, text: end.text });

@@ -4,7 +4,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type BuiltinToolDeps, builtinTools } from "../src/builtin.ts";
+import { builtinFactories, type BuiltinToolDeps, builtinTools } from "../src/builtin.ts";
+import type { Caller } from "../src/contracts/agent.ts";
+import type { AgentId } from "../src/contracts/ids.ts";
+import type { Tool } from "../src/contracts/tools/tool.ts";
+import { systemIds } from "../src/kit/ids.ts";
 import { checkConfigText, renderConfigReference } from "../src/config/index.ts";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
@@ -43,6 +47,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.measured": "Where the time of an ended turn went, stretch by stretch. Comes before its `turn.ended`.",
   "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",
   "cron.run": "A slot of a job got its row, or its run has ended.",
+  "delegation.ended": "One agent has asked another one (`done`, `failed`), or was not let (`refused`).",
   status: "Something on the status page changed: `what` says which part to read again.",
   "agent.spawned": "An agent process started.",
   "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",
@@ -110,9 +115,15 @@ const TOOLS_INTRO =
   "The tools that come with the gateway, as the assistant is told about them. How to use and configure them is in [Tools](../tools.md).";
 
 /** All of them, also those that need a setting. Described, never called: there is nothing behind them. */
-function tools(): ReturnType<typeof builtinTools> {
+function tools(): readonly Tool[] {
   const search = { settings: () => ({ provider: "searxng" }) };
-  return builtinTools({ search } as unknown as BuiltinToolDeps);
+  const choices = () => [{ agentId: "researcher" as AgentId, description: "finds things out" }];
+  const made = builtinFactories({
+    ids: systemIds,
+    delegator: () => ({ choices, ask: () => Promise.reject(new Error()) }),
+  });
+  const own = made.flatMap((factory) => factory({} as Caller) ?? []);
+  return [...builtinTools({ search } as unknown as BuiltinToolDeps), ...own];
 }
 
 function pages(): Page[] {

@@ -3,7 +3,7 @@ import { createWebChat, type WebChat, type WebChatDeps } from "./channels/webcha
 import type { DiscordSettings } from "./channels/discord/index.ts";
 import type { PlatformEntry } from "./channels/index.ts";
 import type { Config } from "./config/index.ts";
-import type { Tool } from "./contracts/tools/tool.ts";
+import type { Tool, ToolFactory } from "./contracts/tools/tool.ts";
 import type { BuiltinPlugin } from "./plugins/index.ts";
 import {
   addTask,
@@ -11,6 +11,8 @@ import {
   createReminder,
   cron,
   type CronToolDeps,
+  delegateToAgent,
+  type DelegateToolDeps,
   gatewayTool,
   type GatewayToolDeps,
   listTasks,
@@ -108,8 +110,13 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
   ];
 }
 
+/** Those that are different for every caller. */
+export function builtinFactories(deps: DelegateToolDeps): readonly ToolFactory[] {
+  return [delegateToAgent(deps)];
+}
+
 /** The gateway's own tools come by the same door as everybody's. */
-export function builtinPlugins(tools: readonly Tool[]): readonly BuiltinPlugin[] {
+export function builtinPlugins(tools: readonly (Tool | ToolFactory)[]): readonly BuiltinPlugin[] {
   const gateway: BuiltinPlugin = {
     id: "gateway",
     init(api) {

@@ -12,7 +12,7 @@ import type { Outbox } from "./contracts/delivery.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
-import { createBriefing, createTakeBack, startTurns, type TurnsDeps } from "./flow/index.ts";
+import { createBriefing, createDelegations, createTakeBack, startTurns, type TurnsDeps } from "./flow/index.ts";
 import { askBeforeSending, tellTurns } from "./wiring/hook-points.ts";
 import type { HttpServer, PageAssets } from "./http/index.ts";
 import { openPort } from "./wiring/port.ts";
@@ -103,11 +103,12 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
+  const delegations = createDelegations({ ...deps, events, pool }, config);
   const files = await ownFiles({ ...deps, store }, config(), options);
   const begins = { ...late, receiver: () => way.received, grants: () => way.grants() };
   const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
-  const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs };
+  const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };
   const own = ownTools({ ...deps, ...late, ...using, ...operate, store, config });
 
   // the way of a message
@@ -140,7 +141,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   log.info("queue recovered", await queue.recover());
   const attached = attachedFiles({ log, store, config }, options);
   const telling = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
-  answer(life, config, { ...deps, ...way, ...telling, media: store.media, attached, files, hooks, events, pool });
+  const doing = { media: store.media, attached, files, delegations };
+  answer(life, config, { ...deps, ...way, ...telling, ...doing, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, plugins, automation, platforms, openPool, token };

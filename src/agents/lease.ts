@@ -6,7 +6,7 @@ import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { compactSession } from "./talk/compact.ts";
-import { sizeOf } from "./talk/session-file.ts";
+import { removeSessionFile, sizeOf } from "./talk/session-file.ts";
 import { sessionStats } from "./talk/session-stats.ts";
 import type { OpenSession } from "./talk/session.ts";
 import type { ReadyAgent } from "./setup/start.ts";
@@ -44,6 +44,7 @@ export function openLease(
     pipe.serve(null);
     const bytes = trusted ? sizeOf(session.path) : 0; // 0 is never a match, so the session is opened again
     await options.giveBack(trusted ? { ...session, bytes } : null);
+    if (options.request.passing) await removeSessionFile(session.path);
   };
 
   return {

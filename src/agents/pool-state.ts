@@ -1,5 +1,5 @@
 /** What a pool knows about its processes, and the questions that only look. */
-import type { PoolStats } from "../contracts/agent.ts";
+import type { LeaseRequest, PoolStats } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Kind, Kinds } from "./kinds.ts";
 import { countSpares } from "./spares.ts";
@@ -12,6 +12,8 @@ export interface Worker {
   readonly id: number;
   readonly kind: Kind;
   state: WorkerState;
+  /** What it was leased for last. */
+  serves: LeaseRequest | null;
   agent: ReadyAgent | null;
   session: OpenSession | null;
   switches: number;
@@ -38,7 +40,17 @@ export interface Pool {
 
 export function newWorker(pool: Pool, kind: Kind): Worker {
   const state = starting(pool.deps.clock.elapsed());
-  return { id: pool.nextId++, kind, state, agent: null, session: null, switches: 0, readyAt: 0, idle: null };
+  return {
+    id: pool.nextId++,
+    kind,
+    state,
+    serves: null,
+    agent: null,
+    session: null,
+    switches: 0,
+    readyAt: 0,
+    idle: null,
+  };
 }
 
 export function alive(pool: Pool, kind: Kind | null = null): number {

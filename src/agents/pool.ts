@@ -15,8 +15,8 @@ import { expectedModel } from "./setup/model-choice.ts";
 import { type StartDeps, startAgent } from "./setup/start.ts";
 import { availableModels } from "./talk/models.ts";
 import { type OpenSession, openSession } from "./talk/session.ts";
-import { sessionPath } from "./talk/session-file.ts";
-import { type Waiter, createWaitingList } from "./waiting-list.ts";
+import { sessionPath, sweepPassing } from "./talk/session-file.ts";
+import { type Waiter, createWaitingList, stuckDelegation } from "./waiting-list.ts";
 import { DEAD, leased, ready, released } from "./worker-state.ts";
 
 const MAX_SILENCE_MS = 120_000;
@@ -41,6 +41,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     nextId: 1,
   };
   if (settings.choice.kind === "demo") deps.log.info("the demo model answers", { because: settings.choice.because });
+  await sweepPassing(settings.folders.sessions, deps.clock.now());
   fill(pool);
   return {
     lease: (request, signal) => lease(pool, request, signal),
@@ -97,6 +98,24 @@ function pump(pool: Pool): void {
     if (choice.kind !== "use" && choice.kind !== "wait") claims.set(kind, claimed + 1);
     if (choice.kind === "wait" && choice.because === "one_is_starting") claims.set(kind, claimed + 1);
   }
+  untangle(pool);
+}
+
+/** Nobody waits for a process that cannot become free: the newest delegation gives way, and who asked for it goes on without. */
+function untangle(pool: Pool): void {
+  const workers = [...pool.workers.values()];
+  const allBusy = workers.every(({ state }) => state.at === "busy") && workers.length >= pool.settings.config.pool.max;
+  if (!allBusy) return;
+  const busy = workers.flatMap(({ serves }) => (serves ? [serves] : []));
+  for (;;) {
+    const stuck = stuckDelegation(busy, pool.waiting.all());
+    if (!stuck) return;
+    stuck.fail(
+      new GatewayError("pool_exhausted", "every process serves a turn that waits for another agent", {
+        say: "Every agent process waits for another agent, so none is left for this task. Do it yourself.",
+      }),
+    );
+  }
 }
 
 function situation(pool: Pool, kind: Kind, claimed: number) {
@@ -116,6 +135,7 @@ function grant(pool: Pool, one: Worker, waiter: Waiter): void {
   const { clock } = pool.deps;
   one.idle?.abort();
   one.state = leased(one.state, wanted(waiter, one.kind), clock.elapsed());
+  one.serves = waiter.request;
   pool.waiting.leave(waiter);
   void serve(pool, one, waiter);
 }

@@ -31,7 +31,7 @@ export type ProfileConfig = Pick<Config, "agent" | "agents"> & { readonly roles?
 
 /** One for every agent and role, by `profileKey`. */
 export function agentProfiles({ agent, agents, roles }: ProfileConfig): ReadonlyMap<string, AgentProfile> {
-  const listed = agents.map(({ id, role: _cap, gatewayPrompts, ...own }) => ({
+  const listed = agents.map(({ id, role: _cap, description: _words, delegates: _asked, gatewayPrompts, ...own }) => ({
     id: id as AgentId,
     config: { ...agent, ...own, gatewayPrompts: { ...agent.gatewayPrompts, ...gatewayPrompts } },
   }));

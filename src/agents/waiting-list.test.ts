@@ -1,9 +1,10 @@
 /** Who is next when all processes are busy. */
 import { expect, test } from "bun:test";
-import type { AgentLease } from "../contracts/agent.ts";
+import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
+import type { TurnId } from "../contracts/ids.ts";
 import { caller } from "../testing/agent-fixture.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
-import { type WaitingList, createWaitingList } from "./waiting-list.ts";
+import { type WaitingList, createWaitingList, stuckDelegation } from "./waiting-list.ts";
 
 const WAIT_MS = 120_000;
 
@@ -80,4 +81,56 @@ test("who was served is not told anything afterwards", async () => {
   expect(waiter.take({} as AgentLease)).toBe(true);
   await clock.advance(WAIT_MS);
   expect([left, waiter.take({} as AgentLease)]).toEqual([[], false]);
+});
+
+/** Turns that ask others, in a pool of `max`, in an order that chance decides. Returns how many gave way; throws when nothing can happen any more. */
+function simulate(seed: number, max: number): { readonly gaveWay: number; readonly served: number } {
+  let state = seed;
+  const chance = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+  const request = (id: string, delegatedBy?: string) => ({
+    ...{ caller: { ...caller("operator"), turnId: id as TurnId }, sessionFile: id, settledBytes: 0 },
+    ...(delegatedBy === undefined ? {} : { delegatedBy: delegatedBy as TurnId }),
+  });
+  let busy: LeaseRequest[] = [];
+  let waiting = Array.from({ length: 6 }, (_, n) => ({ request: request(`t${n}`) as LeaseRequest, joinedAt: n }));
+  const outcome = { gaveWay: 0, served: 0 };
+  for (let step = 100; busy.length + waiting.length > 0; step++) {
+    const all = [...busy, ...waiting.map((one) => one.request)];
+    const leaves = busy.filter(({ caller: { turnId } }) => !all.some(({ delegatedBy }) => delegatedBy === turnId));
+    const next = waiting.find((one) => one.request.delegatedBy) ?? waiting[0];
+    if (next && busy.length < max) {
+      waiting = waiting.filter((one) => one !== next);
+      busy.push(next.request);
+      continue;
+    }
+    const leaf = leaves[chance(leaves.length)];
+    if (!leaf) throw new Error(`nothing can happen: ${all.map(({ sessionFile }) => sessionFile).join(", ")}`);
+    if (leaf.sessionFile.length < 4 && chance(2) === 0) {
+      for (let n = 0; n <= chance(2); n++)
+        waiting.push({ request: request(`${leaf.sessionFile}${n}`, leaf.caller.turnId), joinedAt: step });
+    } else {
+      busy = busy.filter((one) => one !== leaf);
+      outcome.served++;
+    }
+    for (
+      let stuck = busy.length === max && stuckDelegation(busy, waiting);
+      stuck;
+      stuck = stuckDelegation(busy, waiting)
+    ) {
+      const { request: given } = stuck;
+      waiting = waiting.filter((one) => one.request !== given);
+      outcome.gaveWay++;
+    }
+  }
+  return outcome;
+}
+
+test("whoever asks whom, and however few processes there are, somebody can always go on", () => {
+  const outcomes = [1, 2, 3, 4].flatMap((max) => Array.from({ length: 200 }, (_, seed) => simulate(seed + 1, max)));
+  expect(outcomes.every(({ served }) => served >= 6)).toBe(true);
+  expect(outcomes.some(({ gaveWay }) => gaveWay > 0)).toBe(true);
+  expect(outcomes.some(({ gaveWay, served }) => gaveWay === 0 && served > 6)).toBe(true);
 });

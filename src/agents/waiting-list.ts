@@ -88,3 +88,19 @@ function inOrder(line: readonly Waiter[], now: number): readonly Waiter[] {
     (request.priority ?? 0) + Math.floor((now - joinedAt) / RISE_EVERY_MS);
   return line.toSorted((one, other) => rank(other) - rank(one) || one.joinedAt - other.joinedAt);
 }
+
+/**
+ * Who asks another agent holds a process while it waits for one. That could go on for ever when every process serves a turn that waits for a
+ * delegated one; as long as one does not, its turn ends some time, and the next in line is served. `busy`: what every process there may be is
+ * leased for. Null: somebody will be done; else the delegation that has to give way, the newest.
+ */
+export function stuckDelegation<W extends Pick<Waiter, "request" | "joinedAt">>(
+  busy: readonly LeaseRequest[],
+  waiting: readonly W[],
+): W | null {
+  const asked = [...busy, ...waiting.map(({ request }) => request)];
+  const held = new Set(asked.flatMap(({ delegatedBy }) => (delegatedBy === undefined ? [] : [delegatedBy])));
+  if (busy.some(({ caller }) => !held.has(caller.turnId))) return null;
+  const delegated = waiting.filter(({ request }) => request.delegatedBy !== undefined);
+  return delegated.toSorted((a, b) => b.joinedAt - a.joinedAt)[0] ?? null;
+}

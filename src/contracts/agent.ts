@@ -39,6 +39,13 @@ export interface LeaseRequest {
   /** `provider/model` instead of the agent's own. Of another provider: served by a process that has that one's key and no other. */
   readonly model?: string;
   readonly thinking?: ThinkingLevel;
+  /**
+   * The turn that waits for this one, and holds a process meanwhile. When every process serves a turn that waits for another, none can become
+   * free: then the lease fails with `pool_exhausted` at once.
+   */
+  readonly delegatedBy?: TurnId;
+  /** The session ends with this lease: its file is removed. */
+  readonly passing?: boolean;
 }
 
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;

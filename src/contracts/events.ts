@@ -76,6 +76,8 @@ export interface GatewayEvents {
     readonly usage: Usage;
     readonly model: string;
   };
+  /** One agent has asked another one, or was not let. Its cost is in the turn that asked. */
+  "delegation.ended": { readonly outcome: DelegationOutcome; readonly ms: number };
   /** A slot of a job got its row, or its run has ended. */
   "cron.run": { readonly run: JobRun };
   /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask to be let in, channels. */
@@ -83,6 +85,8 @@ export interface GatewayEvents {
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }
+
+export type DelegationOutcome = "done" | "failed" | "refused";
 
 export interface ToolExecution {
   readonly sessionKey: SessionKey;

@@ -1,5 +1,6 @@
 /** How the gateway is doing, in numbers. Nothing in here names a person, a conversation or what was said. */
 import type { Usage } from "./chat.ts";
+import type { DelegationOutcome } from "./events.ts";
 import type { GatewayStatus } from "./wire.ts";
 
 export interface Metrics {
@@ -26,6 +27,8 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
     readonly died: number;
   };
   readonly turns: { readonly done: number; readonly failed: number; readonly aborted: number };
+  /** Tasks that agents gave to other agents. */
+  readonly delegations: Readonly<Record<DelegationOutcome, number>>;
   readonly messages: { readonly received: number; readonly sent: number };
   readonly usage: Usage;
   readonly latency: Readonly<Record<LatencyName, Quantiles>>;
@@ -39,9 +42,10 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
 
 /**
  * `queued`: accepted until begun. `lease`: until an agent process is there. `firstToken`: until the model says something. `turn`: begun until
- * ended. `delivery`: said until stored and shown. `answer`: accepted until shown, the time a person waits.
+ * ended. `delivery`: said until stored and shown. `answer`: accepted until shown, the time a person waits. `delegation`: one agent asked another
+ * until it had its answer, or knew that there is none.
  */
-export type LatencyName = "queued" | "lease" | "firstToken" | "turn" | "delivery" | "answer";
+export type LatencyName = "queued" | "lease" | "firstToken" | "turn" | "delivery" | "answer" | "delegation";
 
 export interface Quantiles {
   readonly count: number;

@@ -140,12 +140,14 @@ export interface TurnEnd {
   readonly spans?: readonly Span[];
 }
 
-/** One measured stretch of a turn: `queued`, `lease`, `first_token`, `tool:<name>`, `generate`. Stretches may overlap. */
+/** One measured stretch of a turn: `queued`, `lease`, `first_token`, `tool:<name>`, `delegate:<agent>`, `generate`. Stretches may overlap. */
 export interface Span {
   readonly name: string;
   /** Counted from the acceptance of the turn's first message. */
   readonly startMs: number;
   readonly ms: number;
+  /** The stretches of a delegated turn, on the same scale. */
+  readonly children?: readonly Span[];
 }
 
 /**

@@ -72,7 +72,7 @@ export async function converse(
   }
 }
 
-function noteTool(spans: SpanRecorder, event: AgentEvent): void {
+export function noteTool(spans: SpanRecorder, event: AgentEvent): void {
   if (event.type === "tool_end") return spans.toolEnded(event.callId);
   if (event.type !== "tool_start") return;
   spans.spoke();

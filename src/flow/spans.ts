@@ -1,5 +1,6 @@
 /** Notes where the time of one attempt goes: two readings of the clock per stretch. Keeps no text and no arguments. */
 import type { Span } from "../contracts/queue.ts";
+import type { DelegatedSpan } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 
 export interface SpanRecorder {
@@ -9,6 +10,8 @@ export interface SpanRecorder {
   spoke(): void;
   toolStarted(callId: string, tool: string): void;
   toolEnded(callId: string): void;
+  /** What other agents did for this attempt. */
+  adopt(delegated: readonly DelegatedSpan[]): void;
   /** Closes what is open and tells all, in the order in which it began. */
   close(): readonly Span[];
   sinceAcceptedMs(): number;
@@ -29,6 +32,7 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
   const startedAt = clock.elapsed();
   const now = (): number => waitedMs + (clock.elapsed() - startedAt);
   const all: Open[] = [{ name: "queued", startMs: 0, endMs: waitedMs }];
+  const adopted: Span[] = [];
   const tools = new Map<string, Open>();
   let toolsSeen = 0;
   let stage: Open | null = null;
@@ -55,16 +59,30 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
       const tool = tools.get(callId);
       if (tool) tool.endMs ??= now();
     },
+    adopt(delegated) {
+      for (const { name, startedAt: began, ms, children } of delegated) {
+        const startMs = waitedMs + (began - startedAt);
+        const shifted = children.map((child) => later(child, startMs));
+        adopted.push({ name, startMs: tenths(startMs), ms: tenths(ms), children: shifted });
+      }
+    },
     sinceAcceptedMs: now,
     close() {
       const end = now();
-      return all.map(({ name, startMs, endMs }) => ({
+      const own = all.map(({ name, startMs, endMs }) => ({
         name,
         startMs: tenths(startMs),
         ms: tenths((endMs ?? end) - startMs),
       }));
+      return adopted.length === 0 ? own : [...own, ...adopted].sort((a, b) => a.startMs - b.startMs);
     },
   };
+}
+
+/** What was counted from the beginning of a delegated turn, counted from the acceptance of the message. */
+function later({ children, ...span }: Span, byMs: number): Span {
+  const startMs = tenths(span.startMs + byMs);
+  return { ...span, startMs, ...(children ? { children: children.map((child) => later(child, byMs)) } : {}) };
 }
 
 function tenths(ms: number): number {

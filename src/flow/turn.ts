@@ -15,6 +15,7 @@ import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { ReactionStore } from "../contracts/store/reactions.ts";
 import type { MediaStore } from "../contracts/store.ts";
+import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { converse } from "./converse.ts";
@@ -59,6 +60,8 @@ export interface TurnsDeps {
   readonly files?: OutgoingFiles;
   /** What waits for the next turn of a session; without them nothing does. */
   readonly systemEvents?: Pick<SystemEventStore, "claim">;
+  /** Without it no agent can ask another one. */
+  readonly delegations?: DelegationBook;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -217,6 +220,8 @@ async function attempt(
     () => new TurnDeadline(`no end after ${options.timeoutMs} ms`),
   );
   const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);
+  const endsAt = world.clock.elapsed() + options.timeoutMs;
+  using delegating = world.delegations?.open({ turnId: batch.turnId, endsAt, signal }) ?? null;
   try {
     const asked = commandIn(world, batch);
     if (asked && !asked.errand) {
@@ -235,6 +240,7 @@ async function attempt(
       return { kind: "end", end: withLost(errand.end, lost), settledBytes: size };
     }
     const ending = await converse(world, { lease, batch, writer, signal, ...(told ? { told } : {}) });
+    lost = addUsage(lost, await handedOver(world, delegating));
     if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
     if (shouldRetry(ending, batch.attempt)) {
       world.lost.set(batch.turnId, lost); // what this attempt has cost is found in the file when it is cut back
@@ -254,6 +260,14 @@ async function attempt(
       return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
     return { kind: "end", end: withLost(failureFrom(error), lost), settledBytes: unchanged };
   }
+}
+
+/** What other agents did for this attempt becomes part of it. */
+async function handedOver({ spans }: AttemptWorld, delegating: OpenDelegations | null): Promise<Usage> {
+  if (!delegating) return NOTHING_USED;
+  const delegated = await delegating.settle();
+  spans.adopt(delegated.spans);
+  return delegated.usage;
 }
 
 interface AskedCommand {

@@ -19,6 +19,7 @@ export {
   createRouter,
   DEFAULT_AGENT,
   explainRoute,
+  lowerRole,
   type Explanation,
   type RoutingConfig,
 } from "./router.ts";
@@ -26,6 +27,7 @@ export { openPairing, type PairingDeps } from "./pairing/pairing.ts";
 export {
   buildSessionKey,
   cronSessionKey,
+  delegateSessionKey,
   heartbeatSessionKey,
   parseSessionText,
   type SessionName,

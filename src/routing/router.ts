@@ -44,6 +44,11 @@ const DENIED: Readonly<Record<DeniedBecause, string>> = {
   not_mentioned: "In this group the gateway answers only when it is mentioned.",
 };
 
+/** The one that may do less. */
+export function lowerRole(one: Role, other: Role): Role {
+  return RANK[other] < RANK[one] ? other : one;
+}
+
 /** The configuration is asked for each message, so that a change holds from the next one on. */
 export function createRouter(
   config: () => RoutingConfig,
@@ -90,8 +95,8 @@ function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdi
   const { agentId, because } = chooseAgent(config, facts, access.role);
   const entry = config.agents.find(({ id }) => id === agentId);
   if (!entry && agentId !== DEFAULT_AGENT) return { kind: "refuse", ...unknownAgent(config, agentId) };
-  const capped = entry?.role !== undefined && RANK[entry.role] < RANK[access.role];
-  const role = capped && entry?.role !== undefined ? entry.role : access.role;
+  const role = lowerRole(access.role, entry?.role ?? access.role);
+  const capped = role !== access.role;
   const session = sessionOf(config, facts, agentId);
   return {
     kind: "accept",

@@ -29,6 +29,7 @@ export interface NamedSession {
 }
 
 const MAX_KEY_CHARS = 512;
+const MAX_CALL_CHARS = 64;
 const SHORT_NAME = /^[a-z0-9-]{1,64}$/;
 const PLAIN = /[A-Za-z0-9._~-]/;
 /** Never the outcome of escaping. */
@@ -46,6 +47,13 @@ export function cronSessionKey(agent: string, job: string, run: string): Session
 /** A look around: `agent:{id}:heartbeat:{beat}`. */
 export function heartbeatSessionKey(agent: string, beat: string): SessionKey {
   return ["agent", escapePart(agent), "heartbeat", "run", escapePart(beat)].join(":") as SessionKey;
+}
+
+/** The session of a delegated turn: `agent:{id}:delegate:{turn}:{call}`. Nobody can name it, so nobody can write into it. */
+export function delegateSessionKey(agent: string, turn: string, call: string): SessionKey {
+  return ["agent", escapePart(agent), "delegate", escapePart(turn), escapePart(call.slice(0, MAX_CALL_CHARS))].join(
+    ":",
+  ) as SessionKey;
 }
 
 /** A full key as it was built, or a short name that means a session of the HTTP API. Null for anything else. */

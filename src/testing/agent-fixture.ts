@@ -55,6 +55,8 @@ export const NOTHING_ADDED = {
   skills: [],
   extensions: [],
   promptTemplates: [],
+  delegates: [],
+  delegation: { maxDepth: 2, maxPerTurn: 2, maxTotal: 4, timeoutMs: 60_000 },
   gatewayPrompts: { heartbeat: true, cron: true, media: true },
 };
 

@@ -9,6 +9,8 @@ export interface FakeProvider extends AsyncDisposable {
   readonly requests: readonly ProviderRequest[];
   /** What it has told its callers that they used; an answer that broke off is not among it. */
   charged(): { readonly inputTokens: number; readonly outputTokens: number };
+  /** Requests whose caller hung up before the answer was whole, and when (`performance.now()`). */
+  readonly hungUp: readonly { readonly request: ProviderRequest; readonly at: number }[];
   /** Resolves when `count` requests have arrived. */
   arrived(count: number): Promise<void>;
 }
@@ -63,12 +65,14 @@ export function inOrder(...replies: readonly FakeReply[]): FakeScript {
 /** On node:http, because a cut in the middle has to be a real one: the socket is destroyed. */
 export async function startFakeProvider(script: FakeScript = () => says("ok")): Promise<FakeProvider> {
   const requests: ProviderRequest[] = [];
+  const hungUp: { request: ProviderRequest; at: number }[] = [];
   const watchers = new Set<() => void>();
   let charged: FakeUsage = { inputTokens: 0, outputTokens: 0 };
   const server = createServer(async (http, response) => {
     const request = toRequest(http.headers.authorization ?? "", JSON.parse(await readBody(http)));
     const reply = script(request, requests.length);
     requests.push(request);
+    response.on("close", () => void (response.writableEnded || hungUp.push({ request, at: performance.now() })));
     for (const watcher of watchers) watcher();
     if (await respond(reply, response, requests.length)) {
       const { inputTokens, outputTokens } = usageOf(reply);
@@ -82,6 +86,7 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
+    hungUp,
     charged: () => charged,
     arrived(count) {
       return new Promise((resolve) => {

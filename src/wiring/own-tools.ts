@@ -1,5 +1,5 @@
 /** Gives the gateway's own tools what they need. Parts that are built after the tools are asked for when a call needs them. */
-import { type BuiltinToolDeps, builtinTools } from "../builtin.ts";
+import { builtinFactories, type BuiltinToolDeps, builtinTools } from "../builtin.ts";
 import { agentProfiles, agentWorkspace } from "../agents/index.ts";
 import { type Config, type Environment, publicConfig } from "../config/index.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
@@ -9,7 +9,8 @@ import type { LiveTurns } from "../contracts/flow.ts";
 import type { SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/media/files.ts";
 import type { Store } from "../contracts/store.ts";
-import type { Tool } from "../contracts/tools/tool.ts";
+import type { Delegator } from "../contracts/tools/delegation.ts";
+import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createPoster } from "../delivery/index.ts";
 import type { ReloadReport } from "../http/index.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -31,11 +32,12 @@ export interface OwnToolParts {
   outbox(): Outbox;
   channels(): { get(id: string): Channel | undefined };
   live(): LiveTurns;
+  delegator(): Delegator;
   files(): OutgoingFiles;
   jobs(): JobDesk;
 }
 
-export function ownTools(parts: OwnToolParts): readonly Tool[] {
+export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
   const { clock, ids, store, config } = parts;
   const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => parts.outbox().wake() } });
   const deps: BuiltinToolDeps = {
@@ -60,7 +62,7 @@ export function ownTools(parts: OwnToolParts): readonly Tool[] {
     restart: parts.restart,
     search: { resolve: systemResolver, settings: () => config().tools.webSearch },
   };
-  return builtinTools(deps);
+  return [...builtinTools(deps), ...builtinFactories({ ids, delegator: parts.delegator })];
 }
 
 /** Asked for with each call: it is built after the tools. */

@@ -7,7 +7,7 @@ import type { Receiver } from "../contracts/channel.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Store } from "../contracts/store.ts";
-import type { Tool } from "../contracts/tools/tool.ts";
+import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { backgroundEndMessage } from "../flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
@@ -79,7 +79,11 @@ async function tellEnd({ clock, log, receiver }: ToolSideDeps, end: BackgroundEn
 }
 
 /** The gateway's own tools come by the same door as everybody's. */
-export function pluginOptions(config: () => Config, options: GatewayOptions, own: readonly Tool[]): PluginsOptions {
+export function pluginOptions(
+  config: () => Config,
+  options: GatewayOptions,
+  own: readonly (Tool | ToolFactory)[],
+): PluginsOptions {
   return {
     ...options,
     userHome: options.environment.userHome,

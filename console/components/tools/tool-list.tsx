@@ -15,6 +15,7 @@ const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
   workspaceOnly: "workspace files",
   pty: "terminal",
   elevated: "may do anything",
+  long: "may take long",
 };
 
 export function ToolList() {

@@ -1,6 +1,6 @@
 /** Session files: made by the gateway before pi opens them, and cut back before a retry. Only plain names below the sessions folder are accepted. */
 import { constants, statSync } from "node:fs";
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
@@ -9,6 +9,9 @@ import { usageOfLines } from "./entry-usage.ts";
 import { isFields } from "./protocol.ts";
 
 const NAME = /^[a-z0-9-]{8,80}\.jsonl$/;
+const PASSING = /^delegate-[a-z0-9-]+\.jsonl$/;
+/** Longer than any turn. */
+const PASSING_KEPT_MS = 24 * 60 * 60_000;
 const SESSION_VERSION = 3;
 const MAX_HEADER_BYTES = 8_192;
 const MAX_REST_BYTES = 32 * 1024 * 1024;
@@ -73,6 +76,20 @@ export async function moveSession(path: string, cwd: string): Promise<void> {
 /** 0 when there is no such file. Asked three times in every turn, so it is one system call and not a trip through the thread pool. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Of a session that nobody will open again. */
+export async function removeSessionFile(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
+
+/** Files of delegated turns that a crash has left behind; a fresh one may be in use. */
+export async function sweepPassing(folder: string, now: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []); // there is no folder before the first session
+  for (const name of names.filter((one) => PASSING.test(one))) {
+    const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: now })); // removed by its lease just now
+    if (now - mtimeMs > PASSING_KEPT_MS) await removeSessionFile(join(folder, name));
+  }
 }
 
 /** What stands after `from`; of a very long rest only the beginning. */

@@ -39,6 +39,23 @@ export function* bindingRules({ config, show }: RuleWorld): Generator<Broken> {
   }
 }
 
+export function* delegateRules({ config, show }: RuleWorld): Generator<Broken> {
+  const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)];
+  const lists = [
+    { at: "agent.delegates", delegates: config.agent.delegates },
+    ...config.agents.map(({ delegates = [] }, index) => ({ at: `agents[${index}].delegates`, delegates })),
+  ];
+  for (const { at, delegates } of lists) {
+    for (const [index, name] of delegates.entries()) {
+      if (!names.includes(name)) yield unknownAgent(show, `${at}[${index}]`, name, names);
+    }
+    if (delegates.length > 0 && config.agent.pool.max < 2) {
+      const message = `${at} names agents, but agent.pool.max is ${config.agent.pool.max}: the process that asks is the only one. Set it to 2 or more.`;
+      yield { severity: "warning", path: at, message };
+    }
+  }
+}
+
 export function* linkRules({ config }: RuleWorld): Generator<Broken> {
   const linkedTo = new Map<string, string>();
   for (const [name, people] of Object.entries(config.session.identityLinks)) {

@@ -136,6 +136,16 @@ describe("agents, bindings and people", () => {
     ],
     ["or the default one", { bindings: [{ agent: "default", channel: "api" }] }, []],
     [
+      "an agent may ask only agents that exist",
+      { agent: { delegates: ["reserch"] }, agents: [{ ...agents[0], delegates: ["default", "nobody"] }] },
+      ["agent.delegates[0] → research", "agents[0].delegates[1]"],
+    ],
+    [
+      "asking takes a second process",
+      { agents, agent: { delegates: ["research"], pool: { min: 1, max: 1 } } },
+      ["agent.delegates"],
+    ],
+    [
       "a chat and an account need a channel",
       { bindings: [{ agent: "default", chat: "1", account: "a" }] },
       ["bindings[0].account", "bindings[0].chat"],

@@ -22,6 +22,39 @@ const thinkingLevel = (description: string) =>
     ),
   );
 
+function agentName() {
+  return Type.String({ pattern: "^[a-z0-9-]{1,64}$", expects: "the id of an agent" });
+}
+
+const Delegation = Type.Object(
+  {
+    maxDepth: Type.Integer({
+      default: 2,
+      minimum: 0,
+      maximum: 8,
+      description: "How often one task may be handed on from agent to agent. 0: not at all.",
+    }),
+    maxPerTurn: Type.Integer({
+      default: 2,
+      minimum: 1,
+      maximum: 64,
+      description: "Agents that work for one turn at the same time.",
+    }),
+    maxTotal: Type.Integer({
+      default: 4,
+      minimum: 1,
+      maximum: 64,
+      description: "Agents that work for other agents at the same time, in the whole gateway.",
+    }),
+    timeoutMs: duration(
+      300_000,
+      1_000,
+      "An agent that was asked and takes longer is stopped. What is left of the asking turn's own time counts too.",
+    ),
+  },
+  { ...closed, description: "Limits of delegate_to_agent, for all agents." },
+);
+
 export const AgentSection = Type.Object(
   {
     model: modelName(
@@ -62,6 +95,12 @@ export const AgentSection = Type.Object(
       }),
     ),
     timeoutMs: duration(600_000, 1_000, "A turn that takes longer is stopped and says so."),
+    delegates: Type.Array(agentName(), {
+      default: [],
+      maxItems: 64,
+      description: "Agents that the default agent may ask with delegate_to_agent. Others do not take this over.",
+    }),
+    delegation: Delegation,
     pool: Type.Object(
       {
         min: Type.Integer({
@@ -108,6 +147,16 @@ export const AgentsSection = Type.Array(
   Type.Object(
     {
       id: agentId("Its name in session keys and bindings."),
+      description: Type.Optional(
+        Type.String({ maxLength: 500, description: "What it is for. Told to the agents that may ask it." }),
+      ),
+      delegates: Type.Optional(
+        Type.Array(agentName(), {
+          maxItems: 64,
+          description:
+            "Agents that this one may ask with delegate_to_agent. Left out: none, whatever agent.delegates says.",
+        }),
+      ),
       model: modelName('Model as "provider/model".'),
       thinking: thinkingLevel("How much the model thinks before it answers."),
       systemPrompt: Type.Optional(Type.String({ maxLength: 100_000, description: "Replaces the base instructions." })),

@@ -37,6 +37,8 @@ export interface ToolFlags {
   readonly sequential?: boolean;
   /** Answers first and goes on; its end comes as a system event. */
   readonly background?: boolean;
+  /** Waits for something with limits of its own, another agent: may take as long as a turn. */
+  readonly long?: boolean;
   /** Touches files of the agent's workspace and nothing else. */
   readonly workspaceOnly?: boolean;
   /** Needs a terminal: owner and approval. */

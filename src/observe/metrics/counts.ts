@@ -1,6 +1,6 @@
 /** What is counted while the gateway works, from its events alone. Labels are few and known: no session, no person, a limited number of tools. */
 import type { TurnOutcome } from "../../contracts/chat.ts";
-import type { Events } from "../../contracts/events.ts";
+import type { DelegationOutcome, Events } from "../../contracts/events.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { LatencyName } from "../../contracts/metrics.ts";
 import type { Span } from "../../contracts/queue.ts";
@@ -16,6 +16,7 @@ const MAX_UNDELIVERED = 1_000;
 
 export interface Counts {
   readonly turns: Record<TurnOutcome, number>;
+  readonly delegations: Record<DelegationOutcome, number>;
   readonly messages: Record<"received" | "sent", number>;
   readonly agents: Record<"spawned" | "exited" | "died", number>;
   readonly usage: { inputTokens: number; outputTokens: number; costUsd: number };
@@ -33,6 +34,7 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
   const tools = new Map<string, ToolCounts>();
   const counts: Counts = {
     turns: { done: 0, failed: 0, aborted: 0 },
+    delegations: { done: 0, failed: 0, refused: 0 },
     messages: { received: 0, sent: 0 },
     agents: { spawned: 0, exited: 0, died: 0 },
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
@@ -43,6 +45,7 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
       turn: createSeries(),
       delivery: createSeries(),
       answer: createSeries(),
+      delegation: createSeries(),
     },
     tools,
   };
@@ -58,6 +61,10 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
     const counted = toolCounts(tools, tool);
     counted[status === "success" ? "success" : "error"]++;
     if (ms !== undefined) counted.latency.add(ms, clock.elapsed());
+  });
+  events.on("delegation.ended", ({ outcome, ms }) => {
+    counts.delegations[outcome]++;
+    if (outcome !== "refused") counts.latency.delegation.add(ms, clock.elapsed());
   });
   return counts;
 }

@@ -79,6 +79,8 @@ describe("metrics", () => {
     await clock.advance(20);
     events.emit("message", shown("assistant"));
     events.emit("message", shown("assistant")); // a second part: nobody waits for the first word twice
+    events.emit("delegation.ended", { outcome: "failed", ms: 40 });
+    events.emit("delegation.ended", { outcome: "refused", ms: 0 });
     const once = (ms: number) => ({ count: 1, p50: ms, p95: ms, p99: ms });
     expect(metrics.snapshot()).toEqual({
       uptimeMs: 61_000,
@@ -88,6 +90,7 @@ describe("metrics", () => {
       queue: GAUGES.queue,
       outbox: GAUGES.outbox,
       turns: { done: 1, failed: 0, aborted: 0 },
+      delegations: { done: 0, failed: 1, refused: 1 },
       messages: { received: 1, sent: 2 },
       usage,
       latency: {
@@ -97,6 +100,7 @@ describe("metrics", () => {
         turn: once(196),
         delivery: once(23),
         answer: once(223),
+        delegation: once(40),
       },
       tools: [{ tool: "session_status", success: 1, error: 0, latency: once(3) }],
     });

@@ -19,7 +19,7 @@ export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): M
       const { uptimeMs, pool, queue, outbox, sockets, requests, rssBytes } = gauges();
       const at = deps.clock.elapsed();
       const quantiles = (series: Series): Quantiles => series.quantiles(at);
-      const { queued, lease, firstToken, turn, delivery, answer } = counts.latency;
+      const { queued, lease, firstToken, turn, delivery, answer, delegation } = counts.latency;
       return {
         uptimeMs,
         rssBytes,
@@ -28,6 +28,7 @@ export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): M
         queue,
         outbox,
         turns: { ...counts.turns },
+        delegations: { ...counts.delegations },
         messages: { ...counts.messages },
         usage: { ...counts.usage },
         latency: {
@@ -37,6 +38,7 @@ export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): M
           turn: quantiles(turn),
           delivery: quantiles(delivery),
           answer: quantiles(answer),
+          delegation: quantiles(delegation),
         },
         tools: [...counts.tools].map(([tool, { success, error, latency }]) => ({
           tool,

@@ -20,7 +20,7 @@ export function createPrometheus(
   return async () => ({ contentType: registry.contentType, text: await registry.metrics() });
 }
 
-function addCounters(registry: Registry, { turns, messages, agents, usage, tools }: Counts): void {
+function addCounters(registry: Registry, { turns, delegations, messages, agents, usage, tools }: Counts): void {
   const counter = (name: string, help: string, labelNames: readonly string[], values: () => Values): void => {
     const made = new Counter({
       name: `${PREFIX}${name}`,
@@ -35,6 +35,9 @@ function addCounters(registry: Registry, { turns, messages, agents, usage, tools
   };
   counter("turns_total", "Turns that ended, by outcome.", ["outcome"], () =>
     Object.entries(turns).map(([outcome, value]) => [{ outcome }, value]),
+  );
+  counter("delegations_total", "Tasks that agents gave to other agents, by outcome.", ["outcome"], () =>
+    Object.entries(delegations).map(([outcome, value]) => [{ outcome }, value]),
   );
   counter("messages_total", "Messages received from people and reply parts sent.", ["direction"], () =>
     Object.entries(messages).map(([direction, value]) => [{ direction }, value]),

@@ -25,6 +25,8 @@ export interface Execution {
 /** What a tool may take at most, whatever it says itself. */
 export const MAX_TIMEOUT_MS = 120_000;
 export const MAX_BACKGROUND_MS = 60 * 60_000;
+/** For a tool that waits for another agent, whose turn has a limit of its own. */
+export const MAX_LONG_MS = 60 * 60_000;
 /** After this long a background tool goes on alone, whether it has said something or not. */
 export const BACKGROUND_YIELD_MS = 30_000;
 /** What a tool gets to end by itself once its signal has aborted. */
@@ -36,7 +38,8 @@ type Finished = Exclude<ToolOutcome, { kind: "refused" | "pending" }>;
 
 export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, signal: AbortSignal): Promise<Finished> {
   const { background = false } = tool.flags;
-  const ms = Math.min(tool.timeoutMs, background ? MAX_BACKGROUND_MS : MAX_TIMEOUT_MS);
+  const most = tool.flags.long ? MAX_LONG_MS : MAX_TIMEOUT_MS;
+  const ms = Math.min(tool.timeoutMs, background ? MAX_BACKGROUND_MS : most);
   using deadline = deps.clock.deadline(ms, () => new ToolTimeout(`${tool.name} took longer than ${ms} ms`));
   using yielding = background ? yieldAfterWhile(deps, tool, call) : null;
   using progress = createProgress(deps.clock, (partial) => {

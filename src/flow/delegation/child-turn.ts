@@ -1,0 +1,110 @@
+/** The turn of an agent that another agent asked: leased from the same pool, in a session that ends with it, heard by nobody but who asked. */
+import type { AgentLease, AgentPool, LeaseRequest, PromptInput } from "../../contracts/agent.ts";
+import type { Usage } from "../../contracts/chat.ts";
+import { ERRORS, type ErrorCode, isGatewayError } from "../../contracts/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Ids } from "../../kit/ids.ts";
+import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
+import { noteTool } from "../converse.ts";
+import { timeIn } from "../facts.ts";
+import type { SpanRecorder } from "../spans.ts";
+import { addUsage, type AgentEnding, NOTHING_USED } from "../turn-ending.ts";
+
+export interface ChildDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly pool: AgentPool;
+}
+
+export interface ChildTurn {
+  readonly request: LeaseRequest;
+  readonly from: string;
+  readonly task: string;
+  readonly timeoutMs: number;
+  readonly spans: SpanRecorder;
+  readonly onText?: ((text: string) => void) | undefined;
+}
+
+export type ChildEnd = { readonly usage: Usage } & (
+  | { readonly kind: "answered"; readonly text: string; readonly model: string }
+  | { readonly kind: "failed"; readonly code: ErrorCode; readonly say: string }
+);
+
+class ChildDeadline extends Error {}
+
+/** Never rejects. */
+export async function runChildTurn(deps: ChildDeps, child: ChildTurn, signal: AbortSignal): Promise<ChildEnd> {
+  const { spans, timeoutMs } = child;
+  using deadline = deps.clock.deadline(timeoutMs, () => new ChildDeadline("the other agent took too long"));
+  const until = AbortSignal.any([signal, deadline.signal]);
+  let usage = NOTHING_USED;
+  try {
+    spans.enter("lease");
+    await using lease = await deps.pool.lease(child.request, until);
+    spans.enter("first_token");
+    const ending = await hear(lease, promptOf(deps, child), child, until);
+    usage = addUsage(ending.usage, lease.lost ?? NOTHING_USED);
+    return { ...endOf(ending, child, until), usage };
+  } catch (error) {
+    if (until.aborted) return { ...stopped(child, until), usage };
+    if (isGatewayError(error)) return { kind: "failed", code: error.code, say: error.say, usage };
+    return { kind: "failed", code: "internal", say: ERRORS.internal.say, usage };
+  }
+}
+
+async function hear(
+  lease: AgentLease,
+  input: PromptInput,
+  { spans, onText }: ChildTurn,
+  signal: AbortSignal,
+): Promise<AgentEnding> {
+  let said = "";
+  for await (const event of lease.prompt(input, signal)) {
+    if (event.type === "text") {
+      spans.spoke();
+      said += event.delta;
+      onText?.(said);
+    } else if (event.type === "retrying") said = "";
+    else if (event.type === "tool_start" || event.type === "tool_end") noteTool(spans, event);
+    else return event;
+  }
+  const nothing = { text: "", usage: NOTHING_USED, model: "" };
+  return {
+    type: "failed",
+    code: "agent_exited",
+    detail: "the stream ended without an ending",
+    again: false,
+    ...nothing,
+  };
+}
+
+function endOf(ending: AgentEnding, child: ChildTurn, until: AbortSignal) {
+  if (ending.type === "done" && ending.text.trim() !== "")
+    return { kind: "answered", text: ending.text, model: ending.model } as const;
+  if (ending.type === "aborted") return stopped(child, until);
+  const code: ErrorCode = ending.type === "failed" ? ending.code : "agent_empty";
+  return { kind: "failed", code, say: SAID_TO_AGENTS[code] ?? ERRORS[code].say } as const;
+}
+
+/** The catalogue speaks to people about tries that are not made here: what the other agent did must not happen twice. */
+const SAID_TO_AGENTS: Partial<Record<ErrorCode, string>> = {
+  agent_exited: "The other agent stopped unexpectedly. What it had begun may be half done; it was not tried again.",
+};
+
+function stopped({ request, timeoutMs }: ChildTurn, { reason }: AbortSignal) {
+  if (!(reason instanceof ChildDeadline))
+    return { kind: "failed", code: "cancelled", say: "It was cancelled." } as const;
+  const say = `Agent ${request.caller.agentId} did not answer within ${timeoutMs} ms and was stopped.`;
+  return { kind: "failed", code: "agent_timeout", say } as const;
+}
+
+/** The words are those of another agent that works for the same person, so they are what is to be done; marks in them are not. */
+function promptOf({ clock, ids }: ChildDeps, { from, task }: ChildTurn): PromptInput {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const body = [
+    `time: ${timeIn(timeZone, clock.now())} (${timeZone})`,
+    `asked by: agent ${oneLine(from)}`,
+    "Nobody else reads along. Your last message is the answer it gets.",
+  ].join("\n");
+  return { text: withoutMarks(task), preface: block(ids, "gateway-facts", { body }), images: [] };
+}

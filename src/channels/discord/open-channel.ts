@@ -23,7 +23,7 @@ import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
 /** Discord promises "a few minutes" for a nonce; this is surely within them. */
 const DEDUPE_MS = 120_000;
-const MAX_SESSIONS = 5_000;
+const MAX_REMEMBERED = 5_000;
 const MIB = 1024 * 1024;
 
 interface Self {
@@ -67,7 +67,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
         self.me = data.user.id;
         self.application ??= data.application.id;
         const { application } = self;
-        background.run(() => intake.begun());
+        intake.begun();
         if (application !== null) background.run(() => showMenu({ ...deps, api }, application, stopping.signal));
       },
       onDispatch,
@@ -75,25 +75,27 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     { token: settings.token, intents: INTENTS },
   );
   const sending = { ...deps, api, previews };
+  const sent = new Map<string, string>();
   return {
     id: CHANNEL,
     account: ACCOUNT,
     canRefuse: false,
     repeat: "deduplicated",
     dedupeMs: DEDUPE_MS,
-    send: (part, signal) => sendPart(sending, part, { maxMb: settings.mediaMaxMb }, signal),
+    async send(part, signal) {
+      const receipt = await sendPart(sending, part, { maxMb: settings.mediaMaxMb }, signal);
+      if (receipt.providerId !== undefined) remember(sent, part.id, receipt.providerId);
+      return receipt;
+    },
     ready: () => link.health().ok,
     health: () => link.health(),
-    ...discordActions({ api, me: () => self.me }),
+    ...discordActions({ api, me: () => self.me, numberOf: (id) => sent.get(id) ?? id }),
     ...(settings.publicKey === undefined
       ? {}
       : { webhook: discordWebhook({ ...deps, interactions }, settings.publicKey) }),
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closing"));
-      await link[Symbol.asyncDispose]();
-      await intake[Symbol.asyncDispose]();
-      await questions[Symbol.asyncDispose]();
-      await previews[Symbol.asyncDispose]();
+      for (const part of [link, intake, questions, previews]) await part[Symbol.asyncDispose]();
       await background.settled();
       rest[Symbol.dispose]();
     },
@@ -150,6 +152,14 @@ function createBackground({ log }: Pick<PlatformDeps, "log">) {
   };
 }
 
+/** The ones used longest ago are forgotten first. */
+function remember<K>(map: Map<K, string>, key: K, value: string): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest);
+}
+
 /** The door, and which conversation was last held where, so that a question can be shown there. */
 function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
   const channels = new Map<SessionKey, string>();
@@ -158,10 +168,7 @@ function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
     async receive(message, signal) {
       const receipt = await door.receive(message, signal);
       if (receipt.kind !== "refused") {
-        channels.delete(receipt.sessionKey);
-        channels.set(receipt.sessionKey, message.address.thread ?? message.address.chat);
-        const [oldest] = channels.keys();
-        if (channels.size > MAX_SESSIONS && oldest !== undefined) channels.delete(oldest);
+        remember(channels, receipt.sessionKey, message.address.thread ?? message.address.chat);
       }
       return receipt;
     },

@@ -1,4 +1,5 @@
 /** One bot, connected: what arrives goes to the door, what is said goes out, and its health says how it is doing. Stops without a trace. */
+import type { ChatAddress } from "../../contracts/chat.ts";
 import type { OpenChannel, PlatformDeps, Webhook } from "../../contracts/channels/platform.ts";
 import type { ChatAsker } from "../../contracts/channels/question.ts";
 import type { InboxId, Role } from "../../contracts/ids.ts";
@@ -11,10 +12,10 @@ import { createAlbums } from "./inbound/albums.ts";
 import type { Arrived, Me } from "./inbound/arrived.ts";
 import { createIntake } from "./inbound/intake.ts";
 import { pollUpdates } from "./inbound/poller.ts";
-import { createQuestions } from "./inbound/questions.ts";
+import { createQuestions, type Questions } from "./inbound/questions.ts";
 import { createLink, type Link } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
-import { startLive } from "./outbound/live.ts";
+import { type LiveDeps, startLive } from "./outbound/live.ts";
 import { placeOf } from "./outbound/place.ts";
 import { sendPart } from "./outbound/send.ts";
 import type { AccountSettings } from "./settings.ts";
@@ -26,7 +27,6 @@ export interface TelegramChannel extends OpenChannel, ChatAsker {}
 
 const CONNECT_PAUSE_MS = 5_000;
 const MAX_CONNECT_PAUSE_MS = 60_000;
-const UNREADY = "connecting";
 
 /** Begins to connect, and does not wait for it: a bot that cannot connect is one whose health says so. */
 export async function openAccount(deps: PlatformDeps, settings: AccountSettings): Promise<TelegramChannel> {
@@ -39,25 +39,14 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const rests = createChatRests({ clock });
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
   const tasks = createTasks();
-  const questions = createQuestions({ ids, log, api, facts, approvals: deps.approvals });
-  const live = startLive(
-    {
-      ...{ clock, log, events, api, rests, facts },
-      tick(turnId, to) {
-        for (const question of deps.approvals.pending())
-          if (question.turnId === turnId) tasks.add(questions.approval(question, to, signal));
-      },
-    },
-    settings.streamMode,
-    signal,
-  );
+  const questions = createQuestions({ ids, log, api, facts, approvals: deps.approvals }, signal);
+  const tick: LiveDeps["tick"] = (turnId, to) => {
+    for (const question of deps.approvals.pending())
+      if (question.turnId === turnId) tasks.add(questions.approval(question, to));
+  };
+  const live = startLive({ clock, log, events, api, rests, facts, tick }, settings.streamMode, signal);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   let me: Me | null = null;
-  const say = async ({ address }: Pick<Arrived, "address">, text: string): Promise<void> => {
-    await api
-      .call("sendMessage", { ...placeOf(address).target, text, link_preview_options: { is_disabled: true } }, signal)
-      .catch((error: unknown) => log.warn("sentence not delivered", { because: faultOf(error).message }));
-  };
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {
     live.expect(id, arrived.address, arrived.scope);
     tasks.add(acknowledge(api, settings, arrived, signal));
@@ -65,7 +54,8 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   const intake = createIntake(
     {
-      ...{ clock, log, api, door: deps.door, files: deps.files, say, accepted },
+      ...{ clock, log, api, door: deps.door, files: deps.files, accepted },
+      say: ({ address }, text) => sayTo({ api, log }, address, text, signal),
       albums: () => albums,
       here: () => ({ channel: CHANNEL, account: settings.account, me: me ?? { id: 0, username: "" } }),
       press: questions.press,
@@ -74,7 +64,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     settings,
   );
   const albums = createAlbums({ clock, log, facts }, (pieces, until) => intake.takeAlbum(pieces, until), signal);
-  const webhook: Webhook | null =
+  const webhook =
     settings.mode === "webhook" ? await webhookOf({ ids, log, facts, take: intake.take }, settings) : null;
 
   const run = async (): Promise<void> => {
@@ -88,28 +78,59 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   const running = run().catch((error: unknown) => log.error("telegram account ended", { error }));
 
-  return {
-    ...actionsOf(api),
-    id: CHANNEL,
-    account: settings.account,
-    canRefuse: false,
-    repeat: "risky",
-    whenLost: "resend",
+  return asChannel({ api, link, settings, questions, webhook, connected: () => me !== null }, signal, {
     send: (part, until) =>
       sendPart({ api, rests, facts, files: deps.files, previews: live }, part, AbortSignal.any([until, signal])),
-    ready: () => me !== null && link.canSend(),
-    health: () => (me === null && link.health().ok ? { ok: false, detail: UNREADY } : link.health()),
-    ask: (to, of, question, until) => questions.ask(to, of, question, AbortSignal.any([until, signal])),
-    ...(webhook
-      ? { webhook: { path: webhook.path, handle: guarded(webhook, () => me !== null && !signal.aborted) } }
-      : {}),
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closed"));
       live[Symbol.dispose]();
       await running;
       await Promise.all([albums.settled(), live.settled(), tasks.settled()]);
     },
+  });
+}
+
+interface Parts {
+  readonly api: BotApi;
+  readonly link: Link;
+  readonly settings: AccountSettings;
+  readonly questions: Questions;
+  readonly webhook: Webhook | null;
+  connected(): boolean;
+}
+
+function asChannel(
+  { api, link, settings, questions, webhook, connected }: Parts,
+  signal: AbortSignal,
+  own: Pick<TelegramChannel, "send" | typeof Symbol.asyncDispose>,
+): TelegramChannel {
+  return {
+    ...actionsOf(api),
+    ...own,
+    id: CHANNEL,
+    account: settings.account,
+    canRefuse: false,
+    repeat: "risky",
+    whenLost: "resend",
+    ready: () => connected() && link.canSend(),
+    health: () => link.health(),
+    ask: (to, of, question, until) => questions.ask(to, of, question, AbortSignal.any([until, signal])),
+    ...(webhook
+      ? { webhook: { path: webhook.path, handle: guarded(webhook, () => connected() && !signal.aborted) } }
+      : {}),
   };
+}
+
+/** One plain sentence. That it did not arrive is noted, and no reason to take the update in once more. */
+async function sayTo(
+  { api, log }: { readonly api: BotApi; readonly log: PlatformDeps["log"] },
+  address: ChatAddress,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await api
+    .call("sendMessage", { ...placeOf(address).target, text, link_preview_options: { is_disabled: true } }, signal)
+    .catch((error: unknown) => log.warn("sentence not delivered", { because: faultOf(error).message }));
 }
 
 /** Before it knows its own name the bot cannot tell whether it is meant. Telegram tries again. */

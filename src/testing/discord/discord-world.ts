@@ -81,14 +81,14 @@ function noting(facts: ChannelFacts, done: Set<string>): ChannelFacts {
   };
 }
 
-/** Who is not let in is done with when the door has said so; a button, when its answer is decided. */
+/** Who is not let in is done with when the door has said so, each time; an edit or a button of others as well. */
 function noticing({ deps: { door } }: ChannelBench, done: Set<string>): PlatformDeps["door"] {
   return {
     ...door,
     async look(arrival) {
       const seen = await door.look(arrival);
       if (seen.kind === "stay" || arrival.kind !== "message")
-        done.add(`${arrival.kind}:${arrival.scope}:${arrival.sender.principal}`);
+        countUp(done, `${arrival.kind}:${arrival.scope}:${arrival.sender.principal}`);
       return seen;
     },
     async receive(message, signal) {
@@ -101,12 +101,23 @@ function noticing({ deps: { door } }: ChannelBench, done: Set<string>): Platform
 
 const principal = (id: string) => `discord:user:${id}` as Principal;
 
+/** Adds `what#1`, then `what#2` and so on; gives the one it added. */
+function countUp(numbered: Set<string>, what: string): string {
+  for (let number = 1; ; number++) {
+    const next = `${what}#${number}`;
+    if (numbered.has(next)) continue;
+    numbered.add(next);
+    return next;
+  }
+}
+
 function platformOf(fake: FakeDiscord, done: ReadonlySet<string>): FakePlatform {
   /** The ids that the contract uses → ours, so that the same update is the same message. */
   const known = new Map<
     string,
     { readonly id: string; readonly looked: string; readonly payload: Record<string, unknown> }
   >();
+  const brought = new Set<string>();
   return {
     kinds: ["message", "edit", "action", "voice", "forward"],
     troubles: ["limited", "gone", "cut", "silent"],
@@ -120,7 +131,7 @@ function platformOf(fake: FakeDiscord, done: ReadonlySet<string>): FakePlatform 
       if (before) return fake.gateway.dispatch("MESSAGE_CREATE", before.payload);
       const { id, payload, event } = happen(fake, update);
       const kind = update.kind === "edit" || update.kind === "action" ? update.kind : "message";
-      const looked = `${kind}:${update.where}:${principal(PEOPLE[update.by].id)}`;
+      const looked = countUp(brought, `${kind}:${update.where}:${principal(PEOPLE[update.by].id)}`);
       known.set(update.id, { id, looked, payload });
       fake.gateway.dispatch(event, payload);
     },

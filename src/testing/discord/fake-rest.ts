@@ -14,6 +14,8 @@ export interface FakeRest extends AsyncDisposable {
   readonly calls: readonly Call[];
   /** Holds for what is written, until it is told `null`; the first `after` calls are still right. */
   misbehave(trouble: RestTrouble | null, after?: number): void;
+  /** The next calls that read messages meet a server error. */
+  failReads(count: number): void;
   /** What it holds back is answered now. */
   letGo(): void;
   /** What can be downloaded, by its path. */
@@ -35,6 +37,7 @@ const ERROR_GONE: Answer = { status: 404, json: { message: "Unknown Channel", co
 interface RestMemory {
   trouble: RestTrouble | null;
   after: number;
+  failingReads: number;
   readonly calls: Call[];
   readonly held: (() => void)[];
   readonly downloads: Map<string, Uint8Array>;
@@ -42,7 +45,15 @@ interface RestMemory {
 }
 
 export async function startFakeRest(state: FakeState, around: RestSurroundings): Promise<FakeRest> {
-  const memory: RestMemory = { trouble: null, after: 0, calls: [], held: [], downloads: new Map(), commands: [] };
+  const memory: RestMemory = {
+    trouble: null,
+    after: 0,
+    failingReads: 0,
+    calls: [],
+    held: [],
+    downloads: new Map(),
+    commands: [],
+  };
   const server = createServer((request, response) => {
     void serve(memory, state, around, { request, response }).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
@@ -58,6 +69,9 @@ export async function startFakeRest(state: FakeState, around: RestSurroundings):
     misbehave(trouble, after = 0) {
       memory.trouble = trouble;
       memory.after = after;
+    },
+    failReads(count) {
+      memory.failingReads = count;
     },
     letGo: () => memory.held.splice(0).forEach((go) => go()),
     commands: () => memory.commands,
@@ -93,7 +107,8 @@ async function serve(
   memory.calls.push(call);
   if (needsToken(path) && request.headers.authorization !== `Bot ${BOT_TOKEN}`)
     return answer(response, { status: 401, json: { message: "401: Unauthorized", code: 0 } });
-  const trouble = request.method === "GET" ? null : troubleNow(memory);
+  const reads = request.method === "GET";
+  const trouble = reads ? (memory.failingReads-- > 0 ? "broken" : null) : troubleNow(memory);
   if (trouble === "limited") return answer(response, limited());
   if (trouble === "gone") return answer(response, ERROR_GONE);
   if (trouble === "broken") return answer(response, { status: 503, json: { message: "busy", code: 0 } });

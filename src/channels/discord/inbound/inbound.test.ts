@@ -2,9 +2,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { APIAttachment } from "discord-api-types/v10";
 import { systemClock } from "../../../kit/clock.ts";
+import { deferred } from "../../../kit/deferred.ts";
+import { secret } from "../../../kit/secret.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
-import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { openRest } from "../outbound/rest-client.ts";
+import { startIntake } from "./intake.ts";
+import { createPlaces } from "./places.ts";
 import { createSeen } from "./seen.ts";
 import { type SaidMessage, translate } from "./translate.ts";
 
@@ -78,6 +83,22 @@ describe("a message", () => {
       await stored(2);
       expect(texts()).toEqual(["once", "next"]);
       expect(world.bench.arrivals.length).toBe(2);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that cannot be stored is tried again by itself, and what was said after it stays after it",
+    async () => {
+      world = await discordWorld();
+      world.bench.failOnce();
+      say("one");
+      say("two");
+      await eventually("it failed", () => world.bench.log.lines.some(({ level }) => level === "error"));
+      expect(texts()).toEqual([]);
+      await world.bench.clock.advance(1_000);
+      await stored(2);
+      expect(texts()).toEqual(["one", "two"]);
     },
     SLOW_MS,
   );
@@ -189,7 +210,7 @@ describe("what was said while away", () => {
   );
 
   test(
-    "is taken in although Discord does not answer at first",
+    "comes before what is said at that very moment, however long it takes to know where to look",
     async () => {
       world = await discordWorld();
       say("before");
@@ -197,9 +218,45 @@ describe("what was said while away", () => {
       await quiet();
       await world.close();
       say("missed");
+      const { clock, log, door, files, facts } = world.bench.deps;
+      const known = deferred<void>();
+      const real = createSeen(facts);
+      const seen = { ...real, known: () => known.promise.then(() => real.known()) };
+      const { api, download } = openRest({ token: secret(BOT_TOKEN), apiRoot: world.fake.apiRoot });
+      const more = { previews: { expect: () => undefined }, places: createPlaces(), maxFileBytes: 1 };
+      await using intake = startIntake({ clock, log, door, files, api, download, seen, ...more, me: () => BOT.id });
+      intake.begun();
+      const now = world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "now" });
+      intake.said(world.fake.state.asEvent(now) as never);
+      await quiet();
+      expect(texts()).toEqual(["before"]);
+      known.resolve();
+      await stored(3);
+      expect(texts()).toEqual(["before", "missed", "now"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is taken in although Discord cannot be read at first, before what is said meanwhile",
+    async () => {
+      world = await discordWorld();
+      say("before");
+      await stored(1);
+      await quiet();
+      await world.close();
+      say("missed");
+      world.fake.rest.failReads(2);
       await world.reopen();
-      await stored(2);
-      expect(texts()).toEqual(["before", "missed"]);
+      say("meanwhile");
+      await quiet();
+      expect(texts()).toEqual(["before"]);
+      for (let step = 0; step < 6; step++) {
+        await world.bench.clock.advance(1_000);
+        await quiet();
+      }
+      await stored(3);
+      expect(texts()).toEqual(["before", "missed", "meanwhile"]);
     },
     SLOW_MS,
   );

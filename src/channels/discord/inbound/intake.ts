@@ -32,11 +32,13 @@ export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "log" | "door" 
 export interface Intake extends AsyncDisposable {
   said(message: SaidMessage): void;
   changed(message: SaidMessage): void;
-  /** A new session has begun: what was missed comes before what is said from now on. */
-  begun(): Promise<void>;
+  /** A new session has begun: what was missed comes before what is said from this moment on. */
+  begun(): void;
 }
 
 const MAX_WAITING = 200;
+/** Over all channels, for the moment in which it is looked up how far each was read. */
+const MAX_HELD = 2_000;
 const MAX_RECENT = 5_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
@@ -70,17 +72,35 @@ export function startIntake(base: IntakeDeps): Intake {
     guilds.set(channel.id, channel.guild);
     deps.log.warn("too many messages at once; the rest is fetched later", { chat: channel.id });
   };
+  /** What was missed is put in line first; until it is known where to look for it, what is said waits. Never rejects. */
+  let opening: Promise<void> = Promise.resolve();
+  let held = 0;
+  const afterOpening = (run: () => void): void => {
+    if (held >= MAX_HELD) return deps.log.warn("too many messages at once; the rest is fetched later");
+    held++;
+    opening = opening.then(() => {
+      held--;
+      try {
+        run();
+      } catch (error) {
+        deps.log.error("message from Discord not dealt with", { error });
+      }
+    });
+  };
   return {
-    said: (message) => add(message, "message"),
+    said: (message) => afterOpening(() => add(message, "message")),
     changed(message) {
       // also told when a link gets its picture; that is nobody's doing
-      if (message.edited_timestamp && message.author) add(message, "edit");
+      if (message.edited_timestamp && message.author) afterOpening(() => add(message, "edit"));
     },
-    async begun() {
-      for (const channel of await deps.seen.known()) lanes.add(channel.id, fetchMissed(channel));
+    begun() {
+      opening = opening
+        .then(() => retrying(deps, () => deps.seen.known(), signal))
+        .then((known) => known?.forEach((channel) => lanes.add(channel.id, fetchMissed(channel))));
     },
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closing"));
+      await opening;
       await lanes.settled();
     },
   };

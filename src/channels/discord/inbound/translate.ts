@@ -2,7 +2,7 @@
 import type { APIAttachment, APIMessage, APIUser } from "discord-api-types/v10";
 import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
 import type { Principal } from "../../../contracts/ids.ts";
-import { ACCOUNT, CHANNEL } from "../settings.ts";
+import { CHANNEL } from "../settings.ts";
 
 /** As the gateway tells it; what is read over REST has no `guild_id`. */
 export type SaidMessage = APIMessage & { readonly guild_id?: string };
@@ -98,5 +98,3 @@ function readable(content: string, mentions: SaidMessage["mentions"], me: string
     .replace(/<@!?(\d{17,20})>/g, (all, id: string) => (names.has(id) ? `@${names.get(id)}` : all))
     .trim();
 }
-
-export const HERE = { channel: CHANNEL, account: ACCOUNT } as const;

@@ -37,6 +37,8 @@ describe("a slash command", () => {
       expect(world.fake.rest.commands()).toEqual([{ name: "status", type: 1, description: "How things are" }] as never);
       const registered = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/commands")).length;
       expect(registered()).toBe(1);
+      const noted = () => world.bench.log.lines.some(({ words }) => words === "Discord commands registered");
+      await eventually("that is noted", noted);
       await world.reopen();
       await quiet();
       expect(registered()).toBe(1);

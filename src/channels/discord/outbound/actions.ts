@@ -10,6 +10,8 @@ export interface ActionDeps {
   readonly api: API;
   /** The id of the bot itself; null before it signed in. */
   me(): string | null;
+  /** What Discord calls a message that may be named by our own id of it. */
+  numberOf(messageId: string): string;
 }
 
 const MAX_PAGE = 100;
@@ -27,7 +29,7 @@ export function discordActions(
   const { channels } = deps.api;
   return {
     edit: (target, text, signal) =>
-      onMessage(target, async (channel, message) => {
+      onMessage(deps, target, async (channel, message) => {
         const [content, ...more] = renderMessage({ text });
         if (content === undefined) return { kind: "refused", because: "There is nothing in it. Delete it instead." };
         if (more.length > 0) return TOO_LONG;
@@ -35,7 +37,7 @@ export function discordActions(
         return DONE;
       }),
     delete: (target, signal) =>
-      onMessage(target, async (channel, message) => {
+      onMessage(deps, target, async (channel, message) => {
         // with the right permission a bot could take back what others said
         const { author } = await channels.getMessage(channel, message, { signal });
         if (author.id !== deps.me()) return NOT_OURS;
@@ -43,7 +45,7 @@ export function discordActions(
         return DONE;
       }),
     react: (target, { emoji, remove }, signal) =>
-      onMessage(target, async (channel, message) => {
+      onMessage(deps, target, async (channel, message) => {
         for (const one of emoji) {
           if (remove) await channels.deleteOwnMessageReaction(channel, message, one, { signal });
           else await channels.addMessageReaction(channel, message, one, { signal });
@@ -51,7 +53,7 @@ export function discordActions(
         return DONE;
       }),
     pin: (target, unpin, signal) =>
-      onMessage(target, async (channel, message) => {
+      onMessage(deps, target, async (channel, message) => {
         if (unpin) await channels.unpinMessage(channel, message, { signal });
         else await channels.pinMessage(channel, message, { signal });
         return DONE;
@@ -71,12 +73,14 @@ export function discordActions(
 }
 
 async function onMessage(
+  { numberOf }: ActionDeps,
   { to, messageId }: MessageTarget,
   run: (channel: string, message: string) => Promise<ActionResult>,
 ): Promise<ActionResult> {
-  if (!isSnowflake(messageId)) return NO_SUCH;
+  const number = numberOf(messageId);
+  if (!isSnowflake(number)) return NO_SUCH;
   try {
-    return await run(channelOf(to), messageId);
+    return await run(channelOf(to), number);
   } catch (error) {
     return refused(error);
   }

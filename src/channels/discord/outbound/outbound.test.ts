@@ -235,6 +235,18 @@ describe("a message", () => {
   );
 
   test(
+    "of ours is also known by the id that the gateway gave it",
+    async () => {
+      await open();
+      const row = await part("as it was");
+      await world.channel.send(row, NEVER);
+      expect(await world.channel.edit?.(targetOf(row.id), "as it is", NEVER)).toEqual({ kind: "done" });
+      expect(inDm().map(({ content }) => content)).toEqual(["as it is"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "of somebody else is neither changed nor deleted, although a bot might",
     async () => {
       await open();

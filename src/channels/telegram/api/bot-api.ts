@@ -78,9 +78,24 @@ export async function openBotApi(deps: { readonly clock: Clock }, options: BotAp
       );
       if (!response.ok || !response.body)
         throw new Fault({ kind: "refused", code: response.status, detail: "the file cannot be fetched" });
-      return response.body;
+      return withPlainErrors(response.body);
     },
   };
+}
+
+/** What the network says about a broken download names the address, and with it the token. */
+function withPlainErrors(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await reader.read().catch((error: unknown) => {
+        throw faultOf(error);
+      });
+      if (next.done) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 interface LibraryRequest extends RequestInit {

@@ -30,87 +30,104 @@ const WAIT_MS = 1_200;
 const RETRY_MS = 1_000;
 const REMEMBERED_IDS = 200;
 
-export function createAlbums(
-  deps: { readonly clock: Clock; readonly log: Log; readonly facts: AccountFacts },
-  deliver: (pieces: readonly Update[], signal: AbortSignal) => Promise<boolean>,
-  signal: AbortSignal,
-): Albums {
-  const { clock, log, facts } = deps;
-  let kept: Kept = { open: {}, done: [] };
-  let saving: Promise<void> = Promise.resolve();
-  const timers = new Map<string, AbortController>();
-  const closing = new Map<string, Promise<void>>();
+interface Shelf {
+  readonly deps: { readonly clock: Clock; readonly log: Log; readonly facts: AccountFacts };
+  readonly deliver: (pieces: readonly Update[], signal: AbortSignal) => Promise<boolean>;
+  readonly signal: AbortSignal;
+  kept: Kept;
+  saving: Promise<void>;
+  readonly timers: Map<string, AbortController>;
+  readonly closing: Map<string, Promise<void>>;
+}
 
-  const save = (): Promise<void> => {
-    saving = saving.catch(() => undefined).then(() => facts.put(KEY, JSON.stringify(kept))); // an earlier failure was told to its caller
-    return saving;
+export function createAlbums(deps: Shelf["deps"], deliver: Shelf["deliver"], signal: AbortSignal): Albums {
+  const shelf: Shelf = {
+    ...{ deps, deliver, signal, kept: { open: {}, done: [] }, saving: Promise.resolve() },
+    ...{ timers: new Map(), closing: new Map() },
   };
-
-  const closeNow = async (key: string): Promise<void> => {
-    timers.get(key)?.abort();
-    timers.delete(key);
-    for (;;) {
-      const pieces = kept.open[key];
-      if (!pieces || signal.aborted) return;
-      const delivered = await deliver(pieces, signal).catch((error: unknown) => {
-        log.error("album not stored yet", { error });
-        return false;
-      });
-      if (delivered) {
-        const { [key]: _closed, ...open } = kept.open;
-        kept = { open, done: [...kept.done, ...pieces.map((one) => one.update_id)].slice(-REMEMBERED_IDS) };
-        // delivered twice it is recognised by its id, so a failed note does no harm
-        return void (await save().catch((error: unknown) => log.warn("album not noted", { error })));
-      }
-      await clock.sleep(RETRY_MS, signal).catch(() => undefined); // stopping is the normal end
-    }
-  };
-  const close = (key: string): Promise<void> => {
-    const known = closing.get(key);
-    if (known) return known;
-    const work = closeNow(key).finally(() => closing.delete(key));
-    closing.set(key, work);
-    return work;
-  };
-  const closeLater = (key: string): void => {
-    timers.get(key)?.abort();
-    const timer = new AbortController();
-    timers.set(key, timer);
-    clock.sleep(WAIT_MS, AbortSignal.any([signal, timer.signal])).then(
-      () => close(key),
-      () => undefined, // another piece came, or we are stopping
-    );
-  };
-
   return {
     async add(chat, album, update) {
       const key = JSON.stringify([chat, album]);
-      await closing.get(key); // too late for that one: it begins another
-      const pieces = kept.open[key] ?? [];
-      const known = [...kept.done, ...pieces.map((one) => one.update_id)];
-      if (known.includes(update.update_id)) return;
-      const now = [...pieces, update].toSorted((a, b) => a.update_id - b.update_id);
-      kept = { ...kept, open: { ...kept.open, [key]: now } };
-      try {
-        await save();
-      } catch (error) {
-        kept = { ...kept, open: { ...kept.open, [key]: pieces } };
-        throw error;
-      }
-      if (now.length >= PIECES_MAX) void close(key);
-      else closeLater(key);
+      await shelf.closing.get(key); // too late for that one: it begins another
+      const pieces = await keepPiece(shelf, key, update);
+      if (pieces >= PIECES_MAX) void close(shelf, key);
+      else if (pieces > 0) closeLater(shelf, key);
     },
     async flush(chat) {
-      const keys = Object.keys(kept.open).filter((key) => (JSON.parse(key) as string[])[0] === chat);
-      for (const key of keys) await close(key);
+      const keys = Object.keys(shelf.kept.open).filter((key) => (JSON.parse(key) as string[])[0] === chat);
+      for (const key of keys) await close(shelf, key);
     },
     async resume() {
-      const stored = await facts.get(KEY);
-      if (stored !== null) kept = JSON.parse(stored) as Kept; // written above
-      for (const key of Object.keys(kept.open)) void close(key);
+      const stored = await deps.facts.get(KEY);
+      if (stored !== null) shelf.kept = JSON.parse(stored) as Kept; // written below
+      for (const key of Object.keys(shelf.kept.open)) void close(shelf, key);
     },
     async settled() {
-      await Promise.all(closing.values());
+      await Promise.all(shelf.closing.values());
     },
   };
+}
+
+function save(shelf: Shelf): Promise<void> {
+  shelf.saving = shelf.saving
+    .catch(() => undefined) // an earlier failure was told to its caller
+    .then(() => shelf.deps.facts.put(KEY, JSON.stringify(shelf.kept)));
+  return shelf.saving;
+}
+
+/** How many there are now; 0: this one was here before. */
+async function keepPiece(shelf: Shelf, key: string, update: Update): Promise<number> {
+  const { open, done } = shelf.kept;
+  const pieces = open[key] ?? [];
+  if (done.includes(update.update_id) || pieces.some((one) => one.update_id === update.update_id)) return 0;
+  const now = [...pieces, update].toSorted((a, b) => a.update_id - b.update_id);
+  shelf.kept = { done, open: { ...open, [key]: now } };
+  try {
+    await save(shelf);
+  } catch (error) {
+    shelf.kept = { ...shelf.kept, open: { ...shelf.kept.open, [key]: pieces } };
+    throw error;
+  }
+  return now.length;
+}
+
+function close(shelf: Shelf, key: string): Promise<void> {
+  const known = shelf.closing.get(key);
+  if (known) return known;
+  const work = closeNow(shelf, key).finally(() => shelf.closing.delete(key));
+  shelf.closing.set(key, work);
+  return work;
+}
+
+async function closeNow(shelf: Shelf, key: string): Promise<void> {
+  const { deps, signal, timers } = shelf;
+  timers.get(key)?.abort();
+  timers.delete(key);
+  for (;;) {
+    const pieces = shelf.kept.open[key];
+    if (!pieces || signal.aborted) return;
+    const delivered = await shelf.deliver(pieces, signal).catch((error: unknown) => {
+      deps.log.error("album not stored yet", { error });
+      return false;
+    });
+    if (delivered) {
+      const { [key]: _closed, ...open } = shelf.kept.open;
+      const done = [...shelf.kept.done, ...pieces.map((one) => one.update_id)].slice(-REMEMBERED_IDS);
+      shelf.kept = { open, done };
+      // delivered twice it is recognised by its id, so a failed note does no harm
+      return void (await save(shelf).catch((error: unknown) => deps.log.warn("album not noted", { error })));
+    }
+    await deps.clock.sleep(RETRY_MS, signal).catch(() => undefined); // stopping is the normal end
+  }
+}
+
+function closeLater(shelf: Shelf, key: string): void {
+  const { deps, signal, timers } = shelf;
+  timers.get(key)?.abort();
+  const timer = new AbortController();
+  timers.set(key, timer);
+  deps.clock.sleep(WAIT_MS, AbortSignal.any([signal, timer.signal])).then(
+    () => close(shelf, key),
+    () => undefined, // another piece came, or we are stopping
+  );
 }

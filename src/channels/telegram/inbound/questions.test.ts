@@ -167,7 +167,7 @@ describe("a question of a running turn", () => {
     const answer = world.channel.ask(to, friend, { kind: "input", title: "Your name?" }, NEVER);
     await eventually("it is shown", () => world.room.messages.length === 1);
     const asked = world.room.messages[0];
-    await world.bench.clock.advance(10);
+    await eventually("the call has its answer", () => world.api.connections() <= 1); // the poll is left
     const reply = {
       reply_to_message: { message_id: asked?.id, text: asked?.text, from: { id: world.room.id, is_bot: true } },
     };

@@ -27,7 +27,7 @@ export interface QuestionDeps {
 
 export interface Questions extends ChatAsker {
   /** Shows a call that waits for an owner; once per call. */
-  approval(question: PendingApproval, to: ChatAddress, signal: AbortSignal): Promise<void>;
+  approval(question: PendingApproval, to: ChatAddress): Promise<void>;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
   /** True: these words answer a question that wanted words. */
   words(arrived: Arrived): Promise<boolean>;
@@ -36,7 +36,8 @@ export interface Questions extends ChatAsker {
 /** What a button stands for. */
 interface Asked {
   readonly chat: string;
-  readonly messageId: string;
+  /** Null until it is known: a press may be faster than the answer to our own call. */
+  readonly messageId: string | null;
   /** Absent: a choice, whose asker waits in this life. */
   readonly approval?: string;
 }
@@ -44,7 +45,7 @@ interface Asked {
 interface Waiting {
   readonly of: Principal;
   readonly chat: string;
-  readonly messageId: string;
+  messageId: string | null;
   readonly labels: readonly string[];
   readonly answer: Deferred<number | string>;
 }
@@ -58,46 +59,48 @@ const DECISIONS: readonly { readonly label: string; readonly decision: ApprovalD
 const OVER = "This question is no longer open.";
 const MAX_OPTIONS = 20;
 const MAX_LABEL_CHARS = 60;
+const MAX_TOAST_CHARS = 200;
 const MAX_SHOWN = 1_000;
 const DATA = /^q:([A-Za-z0-9_-]{8,40}):([0-9]{1,2})$/;
 
-export function createQuestions(deps: QuestionDeps): Questions {
+/** `life`: of the account. A question that is given up is still shown to its end, so that its buttons can be taken away. */
+export function createQuestions(deps: QuestionDeps, life: AbortSignal): Questions {
   const waiting = new Map<string, Waiting>();
   const shown = new Set<string>();
-  const post = (to: ChatAddress, asked: Posted, signal: AbortSignal) => postQuestion(deps, to, asked, signal);
 
-  const ask = async (
-    to: ChatAddress,
-    of: Principal,
-    question: ChatQuestion,
-    signal: AbortSignal,
-  ): Promise<ChatAnswer> => {
-    const labels = labelsOf(question);
+  const ask: Questions["ask"] = async (to, of, question, signal) => {
     const name = deps.ids.secret(NAME_BYTES);
-    const text = question.kind === "confirm" && question.text ? `${question.title}\n${question.text}` : question.title;
-    const messageId = await post(to, { name, runs: [{ text, styles: [] }], labels }, signal).catch((error: unknown) => {
-      deps.log.warn("question not shown", { error });
-      return null;
-    });
-    if (messageId === null) return { kind: "none" };
-    const one: Waiting = { of, chat: to.chat, messageId, labels, answer: deferred() };
+    const one: Waiting = { of, chat: to.chat, messageId: null, labels: labelsOf(question), answer: deferred() };
     waiting.set(name, one);
-    const answer = await orAborted(one.answer.promise, signal).catch(() => null); // nobody answered in time
-    waiting.delete(name);
-    await closeButtons(deps, { chat: to.chat, messageId });
-    return toAnswer(question, answer);
+    try {
+      const runs = [{ text: wordsOf(question), styles: [] }];
+      one.messageId = await postQuestion(deps, to, { name, runs, labels: one.labels }, life);
+      const answer = await orAborted(one.answer.promise, signal).catch(() => null); // nobody answered in time
+      await closeButtons(deps, { chat: to.chat, messageId: one.messageId }, life);
+      return toAnswer(question, answer);
+    } catch (error) {
+      deps.log.warn("question not shown", { error });
+      return { kind: "none" };
+    } finally {
+      waiting.delete(name);
+    }
   };
 
   return {
     ask,
-    async approval(question, to, signal) {
-      if (shown.has(question.id) || shown.size > MAX_SHOWN) return;
+    async approval(question, to) {
+      if (shown.has(question.id)) return;
+      const [oldest] = shown;
+      if (shown.size >= MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
       shown.add(question.id);
       const name = deps.ids.secret(NAME_BYTES);
       const labels = DECISIONS.map(({ label }) => label);
-      const messageId = await post(to, { name, runs: approvalText(question), labels }, signal);
-      const asked: Asked = { chat: to.chat, messageId, approval: question.id };
+      const asked: Asked = { chat: to.chat, messageId: null, approval: question.id };
       await deps.facts.put(`ask:${name}`, JSON.stringify(asked));
+      const messageId = await postQuestion(deps, to, { name, runs: approvalText(question), labels }, life);
+      if ((await deps.facts.get(`ask:${name}`)) !== null)
+        // it may have been pressed already
+        await deps.facts.put(`ask:${name}`, JSON.stringify({ ...asked, messageId }));
     },
     async press(arrived, role, signal) {
       const [, name = "", choice = ""] = DATA.exec(arrived.press?.data ?? "") ?? [];
@@ -107,9 +110,13 @@ export function createQuestions(deps: QuestionDeps): Questions {
         ? choose(one, here, { arrived, role, choice })
         : await decide(deps, name, { arrived, role, choice });
       await deps.api
-        .call("answerCallbackQuery", { callback_query_id: arrived.press?.callbackId ?? "", text: said.say }, signal)
+        .call(
+          "answerCallbackQuery",
+          { callback_query_id: arrived.press?.callbackId ?? "", text: said.say.slice(0, MAX_TOAST_CHARS) },
+          signal,
+        )
         .catch(() => undefined); // it is too late to say it; what was decided holds
-      if (said.close) await closeButtons(deps, here);
+      if (said.close) await closeButtons(deps, here, signal);
     },
     async words(arrived) {
       if (arrived.answers === null) return false;
@@ -124,6 +131,16 @@ export function createQuestions(deps: QuestionDeps): Questions {
   };
 }
 
+interface Shown {
+  readonly chat: string;
+  readonly messageId: string;
+}
+
+/** The name on the button cannot be guessed, so it belongs to this message if it is pressed before the message is known. */
+function isFor({ chat, messageId }: Pick<Asked, "chat" | "messageId">, here: Shown): boolean {
+  return chat === here.chat && (messageId === null || messageId === here.messageId);
+}
+
 interface Pressed {
   readonly arrived: Arrived;
   readonly role: Role;
@@ -135,8 +152,8 @@ interface Said {
   readonly close: boolean;
 }
 
-function choose(one: Waiting, here: Pick<Asked, "chat" | "messageId">, { arrived, role, choice }: Pressed): Said {
-  if (one.chat !== here.chat || one.messageId !== here.messageId) return { say: OVER, close: false };
+function choose(one: Waiting, here: Shown, { arrived, role, choice }: Pressed): Said {
+  if (!isFor(one, here)) return { say: OVER, close: false };
   if (arrived.sender.principal !== one.of && role !== "owner")
     return { say: "This question is for somebody else.", close: false };
   const label = one.labels[Number(choice)];
@@ -148,9 +165,9 @@ function choose(one: Waiting, here: Pick<Asked, "chat" | "messageId">, { arrived
 async function decide(deps: QuestionDeps, name: string, { arrived, role, choice }: Pressed): Promise<Said> {
   const stored = name === "" ? null : await deps.facts.get(`ask:${name}`);
   const asked = stored === null ? null : (JSON.parse(stored) as Asked); // written above
-  const here = asked?.chat === arrived.address.chat && asked.messageId === String(arrived.messageId);
+  const here = { chat: arrived.address.chat, messageId: String(arrived.messageId) };
   const chosen = DECISIONS[Number(choice)];
-  if (!asked?.approval || !here || !chosen) return { say: OVER, close: false };
+  if (!asked?.approval || !isFor(asked, here) || !chosen) return { say: OVER, close: false };
   if (role !== "owner") return { say: "Only an owner can decide this.", close: false };
   const outcome = await deps.approvals.decide(asked.approval, chosen.decision, arrived.sender.principal);
   await deps.facts.forget(`ask:${name}`);
@@ -187,13 +204,14 @@ async function postQuestion(
   return last;
 }
 
-async function closeButtons(
-  { api }: QuestionDeps,
-  { chat, messageId }: Pick<Asked, "chat" | "messageId">,
-): Promise<void> {
+async function closeButtons({ api }: QuestionDeps, { chat, messageId }: Shown, signal: AbortSignal): Promise<void> {
   await api
-    .call("editMessageReplyMarkup", { chat_id: chat, message_id: Number(messageId) }, new AbortController().signal)
+    .call("editMessageReplyMarkup", { chat_id: chat, message_id: Number(messageId) }, signal)
     .catch(() => undefined); // they have no effect any more, shown or not
+}
+
+function wordsOf(question: ChatQuestion): string {
+  return question.kind === "confirm" && question.text ? `${question.title}\n${question.text}` : question.title;
 }
 
 function approvalText({ tool, input }: PendingApproval): readonly Run[] {

@@ -139,19 +139,44 @@ describe("a preview", () => {
   });
 });
 
+const end = ({ bench }: TelegramWorld): void =>
+  bench.deps.events.emit("turn.ended", {
+    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], outcome: "done", ms: 1 },
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  });
+
 test("typing is shown while nothing else is, and stops with the turn", async () => {
   await using world = await telegramWorld();
   await begun(world);
   await pass(world, 10_000);
   expect(world.room.actions.length).toBeGreaterThanOrEqual(2);
-  world.bench.deps.events.emit("turn.ended", {
-    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], outcome: "done", ms: 1 },
-    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
-  });
+  end(world);
   await pass(world, 300);
   const typed = world.room.actions.length;
   await pass(world, 6_000);
   expect(world.room.actions).toHaveLength(typed);
+});
+
+test("what a tool said that arrives after the end of its turn does not begin the typing again", async () => {
+  await using world = await telegramWorld();
+  await begun(world);
+  await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+  end(world);
+  await world.channel.send(rowOf("said by a tool", { id: `${turnId}:x1`, part: -1 }), NEVER);
+  const typed = world.room.actions.length;
+  await pass(world, 10_000);
+  expect(world.room.actions).toHaveLength(typed);
+  expect(textsIn(world.room, FRIEND.id)).toEqual(["said by a tool"]);
+});
+
+test("a preview that no answer claims is taken away", async () => {
+  await using world = await telegramWorld();
+  await begun(world);
+  await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+  expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+  end(world);
+  await world.bench.clock.advance(121_000);
+  await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
 });
 
 test("a turn that is not of this account is not shown", async () => {

@@ -54,70 +54,27 @@ interface Watching {
   readonly tools: Map<string, { tool: string; done: boolean }>;
   messageId: string | null;
   shown: string;
+  ended: boolean;
   /** Ends the loops of this turn. */
   readonly over: AbortController;
   work: Promise<void>;
 }
 
+interface Board {
+  readonly deps: LiveDeps;
+  readonly mode: StreamMode;
+  readonly signal: AbortSignal;
+  readonly expected: Map<InboxId, { readonly to: ChatAddress; readonly scope: "dm" | "group" }>;
+  readonly turns: Map<TurnId, Watching>;
+  /** What is under way. */
+  readonly running: Set<Promise<void>>;
+}
+
 export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal): Live {
-  const expected = new Map<InboxId, { readonly to: ChatAddress; readonly scope: "dm" | "group" }>();
-  const turns = new Map<TurnId, Watching>();
-  const running = new Set<Promise<void>>();
-  const keep = (work: Promise<void>): void => {
-    running.add(work);
-    void work.finally(() => running.delete(work));
-  };
-
-  const begin = (turnId: TurnId, ids: readonly InboxId[]): void => {
-    const again = turns.get(turnId);
-    if (again) {
-      again.text = ""; // what was said so far is void
-      again.tools.clear();
-      return;
-    }
-    const asked = ids.map((id) => expected.get(id)).findLast((one) => one !== undefined);
-    for (const id of ids) expected.delete(id);
-    if (!asked) return;
-    const one: Watching = {
-      ...{ turnId, to: asked.to, gapMs: asked.scope === "dm" ? EDIT_MS : GROUP_EDIT_MS, text: "", shown: "" },
-      ...{ tools: new Map(), messageId: null, over: new AbortController(), work: Promise.resolve() },
-    };
-    turns.set(turnId, one);
-    const until = AbortSignal.any([signal, one.over.signal]);
-    one.work = showPreview(deps, one, mode, until);
-    keep(one.work);
-    keep(showTyping(deps, one, until));
-  };
-
-  const finish = async (turnId: TurnId): Promise<string | null> => {
-    const one = turns.get(turnId);
-    one?.over.abort();
-    await one?.work;
-    turns.delete(turnId);
-    return one?.messageId ?? (await deps.facts.get(previewKey(turnId)));
-  };
-
-  const remove = async (turnId: TurnId, until: AbortSignal): Promise<void> => {
-    const messageId = (await deps.facts.get(previewKey(turnId))) ?? null;
-    const to = turns.get(turnId)?.to;
-    if (messageId === null || !to) return;
-    await deps.api.call("deleteMessage", { chat_id: to.chat, message_id: Number(messageId) }, until).catch(note(deps));
-    await deps.facts.forget(previewKey(turnId));
-  };
-
-  const ended = async (turnId: TurnId): Promise<void> => {
-    const one = turns.get(turnId);
-    if (!one) return;
-    one.over.abort();
-    await deps.clock.sleep(UNCLAIMED_MS, signal).catch(() => undefined); // stopping: the next life has its note
-    if (signal.aborted || turns.get(turnId) !== one) return;
-    await one.work;
-    await remove(turnId, signal);
-    turns.delete(turnId);
-  };
-
+  const board: Board = { deps, mode, signal, expected: new Map(), turns: new Map(), running: new Set() };
+  const { turns, expected } = board;
   const listening = [
-    deps.events.on("turn.started", ({ turnId, inboxIds }) => begin(turnId, inboxIds)),
+    deps.events.on("turn.started", ({ turnId, inboxIds }) => begin(board, turnId, inboxIds)),
     deps.events.on("turn.delta", ({ turnId, text }) => {
       const one = turns.get(turnId);
       if (one && one.text.length < PREVIEW_CHARS) one.text += text;
@@ -126,40 +83,92 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       const tools = turns.get(turnId)?.tools;
       if (tools && tools.size < MAX_TOOLS) tools.set(callId, { tool, done: status !== "running" });
     }),
-    deps.events.on("turn.ended", ({ turnId }) => keep(ended(turnId))),
+    deps.events.on("turn.ended", ({ turnId }) => keep(board, ended(board, turnId))),
   ];
-
   return {
     expect(id, to, scope) {
-      if (expected.size >= MAX_EXPECTED) expected.delete(expected.keys().next().value as InboxId);
+      const [oldest] = expected.keys();
+      if (expected.size >= MAX_EXPECTED && oldest !== undefined) expected.delete(oldest);
       expected.set(id, { to, scope });
     },
-    finish,
+    async finish(turnId) {
+      const one = turns.get(turnId);
+      one?.over.abort();
+      await one?.work;
+      turns.delete(turnId);
+      return one?.messageId ?? (await deps.facts.get(previewKey(turnId)));
+    },
     async drop(turnId, until) {
       const one = turns.get(turnId);
       if (!one) return;
       one.over.abort();
       await one.work;
-      await remove(turnId, until);
+      await remove(board, turnId, until);
+      if (one.ended) turns.delete(turnId);
       // what follows is shown below what is said now
-      const fresh: Watching = { ...one, text: "", shown: "", messageId: null, over: new AbortController() };
-      turns.set(turnId, fresh);
-      const again = AbortSignal.any([signal, fresh.over.signal]);
-      fresh.work = showPreview(deps, fresh, mode, again);
-      keep(fresh.work);
-      keep(showTyping(deps, fresh, again));
+      else watch(board, { ...one, text: "", shown: "", messageId: null, over: new AbortController() });
     },
     async forget(turnId) {
       turns.delete(turnId);
       await deps.facts.forget(previewKey(turnId));
     },
     async settled() {
-      await Promise.all(running);
+      await Promise.all(board.running);
     },
     [Symbol.dispose]() {
       for (const one of listening) one[Symbol.dispose]();
     },
   };
+}
+
+function keep({ running }: Board, work: Promise<void>): void {
+  running.add(work);
+  void work.finally(() => running.delete(work));
+}
+
+function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
+  const again = board.turns.get(turnId);
+  if (again) {
+    again.text = ""; // what was said so far is void
+    again.tools.clear();
+    return;
+  }
+  const asked = ids.map((id) => board.expected.get(id)).findLast((one) => one !== undefined);
+  for (const id of ids) board.expected.delete(id);
+  if (!asked) return;
+  watch(board, {
+    ...{ turnId, to: asked.to, gapMs: asked.scope === "dm" ? EDIT_MS : GROUP_EDIT_MS, text: "", shown: "" },
+    ...{ ended: false, tools: new Map(), messageId: null, over: new AbortController(), work: Promise.resolve() },
+  });
+}
+
+function watch(board: Board, one: Watching): void {
+  board.turns.set(one.turnId, one);
+  const until = AbortSignal.any([board.signal, one.over.signal]);
+  one.work = showPreview(board.deps, one, board.mode, until);
+  keep(board, one.work);
+  keep(board, showTyping(board.deps, one, until));
+}
+
+async function remove({ deps, turns }: Board, turnId: TurnId, until: AbortSignal): Promise<void> {
+  const messageId = await deps.facts.get(previewKey(turnId));
+  const to = turns.get(turnId)?.to;
+  if (messageId === null || !to) return;
+  await deps.api.call("deleteMessage", { chat_id: to.chat, message_id: Number(messageId) }, until).catch(note(deps));
+  await deps.facts.forget(previewKey(turnId));
+}
+
+async function ended(board: Board, turnId: TurnId): Promise<void> {
+  const { deps, turns, signal } = board;
+  const one = turns.get(turnId);
+  if (!one) return;
+  one.ended = true;
+  one.over.abort();
+  await deps.clock.sleep(UNCLAIMED_MS, signal).catch(() => undefined); // stopping: the next life has its note
+  if (signal.aborted || turns.get(turnId) !== one) return;
+  await one.work;
+  await remove(board, turnId, signal);
+  turns.delete(turnId);
 }
 
 const previewKey = (turnId: TurnId): string => `preview:${turnId}`;

@@ -5,6 +5,7 @@
 import { SendError, type SendReceipt } from "../../../contracts/channel.ts";
 import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
+import { orAborted } from "../../../kit/deferred.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { ChatRests } from "../api/chat-rests.ts";
 import { isRefused, toSendError } from "../api/faults.ts";
@@ -71,7 +72,7 @@ async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<v
 
 async function begin({ previews }: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<Progress> {
   if (part.part < 0) await previews.drop(part.turnId, signal);
-  return { sent: [], preview: part.part === 0 ? await previews.finish(part.turnId) : null };
+  return { sent: [], preview: part.part === 0 ? await orAborted(previews.finish(part.turnId), signal) : null };
 }
 
 interface Doing {

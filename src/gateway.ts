@@ -139,10 +139,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const attached = attachedFiles({ log, store, config }, options);
   const telling = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
-  const doing = { media: store.media, attached, files, delegations };
-  answer(life, config, { ...deps, ...way, ...telling, ...doing, hooks, events, pool });
+  const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), files, delegations };
+  answer(life, config, { ...deps, ...way, ...telling, ...having, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, plugins, automation, platforms, openPool, token };

@@ -63,6 +63,7 @@ const CALLS_OUT = ["src/kit/outside/"];
 /** Folders that may import a library; tests and scripts may import any of these. An empty list means those alone. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
+  "bun:jsc": [],
   kysely: ["src/store/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],

@@ -118,7 +118,7 @@ describe("a message", () => {
 
 describe("a command", () => {
   const FOR_ALL = ["help", "new", "reset", "stop", "resume", "role"];
-  const FOR_MEMBERS = ["status", "queue", "context", "usage", "model", "think", "compact", "name"];
+  const FOR_MEMBERS = ["cron", "status", "queue", "context", "usage", "model", "think", "compact", "name"];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],
     member: [...FOR_ALL, ...FOR_MEMBERS],

@@ -99,7 +99,9 @@ test("the numbers count the turn, its tool and the process that answered it", as
   expect(metrics.tools).toMatchObject([{ tool: "session_status", success: 1, error: 0, latency: { count: 1 } }]);
   expect(metrics.pool.spawned).toBeGreaterThanOrEqual(1);
   expect(metrics.rssBytes).toBeGreaterThan(10_000_000);
-  for (const { count } of Object.values(metrics.latency)) expect(count).toBe(1);
+  const { delegation, ...ofTheTurn } = metrics.latency;
+  for (const { count } of Object.values(ofTheTurn)) expect(count).toBe(1);
+  expect([delegation.count, metrics.delegations]).toEqual([0, { done: 0, failed: 0, refused: 0 }]);
   const { queued, lease, firstToken, turn, answer } = metrics.latency;
   expect(answer.p50).toBeGreaterThanOrEqual((turn.p50 ?? Number.NaN) - 1); // the turn's own time is in whole milliseconds
   expect(answer.p50).toBeLessThanOrEqual(tookMs + 5);

@@ -185,18 +185,15 @@ describe("an agent that does whatever it is told", () => {
   });
 
   test("is told no in a form that a model can read", async () => {
+    const call = { kind: "tools", calls: [{ name: "t_free", input: {} }] } as const;
     await using world = await realTools({
       tools: armed([]),
-      script: ({ messages }) =>
-        messages.at(-1)?.role === "user" ? { kind: "tools", calls: [{ name: "t_elevated", input: {} }] } : says("oh"),
+      rules: { limits: { t_free: { calls: 1, perMs: 60_000 } } },
+      script: ({ messages }) => (messages.filter(({ role }) => role === "tool").length < 2 ? call : says("oh")),
     });
-    await world.turn("do it", guest, "session-no.jsonl");
+    await world.turn("do it, twice", guest, "session-no.jsonl");
     const told = textOf(world.provider.requests.at(-1)?.messages.at(-1)?.content);
-    expect(JSON.parse(told)).toEqual({
-      status: "blocked",
-      tool: "t_elevated",
-      reason: "t_elevated may not be used here: only owners may use it.",
-    });
+    expect(JSON.parse(told)).toEqual({ status: "blocked", tool: "t_free", reason: expect.stringContaining("t_free") });
   });
 });
 

@@ -1,7 +1,8 @@
 /** A gateway whose model says what the tests of the page need: failures, hostile answers, and one that stops halfway. */
-import { type FakeReply, type ProviderRequest, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { asked } from "./whole-fixture.ts";
 
 export interface ScriptedGateway extends AsyncDisposable {
   readonly gateway: GatewayProcess;
@@ -30,7 +31,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const home: TempHome = await tempHome();
   const asked = new Map<string, number>();
   const provider = await startFakeProvider((request) => {
-    const question = questionOf(request);
+    const question = asked(request);
     const times = (asked.get(question) ?? 0) + 1;
     asked.set(question, times);
     return answer(question, times);
@@ -46,7 +47,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
       gateway = await startGatewayProcess({ home: home.path, port: Number(new URL(gateway.url).port) });
     },
     imagesIn(question) {
-      const request = provider.requests.findLast((one) => questionOf(one).includes(question));
+      const request = provider.requests.findLast((one) => asked(one).includes(question));
       const content = request?.messages.findLast(({ role }) => role === "user")?.content;
       return Array.isArray(content) ? content.filter((part) => part.type === "image_url").length : 0;
     },
@@ -67,10 +68,4 @@ function answer(question: string, times: number): FakeReply {
   return times === 1
     ? says("Half of the", new Promise<never>(() => undefined))
     : says("Half of the", " answer,", " and the rest.");
-}
-
-function questionOf(request: ProviderRequest): string {
-  const content = request.messages.findLast(({ role }) => role === "user")?.content;
-  if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map((part) => String(part.text ?? "")).join("\n") : "";
 }

@@ -56,7 +56,7 @@ describe("pi-gw route", () => {
 
   test("says who is refused, and whether they would hear of it", async () => {
     const stranger = await routed("--channel", "telegram", "--peer", "telegram:user:9");
-    expect(stranger.out).toStartWith("refused   unknown_sender: ");
+    expect(stranger.out).toStartWith("refused   not_paired: ");
     const group = await routed(
       "--channel",
       "telegram",

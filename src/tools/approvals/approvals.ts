@@ -26,6 +26,8 @@ export const MAX_OPEN = 100;
 interface Open {
   readonly shown: PendingApproval;
   readonly answer: Deferred<ApprovalAnswer>;
+  /** Before that nobody sees it: what was shown survives a crash. */
+  stored: boolean;
 }
 
 export function createApprovals(deps: ApprovalsDeps, options: () => { readonly waitMs: number }): Approvals {
@@ -64,7 +66,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
   };
 
   return {
-    pending: () => [...open.values()].map(({ shown }) => shown),
+    pending: () => [...open.values()].filter(({ stored }) => stored).map(({ shown }) => shown),
     async decide(id, decision, by) {
       const entry = open.get(id);
       if (!entry || deps.clock.now() >= entry.shown.expiresAt) return "unknown";
@@ -76,7 +78,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       if (signal.aborted) return "expired";
       if (isFull(open, caller.sessionKey)) return "full";
       const { waitMs } = options();
-      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred() };
+      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred(), stored: false };
       open.set(entry.shown.id, entry); // counts from now on, and cannot be answered before it is stored
       return wait(deps, { entry, question, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
     },
@@ -101,6 +103,7 @@ async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal):
     forget();
     throw error; // the gate says that nothing was run
   }
+  entry.stored = true;
   const { id: approvalId, tool, sessionKey } = shown;
   deps.log.info("approval asked", { approvalId, tool, sessionKey, principal: shown.principal });
   deps.events.emit("approval", { ...shown, decision: null });

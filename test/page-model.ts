@@ -2,7 +2,7 @@
 import { type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { asked } from "./whole-fixture.ts";
+import { asked as questionOf } from "./whole-fixture.ts";
 
 export interface ScriptedGateway extends AsyncDisposable {
   readonly gateway: GatewayProcess;
@@ -31,7 +31,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const home: TempHome = await tempHome();
   const asked = new Map<string, number>();
   const provider = await startFakeProvider((request) => {
-    const question = asked(request);
+    const question = questionOf(request);
     const times = (asked.get(question) ?? 0) + 1;
     asked.set(question, times);
     return answer(question, times);
@@ -47,7 +47,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
       gateway = await startGatewayProcess({ home: home.path, port: Number(new URL(gateway.url).port) });
     },
     imagesIn(question) {
-      const request = provider.requests.findLast((one) => asked(one).includes(question));
+      const request = provider.requests.findLast((one) => questionOf(one).includes(question));
       const content = request?.messages.findLast(({ role }) => role === "user")?.content;
       return Array.isArray(content) ? content.filter((part) => part.type === "image_url").length : 0;
     },

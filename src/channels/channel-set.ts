@@ -12,6 +12,8 @@ export interface ChannelSet {
 }
 
 export interface ChannelSetOptions {
+  /** Of the gateway's own, those that no person writes to: there to be sent to, and not listed. */
+  readonly inner?: readonly Channel[];
   /** Put around every channel, for who wants to know what goes through it. */
   readonly around?: (channel: Channel) => Channel;
   /** They come and go. */
@@ -21,9 +23,10 @@ export interface ChannelSetOptions {
 /** `own`: served by the gateway itself, there from start to stop. */
 export function createChannelSet(
   own: readonly Channel[],
-  { around = (channel) => channel, platforms = () => null }: ChannelSetOptions = {},
+  { inner = [], around = (channel) => channel, platforms = () => null }: ChannelSetOptions = {},
 ): ChannelSet {
-  const open = new Map(own.map((channel) => [channel.id, around(channel)]));
+  const open = new Map([...own, ...inner].map((channel) => [channel.id, around(channel)]));
+  const unlisted = new Set(inner.map(({ id }) => id));
   const wrapped = new WeakMap<Channel, Channel>();
   const resting = new Set<Channel>();
   const ofPlatform = (id: string): Channel | undefined => {
@@ -50,7 +53,9 @@ export function createChannelSet(
       };
     },
     health: () => [
-      ...[...open.values()].map((channel) => ({ id: channel.id, ...channel.health() })),
+      ...[...open.values()]
+        .filter(({ id }) => !unlisted.has(id))
+        .map((channel) => ({ id: channel.id, ...channel.health() })),
       ...(platforms()?.health() ?? []),
     ],
   };

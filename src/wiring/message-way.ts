@@ -44,8 +44,9 @@ export async function openMessageWay(
   stopping: AbortSignal,
 ) {
   const { clock, log, events, store, pool, hooks } = parts;
-  const own = [...Object.values(parts.named), ...parts.inner];
-  const channels = createChannelSet(own, { around: tellSent({ hooks }), platforms: () => platforms });
+  const { inner } = parts;
+  const around = tellSent({ hooks });
+  const channels = createChannelSet(Object.values(parts.named), { inner, around, platforms: () => platforms });
   const grants = await openRoleGrants(store.roleGrants);
   const pairing = await openPairing({ ...parts, store: store.pairings, grants, roles: () => config().roles });
   const doors = accessDoors(() => config().channels, pairing.isPaired);

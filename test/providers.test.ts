@@ -22,7 +22,7 @@ import {
   runs,
   statusOf,
   streamed,
-  textOf,
+  wordsOf,
   transcript,
   WHOLE_TEST_MS,
 } from "./whole-fixture.ts";
@@ -81,7 +81,7 @@ describe("an endpoint from models.providers", () => {
     expect(first?.authorization).toBe(`Bearer ${KEY}`);
     expect(first?.body).toMatchObject({ model: "fake-1", stream: true });
     expect(first?.tools).toContain("session_status");
-    expect(textOf(second?.messages.at(-1)?.content)).toContain("Model: fake/fake-1");
+    expect(wordsOf(second?.messages.at(-1)?.content)).toContain("Model: fake/fake-1");
   });
 
   test("streams: the first words are shown while the model is still speaking", async () => {
@@ -185,7 +185,7 @@ describe("memory", () => {
     const said = (words: string) =>
       requestsOf(words)[0]
         ?.messages.filter(({ role }) => role !== "system" && role !== "developer")
-        .map(({ content }) => textOf(content).trim());
+        .map(({ content }) => wordsOf(content).trim());
     expect(said("what is the cat called")).toEqual([
       "my cat is called Mimi",
       "fine, thank you",

@@ -22,7 +22,7 @@ import {
   problemOf,
   type RawSocket,
   streamed,
-  textOf,
+  wordsOf,
   transcript,
   WHOLE_TEST_MS,
 } from "./whole-fixture.ts";
@@ -35,8 +35,8 @@ let provider: FakeProvider;
 let gateway: GatewayProcess;
 
 const usersIn = ({ messages }: ProviderRequest): string[] =>
-  messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
-const lastIn = ({ messages }: ProviderRequest): string => textOf(messages.at(-1)?.content);
+  messages.filter(({ role }) => role === "user").map(({ content }) => wordsOf(content));
+const lastIn = ({ messages }: ProviderRequest): string => wordsOf(messages.at(-1)?.content);
 /** The requests of the conversation that began with these words. */
 const requestsOf = (first: string): string[][] => provider.requests.map(usersIn).filter(([one]) => one === first);
 

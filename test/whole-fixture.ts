@@ -123,7 +123,12 @@ export const FACTS = /^<gateway-facts ([\w-]{22})>\n([^]*?)\n<\/gateway-facts \1
 
 /** The words of the newest message from a person in a request to the model. */
 export function asked(request: ProviderRequest): string {
-  return told(request).replace(FACTS, "");
+  return wordsOf(request.messages.findLast(({ role }) => role === "user")?.content);
+}
+
+/** What somebody said, without what the gateway says before the words. */
+export function wordsOf(content: unknown): string {
+  return textOf(content).replace(FACTS, "");
 }
 
 /** The same as the model reads it, with what the gateway says before the words. */

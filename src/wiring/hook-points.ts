@@ -66,6 +66,9 @@ function asking(deps: HookPointDeps, batch: Batch): Batch {
   let asked: Promise<readonly ReplyPart[]> | null = null; // a store that is full is tried again; plugins are asked once
   return {
     ...batch,
+    get entries() {
+      return batch.entries; // grows while the turn runs
+    },
     async finish(end) {
       if (deps.hooks.of("message_sending").length === 0) return batch.finish(end);
       asked ??= Promise.all(end.reply.map((part) => askAbout(deps, batch, part)));

@@ -1,4 +1,5 @@
 /** What the tests of a whole gateway share: reading answers the way a script would, and waiting for facts with a deadline. Starts nothing. */
+import { FACTS, textOf, wordsOf } from "../src/testing/worlds/model-words.ts";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
@@ -12,6 +13,8 @@ import {
   type GatewayProcessOptions,
   startGatewayProcess,
 } from "../src/testing/whole/gateway-process.ts";
+
+export { FACTS, textOf, wordsOf };
 
 /** For `setDefaultTimeout`: a start of pi takes a second, on a busy machine several. */
 export const WHOLE_TEST_MS = 60_000;
@@ -118,17 +121,9 @@ export async function* streamed(response: Response): AsyncGenerator<StreamedEven
   }
 }
 
-/** The block that the gateway puts before people's words. */
-export const FACTS = /^<gateway-facts ([\w-]{22})>\n([^]*?)\n<\/gateway-facts \1>\n\n/;
-
 /** The words of the newest message from a person in a request to the model. */
 export function asked(request: ProviderRequest): string {
   return wordsOf(request.messages.findLast(({ role }) => role === "user")?.content);
-}
-
-/** What somebody said, without what the gateway says before the words. */
-export function wordsOf(content: unknown): string {
-  return textOf(content).replace(FACTS, "");
 }
 
 /** The same as the model reads it, with what the gateway says before the words. */
@@ -139,12 +134,6 @@ export function told(request: ProviderRequest): string {
 /** The instructions in a request to the model. */
 export function instructions(request: ProviderRequest | undefined): string {
   return textOf(request?.messages.find(({ role }) => role === "system" || role === "developer")?.content);
-}
-
-export function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("");
 }
 
 export function agentPids(home: string): readonly number[] {

@@ -1,4 +1,5 @@
 /** An instant model provider in a process of its own, so that serving it does not slow down the side that is being measured. */
+import { wordsOf } from "../../../src/testing/worlds/model-words.ts";
 import { parseArgs } from "node:util";
 import { type FakeScript, says, startFakeProvider } from "../../../src/testing/fake-provider.ts";
 
@@ -50,10 +51,7 @@ function callsSince(messages: readonly { readonly role: string }[]): number {
 }
 
 function lastWords(messages: readonly { readonly role: string; readonly content: unknown }[]): string {
-  const content = messages.findLast(({ role }) => role === "user")?.content;
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("");
+  return wordsOf(messages.findLast(({ role }) => role === "user")?.content);
 }
 
 if (import.meta.main) {

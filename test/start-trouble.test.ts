@@ -23,7 +23,7 @@ import {
   SMALL_POOL,
   startFails,
   statusOf,
-  textOf,
+  wordsOf,
   transcript,
   WHOLE_TEST_MS,
 } from "./whole-fixture.ts";
@@ -229,7 +229,7 @@ describe("a full disk", () => {
     for (const pid of agentPids(gateway.home)) process.kill(pid, "SIGKILL");
     expect((await gateway.chat("go on", { session: "middle" })).body.content).toBe("gladly");
     const remembered = provider.requests.at(-1)?.messages.filter(({ role }) => role === "user") ?? [];
-    expect(remembered.map(({ content }) => textOf(content))).toEqual(["take your time", "go on", "go on"]);
+    expect(remembered.map(({ content }) => wordsOf(content))).toEqual(["take your time", "go on", "go on"]);
   });
 
   test.skipIf(!canMount)("stops a start in a sentence that names it", async () => {

@@ -19,7 +19,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
-import { createLanes, type NextWork } from "./lanes.ts";
+import { createLanes, type NextWork, type Removed } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { recovered, standing, type WorkKindOf } from "./recovered.ts";
 import { overflowWork, shortened, type Work } from "./work.ts";
@@ -192,16 +192,30 @@ function addOverflow(
   return position;
 }
 
-async function cancel(
-  world: QueueWorld,
-  { id, by }: { readonly id: InboxId; readonly by: Principal },
-  end: UnbegunReply,
-): Promise<Cancelled> {
+interface Asked {
+  readonly id: InboxId;
+  readonly by: Principal;
+}
+
+type Taken =
+  | { readonly kind: "taken"; readonly removed: Removed; readonly first: BatchEntry }
+  | { readonly kind: "unknown" | "not_waiting" };
+
+/** Out of its lane for now, if it is this sender's and still waits. */
+async function takeOut(world: QueueWorld, { id, by }: Asked): Promise<Taken> {
   const { lanes, clock } = world;
   if ((await world.store.inbox.senderOf(id)) !== by) return { kind: "unknown" };
   const removed = lanes.remove(id, clock.elapsed());
   const first = removed?.work.entries[0];
-  if (!removed || !first) return { kind: "not_waiting" };
+  return removed && first ? { kind: "taken", removed, first } : { kind: "not_waiting" };
+}
+
+async function cancel(world: QueueWorld, asked: Asked, end: UnbegunReply): Promise<Cancelled> {
+  const { clock } = world;
+  const taken = await takeOut(world, asked);
+  if (taken.kind !== "taken") return taken;
+  const { id } = asked;
+  const { removed, first } = taken;
   const { sessionKey, agentId } = removed.work;
   const turnId = world.ids.next("turn") as TurnId;
   const { address: to } = first.message;
@@ -219,16 +233,12 @@ async function cancel(
 }
 
 /** Taken out while it is stored, so that no turn begins with words that are about to change. */
-async function rewrite(
-  world: QueueWorld,
-  { id, by }: { readonly id: InboxId; readonly by: Principal },
-  text: string,
-): Promise<Rewritten> {
-  const { lanes, clock } = world;
-  if ((await world.store.inbox.senderOf(id)) !== by) return { kind: "unknown" };
-  const removed = lanes.remove(id, clock.elapsed());
-  const first = removed?.work.entries[0];
-  if (!removed || !first) return { kind: "not_waiting" };
+async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<Rewritten> {
+  const { clock } = world;
+  const taken = await takeOut(world, asked);
+  if (taken.kind !== "taken") return taken;
+  const { id } = asked;
+  const { removed, first } = taken;
   const { sessionKey, role } = removed.work;
   const message = { ...first.message, text };
   const kindOf = (one: typeof message) => world.workKind?.({ message: one, role }) ?? "talk";

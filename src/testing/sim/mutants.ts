@@ -61,7 +61,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a new message does not interrupt",
     file: "queue/queue.ts",
-    find: 'const interrupts = kind === "talk" && !entry.message.steer;',
+    find: 'const interrupts = kind === "talk" && byPerson && !entry.message.steer;',
     replace: "const interrupts = false;",
   },
   {

@@ -44,6 +44,7 @@ export const TYPES_ONLY: readonly { readonly from: string; readonly to: string }
 /** Folders that may import a library; tests and scripts may import any of these. An empty list means those alone. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
+  "bun:jsc": [],
   kysely: ["src/store/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],

@@ -16,6 +16,8 @@ export interface LoadSize {
   readonly burst: number;
   /** After so many answers memory is read: once early, once at the end. */
   readonly readMemoryAt: readonly [number, number];
+  /** False: what it holds at rest is of no interest. */
+  readonly rest?: boolean;
 }
 
 export interface LoadFigures {
@@ -24,9 +26,13 @@ export interface LoadFigures {
   readonly perSecond: number;
   readonly latencyMs: Spread;
   readonly rssMb: readonly [number, number];
+  /** When nobody has spoken for a few seconds. */
+  readonly restedRssMb: number;
 }
 
 const CONNECTIONS = 4;
+/** Long enough for the collector to have had its turn. */
+const REST_MS = 8_000;
 
 export async function measureLoad(size: LoadSize): Promise<LoadFigures> {
   await using provider = await startProviderProcess({ echo: true });
@@ -58,12 +64,14 @@ export async function measureLoad(size: LoadSize): Promise<LoadFigures> {
   await Promise.all(Array.from({ length: size.sessions }, (_, number) => talk(number)));
   const seconds = (performance.now() - started) / 1_000;
   for (const client of clients) client[Symbol.dispose]();
+  if (size.rest ?? true) await Bun.sleep(REST_MS);
   return {
     answered: latencies.length,
     outOfOrder: clients.reduce((sum, client) => sum + client.outOfOrder(), 0),
     perSecond: round(latencies.length / seconds),
     latencyMs: spread(latencies),
     rssMb: memory.read(),
+    restedRssMb: rssMb(gateway.pid),
   };
 }
 
@@ -94,6 +102,7 @@ export const load: Scenario = {
       { what: "  turns per second, every turn in another session", value: figures.perSecond, unit: "/s" },
       { what: `  memory of the gateway at message ${readMemoryAt[0]}`, value: early, unit: "MB" },
       { what: `  memory of the gateway at message ${readMemoryAt[1]}`, value: late, unit: "MB" },
+      { what: "  memory of the gateway at rest again", value: figures.restedRssMb, unit: "MB" },
       { what: "  growth in between", value: round((late / early - 1) * 100), unit: "%", ...atMost(5) },
     ];
   },

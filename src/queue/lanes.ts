@@ -40,7 +40,7 @@ export interface Lanes {
   /** What was offered waits for the next turn, and nothing more is offered to this one. */
   decline(key: SessionKey): void;
   /** Takes a waiting message out; null when there is none that could still be taken back. */
-  remove(id: InboxId, now: number): Removed | null;
+  remove(id: InboxId): Removed | null;
   mode(key: SessionKey): QueueMode | null;
   /** A lane that does not exist costs nothing and remembers nothing; the next message brings its mode along. */
   setMode(key: SessionKey, mode: QueueMode | null): void;
@@ -57,6 +57,8 @@ export interface Removed {
   readonly work: Work;
   /** Back to its place, with these words if it has others now. */
   restore(now: number, message?: InboundMessage): void;
+  /** It is over; what stood behind it goes on. */
+  gone(now: number): void;
 }
 
 /** However much keeps coming, a session is not kept waiting longer than this many quiet times. */
@@ -112,7 +114,7 @@ export function createLanes(): Lanes {
       running.closed = true;
       running.offered.clear();
     },
-    remove: (id, now) => remove(table, id, now),
+    remove: (id) => remove(table, id),
     mode: (key) => lane(key)?.mode ?? null,
     setMode(key, mode) {
       const chosen = lane(key);
@@ -178,7 +180,7 @@ function hide(waiting: Work[], id: InboxId): void {
 
 function offer(lane: Lane | undefined, wanted: (work: Work) => boolean): readonly BatchEntry[] {
   const running = lane?.running;
-  if (!lane || !running || running.closed || running.turn.stop.signal.aborted) return [];
+  if (!lane || !running || running.closed || lane.held > 0 || running.turn.stop.signal.aborted) return [];
   const room = MAX_JOINED - running.work.entries.length - running.offered.size;
   const count = steerable(lane.waiting, running.work, wanted);
   const entries = lane.waiting.slice(0, count).flatMap((work) => work.entries);
@@ -211,42 +213,43 @@ function takeEntry(waiting: Work[], at: number, id: InboxId): Work | null {
   return { ...work, entries: work.entries.filter((entry) => entry.id === id) };
 }
 
-function remove(table: LaneTable, id: InboxId, now: number): Removed | null {
+function remove(table: LaneTable, id: InboxId): Removed | null {
   for (const lane of table.lanes.values()) {
     const at = lane.waiting.findIndex(({ turnId, overflow, entries }) => {
       return turnId === null && !overflow && entries.some((entry) => entry.id === id);
     });
     if (at < 0 || lane.running?.offered.has(id)) continue;
     const ahead = new Set(lane.waiting.slice(0, at));
-    const { mode } = lane;
     const work = takeEntry(lane.waiting, at, id);
     if (!work) return null;
     moves.countWork(table, work, -1);
-    if (at === 0) standAgain(table, lane, now);
+    lane.held++;
+    moves.leaveLine(table, lane);
     const withWords = (message: InboundMessage | undefined): Work =>
       message ? { ...work, entries: work.entries.map((entry) => ({ ...entry, message })) } : work;
-    return { work, restore: (later, message) => putBack(table, withWords(message), { ahead, mode }, later) };
+    return {
+      work,
+      restore: (later, message) => putBack(table, lane, { work: withWords(message), ahead }, later),
+      gone: (later) => goOn(table, lane, later),
+    };
   }
   return null;
 }
 
 function putBack(
   table: LaneTable,
-  work: Work,
-  { ahead, mode }: { readonly ahead: ReadonlySet<Work>; readonly mode: QueueMode | null },
+  lane: Lane,
+  { work, ahead }: { readonly work: Work; readonly ahead: ReadonlySet<Work> },
   now: number,
 ): void {
-  const lane = moves.openLane(table, work.sessionKey);
-  lane.mode ??= mode;
   const place = lane.waiting.findLastIndex((one) => one.turnId !== null || ahead.has(one)) + 1;
   lane.waiting.splice(place, 0, work);
   moves.countWork(table, work, 1);
-  if (place === 0) standAgain(table, lane, now);
+  goOn(table, lane, now);
 }
 
-/** Its head may be another one now: it stands where that belongs. */
-function standAgain(table: LaneTable, lane: Lane, now: number): void {
-  moves.leaveLine(table, lane);
+function goOn(table: LaneTable, lane: Lane, now: number): void {
+  lane.held--;
   moves.queueUp(table, lane, now);
   moves.forgetIfEmpty(table, lane);
 }

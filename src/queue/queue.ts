@@ -203,9 +203,9 @@ type Taken =
 
 /** Out of its lane for now, if it is this sender's and still waits. */
 async function takeOut(world: QueueWorld, { id, by }: Asked): Promise<Taken> {
-  const { lanes, clock } = world;
+  const { lanes } = world;
   if ((await world.store.inbox.senderOf(id)) !== by) return { kind: "unknown" };
-  const removed = lanes.remove(id, clock.elapsed());
+  const removed = lanes.remove(id);
   const first = removed?.work.entries[0];
   return removed && first ? { kind: "taken", removed, first } : { kind: "not_waiting" };
 }
@@ -221,7 +221,9 @@ async function cancel(world: QueueWorld, asked: Asked, end: UnbegunReply): Promi
   const { address: to } = first.message;
   try {
     const about = { turnId, sessionKey, agentId, inboxIds: [id], to, at: clock.now() };
-    if (!(await world.store.turns.endUnbegun({ ...about, ...end }))) return { kind: "not_waiting" };
+    const ended = await world.store.turns.endUnbegun({ ...about, ...end });
+    removed.gone(clock.elapsed());
+    if (!ended) return { kind: "not_waiting" };
   } catch (error) {
     removed.restore(clock.elapsed());
     throw error;

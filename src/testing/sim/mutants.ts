@@ -338,8 +338,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "what was taken back still waits",
     file: "queue/queue.ts",
-    find: "const removed = lanes.remove(id, clock.elapsed());",
-    replace: "const removed = lanes.remove(id, clock.elapsed()); removed?.restore(clock.elapsed());",
+    find: "const removed = lanes.remove(id);",
+    replace: "const removed = lanes.remove(id); removed?.restore(world.clock.elapsed());",
   },
   {
     name: "what could not be taken back is dropped",

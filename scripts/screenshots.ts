@@ -59,8 +59,10 @@ async function arrange({ page, replies }: Visit, from: string | RegExp): Promise
     .first()
     .evaluate((row) => row.scrollIntoView({ block: "start" }));
   await page.mouse.move(0, 0);
-  // A still picture has no later part to jump to.
-  await page.locator(".jump").evaluate((button) => button.style.setProperty("display", "none"));
+  // A still picture has no later part to jump to; where all fits on the screen there is no button.
+  await page.locator(".jump").evaluateAll((buttons) => {
+    for (const button of buttons) button.setAttribute("style", "display: none");
+  });
 }
 
 await takePictures(dirname(import.meta.dir));

@@ -190,12 +190,14 @@ describe("trouble at Discord", () => {
 
 describe("a gateway that is killed", () => {
   test("while it answers goes on in the message it had begun, and forgets nothing that was said", async () => {
-    const gate = deferred<void>();
-    reply = () => says("Half an answer ", gate.promise, "never ends here");
+    const [more, gate] = [deferred<void>(), deferred<void>()];
+    reply = () => says("Half an answer ", more.promise, "that goes on ", gate.promise, "never ends here");
     tell("kill me now");
     const begun = () => ours().find(({ content }) => content.startsWith("Half an answer"));
-    const preview = await eventually(begun, (seen) => seen !== undefined);
-    await systemClock.sleep(200, NEVER);
+    await eventually(begun, (seen) => seen !== undefined);
+    more.resolve();
+    // edited, so the gateway knows which message it is: one that dies before it hears that cannot find it again
+    const preview = await eventually(begun, (seen) => seen?.content.includes("that goes on") === true);
     await gateway.kill();
     tell("and this came while you were away");
     reply = () => says("A whole answer");

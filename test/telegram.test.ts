@@ -1,6 +1,6 @@
 /** Telegram in a whole gateway: a fake Bot API on one side, a real pi on the other. What counts is what people see in the chat. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { deferred, type Deferred } from "../src/kit/deferred.ts";
+import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
@@ -154,23 +154,22 @@ describe("trouble at Telegram", () => {
 });
 
 describe("a gateway that is killed", () => {
-  let gate: Deferred<void>;
-
   test("while it answers goes on in the message it had begun, and forgets nothing that was said", async () => {
-    gate = deferred();
-    reply = () => says("Half an answer ", gate.promise, "never ends here");
+    const [more, gate] = [deferred<void>(), deferred<void>()];
+    reply = () => says("Half an answer ", more.promise, "that goes on ", gate.promise, "never ends here");
     tell("kill me now");
-    const preview = await eventually(
-      () => inChat(FRIEND.id).find(({ text }) => text.startsWith("Half an answer")),
-      (seen) => seen !== undefined,
-    );
+    const begun = () => inChat(FRIEND.id).find(({ text }) => text.startsWith("Half an answer"));
+    await eventually(begun, (seen) => seen !== undefined);
+    more.resolve();
+    // edited, so the gateway knows which message it is: one that dies before it hears that cannot find it again
+    const preview = await eventually(begun, (seen) => seen?.text.includes("that goes on") === true);
     await gateway.kill();
     const during = tell("and this came while you were away");
     reply = () => says("A whole answer");
     gate.resolve();
     gateway = await startGatewayProcess({ config: config(), home: gateway.home });
     await eventually(texts, (seen) => seen.filter((text) => text === "A whole answer").length === 2, 40_000);
-    expect(inChat(FRIEND.id).some(({ text }) => text.startsWith("Half an answer"))).toBe(false);
+    expect(begun()).toBeUndefined();
     expect(inChat(FRIEND.id).find(({ id }) => id === preview?.id)?.text).toBe("A whole answer");
     expect(api.waiting(TOKEN)).not.toContain(during);
     const questions = provider.requests.map(asked);

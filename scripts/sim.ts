@@ -82,7 +82,7 @@ async function playMutants(root: string): Promise<number> {
 }
 
 /** How it was noticed; null when it was not. */
-async function tryMutant(copy: string, { name, file, find, replace }: Mutant): Promise<string | null> {
+async function tryMutant(copy: string, { name, file, find, replace, seed = 1 }: Mutant): Promise<string | null> {
   const path = join(copy, "src", file);
   const source = await Bun.file(path).text();
   if (source.split(find).length !== 2) throw new Error(`"${name}" does not fit ${file} any more`);
@@ -91,7 +91,7 @@ async function tryMutant(copy: string, { name, file, find, replace }: Mutant): P
     source.replace(find, () => replace),
   );
   try {
-    const command = [process.execPath, "--no-env-file", "scripts/sim.ts", "--seeds", String(MUTANT_SEEDS)];
+    const command = [process.execPath, "--no-env-file", "scripts/sim.ts", "--seed", String(seed), "--seeds", String(MUTANT_SEEDS)];
     const child = Bun.spawn([...command, "--stop-at-first"], {
       cwd: copy,
       stdio: ["ignore", "pipe", "pipe"],

@@ -6,6 +6,8 @@ import { MUTANTS } from "../src/testing/sim/mutants.ts";
 import { runSeed } from "../src/testing/sim/run.ts";
 
 const SEEDS = 300;
+/** Rare worlds: a turn begun again with too many rights, and what was said later answered before what was said first. */
+const ONCE_BROKEN = [1499, 4749, 5859, 5927, 7647, 9435, 12267, 12663, 12921];
 const TWICE = 20;
 const LIMIT_MS = 120_000;
 
@@ -18,7 +20,7 @@ test(
     };
     const blank = blankDisk();
     const broken: Record<string, readonly string[]> = {};
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const seed of [...Array(SEEDS).keys().map((at) => at + 1), ...ONCE_BROKEN]) {
       const { broken: found, counts } = await runSeed(seed, blank);
       if (found.length > 0) broken[`npm run sim -- --seed ${seed}`] = found;
       for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += counts[name];

@@ -161,6 +161,38 @@ describe("a message for a session that steers", () => {
     expect([await fx.store.inbox.unfinished(), fx.pool.prompted.length]).toEqual([[], 1]);
   });
 
+  test("is noted with what joined before it and could not be: what was said later is never the turn's without it", async () => {
+    const { agent, goOn } = listener(2);
+    const noted = deferred<void>();
+    let failures = 1;
+    const stumbling = (real: Store): Store => ({
+      ...real,
+      turns: {
+        ...real.turns,
+        async join(more) {
+          if (failures-- > 0) throw new Error("disk full");
+          const kept = await real.turns.join(more);
+          noted.resolve();
+          return kept;
+        },
+      },
+    });
+    await using fx = await flow(agent, { mode: "steer", store: stumbling });
+    const speaking = fx.next("turn.delta");
+    await fx.ask("first");
+    const { turnId } = await speaking;
+    for (const text of ["second", "third"]) {
+      const joined = fx.next("turn.joined");
+      await fx.ask(text);
+      await joined;
+    }
+    await noted.promise;
+    const rows = await fx.store.inbox.unfinished();
+    expect(rows.map(({ turn }) => turn?.turnId)).toEqual([turnId, turnId, turnId]);
+    goOn.resolve();
+    await fx.replied();
+  });
+
   test("takes what came meanwhile along, as one, while the agent has not heard the one before", async () => {
     const gate = deferred<void>();
     const heard: string[] = [];

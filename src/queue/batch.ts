@@ -98,7 +98,8 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
       const ids = entries.map(({ id }) => id);
       joined.push(...ids);
       grown = lanes.join(sessionKey, ids) ?? grown;
-      await claim(world, { turnId: running.turnId, attempt: begun.attempt, inboxIds: ids });
+      // with those that could not be stored before: what was said later must not be the turn's without them
+      await claim(world, { turnId: running.turnId, attempt: begun.attempt, inboxIds: [...joined] });
     },
     decline: () => lanes.decline(sessionKey),
     async finish(end) {

@@ -92,6 +92,17 @@ describe("a full session", () => {
     expect([words(others), others.role]).toEqual([["by a guest", "by the owner"], "guest"]);
   });
 
+  test("gives a turn that is begun again no more rights than it had: those of the least who speak in it", async () => {
+    await using fx = await queueWorld({ maxTotal: 0 });
+    await fx.say("a", "by the owner", keep);
+    await fx.say("a", "by a guest", { ...keep, role: "guest", by: "G" });
+    const first = await fx.take();
+    await fx.restart();
+    const again = await fx.take();
+    expect([words(again), again.attempt]).toEqual([words(first), 2]);
+    expect([first.role, again.role]).toEqual(["guest", "guest"]);
+  });
+
   test("stops and interrupts for overflow too", async () => {
     await using fx = await full({ mode: "interrupt" });
     expect(fx.running.cancelled.reason).toBe("interrupted");

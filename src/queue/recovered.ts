@@ -2,7 +2,7 @@
 import type { TurnId } from "../contracts/ids.ts";
 import type { QueueEntry, WorkKind } from "../contracts/queue.ts";
 import type { UnfinishedRow } from "../contracts/store.ts";
-import { overflowWork, shortened, type Work } from "./work.ts";
+import { lesserRole, overflowWork, shortened, type Work } from "./work.ts";
 
 export type WorkKindOf = (entry: Pick<QueueEntry, "message" | "role">) => WorkKind;
 
@@ -67,9 +67,9 @@ function workOf(row: UnfinishedRow, kindOf: WorkKindOf, expiresAt: number): Work
   return { ...made, turnId, overflow: { through: id, hidden: overflow.hidden } };
 }
 
-/** One more row of the same turn. */
-function withMore(known: Work, { entries, overflow }: Work): Work {
-  const grown = { ...known, entries: [...known.entries, ...entries] };
+/** One more row of the same turn, which may do what the least of those who speak in it may. */
+function withMore(known: Work, { entries, overflow, role }: Work): Work {
+  const grown = { ...known, entries: [...known.entries, ...entries], role: lesserRole(known.role, role) };
   if (!overflow) return grown;
   return { ...grown, overflow: { through: overflow.through, hidden: overflow.hidden + (known.overflow?.hidden ?? 0) } };
 }

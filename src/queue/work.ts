@@ -31,6 +31,10 @@ export interface Work {
 export const OVERFLOW_CHARS = 280;
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
 
+export function lesserRole(one: Role, other: Role): Role {
+  return RANK[other] < RANK[one] ? other : one;
+}
+
 /** One answer goes to one chat: only what the same person said in the same place is joined. */
 export function joins(head: Work, next: Work): boolean {
   if (next.turnId !== null || next.alone) return false;
@@ -63,7 +67,7 @@ export function mergeOverflow(one: Work, more: Work): Work | null {
   return {
     ...one,
     entries: [...one.entries, ...more.entries],
-    role: RANK[more.role] < RANK[one.role] ? more.role : one.role,
+    role: lesserRole(one.role, more.role),
     priority: Math.max(one.priority, more.priority),
     expiresAt: Math.max(one.expiresAt ?? Infinity, more.expiresAt ?? Infinity),
     overflow: { hidden: one.overflow.hidden + more.overflow.hidden, through: more.overflow.through },

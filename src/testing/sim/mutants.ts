@@ -6,6 +6,8 @@ export interface Mutant {
   /** Occurs once in the file. */
   readonly find: string;
   readonly replace: string;
+  /** The first seed that shows it, where none of the first few hundred does. */
+  readonly seed?: number;
 }
 
 export const MUTANTS: readonly Mutant[] = [
@@ -364,5 +366,19 @@ export const MUTANTS: readonly Mutant[] = [
     file: "queue/lanes.ts",
     find: "moves.standRight(table, lane, now);",
     replace: "",
+  },
+  {
+    name: "a turn that is begun again has the rights of whoever spoke first in it",
+    file: "queue/recovered.ts",
+    find: "role: lesserRole(known.role, role) }",
+    replace: "role: known.role }",
+    seed: 1499,
+  },
+  {
+    name: "what joined a turn is noted alone, without what joined it before and could not be noted",
+    file: "queue/batch.ts",
+    find: "inboxIds: [...joined] }",
+    replace: "inboxIds: ids }",
+    seed: 9435,
   },
 ];

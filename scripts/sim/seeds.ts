@@ -20,6 +20,8 @@ const NOTHING: Played = { played: 0, failed: [], sums: {} };
 /** How many worlds a process plays between two reports. */
 const REPORT_EVERY = 25;
 const TRACE_LINES = 60;
+/** Lives that were killed leave waits behind that nobody ends, so a process plays so many worlds and gives its memory back. */
+const WORLDS_PER_PROCESS = 250;
 
 /** `onProgress` is told the sum of all shares whenever it has grown. */
 export async function playSeeds(
@@ -55,8 +57,13 @@ function shares({ first, count }: Seeds, processes: number): readonly Seeds[] {
 }
 
 async function playShare({ first, count }: Seeds, take: (more: Played) => void): Promise<void> {
+  for (let done = 0; done < count; done += WORLDS_PER_PROCESS)
+    await playInProcess({ first: first + done, count: Math.min(WORLDS_PER_PROCESS, count - done) }, take);
+}
+
+async function playInProcess({ first, count }: Seeds, take: (more: Played) => void): Promise<void> {
   const child = Bun.spawn([process.execPath, "--no-env-file", import.meta.path, String(first), String(count)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"], // when we are gone its input ends, and so does it
   });
   const decoder = new TextDecoder();
   let held = "";
@@ -91,4 +98,8 @@ function add(one: Played, other: Played): Played {
   return { played: one.played + other.played, failed: [...one.failed, ...other.failed], sums };
 }
 
-if (import.meta.main) await play({ first: Number(process.argv[2]), count: Number(process.argv[3]) });
+if (import.meta.main) {
+  process.stdin.on("end", () => process.exit(1)).resume();
+  await play({ first: Number(process.argv[2]), count: Number(process.argv[3]) });
+  process.exit(0);
+}

@@ -91,7 +91,15 @@ async function tryMutant(copy: string, { name, file, find, replace, seed = 1 }: 
     source.replace(find, () => replace),
   );
   try {
-    const command = [process.execPath, "--no-env-file", "scripts/sim.ts", "--seed", String(seed), "--seeds", String(MUTANT_SEEDS)];
+    const command = [
+      process.execPath,
+      "--no-env-file",
+      "scripts/sim.ts",
+      "--seed",
+      String(seed),
+      "--seeds",
+      String(MUTANT_SEEDS),
+    ];
     const child = Bun.spawn([...command, "--stop-at-first"], {
       cwd: copy,
       stdio: ["ignore", "pipe", "pipe"],

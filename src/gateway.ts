@@ -23,7 +23,7 @@ import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
 import type { Secret } from "./kit/secret.ts";
 import { openMessageWay } from "./wiring/message-way.ts";
-import { createClientStream, createEvents, createMetrics, startTranscripts } from "./observe/index.ts";
+import { createClientStream, createEvents, createMetrics, keepMemoryFlat, startTranscripts } from "./observe/index.ts";
 import { ownFiles, ownTools } from "./wiring/own-tools.ts";
 import { createHooks, startPlugins } from "./plugins/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
@@ -188,6 +188,7 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
   const folder = join(home, "logs", "transcripts");
   const settings = () => ({ ...config().logging, ...config().logging.transcripts });
   life.own("transcripts", startTranscripts({ ...deps, events }, folder, settings));
+  keepMemoryFlat({ ...deps, events });
   return events;
 }
 

@@ -20,7 +20,12 @@ test(
     };
     const blank = blankDisk();
     const broken: Record<string, readonly string[]> = {};
-    for (const seed of [...Array(SEEDS).keys().map((at) => at + 1), ...ONCE_BROKEN]) {
+    for (const seed of [
+      ...Array(SEEDS)
+        .keys()
+        .map((at) => at + 1),
+      ...ONCE_BROKEN,
+    ]) {
       const { broken: found, counts } = await runSeed(seed, blank);
       if (found.length > 0) broken[`npm run sim -- --seed ${seed}`] = found;
       for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += counts[name];

@@ -6,7 +6,7 @@ import type { Batch } from "../contracts/queue.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { inbound } from "../testing/messages.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
-import { createFactsTeller, FACTS_AGAIN_MS, type FactsNow, shouldTell, timeIn } from "./facts.ts";
+import { createCalendar, createFactsTeller, FACTS_AGAIN_MS, type FactsNow, shouldTell } from "./facts.ts";
 import { promptFor } from "./prompt.ts";
 
 const photo: MediaRef = { mediaId: "m1" as MediaId, name: 'a"b\n.png', mimeType: "image/png", bytes: 2_000 };
@@ -169,5 +169,5 @@ test.each([
   ["Asia/Kolkata", "2023-11-15T03:43+05:30"],
   ["America/St_Johns", "2023-11-14T18:43-03:30"],
 ])("the time in %s is written with its zone", (zone, written) => {
-  expect(timeIn(zone, 1_700_000_000_000)).toBe(written);
+  expect(createCalendar(zone).time(1_700_000_000_000)).toBe(written);
 });

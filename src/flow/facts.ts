@@ -45,6 +45,7 @@ export function createFactsTeller(
   options: { readonly zone: string } = { zone: hostZone() },
 ): FactsTeller {
   const told = new Map<string, Told>();
+  const calendar = createCalendar(options.zone);
 
   const remember = (file: string, facts: Told): void => {
     told.delete(file); // the newest is last
@@ -56,11 +57,13 @@ export function createFactsTeller(
   return {
     tell(batch, more = []) {
       const now = deps.clock.now();
-      const facts = factsOf(batch, now, options.zone);
+      const time = calendar.time(now);
+      const facts = factsOf(batch, now, time);
       const { name } = batch.sessionFile;
-      const lines = [...linesOf(batch, now, options.zone), ...causeOf(batch), ...more];
-      const needed = more.length > 0 || causeOf(batch).length > 0;
+      const cause = causeOf(batch);
+      const needed = more.length > 0 || cause.length > 0;
       if (!needed && !shouldTell(told.get(name) ?? null, facts).tell) return null;
+      const lines = [...linesOf(batch, `${time} ${calendar.weekday(now)} (${options.zone})`), ...cause, ...more];
       const { at, day, where, settledBytes } = facts;
       remember(name, { at, day, where, settledBytes });
       return block(deps.ids, "gateway-facts", { body: lines.join("\n") });
@@ -79,12 +82,12 @@ export function shouldTell(told: Told | null, now: FactsNow): Telling {
   return later ? { tell: true, because: "later" } : { tell: false, because: "known" };
 }
 
-function factsOf({ entries, role, sessionFile }: Batch, now: number, zone: string): FactsNow {
+function factsOf({ entries, role, sessionFile }: Batch, now: number, time: string): FactsNow {
   const [first] = entries;
   const { channel = "", account = "", chat = "", thread = "" } = first?.message.address ?? {};
   return {
     at: now,
-    day: timeIn(zone, now).slice(0, "2026-01-31".length),
+    day: time.slice(0, "2026-01-31".length),
     where: JSON.stringify([channel, account, chat, thread, first?.message.sender.principal, role]),
     settledBytes: sessionFile.settledBytes,
     group: first?.message.scope === "group",
@@ -93,11 +96,11 @@ function factsOf({ entries, role, sessionFile }: Batch, now: number, zone: strin
   };
 }
 
-function linesOf({ entries, role }: Batch, now: number, zone: string): readonly string[] {
+function linesOf({ entries, role }: Batch, time: string): readonly string[] {
   const [first] = entries;
   const group = first?.message.scope === "group";
   return [
-    `time: ${timeIn(zone, now)} ${weekdayIn(zone, now)} (${zone})`,
+    `time: ${time}`,
     `channel: ${oneLine(first?.message.address.channel ?? "")}${group ? ", in a group" : ""}`,
     ...(group && first ? [`from: "${oneLine(first.message.sender.name)}" (${role})`] : []),
   ];
@@ -110,9 +113,15 @@ function causeOf({ entries: [first] }: Batch): readonly string[] {
   return origin === "cron" && address?.channel === "cron" ? [`job: ${oneLine(sender?.name ?? "")}`] : [];
 }
 
-/** `2026-01-31T14:03+01:00`. */
-export function timeIn(zone: string, ms: number): string {
-  const parts = new Intl.DateTimeFormat("en-CA", {
+interface Calendar {
+  /** `2026-01-31T14:03+01:00`. */
+  time(ms: number): string;
+  weekday(ms: number): string;
+}
+
+/** Made once: a formatter costs more to make than all it will ever format in a turn. */
+export function createCalendar(zone: string): Calendar {
+  const clock = new Intl.DateTimeFormat("en-CA", {
     timeZone: zone,
     hourCycle: "h23",
     year: "numeric",
@@ -121,14 +130,17 @@ export function timeIn(zone: string, ms: number): string {
     hour: "2-digit",
     minute: "2-digit",
     timeZoneName: "longOffset",
-  }).formatToParts(ms);
-  const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? "";
-  const offset = of("timeZoneName").replace("GMT", "") || "+00:00";
-  return `${of("year")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}${offset}`;
-}
-
-function weekdayIn(zone: string, ms: number): string {
-  return new Intl.DateTimeFormat("en-US", { timeZone: zone, weekday: "long" }).format(ms);
+  });
+  const weekdays = new Intl.DateTimeFormat("en-US", { timeZone: zone, weekday: "long" });
+  return {
+    time(ms) {
+      const parts = clock.formatToParts(ms);
+      const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? "";
+      const offset = of("timeZoneName").replace("GMT", "") || "+00:00";
+      return `${of("year")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}${offset}`;
+    },
+    weekday: (ms) => weekdays.format(ms),
+  };
 }
 
 function hostZone(): string {

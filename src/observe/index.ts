@@ -9,6 +9,7 @@ export { type LogDeps, type LogOptions, type LogSink, openLog } from "./log.ts";
 export type { ConsoleStyle } from "./log-console.ts";
 export { listLogFiles, type LogFileName } from "./log-files.ts";
 export { formatLogRecord, LOG_LEVELS, type LogLevel, type LogRecord, parseLogLine } from "./log-text.ts";
+export { keepMemoryFlat } from "./memory.ts";
 export { createMetrics, type MetricsDeps } from "./metrics/metrics.ts";
 export type { LogDisk } from "./log-writer.ts";
 export { createRedactor, type Redactor } from "./redact.ts";

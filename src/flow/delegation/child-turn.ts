@@ -6,7 +6,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
 import { noteTool } from "../converse.ts";
-import { timeIn } from "../facts.ts";
+import { createCalendar } from "../facts.ts";
 import type { SpanRecorder } from "../spans.ts";
 import { addUsage, type AgentEnding, NOTHING_USED } from "../turn-ending.ts";
 
@@ -102,7 +102,7 @@ function stopped({ request, timeoutMs }: ChildTurn, { reason }: AbortSignal) {
 function promptOf({ clock, ids }: ChildDeps, { from, task }: ChildTurn): PromptInput {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   const body = [
-    `time: ${timeIn(timeZone, clock.now())} (${timeZone})`,
+    `time: ${createCalendar(timeZone).time(clock.now())} (${timeZone})`,
     `asked by: agent ${oneLine(from)}`,
     "Nobody else reads along. Your last message is the answer it gets.",
   ].join("\n");

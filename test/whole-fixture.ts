@@ -22,7 +22,7 @@ const EVENTUALLY_MS = 15_000;
 const LOOK_EVERY_MS = 20;
 const NEVER = new AbortController().signal;
 
-export const SMALL_POOL = { min: 1, max: 2 } as const;
+export const SMALL_POOL = { min: 0, max: 2 } as const;
 
 /** The lines the documentation gives for an endpoint of one's own. */
 export function endpoint(provider: FakeProvider, model = "fake-1", apiKey = "a-key-for-tests-5521") {

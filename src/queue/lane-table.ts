@@ -20,8 +20,8 @@ export interface Lane {
   collecting: { readonly latestAt: number; dueAt: number; readonly collectMs: number } | null;
   /** Chosen for this session. */
   mode: QueueMode | null;
-  /** How many are taken out while the store decides about them. Nothing behind them may go first, so the lane stands still. */
-  held: number;
+  /** Messages about which the store is just deciding. Nothing behind them may go first, so the lane stands still. */
+  readonly held: Set<InboxId>;
 }
 
 interface Running {
@@ -59,13 +59,13 @@ export function createLaneTable(): LaneTable {
 export function openLane({ lanes }: LaneTable, key: SessionKey): Lane {
   const known = lanes.get(key);
   if (known) return known;
-  const lane: Lane = { key, waiting: [], running: null, inLine: null, collecting: null, mode: null, held: 0 };
+  const lane: Lane = { key, waiting: [], running: null, inLine: null, collecting: null, mode: null, held: new Set() };
   lanes.set(key, lane);
   return lane;
 }
 
 export function forgetIfEmpty(table: LaneTable, lane: Lane): void {
-  if (lane.running || lane.waiting.length > 0 || lane.held > 0) return;
+  if (lane.running || lane.waiting.length > 0 || lane.held.size > 0) return;
   leaveLine(table, lane);
   table.collecting.delete(lane);
   table.lanes.delete(lane.key);
@@ -79,7 +79,7 @@ export function countWork({ counts }: LaneTable, work: Work, sign: 1 | -1): void
 
 export function queueUp(table: LaneTable, lane: Lane, now: number): void {
   const [head] = lane.waiting;
-  if (!head || lane.running || lane.inLine || lane.collecting || lane.held > 0) return;
+  if (!head || lane.running || lane.inLine || lane.collecting || lane.held.size > 0) return;
   lane.inLine = lineFor(head, now);
   if (lane.inLine === "commands") return void table.commands.push(lane);
   table.talk.push(lane, head.priority, now);

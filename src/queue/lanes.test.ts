@@ -158,3 +158,36 @@ describe("a session that collects", () => {
     expect(taken(lanes, 1_010)).toEqual(["other"]);
   });
 });
+
+describe("a message that is held while the store decides about it", () => {
+  const heldOf = (lanes: Lanes, id: string) => {
+    const held = lanes.hold(id as InboxId);
+    if (!held) throw new Error(`${id} cannot be held`);
+    return held;
+  };
+  const joined = (...texts: readonly string[]): Work => ({
+    ...work("a"),
+    entries: texts.map((text) => ({ id: text as InboxId, message: inbound(text) })),
+  });
+
+  test("keeps its place among those it was joined with, whoever is let go first", () => {
+    const lanes = createLanes();
+    lanes.add(joined("one", "two", "three"), "head", 0); // a turn that could not be begun
+    const [two, three] = [heldOf(lanes, "two"), heldOf(lanes, "three")];
+    expect(taken(lanes, 0)).toBeNull();
+    two.letGo(0, inbound("two, changed"));
+    expect(taken(lanes, 0)).toBeNull(); // nothing goes before it is decided
+    three.letGo(0);
+    expect(taken(lanes, 0)).toEqual(["one", "two, changed", "three"]);
+  });
+
+  test("is held once, and leaves alone when it is over", () => {
+    const lanes = createLanes();
+    lanes.add(joined("one", "two"), "end", 0);
+    lanes.add(work("a", 10, "three"), "end", 0);
+    const one = heldOf(lanes, "one");
+    expect([lanes.hold("one" as InboxId), lanes.stats().waiting]).toEqual([null, 3]);
+    one.gone(0);
+    expect([taken(lanes, 0), lanes.stats().waiting]).toEqual([["two", "three"], 0]);
+  });
+});

@@ -39,8 +39,8 @@ export interface Lanes {
   join(key: SessionKey, ids: readonly InboxId[]): Work | null;
   /** What was offered waits for the next turn, and nothing more is offered to this one. */
   decline(key: SessionKey): void;
-  /** Takes a waiting message out; null when there is none that could still be taken back. */
-  remove(id: InboxId): Removed | null;
+  /** Keeps a waiting message where it is, and its lane with it, until it is decided; null when it can no longer be taken back. */
+  hold(id: InboxId): Held | null;
   mode(key: SessionKey): QueueMode | null;
   /** A lane that does not exist costs nothing and remembers nothing; the next message brings its mode along. */
   setMode(key: SessionKey, mode: QueueMode | null): void;
@@ -53,11 +53,12 @@ export type NextWork =
   | { readonly kind: "later"; readonly inMs: number }
   | { readonly kind: "none" };
 
-export interface Removed {
+export interface Held {
+  /** The message as a work of its own. */
   readonly work: Work;
-  /** Back to its place, with these words if it has others now. */
-  restore(now: number, message?: InboundMessage): void;
-  /** It is over; what stood behind it goes on. */
+  /** It goes on waiting, with these words if it has others now. */
+  letGo(now: number, message?: InboundMessage): void;
+  /** It is over; what stands behind it goes on. */
   gone(now: number): void;
 }
 
@@ -114,7 +115,7 @@ export function createLanes(): Lanes {
       running.closed = true;
       running.offered.clear();
     },
-    remove: (id) => remove(table, id),
+    hold: (id) => hold(table, id),
     mode: (key) => lane(key)?.mode ?? null,
     setMode(key, mode) {
       const chosen = lane(key);
@@ -180,7 +181,7 @@ function hide(waiting: Work[], id: InboxId): void {
 
 function offer(lane: Lane | undefined, wanted: (work: Work) => boolean): readonly BatchEntry[] {
   const running = lane?.running;
-  if (!lane || !running || running.closed || lane.held > 0 || running.turn.stop.signal.aborted) return [];
+  if (!lane || !running || running.closed || lane.held.size > 0 || running.turn.stop.signal.aborted) return [];
   const room = MAX_JOINED - running.work.entries.length - running.offered.size;
   const count = steerable(lane.waiting, running.work, wanted);
   const entries = lane.waiting.slice(0, count).flatMap((work) => work.entries);
@@ -213,43 +214,37 @@ function takeEntry(waiting: Work[], at: number, id: InboxId): Work | null {
   return { ...work, entries: work.entries.filter((entry) => entry.id === id) };
 }
 
-function remove(table: LaneTable, id: InboxId): Removed | null {
+function hold(table: LaneTable, id: InboxId): Held | null {
+  const isIt = ({ turnId, overflow, entries }: Work): boolean =>
+    turnId === null && !overflow && entries.some((entry) => entry.id === id);
   for (const lane of table.lanes.values()) {
-    const at = lane.waiting.findIndex(({ turnId, overflow, entries }) => {
-      return turnId === null && !overflow && entries.some((entry) => entry.id === id);
-    });
-    if (at < 0 || lane.running?.offered.has(id)) continue;
-    const ahead = new Set(lane.waiting.slice(0, at));
-    const work = takeEntry(lane.waiting, at, id);
-    if (!work) return null;
-    moves.countWork(table, work, -1);
-    lane.held++;
+    const work = lane.waiting.find(isIt);
+    if (!work || lane.held.has(id) || lane.running?.offered.has(id)) continue;
+    lane.held.add(id);
     moves.leaveLine(table, lane);
-    const withWords = (message: InboundMessage | undefined): Work =>
-      message ? { ...work, entries: work.entries.map((entry) => ({ ...entry, message })) } : work;
+    const goOn = (now: number): void => {
+      lane.held.delete(id);
+      moves.queueUp(table, lane, now);
+      moves.forgetIfEmpty(table, lane);
+    };
     return {
-      work,
-      restore: (later, message) => putBack(table, lane, { work: withWords(message), ahead }, later),
-      gone: (later) => goOn(table, lane, later),
+      work: { ...work, entries: work.entries.filter((entry) => entry.id === id) },
+      letGo(now, message) {
+        const at = lane.waiting.findIndex(isIt);
+        const known = lane.waiting[at];
+        if (known && message) lane.waiting[at] = withWords(known, id, message);
+        goOn(now);
+      },
+      gone(now) {
+        const over = takeEntry(lane.waiting, lane.waiting.findIndex(isIt), id);
+        if (over) moves.countWork(table, over, -1);
+        goOn(now);
+      },
     };
   }
   return null;
 }
 
-function putBack(
-  table: LaneTable,
-  lane: Lane,
-  { work, ahead }: { readonly work: Work; readonly ahead: ReadonlySet<Work> },
-  now: number,
-): void {
-  const place = lane.waiting.findLastIndex((one) => one.turnId !== null || ahead.has(one)) + 1;
-  lane.waiting.splice(place, 0, work);
-  moves.countWork(table, work, 1);
-  goOn(table, lane, now);
-}
-
-function goOn(table: LaneTable, lane: Lane, now: number): void {
-  lane.held--;
-  moves.queueUp(table, lane, now);
-  moves.forgetIfEmpty(table, lane);
+function withWords(work: Work, id: InboxId, message: InboundMessage): Work {
+  return { ...work, entries: work.entries.map((entry) => (entry.id === id ? { ...entry, message } : entry)) };
 }

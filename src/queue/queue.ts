@@ -19,7 +19,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } from "./batch.ts";
-import { createLanes, type NextWork, type Removed } from "./lanes.ts";
+import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { recovered, standing, type WorkKindOf } from "./recovered.ts";
 import { overflowWork, shortened, type Work } from "./work.ts";
@@ -197,51 +197,51 @@ interface Asked {
   readonly by: Principal;
 }
 
-type Taken =
-  | { readonly kind: "taken"; readonly removed: Removed; readonly first: BatchEntry }
+type Holding =
+  | { readonly kind: "held"; readonly held: Held; readonly first: BatchEntry }
   | { readonly kind: "unknown" | "not_waiting" };
 
-/** Out of its lane for now, if it is this sender's and still waits. */
-async function takeOut(world: QueueWorld, { id, by }: Asked): Promise<Taken> {
+/** Held where it is for now, if it is this sender's and still waits. */
+async function holdBack(world: QueueWorld, { id, by }: Asked): Promise<Holding> {
   const { lanes } = world;
   if ((await world.store.inbox.senderOf(id)) !== by) return { kind: "unknown" };
-  const removed = lanes.remove(id);
-  const first = removed?.work.entries[0];
-  return removed && first ? { kind: "taken", removed, first } : { kind: "not_waiting" };
+  const held = lanes.hold(id);
+  const first = held?.work.entries[0];
+  return held && first ? { kind: "held", held, first } : { kind: "not_waiting" };
 }
 
 async function cancel(world: QueueWorld, asked: Asked, end: UnbegunReply): Promise<Cancelled> {
   const { clock } = world;
-  const taken = await takeOut(world, asked);
-  if (taken.kind !== "taken") return taken;
+  const holding = await holdBack(world, asked);
+  if (holding.kind !== "held") return holding;
   const { id } = asked;
-  const { removed, first } = taken;
-  const { sessionKey, agentId } = removed.work;
+  const { held, first } = holding;
+  const { sessionKey, agentId } = held.work;
   const turnId = world.ids.next("turn") as TurnId;
   const { address: to } = first.message;
   try {
     const about = { turnId, sessionKey, agentId, inboxIds: [id], to, at: clock.now() };
     const ended = await world.store.turns.endUnbegun({ ...about, ...end });
-    removed.gone(clock.elapsed());
+    held.gone(clock.elapsed());
     if (!ended) return { kind: "not_waiting" };
   } catch (error) {
-    removed.restore(clock.elapsed());
+    held.letGo(clock.elapsed());
     throw error;
   } finally {
     world.ring();
   }
-  world.forget(removed.work);
+  world.forget(held.work);
   return { kind: "cancelled", turnId, sessionKey };
 }
 
-/** Taken out while it is stored, so that no turn begins with words that are about to change. */
+/** Held back while it is stored, so that no turn begins with words that are about to change. */
 async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<Rewritten> {
   const { clock } = world;
-  const taken = await takeOut(world, asked);
-  if (taken.kind !== "taken") return taken;
+  const holding = await holdBack(world, asked);
+  if (holding.kind !== "held") return holding;
   const { id } = asked;
-  const { removed, first } = taken;
-  const { sessionKey, role } = removed.work;
+  const { held, first } = holding;
+  const { sessionKey, role } = held.work;
   const message = { ...first.message, text };
   const kindOf = (one: typeof message) => world.workKind?.({ message: one, role }) ?? "talk";
   let changed = false;
@@ -251,7 +251,7 @@ async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<R
     changed = await world.store.inbox.rewrite(id, text, at);
     return changed ? { kind: "rewritten", sessionKey, message, at } : { kind: "not_waiting" };
   } finally {
-    removed.restore(clock.elapsed(), changed ? message : undefined);
+    held.letGo(clock.elapsed(), changed ? message : undefined);
     world.ring();
   }
 }

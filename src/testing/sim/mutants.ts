@@ -340,13 +340,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "what was taken back still waits",
     file: "queue/queue.ts",
-    find: "const removed = lanes.remove(id);",
-    replace: "const removed = lanes.remove(id); removed?.restore(world.clock.elapsed());",
+    find: "const held = lanes.hold(id);",
+    replace: "const held = lanes.hold(id); held?.letGo(world.clock.elapsed());",
   },
   {
     name: "what could not be taken back is dropped",
     file: "queue/queue.ts",
-    find: "removed.restore(clock.elapsed());",
+    find: "held.letGo(clock.elapsed());",
     replace: "",
   },
   {
@@ -358,8 +358,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a message that an agent is being told can be taken back",
     file: "queue/lanes.ts",
-    find: "if (at < 0 || lane.running?.offered.has(id)) continue;",
-    replace: "if (at < 0) continue;",
+    find: "if (!work || lane.held.has(id) || lane.running?.offered.has(id)) continue;",
+    replace: "if (!work || lane.held.has(id)) continue;",
   },
   {
     name: "overflow that grows while it stands in line as expired is answered by those who have no agent",

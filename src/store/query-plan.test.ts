@@ -167,11 +167,15 @@ async function jobStatements(jobs: JobStore): Promise<void> {
     ms: 1,
     turnId: null,
     retryAt: null,
+    seen: { ...after, revision: 2, nextAt: null },
     job: after,
     remove: false,
+    alert: "failing",
     at: 1,
   } as const;
   await jobs.end("r1", ended);
+  await jobs.alerts(5);
+  await jobs.alertTold("r1-1");
   await jobs.end("r2", { ...ended, remove: true });
   await jobs.begin("r1", "failed", 1);
   await jobs.retries(1, 10);

@@ -22,6 +22,8 @@ export interface EngineDeps {
   told(run: JobRun): void;
   /** Resolves when what the owner has to know cannot be lost any more. Told again under the same id, it is told once. */
   tellOwner(alert: JobAlert): Promise<void>;
+  /** Takes away what old runs leave behind elsewhere; from time to time. */
+  pruneSessions?(signal: AbortSignal): Promise<void>;
 }
 
 export interface Engine extends AsyncDisposable {
@@ -224,10 +226,11 @@ async function runNow(world: World, jobId: string, slot: number): Promise<JobRun
   return world.store.run(id);
 }
 
-async function prune({ store, clock, log }: World): Promise<void> {
+async function prune({ store, clock, log, pruneSessions, stopping }: World): Promise<void> {
   try {
     const dropped = await store.prune(clock.now() - KEEP_RUNS_MS, KEEP_RUNS_PER_JOB);
     if (dropped > 0) log.info("old runs dropped", { dropped });
+    await pruneSessions?.(stopping);
   } catch (error) {
     log.warn("old runs could not be dropped", { error });
   }

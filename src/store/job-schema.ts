@@ -52,6 +52,10 @@ export interface JobRunTable {
   written_at: number;
 }
 
+export interface DeadFileTable {
+  file: string;
+}
+
 export interface JobAlertTable {
   seq: Generated<number>;
   id: string;

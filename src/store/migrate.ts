@@ -13,7 +13,7 @@ import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
 import { channels } from "./migrations/020-channels.ts";
-import { jobAlerts } from "./migrations/022-job-alerts.ts";
+import { leftoversOfJobs } from "./migrations/022-leftovers-of-jobs.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -30,7 +30,7 @@ const STEPS: readonly Migration[] = [
   systemEvents,
   jobHomes,
   channels,
-  jobAlerts,
+  leftoversOfJobs,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -102,6 +102,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.roleGrants.list();
   await store.roleGrants.remove(OPERATOR);
   await jobStatements(store.jobs);
+  await store.runSessions.drop({ before: 1, keepPerJob: 2, limit: 5 });
+  await store.runSessions.deadFiles(5);
+  await store.runSessions.fileGone("x.jsonl");
   const stranger = { channel: "c", account: "a", principal: OPERATOR, name: "n", createdAt: 1, expiresAt: 2 };
   await store.pairings.put({ ...stranger, id: "p1", digest: "d", state: "pending", decidedAt: null, decidedBy: null });
   await store.pairings.list();

@@ -9,7 +9,7 @@ import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
-import type { JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
+import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
@@ -27,6 +27,7 @@ export interface Tables {
   jobs: JobTable;
   job_runs: JobRunTable;
   job_alerts: JobAlertTable;
+  dead_files: DeadFileTable;
   system_events: SystemEventTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;

@@ -13,6 +13,7 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
+import { pruneRunSessions } from "./run-sessions.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -168,6 +169,8 @@ function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
   const telling = {
     told: (run: JobRun) => parts.events.emit("cron.run", { run }),
     tellOwner: (alert: JobAlert) => alertOwner(parts, homes, alert),
+    pruneSessions: (signal: AbortSignal) =>
+      pruneRunSessions({ ...parts, runSessions: store.runSessions }, parts.home, signal),
   };
   const engine = startEngine({ ...parts, ...telling, store: store.jobs, times, starter: runs });
   at.engine = engine;

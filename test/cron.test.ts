@@ -104,6 +104,8 @@ describe("the words of a run", () => {
     await api("/jobs/cellar/run", "POST");
     const [run] = await ended("cellar");
     expect(run?.status).toBe("ran");
+    const own = await gateway.fetch(`/api/sessions/${encodeURIComponent(run?.sessionKey ?? "")}/transcript`);
+    expect(await own.text()).toContain("Swept.");
     const everywhere = [...(await replies("direct")), ...(await replies("main-chat"))];
     expect(everywhere.some(({ text }) => text.includes("Swept"))).toBe(false);
   });

@@ -1,5 +1,5 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
-import { agentProfiles, agentWorkspace, readChecklist } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
 import type { JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
@@ -102,6 +102,7 @@ export function createAutomation(parts: AutomationParts): Automation {
       poke: () => at.engine?.poke(),
       runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
     },
+    changed: () => parts.events.emit("status", { what: "jobs" }),
     isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {
@@ -166,11 +167,14 @@ function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
     },
     () => config().cron.maxRunsAtOnce,
   );
+  const pruning = {
+    runSessions: store.runSessions,
+    removeFile: (name: string) => removeSessionFile(parts.home, name),
+  };
   const telling = {
     told: (run: JobRun) => parts.events.emit("cron.run", { run }),
     tellOwner: (alert: JobAlert) => alertOwner(parts, homes, alert),
-    pruneSessions: (signal: AbortSignal) =>
-      pruneRunSessions({ ...parts, runSessions: store.runSessions }, parts.home, signal),
+    pruneSessions: (signal: AbortSignal) => pruneRunSessions({ ...parts, ...pruning }, signal),
   };
   const engine = startEngine({ ...parts, ...telling, store: store.jobs, times, starter: runs });
   at.engine = engine;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeSessionFile } from "../agents/index.ts";
 import type { RunSessionStore } from "../contracts/store/run-sessions.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
@@ -19,7 +20,7 @@ function played(old: number) {
     async drop({ before, limit }) {
       asked.push(before);
       const count = Math.min(limit, old - next);
-      for (let n = 0; n < count; n++) dead.add(`run-${next++}.jsonl`);
+      for (let n = 0; n < count; n++) dead.add(`session-${next++}.jsonl`);
       return count;
     },
     deadFiles: async (limit) => [...dead].slice(0, limit),
@@ -33,10 +34,11 @@ test("every file whose session is gone is taken away, and no other", async () =>
   const clock = createFakeClock(Date.UTC(2026, 5, 1));
   const { runSessions, dead, asked } = played(250);
   mkdirSync(join(home.path, "sessions"));
+  const removeFile = (name: string) => removeSessionFile(home.path, name);
   const fileOf = (name: string): string => join(home.path, "sessions", name);
-  const names = ["left-by-a-crash.jsonl", "run-0.jsonl", "run-249.jsonl", "still-used.jsonl"];
+  const names = ["left-by-a-crash.jsonl", "session-0.jsonl", "session-249.jsonl", "still-used.jsonl"];
   for (const name of names) writeFileSync(fileOf(name), "{}\n");
-  const pruning = pruneRunSessions({ clock, log: recordingLog(), runSessions }, home.path, NEVER);
+  const pruning = pruneRunSessions({ clock, log: recordingLog(), runSessions, removeFile }, NEVER);
   let over = false;
   void pruning.finally(() => (over = true));
   while (!over) await clock.advance(1_000); // it rests between two steps

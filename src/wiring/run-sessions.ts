@@ -1,6 +1,4 @@
 /** Takes away what old runs leave behind: their sessions, and the files in which agents kept them. A file goes after its rows, never before. */
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { RunSessionStore } from "../contracts/store/run-sessions.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
@@ -9,6 +7,8 @@ export interface RunSessionsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly runSessions: RunSessionStore;
+  /** A file that is gone already is fine. */
+  removeFile(name: string): Promise<void>;
 }
 
 /** As long as the rows of runs are kept, so that a run that is listed can be read. */
@@ -19,8 +19,7 @@ const PAUSE_MS = 50;
 
 /** A few at a time, with pauses: nobody waits for it, and nobody else shall. */
 export async function pruneRunSessions(
-  { clock, log, runSessions }: RunSessionsDeps,
-  home: string,
+  { clock, log, runSessions, removeFile }: RunSessionsDeps,
   signal: AbortSignal,
 ): Promise<void> {
   let sessions = 0;
@@ -28,7 +27,7 @@ export async function pruneRunSessions(
     const dropped = await runSessions.drop({ before: clock.now() - KEEP_MS, keepPerJob: KEEP_PER_JOB, limit: AT_ONCE });
     const files = await runSessions.deadFiles(AT_ONCE);
     for (const file of files) {
-      await rm(join(home, "sessions", file), { force: true });
+      await removeFile(file);
       await runSessions.fileGone(file);
     }
     sessions += dropped;

@@ -70,6 +70,10 @@ const PARAMS = () => ({
   nothing: checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false })),
 });
 
+async function abort(deps: MethodDeps, session: string): Promise<Result<"chat.abort">> {
+  return { aborted: deps.live.abort(await keyToRead(deps, session)) };
+}
+
 export function createMethods(
   deps: MethodDeps,
   limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
@@ -99,9 +103,7 @@ export function createMethods(
       if (await deps.webchat.takeReaction(id, sign)) return { reacted: true };
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
-    "chat.abort": method<"chat.abort">(params.session, async (asked) => ({
-      aborted: deps.live.abort(await keyOf(asked.session)),
-    })),
+    "chat.abort": method<"chat.abort">(params.session, ({ session }) => abort(deps, session)),
     "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>
       deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),
     ),

@@ -6,6 +6,7 @@ import { ChatView } from "./components/chat-view.tsx";
 import { Composer, keepDrafts, takeFiles } from "./components/composer.tsx";
 import { Header } from "./components/header.tsx";
 import { begin, closeDrawerWhenWide, drawer, focusSearch, isNarrow, minute, Sidebar } from "./components/sidebar.tsx";
+import { JobsView } from "./components/jobs/jobs-view.tsx";
 import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
 import { announced } from "./state/questions.ts";
@@ -63,6 +64,8 @@ function Shell() {
             <ChatView />
             <Composer />
           </>
+        ) : view.value === "jobs" ? (
+          <JobsView />
         ) : (
           <ToolsView />
         )}

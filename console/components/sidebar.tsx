@@ -2,8 +2,9 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { leave, list, moreSessions, newChat, search, searchFor, view } from "../state/session-page.ts";
+import type { View } from "../state/route.ts";
 import { nextTheme, theme } from "../state/theme.ts";
-import { Icon, Logo } from "./icons.tsx";
+import { Icon, type IconName, Logo } from "./icons.tsx";
 import { People } from "./people.tsx";
 import { SessionItem } from "./session-item.tsx";
 
@@ -68,17 +69,28 @@ export function Sidebar() {
           {!search.value && <kbd aria-hidden="true">/</kbd>}
         </label>
         <Sessions />
-        <a
-          class="foot-button"
-          href="#/tools"
-          aria-current={view.value === "chat" ? undefined : "page"}
-          onClick={() => (drawer.value = false)}
-        >
-          <Icon name="tools" size={18} /> Tools
-        </a>
+        <FootLink href="#/jobs" icon="clock" name="Jobs" views={["jobs"]} />
+        <FootLink href="#/tools" icon="tools" name="Tools" views={["tools", "calls"]} />
         <Foot />
       </nav>
     </>
+  );
+}
+
+interface FootLinkProps {
+  readonly href: string;
+  readonly icon: IconName;
+  readonly name: string;
+  /** Where one is, when this is the place. */
+  readonly views: readonly View[];
+}
+
+function FootLink({ href, icon, name, views }: FootLinkProps) {
+  const here = views.includes(view.value);
+  return (
+    <a class="foot-button" href={href} aria-current={here ? "page" : undefined} onClick={() => (drawer.value = false)}>
+      <Icon name={icon} size={18} /> {name}
+    </a>
   );
 }
 

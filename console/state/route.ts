@@ -30,10 +30,17 @@ export function hashOf(session: string): string {
   return CHAT_ID.test(chat) ? `#/chat/${chat}` : `#/session/${encodeURIComponent(session)}`;
 }
 
-export type View = "chat" | "tools" | "calls";
+export type View = "chat" | "tools" | "calls" | "jobs";
 
-/** What the page shows: a conversation, the tools there are, or what was called. */
+export const VIEW_TITLES: Readonly<Record<Exclude<View, "chat">, string>> = {
+  tools: "Tools",
+  calls: "Tools",
+  jobs: "Jobs",
+};
+
+/** What the page shows: a conversation, the tools there are, what was called, or the jobs. */
 export function viewOf(hash: string): View {
+  if (hash === "#/jobs") return "jobs";
   if (hash === "#/tools") return "tools";
   return hash === "#/tools/calls" ? "calls" : "chat";
 }

@@ -4,12 +4,12 @@ import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
-import { hearOf, readOpenWith } from "./questions.ts";
+import { hear, readOpenWith } from "./hear.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
 import { refreshPeople } from "./people.ts";
-import { codeOf, hashOf, newSessionKey, randomId, sessionOf, type View, viewOf } from "./route.ts";
+import { codeOf, hashOf, newSessionKey, randomId, sessionOf, type View, VIEW_TITLES, viewOf } from "./route.ts";
 import {
   addSend,
   changeSend,
@@ -55,7 +55,7 @@ export const shownSends = computed(() => visibleSends(sends.value, chat.value.ke
 export const openKey = computed(() => chat.value.key);
 export const turnRuns = computed(() => chat.value.live !== null && !chat.value.live.ended);
 export const title = computed(() => {
-  if (view.value !== "chat") return "Tools";
+  if (view.value !== "chat") return VIEW_TITLES[view.value];
   const known = list.value.items.find((one) => one.key === chat.value.key)?.title;
   return known || chat.value.items.find((item) => item.role === "user")?.text.slice(0, 80) || "New chat";
 });
@@ -179,7 +179,7 @@ function receive(event: WireEvent): void {
   batch(() => {
     chat.value = applyEvent(chat.value, event);
     if (event.event === "message") onMessage(event);
-    if (event.event === "approval") hearOf(event.data);
+    hear(event);
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();

@@ -194,3 +194,39 @@ test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choic
 ])("%s", (_name, ...[states, changes, asked, expected]) => {
   expect(choose(states, changes, asked)).toEqual(expected);
 });
+
+const job = { unattended: true } as const;
+const byJob = (sessionFile: string, since = 0): WorkerState => ({
+  at: "idle",
+  since,
+  served: { principal: me, role: "owner", unattended: true },
+  sessionFile,
+});
+const warm = { warmSince: 100, max: 3 } as const;
+
+test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choice]>([
+  ["one of a job before one of a person", [idle(me, "b", 1), byJob("c", 200)], warm, job, use(1, "same_principal")],
+  ["one that a person used long ago", [idle(me, "b", 99)], warm, job, use(0, "same_principal")],
+  ["a fresh one before one that a person uses", [idle(me, "b", 150), idle(null)], warm, job, use(1, "fresh")],
+  ["a new one before one that a person uses", [idle(me, "b", 150)], warm, job, spawn],
+  ["full: the person's all the same", [idle(me, "b", 150)], { ...warm, max: 1 }, job, use(0, "same_principal")],
+  ["starts held back", [idle(me, "b", 150)], { ...warm, mayStart: false }, job, use(0, "same_principal")],
+  [
+    "one is starting for it",
+    [idle(me, "b", 150), starting],
+    { ...warm, unclaimedStarts: 1 },
+    job,
+    { kind: "wait", because: "one_is_starting" },
+  ],
+  ["shared: not the one of another who uses it", [idle(you, "b", 150)], { ...warm, shared: true }, job, spawn],
+  ["its own session is open there", [idle(me, "a", 150)], warm, job, use(0, "session_is_open")],
+  [
+    "a person takes the longest unused, as ever",
+    [byJob("c", 200), idle(me, "b", 150)],
+    warm,
+    {},
+    use(1, "same_principal"),
+  ],
+])("work that nobody waits for: %s", (_name, states, changes, asked, expected) => {
+  expect(choose(states, changes, asked)).toEqual(expected);
+});

@@ -19,6 +19,8 @@ export interface Situation {
   readonly unclaimedStarts: number;
   /** False while starts are held back: too many at once, or a pause after failures. */
   readonly mayStart: boolean;
+  /** What somebody has used since then is kept for them while there is another way; without it nothing is. */
+  readonly warmSince?: number;
 }
 
 export interface Wanted {
@@ -26,6 +28,8 @@ export interface Wanted {
   readonly role: Role;
   readonly sessionFile: string;
   readonly profile: ProfileSignature;
+  /** Nobody waits for the answer. */
+  readonly unattended?: boolean;
 }
 
 export type Choice =
@@ -40,7 +44,10 @@ export type Choice =
 
 type IdleOne = Candidate & { readonly state: Extract<WorkerState, { at: "idle" }> };
 
-/** In this order: the session is open there → the same person's → fresh → anybody's, where people share → a new one → wait. */
+/**
+ * In this order: the session is open there → the same person's → fresh → anybody's, where people share → a new one → wait. What nobody waits
+ * for leaves a process alone that somebody has used a moment ago, as long as there is or can be another: going on there is quick for them.
+ */
 export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const inUse = situation.workers.some(({ state }) => state.at === "busy" && state.sessionFile === wanted.sessionFile);
   if (inUse) return { kind: "wait", because: "session_in_use" }; // two writers would tear the session apart
@@ -50,20 +57,30 @@ export function findBestMatch(wanted: Wanted, situation: Situation): Choice {
   const own = fitting.filter(({ state }) => state.served?.principal === wanted.principal);
   const open = (situation.shared ? fitting : own).find(({ state }) => state.sessionFile === wanted.sessionFile);
   if (open) return { kind: "use", worker: open.id, because: "session_is_open" };
-  const [resting] = own;
+  const [resting] = wanted.unattended ? leftAlone(own, situation) : own;
   if (resting) return { kind: "use", worker: resting.id, because: "same_principal" };
   const fresh = fitting.find(({ state }) => state.served === null);
   if (fresh) return { kind: "use", worker: fresh.id, because: "fresh" };
-  const [anyone] = situation.shared ? fitting : [];
+  const [anyone] = situation.shared ? (wanted.unattended ? leftAlone(fitting, situation) : fitting) : [];
   if (anyone) return { kind: "use", worker: anyone.id, because: "shared" };
 
-  if (situation.unclaimedStarts > 0) return { kind: "wait", because: "one_is_starting" };
-  if (!situation.mayStart) return { kind: "wait", because: "starts_held_back" };
   const alive = situation.workers.filter(({ state }) => state.at !== "dead").length;
+  if (situation.unclaimedStarts > 0) return { kind: "wait", because: "one_is_starting" };
+  const [warm] = situation.shared ? fitting : own;
+  const full = alive >= situation.max || !situation.mayStart;
+  if (warm && full) return { kind: "use", worker: warm.id, because: "same_principal" };
+  if (!situation.mayStart) return { kind: "wait", because: "starts_held_back" };
   if (alive < situation.max) return { kind: "spawn", because: "room_left" };
   const [foreign] = idle;
   if (foreign) return { kind: "replace", worker: foreign.id, because: "idle_of_another" };
   return { kind: "wait", because: "all_busy" };
+}
+
+/** Those that a person has not used a moment ago; first of them the ones that did such work before. */
+function leftAlone(idle: readonly IdleOne[], { warmSince = Infinity }: Situation): readonly IdleOne[] {
+  const unattended = ({ state }: IdleOne): boolean => state.served?.unattended === true;
+  const free = idle.filter((one) => unattended(one) || one.state.since < warmSince);
+  return [...free.filter(unattended), ...free.filter((one) => !unattended(one))];
 }
 
 /** What it was started with is enough, and it has served nobody of another role: what a role may do must not rub off on the next. */

@@ -65,7 +65,9 @@ export function workerOf(pool: Pool, id: number): Worker {
 
 export function wanted({ request }: Waiter, kind: Kind) {
   const { sessionFile, caller } = request;
-  return { principal: caller.principal, role: caller.role, sessionFile, profile: kind.signature };
+  const unattended = caller.cause === "cron" || caller.cause === "heartbeat";
+  const who = { principal: caller.principal, role: caller.role, ...(unattended ? { unattended } : {}) };
+  return { ...who, sessionFile, profile: kind.signature };
 }
 
 export function spares(pool: Pool): number {

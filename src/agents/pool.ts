@@ -22,6 +22,8 @@ import { DEAD, leased, ready, released } from "./worker-state.ts";
 const MAX_SILENCE_MS = 120_000;
 const MAX_REOPENS = 2;
 /** Where a process looks while it is only asked what it can do. Always empty. */
+/** So long a process stays with who spoke in it last, before work that nobody waits for takes it. */
+const WARM_MS = 60_000;
 const PROBE_FILE = "which-models.jsonl";
 
 export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {
@@ -128,6 +130,7 @@ function situation(pool: Pool, kind: Kind, claimed: number) {
     shared: isShared(pool),
     unclaimedStarts: Math.max(0, ofKind - claimed),
     mayStart: starts.length < pool.startsAtOnce && kind.starts.mayStart(),
+    warmSince: pool.deps.clock.elapsed() - WARM_MS,
   };
 }
 

@@ -11,6 +11,8 @@ import type { Principal, Role } from "../contracts/ids.ts";
 export interface Served {
   readonly principal: Principal;
   readonly role: Role;
+  /** Nobody was waiting for the answer: a job, a heartbeat. */
+  readonly unattended?: boolean;
 }
 
 export type WorkerState =
@@ -38,8 +40,8 @@ export function ready(state: WorkerState, now: number): WorkerState {
 
 export function leased(state: WorkerState, to: Served & { readonly sessionFile: string }, now: number): WorkerState {
   if (state.at !== "idle") return state;
-  const { principal, role, sessionFile } = to;
-  return { at: "busy", since: now, served: { principal, role }, sessionFile };
+  const { principal, role, sessionFile, unattended = false } = to;
+  return { at: "busy", since: now, served: { principal, role, ...(unattended ? { unattended } : {}) }, sessionFile };
 }
 
 export function released(state: WorkerState, now: number): WorkerState {

@@ -29,6 +29,7 @@ import type { NoteStore } from "./store/notes.ts";
 import type { PlaceStore } from "./store/places.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { ReactionStore } from "./store/reactions.ts";
+import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { ToolCallStore } from "./store/tool-calls.ts";
@@ -46,6 +47,7 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly systemEvents: SystemEventStore;
   readonly places: PlaceStore;
+  readonly runSessions: RunSessionStore;
   readonly conversations: ConversationStore;
   readonly roleGrants: RoleGrantStore;
   readonly notes: NoteStore;

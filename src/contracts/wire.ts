@@ -63,7 +63,7 @@ export interface WireMethods {
   };
   "cron.list": {
     params: { limit?: number; cursor?: string };
-    result: { items: readonly WireJob[]; next?: string };
+    result: { items: readonly WireListedJob[]; next?: string };
   };
   "cron.add": { params: WireJobInput; result: { job: WireJob } };
   "cron.update": { params: { id: string } & Partial<Omit<WireJobInput, "id">>; result: { job: WireJob } };
@@ -149,9 +149,14 @@ export interface WireJobInput extends Partial<Omit<JobSpec, "schedule" | "task" 
 
 export type WireJob = Omit<Job, "revision" | "anchorAt">;
 
+/** In a list: with the newest of its runs, if it has any. */
+export type WireListedJob = WireJob & { readonly lastRun?: WireRun };
+
 /** `reason` and `turnId` are absent where there is none. */
 export type WireRun = Omit<JobRun, "reason" | "turnId" | "retryAt"> & {
   readonly reason?: string;
   readonly turnId?: string;
   readonly retryAt?: number;
+  /** In the list of a job's runs: where it was worked on, when that is a session of its own. */
+  readonly sessionKey?: string;
 };

@@ -1,5 +1,5 @@
 /** What follows the end of a run: another try, an alert, a job that is switched off. A pure decision. */
-import type { Job, JobRun, JobState, RunOutcome } from "../contracts/automation/job.ts";
+import type { AlertKind, Job, JobRun, JobState, RunOutcome } from "../contracts/automation/job.ts";
 
 /** How long until a failed run is tried once more, by how often it was tried. */
 export const BACKOFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
@@ -13,7 +13,7 @@ export interface AfterRun {
   readonly because: string | null;
   readonly remove: boolean;
   /** The owner is told. */
-  readonly alert: "failing" | "disabled" | "recovered" | null;
+  readonly alert: AlertKind | null;
 }
 
 export function afterRun(

@@ -3,11 +3,11 @@ import { expect, test } from "bun:test";
 import { type Bug, runCrashWorld } from "../testing/schedule/crash-world.ts";
 import { createChance } from "../testing/sim/chance.ts";
 
-test("every slot has exactly one row, through crashes between any two steps, jumps of the clock and sleep", async () => {
-  const { slots, lives, jumps, wrong } = await runCrashWorld(createChance(1), { jobs: 100, hours: 29 });
+test("every slot has exactly one row and the owner is told of all trouble once, through crashes between any two steps, jumps of the clock and sleep", async () => {
+  const { slots, lives, jumps, alerts, wrong } = await runCrashWorld(createChance(1), { jobs: 100, hours: 29 });
   expect(wrong.slice(0, 20)).toEqual([]);
   expect(slots).toBeGreaterThan(45_000);
-  expect([lives > 30, jumps > 3]).toEqual([true, true]);
+  expect([lives > 30, jumps > 3, alerts > 5]).toEqual([true, true, true]);
 }, 120_000);
 
 const BUGS: Readonly<Record<string, Bug>> = {

@@ -3,7 +3,7 @@
  * half a minute, because the clock on the wall may be moved. What has come due is written first, in one transaction, and begun afterwards;
  * beginning twice is the same as once, so a crash in between is made good by beginning again.
  */
-import type { Job, JobFire, JobRun, JobStore, RunOutcome, RunStarter } from "../contracts/automation/job.ts";
+import type { Job, JobAlert, JobFire, JobRun, JobStore, RunOutcome, RunStarter } from "../contracts/automation/job.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -18,18 +18,13 @@ export interface EngineDeps {
   readonly store: JobStore;
   readonly times: Times;
   readonly starter: RunStarter;
-  /** Somebody wants to know how runs go: clients, the owner. Never waited for. */
-  told(news: JobNews): void;
+  /** Clients want to know how runs go. Never waited for. */
+  told(run: JobRun): void;
+  /** Resolves when what the owner has to know cannot be lost any more. Told again under the same id, it is told once. */
+  tellOwner(alert: JobAlert): Promise<void>;
+  /** Takes away what old runs leave behind elsewhere; from time to time. */
+  pruneSessions?(signal: AbortSignal): Promise<void>;
 }
-
-export type JobNews =
-  | { readonly kind: "run"; readonly run: JobRun }
-  | {
-      readonly kind: "alert";
-      readonly job: Job;
-      readonly alert: NonNullable<AfterRun["alert"]>;
-      readonly because: string;
-    };
 
 export interface Engine extends AsyncDisposable {
   /** Jobs were added or changed: look again. */
@@ -43,6 +38,7 @@ export interface Engine extends AsyncDisposable {
 /** The wall clock may jump; nobody tells a sleeping process. */
 const MAX_SLEEP_MS = 30_000;
 const MAX_JOBS_PER_STEP = 200;
+const MAX_ALERTS_PER_STEP = 20;
 const AFTER_TROUBLE_MS = 5_000;
 const KEEP_RUNS_MS = 7 * 86_400_000;
 const KEEP_RUNS_PER_JOB = 20;
@@ -97,7 +93,7 @@ async function recover(world: World): Promise<void> {
 }
 
 /** Writes what has come due, then begins it. "more": there was more than fits in one step. */
-async function step(world: World): Promise<"more" | "done"> {
+async function step(world: World): Promise<"more" | "done" | "trouble"> {
   const now = world.clock.now();
   const due = await world.store.due(now, MAX_JOBS_PER_STEP);
   const fires: JobFire[] = [];
@@ -109,8 +105,23 @@ async function step(world: World): Promise<"more" | "done"> {
   await beginFreed(world);
   const retries = await world.store.retries(now, MAX_JOBS_PER_STEP);
   for (const run of retries) await tryAgain(world, run);
+  if (!(await tellAlerts(world))) return "trouble";
   const full = due.length === MAX_JOBS_PER_STEP || retries.length === MAX_JOBS_PER_STEP;
   return full || fires.some(({ nextAt }) => nextAt !== null && nextAt <= now) ? "more" : "done";
+}
+
+/** False: the owner could not be told, and will be later. */
+async function tellAlerts({ store, tellOwner, log }: World): Promise<boolean> {
+  for (const alert of await store.alerts(MAX_ALERTS_PER_STEP)) {
+    try {
+      await tellOwner(alert);
+      await store.alertTold(alert.id);
+    } catch (error) {
+      log.error("owner could not be told about a job", { jobId: alert.jobId, error });
+      return false;
+    }
+  }
+  return true;
 }
 
 async function fireOf(world: World, job: Job, now: number): Promise<JobFire> {
@@ -140,7 +151,7 @@ function passedSlots(times: Times, job: Job, now: number): Passed {
 async function announce(world: World, runId: string, job: Job | null): Promise<void> {
   const run = await world.store.run(runId);
   if (!run) return;
-  world.told({ kind: "run", run });
+  world.told(run);
   if (run.status === "running") await begin(world, run, job);
 }
 
@@ -169,26 +180,30 @@ async function begin(world: World, run: JobRun, job: Job | null): Promise<void> 
 }
 
 async function finish(world: World, runId: string, outcome: RunOutcome, turnId: JobRun["turnId"]): Promise<void> {
-  const run = await world.store.run(runId);
-  if (run?.status !== "running") return;
-  const job = await world.store.get(run.jobId);
-  const now = world.clock.now();
-  const after = job ? afterRun(job, run, outcome, now) : GONE;
-  const written = await world.store.end(runId, {
-    status: outcome.kind,
-    reason: outcome.kind === "failed" ? outcome.because : null,
-    ms: Math.max(0, now - (run.startedAt ?? now)),
-    turnId,
-    retryAt: after.retryAt,
-    job: { failures: after.failures, state: after.state, because: after.because },
-    remove: after.remove,
-    at: now,
-  });
-  if (!written) return;
+  for (;;) {
+    const run = await world.store.run(runId);
+    if (run?.status !== "running") return;
+    const job = await world.store.get(run.jobId);
+    const now = world.clock.now();
+    const after = job ? afterRun(job, run, outcome, now) : GONE;
+    const written = await world.store.end(runId, {
+      status: outcome.kind,
+      reason: outcome.kind === "failed" ? outcome.because : null,
+      ms: Math.max(0, now - (run.startedAt ?? now)),
+      turnId,
+      retryAt: after.retryAt,
+      seen: job,
+      job: { failures: after.failures, state: after.state, because: after.because },
+      remove: after.remove,
+      alert: after.alert,
+      at: now,
+    });
+    if (written === "changed") continue; // another run of it has ended meanwhile, or a person has changed it
+    if (written === "over") return;
+    break;
+  }
   const ended = await world.store.run(runId);
-  if (ended) world.told({ kind: "run", run: ended });
-  const because = outcome.kind === "failed" ? outcome.because : "";
-  if (job && after.alert) world.told({ kind: "alert", job, alert: after.alert, because });
+  if (ended) world.told(ended);
   world.poke();
 }
 
@@ -211,10 +226,11 @@ async function runNow(world: World, jobId: string, slot: number): Promise<JobRun
   return world.store.run(id);
 }
 
-async function prune({ store, clock, log }: World): Promise<void> {
+async function prune({ store, clock, log, pruneSessions, stopping }: World): Promise<void> {
   try {
     const dropped = await store.prune(clock.now() - KEEP_RUNS_MS, KEEP_RUNS_PER_JOB);
     if (dropped > 0) log.info("old runs dropped", { dropped });
+    await pruneSessions?.(stopping);
   } catch (error) {
     log.warn("old runs could not be dropped", { error });
   }

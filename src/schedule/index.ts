@@ -4,7 +4,7 @@
  * (`runs/cron-channel.ts`).
  */
 export { applyConfigJobs, type ConfigJob } from "./config-jobs.ts";
-export { type Engine, type JobNews, startEngine } from "./engine.ts";
+export { type Engine, startEngine } from "./engine.ts";
 export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { createJobs } from "./jobs.ts";
 export { createCronChannel } from "./runs/cron-channel.ts";

@@ -13,6 +13,8 @@ export interface JobsDeps {
   readonly store: JobStore;
   readonly times: Times;
   readonly engine: Pick<Engine, "poke" | "runNow">;
+  /** Somebody may be looking at the list. */
+  changed?(): void;
   /** Without it every agent is taken for real. */
   isAgent?(id: AgentId): boolean;
 }
@@ -36,6 +38,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         return refused("too_many_jobs", `There are ${limit} jobs already. Remove one that is no longer needed.`);
       if (!(await store.add(job))) return refused("job_exists", `There is a job called ${job.id} already.`);
       deps.engine.poke();
+      deps.changed?.();
       return { kind: "ok", job };
     },
     update: (id, given, who) => change(deps, { id, who, ofFile: false }, (job) => updated(deps, job, given)),
@@ -45,6 +48,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (job.source === "config")
         return refused("not_allowed", `${id} is in the configuration file; take it out there.`);
       await store.remove(id);
+      deps.changed?.();
       return { kind: "ok", job };
     },
     pause: (id, who) =>
@@ -91,6 +95,7 @@ async function change(
     if ("code" in wanted) return refused(wanted.code, wanted.say);
     if (!(await deps.store.change(wanted, job.revision))) continue;
     deps.engine.poke();
+    deps.changed?.();
     return { kind: "ok", job: (await deps.store.get(id)) ?? wanted };
   }
 }

@@ -18,6 +18,7 @@ import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals/app
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
 import { createPlaces } from "./rows/automation/places.ts";
+import { createRunSessions } from "./rows/automation/run-sessions.ts";
 import { createSystemEvents } from "./rows/automation/system-events.ts";
 import { createChannelFacts } from "./rows/channels/facts.ts";
 import { createPairings } from "./rows/channels/pairings.ts";
@@ -182,6 +183,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     jobs: createJobs(rows),
     systemEvents: createSystemEvents(rows),
     places: createPlaces(rows),
+    runSessions: createRunSessions(rows),
     conversations: createConversations(rows),
     roleGrants: createRoleGrants(rows),
     notes: createNotes(rows),

@@ -102,6 +102,9 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.roleGrants.list();
   await store.roleGrants.remove(OPERATOR);
   await jobStatements(store.jobs);
+  await store.runSessions.drop({ before: 1, keepPerJob: 2, limit: 5 });
+  await store.runSessions.deadFiles(5);
+  await store.runSessions.fileGone("x.jsonl");
   const stranger = { channel: "c", account: "a", principal: OPERATOR, name: "n", createdAt: 1, expiresAt: 2 };
   await store.pairings.put({ ...stranger, id: "p1", digest: "d", state: "pending", decidedAt: null, decidedBy: null });
   await store.pairings.list();
@@ -167,11 +170,15 @@ async function jobStatements(jobs: JobStore): Promise<void> {
     ms: 1,
     turnId: null,
     retryAt: null,
+    seen: { ...after, revision: 2, nextAt: null },
     job: after,
     remove: false,
+    alert: "failing",
     at: 1,
   } as const;
   await jobs.end("r1", ended);
+  await jobs.alerts(5);
+  await jobs.alertTold("r1-1");
   await jobs.end("r2", { ...ended, remove: true });
   await jobs.begin("r1", "failed", 1);
   await jobs.retries(1, 10);

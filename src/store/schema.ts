@@ -4,12 +4,12 @@ import type { PairingRow } from "../contracts/channels/pairing.ts";
 import type { SystemEvent } from "../contracts/automation/system-event.ts";
 import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
-import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
+import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
@@ -26,6 +26,8 @@ export interface Tables {
   sign_ins: SignInTable;
   jobs: JobTable;
   job_runs: JobRunTable;
+  job_alerts: JobAlertTable;
+  dead_files: DeadFileTable;
   system_events: SystemEventTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
@@ -237,52 +239,6 @@ export interface SignInTable {
   created_at: number;
   expires_at: number;
   auth_digest: string;
-}
-
-export interface JobTable {
-  id: string;
-  source: Job["source"];
-  created_by: Principal;
-  role: Role;
-  agent_id: AgentId;
-  channel: string;
-  account: string;
-  chat: string;
-  thread: string | null;
-  kind: Job["schedule"]["kind"];
-  expr: string;
-  timezone: string | null;
-  mode: Job["mode"];
-  delivery: Job["delivery"];
-  delete_after_run: Flag;
-  catch_up: Job["catchUp"];
-  overlap: Job["overlap"];
-  timeout_ms: number | null;
-  state: Job["state"];
-  because: string | null;
-  created_at: number;
-  anchor_at: number;
-  next_at: number | null;
-  failures: number;
-  revision: number;
-  task: string;
-  session_key: SessionKey | null;
-}
-
-export interface JobRunTable {
-  seq: Generated<number>;
-  id: string;
-  job_id: string;
-  slot: number;
-  manual: Flag;
-  status: RunStatus;
-  reason: string | null;
-  attempt: number;
-  started_at: number | null;
-  ms: number | null;
-  turn_id: TurnId | null;
-  retry_at: number | null;
-  written_at: number;
 }
 
 export interface SystemEventTable {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
+import { runSessionsContract } from "../testing/contracts/automation/run-sessions-contract.ts";
 import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
 import { approvalContract } from "../testing/contracts/store/approval-contract.ts";
 import { storeContract } from "../testing/contracts/store/store-contract.ts";
@@ -155,6 +156,7 @@ test("ten thousand tasks of one person are the most that are kept, and are liste
   expect(systemClock.elapsed() - startedAt).toBeLessThan(250);
 }, 60_000);
 
+runSessionsContract("the sessions of runs in a SQLite store", openWorld);
 eventsAndPlacesContract("the events and places of a SQLite store", openWorld);
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);

@@ -1,7 +1,7 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
-import { agentProfiles, agentWorkspace, readChecklist } from "../agents/index.ts";
+import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
-import type { Job, RunOutcome } from "../contracts/automation/job.ts";
+import type { JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
@@ -13,6 +13,7 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
+import { pruneRunSessions } from "./run-sessions.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -38,7 +39,6 @@ import {
   type Heartbeat,
   type Home,
   type Homes,
-  type JobNews,
   type RunRights,
   startEngine,
   startHeartbeat,
@@ -102,6 +102,7 @@ export function createAutomation(parts: AutomationParts): Automation {
       poke: () => at.engine?.poke(),
       runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
     },
+    changed: () => parts.events.emit("status", { what: "jobs" }),
     isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {
@@ -166,8 +167,16 @@ function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
     },
     () => config().cron.maxRunsAtOnce,
   );
-  const told = (news: JobNews): void => tell(parts, homes, news);
-  const engine = startEngine({ ...parts, store: store.jobs, times, starter: runs, told });
+  const pruning = {
+    runSessions: store.runSessions,
+    removeFile: (name: string) => removeSessionFile(parts.home, name),
+  };
+  const telling = {
+    told: (run: JobRun) => parts.events.emit("cron.run", { run }),
+    tellOwner: (alert: JobAlert) => alertOwner(parts, homes, alert),
+    pruneSessions: (signal: AbortSignal) => pruneRunSessions({ ...parts, ...pruning }, signal),
+  };
+  const engine = startEngine({ ...parts, ...telling, store: store.jobs, times, starter: runs });
   at.engine = engine;
   return {
     async [Symbol.asyncDispose]() {
@@ -289,31 +298,19 @@ function missingKey(config: Config, environment: Environment, agentId: AgentId):
   return facts && !facts.hasKey ? `There is no API key for ${provider}. Set ${facts.variables.join(" or ")}.` : null;
 }
 
-/** Clients follow runs; the owner is told what needs attention, in the conversation where they were last. */
-function tell(parts: AutomationParts, homes: Homes, news: JobNews): void {
-  if (news.kind === "run") return parts.events.emit("cron.run", { run: news.run });
-  void alertOwner(parts, homes, news).catch((error: unknown) =>
-    parts.log.error("owner could not be told about a job", { jobId: news.job.id, error }),
-  );
-}
-
-async function alertOwner(
-  { clock, ids, store, outbox }: AutomationParts,
-  homes: Homes,
-  { job, alert, because }: Extract<JobNews, { kind: "alert" }>,
-): Promise<void> {
+/** In the conversation where they were last. The id is that of the alert, so that it is said once, whatever happens in between. */
+async function alertOwner({ clock, store, outbox }: AutomationParts, homes: Homes, alert: JobAlert): Promise<void> {
   const { sessionKey, agentId, to } = await homes.ofOwner();
-  const message = { kind: "notice", text: alertWords(job, alert, because) } as const;
-  const turnId = ids.next("turn") as TurnId;
-  const reply = [{ part: 0, message }];
+  const turnId = `alert-${alert.id}` as TurnId;
+  const reply = [{ part: 0, message: { kind: "notice", text: alertWords(alert) } as const }];
   await store.places.say({ turnId, sessionKey, agentId, principal: OPERATOR, to, reply, at: clock.now() });
   outbox().wake();
 }
 
-function alertWords({ id, failures }: Job, alert: "failing" | "disabled" | "recovered", because: string): string {
-  if (alert === "recovered") return `The scheduled job ${id} works again.`;
-  const times = `${failures + 1} ${failures === 0 ? "time" : "times in a row"}`;
-  if (alert === "disabled")
-    return `The scheduled job ${id} failed ${times} and is switched off. The last reason: ${because} When that is mended, \`/cron resume ${id}\` starts it again.`;
-  return `The scheduled job ${id} failed ${times}: ${because} \`/cron runs ${id}\` shows its runs, \`/cron pause ${id}\` stops it.`;
+export function alertWords({ jobId, kind, failures, because }: JobAlert): string {
+  if (kind === "recovered") return `The scheduled job ${jobId} works again.`;
+  const failed = `The scheduled job ${jobId} failed ${failures === 1 ? "once" : `${failures} times in a row`}`;
+  if (kind === "disabled")
+    return `${failed} and is switched off. The last reason: ${because} When that is mended, \`/cron resume ${jobId}\` starts it again.`;
+  return `${failed}: ${because} \`/cron runs ${jobId}\` shows its runs, \`/cron pause ${jobId}\` stops it.`;
 }

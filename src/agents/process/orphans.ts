@@ -5,6 +5,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive, withVariable } from "./proc.ts";
+import { dropDeadLocks } from "./dead-locks.ts";
 import { isFields, text } from "../talk/protocol.ts";
 import { killAll } from "./stop.ts";
 
@@ -41,7 +42,7 @@ export function childNotes(home: string): ChildNotes {
   };
 }
 
-/** Ends what an earlier life left running. Returns how many processes that were. */
+/** Ends what an earlier life left running, and frees what it had locked. Returns how many processes that were. */
 export async function killOrphans(deps: { readonly clock: Clock; readonly log: Log }, home: string): Promise<number> {
   const folder = notesFolder(home);
   const boot = bootId();
@@ -59,6 +60,8 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
   const each = [...new Map(left.map((one) => [one.pid, one])).values()];
   if (each.length > 0) deps.log.warn("ending agent processes of an earlier life", { pids: each.map(({ pid }) => pid) });
   await killAll(deps.clock, each);
+  const locks = filesIn(folder).length === 0 ? dropDeadLocks(home) : 0;
+  if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   return each.length;
 }
 

@@ -89,10 +89,28 @@ export interface RunEnd {
   readonly ms: number;
   readonly turnId: TurnId | null;
   readonly retryAt: number | null;
+  /** The job as it was when this end was decided; null: it was gone. */
+  readonly seen: Pick<Job, "revision" | "failures" | "state" | "nextAt"> | null;
   /** What the job is after it. */
   readonly job: { readonly failures: number; readonly state: JobState; readonly because: string | null };
   /** The job is taken away with this end. */
   readonly remove: boolean;
+  /** What the owner has to be told about it, kept with this end until it was told. */
+  readonly alert: AlertKind | null;
+  readonly at: number;
+}
+
+export type AlertKind = "failing" | "disabled" | "recovered";
+
+/** Something about a job that the owner has to be told. It outlives the job. */
+export interface JobAlert {
+  /** Unique for ever: told twice under it, it is told once. */
+  readonly id: string;
+  readonly jobId: string;
+  readonly kind: AlertKind;
+  /** Failed runs in a row, this one included; before it, where it works again. */
+  readonly failures: number;
+  readonly because: string | null;
   readonly at: number;
 }
 
@@ -118,8 +136,8 @@ export interface JobStore {
   addManualRun(run: { readonly id: string; readonly jobId: string; readonly slot: number }): Promise<boolean>;
   /** A run that was waiting, or is tried once more, has begun. False: it is not there any more, or begun already. */
   begin(runId: string, from: "waiting" | "failed", at: number): Promise<boolean>;
-  /** False: it has an end already. */
-  end(runId: string, end: RunEnd): Promise<boolean>;
+  /** `over`: it has an end already. `changed`: the job is not what was seen any more, nothing was written, decide again. */
+  end(runId: string, end: RunEnd): Promise<"ended" | "over" | "changed">;
   /** Runs that have begun and not ended, in no particular order. */
   running(): Promise<readonly JobRun[]>;
   busy(jobId: string): Promise<{ readonly running: number; readonly waiting: number }>;
@@ -129,6 +147,10 @@ export interface JobStore {
   retries(now: number, limit: number): Promise<readonly JobRun[]>;
   run(id: string): Promise<JobRun | null>;
   runs(jobId: string, page: Page): Promise<Listed<JobRun>>;
+  /** What the owner was not told yet, oldest first. */
+  alerts(limit: number): Promise<readonly JobAlert[]>;
+  /** It is on its way to the owner. */
+  alertTold(id: string): Promise<void>;
   /** Drops ended runs older than this, keeping the newest of each job. Returns how many. */
   prune(before: number, keepPerJob: number): Promise<number>;
 }

@@ -5,8 +5,9 @@ import type { Asker, JobAnswer, JobDesk, JobInput, JobRefusal } from "../../cont
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
 import type { Page } from "../../contracts/store.ts";
-import type { WireJob, WireJobInput, WireRun } from "../../contracts/wire.ts";
+import type { WireJob, WireJobInput, WireListedJob, WireRun } from "../../contracts/wire.ts";
 import { parseDuration } from "../../kit/duration.ts";
+import { cronSessionKey } from "../../routing/index.ts";
 
 const MIN_TIMEOUT_MS = 1_000;
 const MAX_TIMEOUT_MS = 24 * 86_400_000;
@@ -63,14 +64,25 @@ export async function updateJob(
 }
 
 export async function listJobs(jobs: JobDesk, page: Page, principal: Principal) {
-  const { items, next } = await jobs.list(page, askerOf(principal));
-  return { items: items.map(shownJob), ...(next === undefined ? {} : { next }) };
+  const asker = askerOf(principal);
+  const { items, next } = await jobs.list(page, asker);
+  const withRuns = items.map(async (job): Promise<WireListedJob> => {
+    const [last] = (await jobs.runs(job.id, { limit: 1 }, asker))?.items ?? [];
+    return last ? { ...shownJob(job), lastRun: shownRun(last) } : shownJob(job);
+  });
+  return { items: await Promise.all(withRuns), ...(next === undefined ? {} : { next }) };
 }
 
 export async function listRuns(jobs: JobDesk, id: string, page: Page, principal: Principal) {
+  const job = await jobs.get(id, askerOf(principal));
   const found = await jobs.runs(id, page, askerOf(principal));
-  if (!found) throw refusal("job_unknown", `There is no job called ${id}.`);
-  return { items: found.items.map(shownRun), ...(found.next === undefined ? {} : { next: found.next }) };
+  if (!job || !found) throw refusal("job_unknown", `There is no job called ${id}.`);
+  const own = ({ startedAt, ...run }: JobRun): Pick<WireRun, "sessionKey"> =>
+    job.mode === "isolated" && startedAt !== null ? { sessionKey: cronSessionKey(job.agentId, id, run.id) } : {};
+  return {
+    items: found.items.map((run) => ({ ...shownRun(run), ...own(run) })),
+    ...(found.next === undefined ? {} : { next: found.next }),
+  };
 }
 
 export async function runJob(

@@ -6,6 +6,7 @@ import type { SessionSettings } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal, TurnId } from "../../contracts/ids.ts";
 import { sessionOf } from "../chat/accept-message.ts";
+import { keyToRead } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, type Route, SMALL_JSON } from "../route.ts";
 import type { HttpDeps, SessionPlace } from "../types.ts";
@@ -50,7 +51,7 @@ export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
       method: "PATCH",
       path: "/api/sessions/:key",
       async handle(call) {
-        const place = sessionOf(deps, call.params["key"] ?? "");
+        const place = { sessionKey: await keyToRead(deps, call.params["key"] ?? "") };
         await existing(deps, place);
         const { name } = await Name.parse(call.json);
         await deps.store.sessions.rename(place.sessionKey, name);
@@ -61,7 +62,7 @@ export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
   ];
 }
 
-async function existing(deps: HttpDeps, { sessionKey }: SessionPlace) {
+async function existing(deps: HttpDeps, { sessionKey }: Pick<SessionPlace, "sessionKey">) {
   const session = await deps.store.sessions.get(sessionKey);
   if (session) return session;
   throw new GatewayError("not_found", "no such session", { say: "There is no such session." });

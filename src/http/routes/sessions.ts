@@ -2,10 +2,9 @@
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Page } from "../../contracts/store.ts";
-import { sessionOf } from "../chat/accept-message.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, NO_BODY, type Route } from "../route.ts";
-import { MAX_PAGE, pageOf, resetSession } from "../chat/session-actions.ts";
+import { keyToRead, MAX_PAGE, pageOf, resetSession } from "../chat/session-actions.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function sessionRoutes(deps: HttpDeps): readonly Route[] {
@@ -30,9 +29,8 @@ export function sessionRoutes(deps: HttpDeps): readonly Route[] {
     });
     return { page, filter };
   };
-  const keyOf = (call: Call) => sessionOf(deps, call.params["key"] ?? "").sessionKey;
   const existing = async (call: Call) => {
-    const session = await deps.store.sessions.get(keyOf(call));
+    const session = await deps.store.sessions.get(await keyToRead(deps, call.params["key"] ?? ""));
     if (session) return session;
     throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
   };

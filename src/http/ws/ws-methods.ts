@@ -4,11 +4,11 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "../automation/cron-methods.ts";
-import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
+import { acceptMessage, MAX_ATTACHMENTS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
-import { pageOf, resetSession } from "../chat/session-actions.ts";
+import { keyToRead, pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
 import { callTool, createCallReader } from "../tools/tool-call.ts";
@@ -70,13 +70,17 @@ const PARAMS = () => ({
   nothing: checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false })),
 });
 
+async function abort(deps: MethodDeps, session: string): Promise<Result<"chat.abort">> {
+  return { aborted: deps.live.abort(await keyToRead(deps, session)) };
+}
+
 export function createMethods(
   deps: MethodDeps,
   limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
 ): MethodTable {
   const params = PARAMS();
   const readCall = createCallReader();
-  const keyOf = (name: string) => sessionOf(deps, name).sessionKey;
+  const keyOf = (name: string) => keyToRead(deps, name);
   const send = async ({ clientId: given, ...said }: Said, socket: Socket): Promise<Result<"chat.send">> => {
     const { principal } = socket.data.identity;
     const draft = { attachments: [], ...said, eventId: `web:${given}`, principal } as const;
@@ -99,15 +103,15 @@ export function createMethods(
       if (await deps.webchat.takeReaction(id, sign)) return { reacted: true };
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
-    "chat.abort": method<"chat.abort">(params.session, (asked) => ({ aborted: deps.live.abort(keyOf(asked.session)) })),
+    "chat.abort": method<"chat.abort">(params.session, ({ session }) => abort(deps, session)),
     "sessions.list": method<"sessions.list">(params.list, ({ search, ...page }) =>
       deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),
     ),
-    "sessions.get": method<"sessions.get">(params.view, (asked) =>
-      readSessionView(deps, keyOf(asked.session), pageOf(asked)),
+    "sessions.get": method<"sessions.get">(params.view, async (asked) =>
+      readSessionView(deps, await keyOf(asked.session), pageOf(asked)),
     ),
     "sessions.reset": method<"sessions.reset">(params.session, async (asked) => ({
-      reset: await resetSession(deps, keyOf(asked.session)),
+      reset: await resetSession(deps, await keyOf(asked.session)),
     })),
     "tools.list": method<"tools.list">(params.nothing, () => ({ tools: deps.tools.list() })),
     "tools.call": async (given, socket) => {

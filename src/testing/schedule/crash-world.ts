@@ -1,6 +1,6 @@
 /**
  * Jobs through many lives: the shipped engine, rules and SQL on a database that outlives every life. A life ends between any two calls of
- * the store, the clock jumps, the machine sleeps. In the end every slot has exactly one row.
+ * the store, the clock jumps, the machine sleeps. In the end every slot has exactly one row, and the owner was told of all trouble once.
  */
 import type { Job, JobRun, JobStore, RunStarter } from "../../contracts/automation/job.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
@@ -8,6 +8,8 @@ import type { Clock } from "../../kit/clock.ts";
 import { createJobs, createTimes, type Engine, startEngine } from "../../schedule/index.ts";
 import { assemble } from "../../store/open.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
+import { alertsWanted, createOwner, wrongAlerts } from "./alerts-told.ts";
+import { deadly, type Mortality } from "./mortal-store.ts";
 import { recordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import type { Chance } from "../sim/chance.ts";
@@ -21,6 +23,8 @@ export interface CrashReport {
   readonly lives: number;
   readonly jumps: number;
   readonly started: number;
+  /** What the owner was told. */
+  readonly alerts: number;
   /** Slots without a row, with two, rows that are no slot, runs that never ended or were begun twice. */
   readonly wrong: readonly string[];
 }
@@ -52,6 +56,7 @@ export async function runCrashWorld(chance: Chance, options: CrashOptions): Prom
     ids: createSeqIds(),
     bug: options.bug,
   };
+  alertsWanted(disk.db);
   const made = await addJobs(world, options.jobs);
 
   let lives = 1;
@@ -85,7 +90,15 @@ export async function runCrashWorld(chance: Chance, options: CrashOptions): Prom
   await asleep(fake);
   const report = check(disk, made, clock.now());
   life.kill();
-  return { ...report, lives, jumps, started: starter.started(), wrong: [...report.wrong, ...starter.wrong()] };
+  const told = wrongAlerts(disk.db);
+  return {
+    ...report,
+    lives,
+    jumps,
+    started: starter.started(),
+    alerts: told.alerts,
+    wrong: [...report.wrong, ...told.wrong],
+  };
 }
 
 /** Until the engine has nothing more to do now and waits for its timer. */
@@ -110,11 +123,11 @@ const DEATH_IN_BUG = 0.05;
 function startLife(world: LifeWorld) {
   let alive = true;
   const log = recordingLog();
-  const store = assemble(
+  const { jobs: store, places } = assemble(
     { ...world, log },
     world.disk.sqlFor(() => alive),
     "",
-  ).jobs;
+  );
   const kill = (): void => {
     alive = false;
     void engine[Symbol.asyncDispose](); // takes its timer along; a dead process says nothing
@@ -124,50 +137,20 @@ function startLife(world: LifeWorld) {
     if (!alive) await new Promise<never>(() => undefined);
   };
   const flawed = world.bug?.(store, { db: world.disk.db, clock: world.clock, between });
-  const mortal = deadly(flawed ?? store, {
+  const mortality: Mortality = {
     alive: () => alive,
     die: () => (alive = false),
     fate: () => (world.chance?.hits(DEATH_PER_CALL) ? world.chance.pick(["before", "after"]) : null),
-  });
+  };
   const engine: Engine = startEngine({
     ...world,
     log,
-    store: mortal,
+    store: deadly(flawed ?? store, mortality),
     times: createTimes("UTC"),
     told: () => undefined,
+    tellOwner: createOwner(world.clock, deadly(places, mortality)),
   });
   return { engine, dead: () => !alive, kill };
-}
-
-interface Mortality {
-  alive(): boolean;
-  die(): void;
-  /** Whether the process dies with this call: before its work is done, or after. */
-  fate(): "before" | "after" | null;
-}
-
-/** A dead process learns nothing: its calls stay open for ever. */
-function deadly(store: JobStore, { alive, die, fate }: Mortality): JobStore {
-  const never = () => new Promise<never>(() => undefined);
-  return new Proxy(store, {
-    get(target, name: keyof JobStore) {
-      const call = target[name] as (...args: unknown[]) => Promise<unknown>;
-      return async (...args: unknown[]) => {
-        if (!alive()) return never();
-        const end = fate();
-        if (end === "before") die();
-        if (!alive()) return never();
-        try {
-          const answer = await call(...args);
-          if (end === "after") die();
-          return alive() ? answer : await never();
-        } catch (error) {
-          if (!alive()) return never();
-          throw error;
-        }
-      };
-    },
-  });
 }
 
 function createStarter(chance: Chance) {
@@ -202,7 +185,6 @@ function createStarter(chance: Chance) {
     finishAll(engine: Engine) {
       for (const [key, work] of begun) if (!work.over) end(engine, key);
     },
-    wrong: (): string[] => [],
   };
 }
 

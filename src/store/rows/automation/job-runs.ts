@@ -1,18 +1,31 @@
 /** One row for each slot of a job, and for each time somebody ran it by hand. An end is written once. */
 import { sql as raw } from "kysely";
-import type { JobRun, JobStore } from "../../../contracts/automation/job.ts";
-import type { JobRunTable } from "../../schema.ts";
+import type { JobRun, JobStore, RunEnd } from "../../../contracts/automation/job.ts";
+import type { JobRunTable, JobTable } from "../../job-schema.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
 import { decodeCursor, encodeCursor, pageSize } from "../codec.ts";
 import type { RowDeps } from "../row-deps.ts";
+import { createAlertQueries, toAlert } from "./job-alerts.ts";
 import type { JobQueries } from "./jobs.ts";
 
 type RunDoors = Pick<
   JobStore,
-  "addManualRun" | "begin" | "end" | "running" | "busy" | "freed" | "retries" | "run" | "runs" | "prune"
+  | "addManualRun"
+  | "begin"
+  | "end"
+  | "running"
+  | "busy"
+  | "freed"
+  | "retries"
+  | "run"
+  | "runs"
+  | "prune"
+  | "alerts"
+  | "alertTold"
 >;
 
 export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries, jobs: JobQueries): RunDoors {
+  const alerts = createAlertQueries(sql);
   return {
     addManualRun: ({ id, jobId, slot }) =>
       write(() => {
@@ -22,13 +35,19 @@ export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries
     begin: (id, from, at) => write(() => queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0 }) > 0),
     end: (id, end) =>
       write(() => {
-        const { status, reason, ms, turnId, retryAt, job, remove } = end;
+        const { status, reason, ms, turnId, retryAt, job, remove, alert, at } = end;
+        const run = queries.get.first({ id });
+        const jobId = run?.job_id ?? "";
+        if (!isStill(jobs.get.first({ id: jobId }), end.seen)) return "changed";
         const written = queries.end.run({ id, status, reason, ms, turn_id: turnId, retry_at: retryAt }) > 0;
-        if (!written) return false;
-        const jobId = queries.get.first({ id })?.job_id ?? "";
+        if (!written) return "over";
+        if (alert) {
+          const about = { id: `${id}-${run?.attempt ?? 0}`, job_id: jobId, kind: alert, failures: job.failures };
+          alerts.add.run({ ...about, because: reason, at });
+        }
         if (remove) jobs.remove.run({ id: jobId });
         else jobs.settle.run({ id: jobId, ...job });
-        return true;
+        return "ended";
       }),
     running: () => read(() => queries.running.all({}).map(toRun)),
     busy: (jobId) =>
@@ -53,8 +72,17 @@ export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries
         const last = rows.length > limit ? rows[limit - 1] : undefined;
         return last ? { items, next: encodeCursor([last.slot]) } : { items };
       }),
+    alerts: (limit) => read(() => alerts.list.all({ limit }).map(toAlert)),
+    alertTold: (id) => write(() => void alerts.drop.run({ id })),
     prune: (before, keepPerJob) => write(() => sql.all((db) => oldRuns(db, before, keepPerJob)).length),
   };
+}
+
+/** Another run of it may have ended meanwhile, or a person have paused it: what was decided before does not hold then. */
+function isStill(job: JobTable | null, seen: RunEnd["seen"]): boolean {
+  if (!job || !seen) return !job && !seen;
+  const { revision, failures, state, nextAt } = seen;
+  return job.revision === revision && job.failures === failures && job.state === state && job.next_at === nextAt;
 }
 
 /** Ended, older than `before`, and not among the newest of its job. */

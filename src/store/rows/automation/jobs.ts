@@ -1,7 +1,7 @@
 /** Jobs and their slots. What is read changes nothing; a slot is written and the next one named in the same transaction. */
 import { sql as raw } from "kysely";
 import type { Job, JobFire, JobStore } from "../../../contracts/automation/job.ts";
-import type { JobTable } from "../../schema.ts";
+import type { JobTable } from "../../job-schema.ts";
 import type { Params } from "../../sql.ts";
 import { decodeCursor, encodeCursor, fromAddressColumns, pageSize, toAddressColumns } from "../codec.ts";
 import type { RowDeps } from "../row-deps.ts";

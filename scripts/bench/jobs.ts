@@ -1,0 +1,173 @@
+/**
+ * Ten thousand jobs: what a start takes and holds with and without them, in turns; and what a thousand that are due in one second do to
+ * somebody who chats meanwhile, next to the same chat in the same gateway a moment before.
+ */
+import type { AgentId, Principal } from "../../src/contracts/ids.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { systemIds } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
+import { createJobs, createTimes } from "../../src/schedule/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { tempHome } from "../../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import { type LoadClient, openLoadClient } from "../../src/testing/whole/load-client.ts";
+import { benchConfig } from "./parts/bench-config.ts";
+import { atMost, type Scenario } from "./parts/line.ts";
+import { rssMb } from "./parts/process-cost.ts";
+import { startProviderProcess } from "./parts/provider-process.ts";
+import { median, round, spread, timed } from "./parts/stats.ts";
+
+export interface JobFigures {
+  readonly startMs: { readonly without: number; readonly with: number };
+  readonly rssMb: { readonly without: number; readonly with: number };
+  readonly calm: readonly number[];
+  readonly busy: readonly number[];
+  /** From the moment they were due until the last one had ended. */
+  readonly drainedMs: number;
+}
+
+const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
+const NO_AGENTS = { agent: { pool: { min: 0 } } };
+const REST_MS = 2_000;
+const AT_ONCE = 1_000;
+const ADDED_TOGETHER = 20;
+/** Long enough to make them all before their moment comes. */
+const LEAD_MS = 1_000;
+const CHAT = "agent:default:webchat:dm:somebody";
+
+/** Every one for a person of its own: there is a limit for each. */
+async function fill(home: string, count: number): Promise<void> {
+  await using store = await openStore(DEPS, { home });
+  const engine = { poke: () => undefined, runNow: async () => null };
+  const jobs = createJobs({ ...DEPS, store: store.jobs, times: createTimes("UTC"), engine });
+  const place = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
+  const make = async (n: number): Promise<void> => {
+    const schedule = { kind: "cron", expr: `${n % 60} ${n % 24} ${1 + (n % 28)} 1 *`, timezone: "UTC" } as const;
+    const maker = { ...place, principal: `load:user:${n}` as Principal };
+    const made = await jobs.add({ id: `year-${n}`, schedule, task: `job ${n}`, delivery: "silent" }, maker);
+    if (made.kind !== "ok") throw new Error(made.say);
+  };
+  for (let from = 0; from < count; from += 500)
+    await Promise.all(Array.from({ length: Math.min(500, count - from) }, (_, at) => make(from + at)));
+}
+
+/** A start of each kind after the other, so that the machine's moods meet both. */
+async function starts(homes: { readonly empty: string; readonly full: string }, times: number) {
+  const measured = {
+    empty: { ms: [] as number[], mb: [] as number[] },
+    full: { ms: [] as number[], mb: [] as number[] },
+  };
+  for (let n = 0; n < times; n++) {
+    for (const kind of ["empty", "full"] as const) {
+      const began = performance.now();
+      const gateway = await startGatewayProcess({ home: homes[kind], config: NO_AGENTS });
+      await fetch(`${gateway.url}/health`);
+      measured[kind].ms.push(performance.now() - began);
+      await Bun.sleep(REST_MS);
+      measured[kind].mb.push(rssMb(gateway.pid));
+      await gateway.stop();
+    }
+  }
+  const { empty, full } = measured;
+  return {
+    startMs: { without: median(empty.ms), with: median(full.ms) },
+    rssMb: { without: median(empty.mb), with: median(full.mb) },
+  };
+}
+
+async function chatFor(client: LoadClient, count: number, going: () => boolean): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < count && going(); n++) times.push(await timed(() => client.ask(CHAT, `words ${n}`)));
+  return times;
+}
+
+/** A thousand jobs of the same second; resolves shortly before it. */
+async function planCrowd(gateway: GatewayProcess, size: number): Promise<number> {
+  const add = async (body: string): Promise<void> => {
+    const headers = { "content-type": "application/json" };
+    const response = await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body });
+    if (response.status !== 201) throw new Error(await response.text());
+  };
+  const far = new Date(systemClock.now() + 3_600_000).toISOString();
+  const job = { schedule: { kind: "at", expr: far }, task: "say a word", delivery: "silent", deleteAfterRun: true };
+  const change = (id: string, at: number) =>
+    gateway.fetch(`/api/cron/jobs/${id}`, {
+      method: "PATCH",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ schedule: { kind: "at", expr: new Date(at).toISOString() } }),
+    });
+  const names = Array.from({ length: size }, (_, n) => `crowd-${n}`);
+  const took = await timed(() => each(names, (id) => add(JSON.stringify({ id, ...job }))));
+  const due = systemClock.now() + took * 2 + LEAD_MS;
+  await each(names, (id) => change(id, due));
+  await Bun.sleep(Math.max(0, due - systemClock.now()));
+  return due;
+}
+
+async function each(names: readonly string[], act: (name: string) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < names.length; from += ADDED_TOGETHER)
+    await Promise.all(names.slice(from, from + ADDED_TOGETHER).map(act));
+}
+
+const running = async (gateway: GatewayProcess): Promise<number> =>
+  ((await (await gateway.fetch("/api/cron/status")).json()) as { running: number }).running;
+
+async function crowd(gateway: GatewayProcess, rounds: number, size: number) {
+  using client = await openLoadClient(gateway);
+  await chatFor(client, 20, () => true); // warm
+  const [calm, busy, drained]: [number[], number[], number[]] = [[], [], []];
+  for (let n = 0; n < rounds; n++) {
+    calm.push(...(await chatFor(client, 150, () => true)));
+    const due = await planCrowd(gateway, size);
+    let over = false;
+    const watching = (async () => {
+      await Bun.sleep(500);
+      while ((await running(gateway)) > 0) await Bun.sleep(250);
+      over = true;
+      return systemClock.now() - due;
+    })();
+    busy.push(...(await chatFor(client, Number.MAX_SAFE_INTEGER, () => !over)));
+    drained.push(await watching);
+  }
+  return { calm, busy, drainedMs: median(drained) };
+}
+
+export async function measureJobs(scale: number): Promise<JobFigures> {
+  await using provider = await startProviderProcess({ echo: true });
+  await using empty = await tempHome();
+  await using full = await tempHome();
+  await fill(empty.path, 0);
+  await fill(full.path, Math.max(1_000, Math.round(10_000 * scale)));
+  const atStart = await starts({ empty: empty.path, full: full.path }, Math.max(2, Math.round(9 * scale)));
+  const config = benchConfig(provider.baseUrl, { min: 2, max: 4 });
+  const gateway = await startGatewayProcess({ home: full.path, config });
+  try {
+    return { ...atStart, ...(await crowd(gateway, Math.max(1, Math.round(3 * scale)), crowdOf(scale))) };
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const crowdOf = (scale: number): number => Math.max(200, Math.round(AT_ONCE * scale));
+
+export const jobs: Scenario = {
+  name: "jobs",
+  async measure(scale) {
+    const { startMs, rssMb: held, calm, busy, drainedMs } = await measureJobs(scale);
+    const [before, during] = [spread(calm), spread(busy)];
+    return [
+      { what: "start to /health without jobs", value: startMs.without, unit: "ms" },
+      { what: "  with 10,000", value: startMs.with, unit: "ms" },
+      { what: "  added by them", value: round(startMs.with - startMs.without), unit: "ms", ...atMost(200) },
+      { what: "memory at rest without jobs", value: held.without, unit: "MB" },
+      { what: "  added by 10,000", value: round(held.with - held.without), unit: "MB", ...atMost(20) },
+      { what: "chat while nothing is due, p50", value: before.p50, unit: "ms" },
+      { what: "  p99", value: before.p99, unit: "ms" },
+      { what: `chat while ${crowdOf(scale)} jobs of one second run, p50`, value: during.p50, unit: "ms" },
+      { what: "  p99", value: during.p99, unit: "ms" },
+      { what: "  p99, times what it was", value: round(during.p99 / before.p99), unit: "x", ...atMost(2) },
+      { what: "  chats meanwhile", value: during.samples, unit: "" },
+      { what: `until the last of the ${crowdOf(scale)} had ended`, value: Math.round(drainedMs / 100) / 10, unit: "s" },
+    ];
+  },
+};

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { silentLog } from "../../kit/log.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { childNotes, killOrphans } from "./orphans.ts";
+import { identify } from "./proc.ts";
+
+const deps = { clock: createFakeClock(), log: silentLog };
+const PLACES = ["agent", "agents/bo", "roles/guest/default", "agent/providers/fake"];
+
+async function withLocks(run: (home: string, locks: readonly string[]) => Promise<void>): Promise<void> {
+  await using home = await tempHome();
+  const locks = PLACES.map((place) => join(home.path, place, "auth.json.lock"));
+  for (const lock of locks) mkdirSync(lock, { recursive: true });
+  await run(home.path, locks);
+}
+
+test("what a killed agent had locked is free for the agents of the next life, and nothing else is touched", () =>
+  withLocks(async (home, locks) => {
+    const kept = [join(home, "agent", "auth.json"), join(home, "agent", "home", "mine.json.lock")];
+    mkdirSync(join(home, "agent", "home"));
+    for (const file of kept) writeFileSync(file, "{}");
+    await killOrphans(deps, home);
+    expect([locks.filter(existsSync), kept.filter(existsSync)]).toEqual([[], kept]);
+  }));
+
+test("while an agent runs its locks are its own", () =>
+  withLocks(async (home, locks) => {
+    const me = identify(process.pid);
+    if (!me) throw new Error("this process is not known to the system");
+    childNotes(home).write(me);
+    await killOrphans(deps, home);
+    expect(locks.filter(existsSync)).toEqual([...locks]);
+  }));

@@ -1,0 +1,23 @@
+/** What the owner has to be told about jobs is kept until it was told; old sessions of runs are dropped with their files. Never edited once released. */
+import type { Migration } from "./migration.ts";
+
+export const leftoversOfJobs: Migration = {
+  name: "leftovers-of-jobs",
+  sql: `
+create table job_alerts (
+  seq integer primary key,
+  id text not null unique,
+  job_id text not null,
+  kind text not null check (kind in ('failing', 'disabled', 'recovered')),
+  failures integer not null,
+  because text,
+  at integer not null
+) strict;
+
+create index sessions_of_runs on sessions (last_activity_at) where channel in ('cron', 'heartbeat');
+
+create table dead_files (
+  file text primary key not null -- of a session that is gone, to be taken away
+) strict, without rowid;
+`,
+};

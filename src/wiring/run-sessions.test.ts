@@ -1,0 +1,48 @@
+/** Files of old runs: they go after their rows, and what a crash left is taken away later. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { removeSessionFile } from "../agents/index.ts";
+import type { RunSessionStore } from "../contracts/store/run-sessions.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { tempHome } from "../testing/temp-home.ts";
+import { pruneRunSessions } from "./run-sessions.ts";
+
+const NEVER = new AbortController().signal;
+
+/** `old` sessions that can go, and the file of one that a crash left. */
+function played(old: number) {
+  const dead = new Set(["left-by-a-crash.jsonl"]);
+  const asked: number[] = [];
+  let next = 0;
+  const runSessions: RunSessionStore = {
+    async drop({ before, limit }) {
+      asked.push(before);
+      const count = Math.min(limit, old - next);
+      for (let n = 0; n < count; n++) dead.add(`session-${next++}.jsonl`);
+      return count;
+    },
+    deadFiles: async (limit) => [...dead].slice(0, limit),
+    fileGone: async (file) => void dead.delete(file),
+  };
+  return { runSessions, dead, asked };
+}
+
+test("every file whose session is gone is taken away, and no other", async () => {
+  await using home = await tempHome();
+  const clock = createFakeClock(Date.UTC(2026, 5, 1));
+  const { runSessions, dead, asked } = played(250);
+  mkdirSync(join(home.path, "sessions"));
+  const removeFile = (name: string) => removeSessionFile(home.path, name);
+  const fileOf = (name: string): string => join(home.path, "sessions", name);
+  const names = ["left-by-a-crash.jsonl", "session-0.jsonl", "session-249.jsonl", "still-used.jsonl"];
+  for (const name of names) writeFileSync(fileOf(name), "{}\n");
+  const pruning = pruneRunSessions({ clock, log: recordingLog(), runSessions, removeFile }, NEVER);
+  let over = false;
+  void pruning.finally(() => (over = true));
+  while (!over) await clock.advance(1_000); // it rests between two steps
+  await pruning;
+  expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["still-used.jsonl"], 0]);
+  expect(asked[0]).toBe(Date.UTC(2026, 4, 25));
+});

@@ -13,6 +13,7 @@ import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
 import { channels } from "./migrations/020-channels.ts";
+import { usage } from "./migrations/017-usage.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -29,6 +30,7 @@ const STEPS: readonly Migration[] = [
   systemEvents,
   jobHomes,
   channels,
+  usage,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -3,10 +3,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { JobStore } from "../contracts/automation/job.ts";
 import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
+import { USAGE_BY } from "../contracts/store/usage.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
+import { spent } from "../testing/contracts/usage/usage-contract.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
@@ -132,6 +134,11 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.approvals.end("ap1", { decision: "session", by: OPERATOR, at: 2 });
   await store.approvals.ended({ limit: 5 });
   await store.approvals.prune(1);
+  const days = { from: "2026-01-01", to: "2026-01-31" };
+  for (const by of USAGE_BY) await store.usage.report({ ...days, by }, { limit: 5 });
+  await store.usage.scopes(days);
+  await store.usage.record(spent("u1"));
+  await store.usage.prune("2020-01-01");
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
 }
@@ -191,7 +198,7 @@ test("every statement finds its rows by an index, and none sorts more than the m
   migrate(db, 0);
   const texts = await statementsUsed(db);
   const sortsWaiting = (text: string) => /order by \+inbox\.seq|"overflow" = 2 group by/.test(text); // at the start only
-  const addsUp = (text: string) => text.includes('sum("cost_usd")') && !text.includes(" where "); // one row per conversation, when a person asks
+  const addsUp = (text: string) => text.includes('sum("cost_usd")') && !text.includes('from "turns"'); // one row per conversation, when a person asks
   const costly = texts
     .filter((text) => !addsUp(text))
     .flatMap((text) =>
@@ -206,6 +213,15 @@ test("every statement finds its rows by an index, and none sorts more than the m
     );
   expect(texts.length).toBeGreaterThan(35);
   expect(costly).toEqual([]);
+});
+
+test("what was used is found by day, however many days there are", async () => {
+  using db = new Database(":memory:");
+  migrate(db, 0);
+  const about = (await statementsUsed(db)).filter((text) => /(from|into) "usage"/.test(text));
+  const searches = about.filter((text) => !text.startsWith("insert")).map((text) => planOf(db, text)[0]);
+  expect(searches.length).toBe(USAGE_BY.length + 3);
+  for (const step of searches) expect(step).toMatch(/^SEARCH usage USING PRIMARY KEY \(day[<>]/);
 });
 
 test("turns that failed or were stopped are found among many others without walking those", async () => {

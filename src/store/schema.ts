@@ -8,6 +8,7 @@ import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
+import type { UsageOrigin } from "../contracts/store/usage.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 
@@ -37,6 +38,7 @@ export interface Tables {
   tasks: TaskTable;
   approvals: ApprovalTable;
   approval_grants: GrantTable;
+  usage: UsageTable;
 }
 
 export interface MetaTable {
@@ -394,4 +396,18 @@ export interface GrantTable {
   tool: string;
   given_by: Principal;
   at: number;
+}
+
+/** What one turn, or a part of one, has cost. */
+export interface UsageTable {
+  day: string;
+  id: string;
+  agent_id: AgentId;
+  principal: Principal;
+  origin: UsageOrigin;
+  model: string;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
 }

@@ -6,6 +6,7 @@ import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
 import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
+import { usageContract } from "../testing/contracts/usage/usage-contract.ts";
 import { approvalContract } from "../testing/contracts/store/approval-contract.ts";
 import { storeContract } from "../testing/contracts/store/store-contract.ts";
 import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store/store-world.ts";
@@ -158,4 +159,5 @@ test("ten thousand tasks of one person are the most that are kept, and are liste
 eventsAndPlacesContract("the events and places of a SQLite store", openWorld);
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);
+usageContract("the books of a SQLite store", openWorld);
 approvalContract("the approvals of a SQLite store", openWorld);

@@ -6,7 +6,7 @@ import type { Budget, BudgetWork } from "../contracts/budget/budget.ts";
 import type { Spent, UsageStore } from "../contracts/store/usage.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
-import { allLimits, type BudgetRules, decideBudget, type Limit, limitsOn } from "./decide.ts";
+import { allLimits, type BudgetRules, decideBudget, type Limit, limitsOn, reaches } from "./decide.ts";
 import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.ts";
 import { createSums } from "./sums.ts";
 import { ownerWords, recordWords, refusalWords } from "./words.ts";
@@ -113,6 +113,6 @@ export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOp
 }
 
 function levelOf({ spent, max, unattendedMax }: Limit): "paused" | "used_up" | null {
-  if (spent >= max) return "used_up";
-  return spent >= unattendedMax ? "paused" : null;
+  if (reaches(spent, max)) return "used_up";
+  return reaches(spent, unattendedMax) ? "paused" : null;
 }

@@ -21,6 +21,7 @@ describe("a turn", () => {
     ["may begin without any limit", {}, { all: { usd: 1e6 } }, person, "may"],
     ["may begin below the limit", { dailyUsd: 5 }, { all: { usd: 4.99 } }, person, "may"],
     ["may not at the limit", { dailyUsd: 5 }, { all: { usd: 5 } }, person, "dailyUsd"],
+    ["may not a hair below the limit", { dailyUsd: 0.8 }, { all: { usd: 0.7 + 0.1 } }, person, "dailyUsd"],
     ["may not with a limit of nothing", { dailyUsd: 0 }, {}, person, "dailyUsd"],
     ["is held to tokens as well", { dailyTokens: 100 }, { all: { tokens: 100 } }, person, "dailyTokens"],
     ["is held to months", { monthlyUsd: 50 }, { all: { usd: 5 } }, person, "monthlyUsd"],

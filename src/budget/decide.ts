@@ -53,9 +53,16 @@ export function isUnattended({ origin }: Pick<BudgetWork, "origin">): boolean {
 export function decideBudget(work: BudgetWork, rules: BudgetRules, spent: SpentIn): Decision {
   const unattended = isUnattended(work);
   const reached = limitsOn(work, rules, spent).find(({ spent: used, max, unattendedMax }) =>
-    unattended ? used >= unattendedMax : used >= max,
+    reaches(used, unattended ? unattendedMax : max),
   );
   return reached ? { may: false, reached } : { may: true };
+}
+
+/** Sums of small amounts are a hair off what they should be. */
+const HAIR = 1e-9;
+
+export function reaches(spent: number, limit: number): boolean {
+  return spent >= limit - HAIR;
 }
 
 /** Every limit that has something to say about this work. */

@@ -1,6 +1,6 @@
 /** What is said about a limit: to the person who is refused, into the records, and to the owner. */
 import type { BudgetWork } from "../contracts/budget/budget.ts";
-import type { Limit } from "./decide.ts";
+import { type Limit, reaches } from "./decide.ts";
 import { freeAgain, type Today } from "./periods.ts";
 
 export interface WordsWorld {
@@ -15,8 +15,7 @@ export function refusalWords(reached: Limit, work: BudgetWork, world: WordsWorld
 }
 
 export function recordWords(reached: Limit, work: BudgetWork, world: WordsWorld): string {
-  const { spent, max } = reached;
-  if (spent >= max)
+  if (reaches(reached.spent, reached.max))
     return `${whoseWords(reached, work)} is used up (${amounts(reached)}); it is free again ${again(reached, world)}.`;
   return `${whoseWords(reached, work)} is used up as far as work may that begins by itself (${amounts(reached)}); it is free again ${again(reached, world)}.`;
 }

@@ -207,6 +207,11 @@ describe("the answers", () => {
     await using fx = await world();
     expect(await fx.ask("/queue")).toStartWith("2 messages waiting here. Mode: collect");
     expect(await fx.ask("/usage")).toContain("All 1 conversation, ever: 0 tokens in");
+    expect(await fx.ask("/usage", "guest")).toBe(
+      ["This conversation", "You, today", "You, this month"]
+        .map((what) => `- ${what}: 0 tokens in, 0 out, $0.0000`)
+        .join("\n"),
+    );
     expect(await fx.ask("/sessions nothing like it")).toBe("No conversation matches.");
     expect(await fx.ask("/sessions")).toStartWith(`1. hello: \`${SESSION}\``);
   });

@@ -91,15 +91,15 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const events = recordedEvents(life, given, options.home, config);
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(given, { home: options.home }));
-  const telling = { outbox: () => way.outbox, homes: () => automation.homes };
-  const deps = { ...given, budget: await openGatewayBudget({ ...given, ...telling, events, store }, config) };
+  const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
+  const homes = () => automation.homes;
+  const deps = { ...given, budget: await openGatewayBudget({ ...given, ...late, homes, events, store }, config) };
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
-  const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
   const asking = { record: store, events, hooks, receiver: () => way.receiver };
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const address = deferred<string>(); // known once the port is open
@@ -132,8 +132,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
   const arriving = { files: way.arriving, webhook: platforms.webhook, ...toolSide };
   const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools };
-  const access = { token: token(config()), mediaKey: secrets.mediaKey };
-  const http: HttpServer = life.own("http", openPort(served, config, access));
+  const http = life.own("http", openPort(served, config, { token: token(config()), mediaKey: secrets.mediaKey }));
   address.resolve(http.url);
   life.own("platforms", platforms);
   life.own("outbox", outbox);

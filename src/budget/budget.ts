@@ -2,19 +2,19 @@
  * The books in use: what may begin is decided from sums in memory, what was paid for goes to the store and into the sums. The owner is told
  * once when a limit is reached; that this has been said is known to whoever says it, so a restart does not say it again.
  */
-import type { Budget, BudgetWork } from "../contracts/budget/budget.ts";
+import type { Budget } from "../contracts/budget/budget.ts";
 import type { Spent, UsageStore } from "../contracts/store/usage.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { allLimits, type BudgetRules, decideBudget, type Limit, limitsOn, reaches } from "./decide.ts";
 import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.ts";
-import { createSums } from "./sums.ts";
-import { ownerWords, recordWords, refusalWords } from "./words.ts";
+import { createSums, LOADED_BY, type Sums } from "./sums.ts";
+import { type Level, ownerWords, recordWords, refusalWords } from "./words.ts";
 
 export interface BudgetDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Pick<UsageStore, "record" | "scopes" | "prune">;
+  readonly store: Pick<UsageStore, "record" | "sums" | "prune">;
   /** Says something to the owner. Said again under the same id, it is said once. */
   tell(id: string, text: string): Promise<void>;
 }
@@ -31,56 +31,31 @@ const KEEP_DAYS = 800;
 export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOptions): Promise<Budget> {
   const { clock, log, store } = deps;
   const calendar = createCalendar(timezone);
-  const today = (): Today => calendar.at(clock.now());
-  const first = today();
-  const sums = createSums(first);
-  await store.prune(daysBefore(first.day, KEEP_DAYS));
-  sums.load("month", await store.scopes({ from: firstOfMonth(first.month), to: first.day }));
-  sums.load("day", await store.scopes({ from: first.day, to: first.day }));
-
-  const told = new Set<string>();
+  const sums = await loadSums(store, calendar.at(clock.now()));
   const now = (): Today => {
-    const current = today();
-    sums.roll(current);
-    return current;
+    const today = calendar.at(clock.now());
+    sums.roll(today);
+    return today;
   };
-  const tell = (limit: Limit, level: "paused" | "used_up", current: Today): void => {
-    const id = `budget-${limit.limit}-${level}-${limit.period === "day" ? current.day : current.month}`;
-    if (told.has(id)) return;
-    told.add(id);
-    log.warn("budget reached", { limit: limit.limit, level, spent: limit.spent, max: limit.max });
-    void deps.tell(id, ownerWords(limit, level, { today: current, timezone })).catch((error: unknown) => {
-      told.delete(id); // the next look tries again
-      log.error("owner could not be told about a budget", { limit: limit.limit, error });
-    });
-  };
-  const look = (work: BudgetWork): void => {
-    const current = now();
-    for (const limit of limitsOn(work, rules(), sums.amount)) {
-      const level = levelOf(limit);
-      if (level) tell(limit, level, current);
-    }
-  };
+  const every = () => allLimits(rules(), sums.amount);
+  const tell = createTelling(deps, (limit, level) => ownerWords(limit, level, { today: now(), timezone }));
+
   const count = (spent: Spent): void => {
-    now();
+    const today = now();
     sums.add(spent);
-    look(spent);
+    for (const limit of limitsOn(spent, rules(), sums.amount)) tell(limit, levelOf(limit), today);
   };
 
   return {
     ask(work) {
-      const current = now();
+      const today = now();
       const decision = decideBudget(work, rules(), sums.amount);
       if (decision.may) return decision;
       const { reached } = decision;
-      tell(reached, levelOf(reached) ?? "used_up", current);
-      const world = { today: current, timezone };
-      return {
-        may: false,
-        reached,
-        say: refusalWords(reached, work, world),
-        because: recordWords(reached, work, world),
-      };
+      tell(reached, levelOf(reached), today);
+      const world = { today, timezone };
+      const words = { say: refusalWords(reached, work, world), because: recordWords(reached, work, world) };
+      return { may: false, reached, ...words };
     },
     bill: ({ agentId, principal, origin }, what) => ({ ...what, day: now().day, agentId, principal, origin }),
     count,
@@ -99,11 +74,11 @@ export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOp
     },
     limits() {
       now();
-      return allLimits(rules(), sums.amount).map(({ whose: _whose, ...state }) => state);
+      return every().map(({ whose: _whose, ...state }) => state);
     },
     notices() {
       const world = { today: now(), timezone };
-      return allLimits(rules(), sums.amount).flatMap((limit) => {
+      return every().flatMap((limit) => {
         const level = levelOf(limit);
         return level ? [ownerWords(limit, level, world)] : [];
       });
@@ -112,7 +87,35 @@ export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOp
   };
 }
 
-function levelOf({ spent, max, unattendedMax }: Limit): "paused" | "used_up" | null {
+async function loadSums(store: BudgetDeps["store"], today: Today): Promise<Sums> {
+  const sums = createSums(today);
+  await store.prune(daysBefore(today.day, KEEP_DAYS));
+  for (const by of LOADED_BY) {
+    sums.load("month", by, await store.sums({ by, from: firstOfMonth(today.month), to: today.day }));
+    sums.load("day", by, await store.sums({ by, from: today.day, to: today.day }));
+  }
+  return sums;
+}
+
+/** Once for each limit, level and period; what could not be said is said at the next look. */
+function createTelling({ log, tell }: BudgetDeps, words: (limit: Limit, level: Level) => string) {
+  let told: { readonly day: string; readonly ids: Set<string> } = { day: "", ids: new Set() };
+  return (limit: Limit, level: Level | null, { day, month }: Today): void => {
+    if (level === null) return;
+    if (told.day !== day) told = { day, ids: new Set() };
+    const { ids } = told;
+    const id = `budget-${limit.limit}-${level}-${limit.period === "day" ? day : month}`;
+    if (ids.has(id)) return;
+    ids.add(id);
+    log.warn("budget reached", { limit: limit.limit, level, spent: limit.spent, max: limit.max });
+    void tell(id, words(limit, level)).catch((error: unknown) => {
+      ids.delete(id);
+      log.error("owner could not be told about a budget", { limit: limit.limit, error });
+    });
+  };
+}
+
+function levelOf({ spent, max, unattendedMax }: Limit): Level | null {
   if (reaches(spent, max)) return "used_up";
   return reaches(spent, unattendedMax) ? "paused" : null;
 }

@@ -10,18 +10,26 @@ export interface Calendar {
   at(now: number): Today;
 }
 
+const MINUTE_MS = 60_000;
+
 export function createCalendar(timezone: string): Calendar {
   const format = new Intl.DateTimeFormat("en-US", {
     ...{ timeZone: timezone, calendar: "gregory", numberingSystem: "latn" },
     ...{ year: "numeric", month: "2-digit", day: "2-digit" },
   });
+  const read = (now: number): Today => {
+    const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
+    for (const { type, value } of format.formatToParts(now)) parts[type] = value;
+    const month = `${(parts.year ?? "").padStart(4, "0")}-${parts.month}`;
+    return { month, day: `${month}-${parts.day}` };
+  };
+  let known: { readonly minute: number; readonly today: Today } | null = null; // days begin on a minute, everywhere
   return {
     timezone,
     at(now) {
-      const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
-      for (const { type, value } of format.formatToParts(now)) parts[type] = value;
-      const month = `${(parts.year ?? "").padStart(4, "0")}-${parts.month}`;
-      return { month, day: `${month}-${parts.day}` };
+      const minute = Math.floor(now / MINUTE_MS);
+      if (known?.minute !== minute) known = { minute, today: read(now) };
+      return known.today;
     },
   };
 }

@@ -8,6 +8,9 @@ export interface WordsWorld {
   readonly timezone: string;
 }
 
+/** `paused`: what begins by itself has stopped and people go on. `used_up`: nothing goes on that this limit is for. */
+export type Level = "paused" | "used_up";
+
 /** One sentence without numbers: what a gateway spends is its owner's business. */
 export function refusalWords(reached: Limit, work: BudgetWork, world: WordsWorld): string {
   const whose = reached.whose === "person" ? `Your ${adjective(reached)} budget` : whoseWords(reached, work);
@@ -20,8 +23,7 @@ export function recordWords(reached: Limit, work: BudgetWork, world: WordsWorld)
   return `${whoseWords(reached, work)} is used up as far as work may that begins by itself (${amounts(reached)}); it is free again ${again(reached, world)}.`;
 }
 
-/** `paused`: what begins by itself has stopped and people go on. `used_up`: nothing goes on that this limit is for. */
-export function ownerWords(limit: Limit, level: "paused" | "used_up", world: WordsWorld): string {
+export function ownerWords(limit: Limit, level: Level, world: WordsWorld): string {
   const key = `\`budget.${limit.limit}\``;
   const when = again(limit, world);
   const spent = `${amounts(limit)}, ${key}`;

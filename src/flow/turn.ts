@@ -238,9 +238,7 @@ async function attempt(
     if (hasNothingToSay(batch, told)) return { kind: "end", end: quietEnd(), settledBytes: unchanged };
     const refused = refusedEnd(world.budget, batch);
     if (refused) return { kind: "end", end: refused, settledBytes: unchanged };
-    world.spans.enter("lease");
-    const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
-    await recordLost(world.budget, batch, lease);
+    const lease = await leaseFor(world, batch, signal);
     lost = addUsage(lost, lease.lost ?? NOTHING_USED);
     if (asked) {
       const errand = await runErrand(asked, lease, signal);
@@ -269,6 +267,13 @@ async function attempt(
       return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
     return { kind: "end", end: withLost(failureFrom(error), lost), settledBytes: unchanged };
   }
+}
+
+async function leaseFor(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
+  world.spans.enter("lease");
+  const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
+  await recordLost(world.budget, batch, lease);
+  return lease;
 }
 
 /** What other agents did for this attempt becomes part of it. */

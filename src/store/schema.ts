@@ -8,14 +8,14 @@ import type { Job, RunStatus } from "../contracts/automation/job.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
-import type { UsageOrigin } from "../contracts/store/usage.ts";
+import type { UsageTables } from "./rows/usage/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
 
-export interface Tables {
+export interface Tables extends UsageTables {
   meta: MetaTable;
   sessions: SessionTable;
   inbox: InboxTable;
@@ -38,7 +38,6 @@ export interface Tables {
   tasks: TaskTable;
   approvals: ApprovalTable;
   approval_grants: GrantTable;
-  usage: UsageTable;
 }
 
 export interface MetaTable {
@@ -396,18 +395,4 @@ export interface GrantTable {
   tool: string;
   given_by: Principal;
   at: number;
-}
-
-/** What one turn, or a part of one, has cost. */
-export interface UsageTable {
-  day: string;
-  id: string;
-  agent_id: AgentId;
-  principal: Principal;
-  origin: UsageOrigin;
-  model: string;
-  input_tokens: number;
-  cached_tokens: number;
-  output_tokens: number;
-  cost_usd: number;
 }

@@ -18,7 +18,11 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
   const log = recordingLog();
   const events = createEvents({ log });
   const seen: string[] = [];
-  events.on("status", ({ what }) => seen.push(what));
+  let told = Promise.withResolvers<void>();
+  events.on("status", ({ what }) => {
+    seen.push(what);
+    told.resolve();
+  });
   const to = { channel: "webchat", account: "default", chat: "den" };
   const home = { sessionKey: DEN, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const parts = {
@@ -31,15 +35,16 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
 
   const budget = await openGatewayBudget({ ...parts, store: real.store }, () => config);
   await budget.record(budget.bill(work, { id: "t1", model: "m", usage }));
-  await clock.advance(0);
+  await told.promise;
   expect((await said()).map(({ kind, text }) => [kind, text.slice(0, 25)])).toEqual([
     ["notice", "A daily budget is used up"],
   ]);
   expect(seen).toEqual(["outbox", "budget"]);
 
+  told = Promise.withResolvers<void>();
   const store = await real.reopen();
   const again = await openGatewayBudget({ ...parts, store }, () => config);
   expect(again.ask(work).may).toBe(false);
-  await clock.advance(0);
+  await told.promise;
   expect(await said(store)).toHaveLength(1);
 });

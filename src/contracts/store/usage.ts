@@ -50,15 +50,8 @@ export interface UsageStore {
     asked: UsageSpan & { readonly by: UsageBy },
     page: Page,
   ): Promise<Listed<UsageItem> & { readonly total: UsageSum }>;
-  /** Added up for everybody and everything that a budget can be set for. */
-  scopes(span: UsageSpan): Promise<readonly UsageScope[]>;
+  /** The same, all of it, in no particular order. */
+  sums(asked: UsageSpan & { readonly by: UsageBy }): Promise<readonly UsageItem[]>;
   /** Drops what is older than this day; returns how many rows. */
   prune(before: string): Promise<number>;
-}
-
-export interface UsageScope {
-  readonly agentId: AgentId;
-  readonly principal: Principal;
-  readonly origin: UsageOrigin;
-  readonly sum: UsageSum;
 }

@@ -1,46 +1,25 @@
-/** The books: rows of what was paid for, found by day. A row is written with the end of its turn, or by itself. */
-import type { UsageBy, UsageItem, UsageStore, UsageSum, Spent, UsageScope } from "../../../contracts/store/usage.ts";
-import type { UsageTable } from "../../schema.ts";
+/** The books: a row for everything that was paid for, and sums for each day that are kept up in the same transaction. Questions are answered from the sums. */
+import type { Spent, UsageBy, UsageItem, UsageStore, UsageSum } from "../../../contracts/store/usage.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
-
-const COLUMNS: Readonly<Record<UsageBy, Exclude<keyof UsageTable, `${string}_tokens` | "cost_usd" | "id">>> = {
-  day: "day",
-  agent: "agent_id",
-  origin: "origin",
-  model: "model",
-  principal: "principal",
-};
+import type { UsageDayTable, UsageTable } from "./usage-tables.ts";
 
 export function createUsage({ sql, read, write }: RowDeps): UsageStore {
   const book = createBooking(sql);
-  const scopes = sql.prepare((db, p: Params<Span>) =>
-    added(db, p).select(["agent_id as agentId", "principal", "origin"]).groupBy(["agent_id", "principal", "origin"]),
-  );
-  const total = sql.prepare((db, p: Params<Span>) => added(db, p));
-  const prune = sql.prepare((db, p: Params<{ before: string }>) =>
-    db.deleteFrom("usage").where("day", "<", p("before")),
-  );
+  const prune = createPruning(sql);
+  const all = sql.prepare((db, p: Params<Asked>) => added(db, p).select("key").groupBy("key"));
+  const total = sql.prepare((db, p: Params<Asked>) => added(db, p));
   return {
     record: (spent) => write(() => book(spent)),
     report: ({ from, to, by }, { limit, cursor }) =>
       read(() => {
         const skip = skipped(cursor);
-        const rows = sql.all((db) => grouped(db, { from, to, by }, { limit: limit + 1, skip }));
-        const items: UsageItem[] = rows.slice(0, limit).map(({ key, ...row }) => ({ key, ...toSum(row) }));
+        const rows = sql.all((db) => sorted(db, { from, to, by }, { limit: limit + 1, skip }));
         const more = rows.length > limit ? { next: String(skip + limit) } : {};
-        return { items, total: toSum(total.first({ from, to })), ...more };
+        return { items: rows.slice(0, limit).map(toItem), total: toSum(total.first({ from, to, by: "day" })), ...more };
       }),
-    scopes: (span) =>
-      read(() =>
-        scopes.all(span).map(({ agentId, principal, origin, ...row }): UsageScope => ({
-          agentId,
-          principal,
-          origin,
-          sum: toSum(row),
-        })),
-      ),
-    prune: (before) => write(() => prune.run({ before })),
+    sums: (asked) => read(() => all.all(asked).map(toItem)),
+    prune: (before) => write(() => prune(before)),
   };
 }
 
@@ -57,52 +36,91 @@ export function createBooking(sql: Sql): (spent: Spent) => boolean {
       )
       .onConflict((conflict) => conflict.doNothing()),
   );
-  return ({ agentId, usage, ...spent }) =>
-    add.run({
-      ...{ day: spent.day, id: spent.id, principal: spent.principal, origin: spent.origin, model: spent.model },
-      agent_id: agentId,
+  const addUp = sql.prepare((db, p: Params<Omit<UsageDayTable, "turns">>) =>
+    db
+      .insertInto("usage_days")
+      .values({
+        ...p.row("what", "day", "key", "input_tokens", "cached_tokens", "output_tokens", "cost_usd"),
+        turns: 1,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(["what", "day", "key"]).doUpdateSet(({ ref, eb }) => ({
+          turns: eb("usage_days.turns", "+", 1),
+          input_tokens: eb("usage_days.input_tokens", "+", ref("excluded.input_tokens")),
+          cached_tokens: eb("usage_days.cached_tokens", "+", ref("excluded.cached_tokens")),
+          output_tokens: eb("usage_days.output_tokens", "+", ref("excluded.output_tokens")),
+          cost_usd: eb("usage_days.cost_usd", "+", ref("excluded.cost_usd")),
+        })),
+      ),
+  );
+  return ({ day, id, agentId, principal, origin, model, usage }) => {
+    const sum = {
       input_tokens: whole(usage.inputTokens),
       cached_tokens: whole(usage.cachedTokens ?? 0),
       output_tokens: whole(usage.outputTokens),
       cost_usd: Number.isFinite(usage.costUsd) ? usage.costUsd : 0,
-    }) > 0;
+    };
+    if (add.run({ day, id, agent_id: agentId, principal, origin, model, ...sum }) === 0) return false;
+    const keys: Readonly<Record<UsageBy, string>> = { day, agent: agentId, origin, model, principal };
+    for (const [what, key] of Object.entries(keys)) addUp.run({ what: what as UsageBy, day, key, ...sum });
+    return true;
+  };
 }
 
-interface Span {
+function createPruning(sql: Sql): (before: string) => number {
+  const rows = sql.prepare((db, p: Params<{ before: string }>) =>
+    db.deleteFrom("usage").where("day", "<", p("before")),
+  );
+  const days = sql.prepare((db, p: Params<{ what: UsageBy; before: string }>) =>
+    db.deleteFrom("usage_days").where("what", "=", p("what")).where("day", "<", p("before")),
+  );
+  return (before) => {
+    for (const what of ["day", "agent", "origin", "model", "principal"] as const) days.run({ what, before });
+    return rows.run({ before });
+  };
+}
+
+interface Asked {
   readonly from: string;
   readonly to: string;
+  readonly by: UsageBy;
 }
 
 interface Added {
-  readonly turns: number;
+  readonly turns: number | null;
   readonly input: number | null;
   readonly cached: number | null;
   readonly output: number | null;
   readonly cost: number | null;
 }
 
-function added(db: Builder, p: Params<Span>) {
+function added(db: Builder, p: Params<Asked>) {
   return db
-    .selectFrom("usage")
+    .selectFrom("usage_days")
     .select(({ fn }) => [
-      fn.countAll<number>().as("turns"),
+      fn.sum<number | null>("turns").as("turns"),
       fn.sum<number | null>("input_tokens").as("input"),
       fn.sum<number | null>("cached_tokens").as("cached"),
       fn.sum<number | null>("output_tokens").as("output"),
       fn.sum<number | null>("cost_usd").as("cost"),
     ])
+    .where("what", "=", p("by"))
     .where("day", ">=", p("from"))
     .where("day", "<=", p("to"));
 }
 
-function grouped(db: Builder, { by, ...span }: Span & { readonly by: UsageBy }, page: { limit: number; skip: number }) {
-  const column = COLUMNS[by];
-  const given = Object.assign((name: keyof Span) => span[name], { row: () => span });
-  const query = added(db, given as Params<Span>)
-    .select(`${column} as key` as const)
-    .groupBy(column);
-  const sorted = by === "day" ? query.orderBy(column, "desc") : query.orderBy("cost", "desc").orderBy("input", "desc");
-  return sorted.orderBy(column).limit(page.limit).offset(page.skip);
+function sorted(db: Builder, asked: Asked, { limit, skip }: { readonly limit: number; readonly skip: number }) {
+  const given = Object.assign(<K extends keyof Asked>(name: K) => asked[name], { row: () => asked });
+  const query = added(db, given as Params<Asked>)
+    .select("key")
+    .groupBy("key");
+  const ordered =
+    asked.by === "day" ? query.orderBy("key", "desc") : query.orderBy("cost", "desc").orderBy("input", "desc");
+  return ordered.orderBy("key").limit(limit).offset(skip);
+}
+
+function toItem({ key, ...row }: Added & { readonly key: string }): UsageItem {
+  return { key, ...toSum(row) };
 }
 
 function toSum(row: Added | null): UsageSum {

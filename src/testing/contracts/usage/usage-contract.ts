@@ -1,7 +1,7 @@
 /** What every store promises about its books. */
 import { describe, expect, test } from "bun:test";
 import type { AgentId, Principal } from "../../../contracts/ids.ts";
-import type { Spent, UsageBy } from "../../../contracts/store/usage.ts";
+import { type Spent, USAGE_BY, type UsageBy } from "../../../contracts/store/usage.ts";
 import { AGENT, end, OPERATOR, row, type StoreWorld, turn } from "../store/store-world.ts";
 
 export function spent(id: string, more: Partial<Spent> = {}): Spent {
@@ -65,19 +65,25 @@ export function usageContract(name: string, open: () => Promise<StoreWorld>): vo
       expect([first.total.turns, second.total.turns, second.next]).toEqual([5, 5, undefined]);
     });
 
-    test("is added up for everything a budget can be set for, and forgotten from a day on", async () => {
+    test("is the same as a whole, and forgotten from a day on", async () => {
       await using world = await open();
       const { usage } = world.store;
       await usage.record(spent("a"));
       await usage.record(spent("b"));
       await usage.record(spent("c", { origin: "cron", day: "2026-01-09" }));
-      expect(await usage.scopes({ from: "2026-01-10", to: "2026-01-10" })).toEqual([
-        {
-          ...{ agentId: AGENT, principal: OPERATOR, origin: "chat" },
-          sum: { turns: 2, inputTokens: 200, cachedTokens: 80, outputTokens: 20, costUsd: 1 },
-        },
-      ]);
-      expect([await usage.prune("2026-01-10"), (await usage.scopes(JANUARY)).length]).toEqual([1, 1]);
+      const day = { from: "2026-01-10", to: "2026-01-10" };
+      const two = { turns: 2, inputTokens: 200, cachedTokens: 80, outputTokens: 20, costUsd: 1 };
+      for (const [by, key] of [
+        ["origin", "chat"],
+        ["agent", AGENT],
+        ["principal", OPERATOR],
+        ["model", "fake/one"],
+        ["day", "2026-01-10"],
+      ] as const)
+        expect(await usage.sums({ ...day, by })).toEqual([{ key, ...two }]);
+      expect((await usage.sums({ ...JANUARY, by: "origin" })).length).toBe(2);
+      expect(await usage.prune("2026-01-10")).toBe(1);
+      for (const by of USAGE_BY) expect((await usage.sums({ ...JANUARY, by })).length).toBe(1);
     });
   });
 }

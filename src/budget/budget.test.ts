@@ -23,9 +23,10 @@ async function world(given: Partial<BudgetRules> = {}) {
   const rules: { now: Partial<BudgetRules> } = { now: given };
   const told: string[] = [];
   const said = new Set<string>();
-  const telling = { broken: false };
+  const telling = { broken: false, times: 0 };
   const log = recordingLog();
   const tell = async (id: string, text: string): Promise<void> => {
+    telling.times++;
     if (telling.broken) throw new Error("the disk is full");
     if (!said.has(id)) told.push(text);
     said.add(id);
@@ -136,6 +137,7 @@ describe("a budget", () => {
     budget.ask(person);
     expect(fx.told.length).toBe(2);
     expect(fx.told[1]).toContain("$5.50 of $5.00, `budget.dailyUsd`");
+    expect(fx.telling.times).toBe(2); // nobody is asked to say it with every refusal
     (await fx.open()).ask(person);
     expect(fx.told.length).toBe(2);
     expect(budget.notices()).toEqual([fx.told[1] ?? ""]);

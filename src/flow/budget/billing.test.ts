@@ -4,7 +4,7 @@ import { openBudget } from "../../budget/index.ts";
 import type { AgentEvent, AgentLease } from "../../contracts/agent.ts";
 import type { Budget } from "../../contracts/budget/budget.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
-import type { AgentId, SessionKey } from "../../contracts/ids.ts";
+import type { AgentId, InboxId, SessionKey } from "../../contracts/ids.ts";
 import { dies, type FakeAgent, waits } from "../../testing/fake-pool.ts";
 import { entry, inbound } from "../../testing/messages.ts";
 import { flow, type FlowOptions, SESSION } from "../../testing/worlds/flow-world.ts";
@@ -166,10 +166,10 @@ describe("a budget that is used up", () => {
       await fx.talk("hello");
       const ended = fx.next("turn.ended");
       await fx.queue.accept(own(origin));
-      const { turnId, outcome } = await ended;
+      const { turnId, outcome, inboxIds } = await ended;
       expect(outcome).toBe("failed");
+      expect((await fx.store.turns.resultOf(inboxIds[0] as InboxId))?.content).toBe("");
       expect((await fx.store.turns.get(turnId))?.turn.errorCode).toBe("budget_spent");
-      expect(fx.seen.filter((line) => line.startsWith("assistant"))).toEqual(["assistant well"]);
       expect((await fx.talk("I may still talk")).outcome).toBe("done");
     },
   );

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
 import { createAutomation } from "./wiring/automation.ts";
+import { openGatewayBudget } from "./wiring/budget.ts";
 import { builtinChannels } from "./builtin.ts";
 import type { PlatformEntry } from "./channels/index.ts";
 import type { Config, Environment, LoadedConfig } from "./config/index.ts";
@@ -81,22 +82,24 @@ export async function startGateway(deps: GatewayDeps, options: GatewayOptions): 
   }
 }
 
-async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
-  const { clock, log } = deps;
-  const reloader = createReloader(deps, options.loaded, options.configSource);
+async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
+  const { clock, log } = given;
+  const reloader = createReloader(given, options.loaded, options.configSource);
   const { config } = reloader;
 
   // underneath
-  const events = recordedEvents(life, deps, options.home, config);
+  const events = recordedEvents(life, given, options.home, config);
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
-  const store = life.own("store", await openStore(deps, { home: options.home }));
+  const store = life.own("store", await openStore(given, { home: options.home }));
+  const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
+  const homes = () => automation.homes;
+  const deps = { ...given, budget: await openGatewayBudget({ ...given, ...late, homes, events, store }, config) };
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
-  const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
   const asking = { record: store, events, hooks, receiver: () => way.receiver };
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const address = deferred<string>(); // known once the port is open
@@ -115,8 +118,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: [automation.channel], jobs: automation.jobs, status: () => status() };
-  const { agentTokens, approvals } = toolSide;
-  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals };
+  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals: toolSide.approvals };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
   const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
@@ -124,14 +126,13 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // the port
   const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
-  const status = createStatus({ clock, pool, ...way, ...notices }, options);
+  const status = createStatus({ ...deps, pool, ...way, ...notices }, options);
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, jobs: automation.jobs, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
-  const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens, approvals };
-  const access = { token: token(config()), mediaKey: secrets.mediaKey };
-  const opened = openPort({ ...deps, ...way, ...watched, ...acting, ...arriving, tools }, config, access);
-  const http: HttpServer = life.own("http", opened);
+  const arriving = { files: way.arriving, webhook: platforms.webhook, ...toolSide };
+  const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools };
+  const http = life.own("http", openPort(served, config, { token: token(config()), mediaKey: secrets.mediaKey }));
   address.resolve(http.url);
   life.own("platforms", platforms);
   life.own("outbox", outbox);
@@ -139,9 +140,9 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
 
   // work begins
   log.info("queue recovered", await queue.recover());
-  const telling = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
+  const saying = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
   const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), files, delegations };
-  answer(life, config, { ...deps, ...way, ...telling, ...having, hooks, events, pool });
+  answer(life, config, { ...deps, ...way, ...saying, ...having, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, plugins, automation, platforms, openPool, token };

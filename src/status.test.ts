@@ -10,6 +10,7 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     queue: { stats: () => ({ waiting: 0, running: 0 }) },
     outbox: { stats: () => ({ pending: 0, ...outbox }) },
     channels: { health: () => [] },
+    budget: { limits: () => [], notices: () => [] },
     plugins: { list: () => [], notices: () => [] },
     configNotices: () => ["about the configuration"],
   } as unknown as StatusDeps;

@@ -1,6 +1,7 @@
 /** What GET /api/status, the page and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
 import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
+import type { Budget } from "./contracts/budget/budget.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { PluginHost } from "./contracts/plugins/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
@@ -16,6 +17,7 @@ export interface StatusDeps {
   readonly outbox: Outbox;
   readonly channels: { health(): GatewayStatus["channels"] };
   readonly plugins: Pick<PluginHost, "list" | "notices">;
+  readonly budget: Pick<Budget, "limits" | "notices">;
   configNotices(): readonly string[];
 }
 
@@ -49,9 +51,11 @@ export function createStatus(
       queue: deps.queue.stats(),
       outbox,
       plugins: pluginCounts(deps.plugins),
+      budgets: deps.budget.limits(),
       notices: [
         ...(trouble ? [trouble] : []),
         ...deliveryNotices(outbox),
+        ...deps.budget.notices(),
         ...deps.plugins.notices(),
         ...deps.configNotices(),
       ],

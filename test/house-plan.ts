@@ -19,6 +19,7 @@ const ROOMS = [
   "delivery",
   "media",
   "schedule",
+  "budget",
   "plugins",
 ];
 

@@ -8,6 +8,7 @@ import {
   says,
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
+import type { UsageSum } from "../src/contracts/store/usage.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
@@ -64,6 +65,9 @@ const say = async (text: string, session: string, to = gateway): Promise<string>
   const { body } = await to.chat(text, { session });
   return body.content ?? JSON.stringify(body);
 };
+/** What everything has cost, as the gateway's books have it. */
+const books = async (of = gateway): Promise<UsageSum> =>
+  ((await (await of.fetch("/api/usage?from=2000-01-01")).json()) as { total: UsageSum }).total;
 const summary = async (session: string, of = gateway): Promise<SessionSummary> =>
   (
     (await (await of.fetch(`/api/sessions/${encodeURIComponent(keyOf(session))}`)).json()) as {
@@ -178,6 +182,7 @@ describe("/resume", () => {
 describe("what a conversation has cost", () => {
   test("is what the provider charged: tools, retries, a summary that was asked for and one that was not", async () => {
     const before = provider.charged();
+    const booked = await books();
     let failures = 0;
     reply = (request) => {
       if (isSummary(request)) return says("They told stories.");
@@ -205,6 +210,11 @@ describe("what a conversation has cost", () => {
       charged.inputTokens - before.inputTokens,
       charged.outputTokens - before.outputTokens,
     ]);
+    const now = await books();
+    expect([now.inputTokens - booked.inputTokens, now.outputTokens - booked.outputTokens]).toEqual([
+      usage.inputTokens,
+      usage.outputTokens,
+    ]);
   });
 
   test("counts an attempt that a crash interrupted", async () => {
@@ -229,6 +239,7 @@ describe("what a conversation has cost", () => {
     reply = () => says("noted");
     const { usage } = await summary("crashed", again);
     expect(usage.inputTokens).toBe(provider.charged().inputTokens - before.inputTokens);
+    expect(await books(again)).toMatchObject({ inputTokens: usage.inputTokens, outputTokens: usage.outputTokens });
   });
 });
 

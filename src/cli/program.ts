@@ -1,5 +1,6 @@
 /** The command line as commander sees it: names, options and words of help. Each command lives in its own file and is loaded when it is called. */
 import type { Command } from "commander";
+import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge/export.ts";
 import { addCron } from "./automation/add-cron.ts";
@@ -9,6 +10,7 @@ import type { DoctorFlags } from "./doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
 import type { SessionsFlags } from "./sessions/sessions.ts";
 import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
+import type { UsageFlags } from "./usage/usage.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
 
 type Commander = typeof import("commander");
@@ -86,6 +88,16 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     .action(async (flags: DoctorFlags) => {
       const { doctor } = await import("./doctor.ts");
       finish(await doctor(world, flags));
+    });
+
+  common(program.command("usage").description("show what models have cost"))
+    .option("--from <day>", "the first day, such as 2026-01-31 (default: the first of the month)")
+    .option("--to <day>", "the last day (default: today)")
+    .addOption(new commander.Option("--by <what>", "how to add up").choices(USAGE_BY).default("day"))
+    .option("-n, --limit <number>", "how many lines", wholeNumber(commander, MAX_CALLS))
+    .action(async (flags: UsageFlags) => {
+      const { usage } = await import("./usage/usage.ts");
+      finish(await usage(world, flags));
     });
 
   common(program.command("logs").description("show the newest log lines"))

@@ -1,4 +1,5 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
+import type { Budget } from "../contracts/budget/budget.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
@@ -17,6 +18,7 @@ export interface BuiltinCommandDeps
   extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps, CronCommandDeps {
   readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
   status(): GatewayStatus;
+  readonly budget: Pick<Budget, "used" | "limits">;
   readonly queued: Pick<Queue, "session" | "choose">;
   /** Every command there is, plugins' included; absent: those of this list. */
   all?(): readonly Command[];
@@ -79,7 +81,7 @@ function conversation({ clock, events, store }: BuiltinCommandDeps): readonly Co
   ];
 }
 
-function looking({ clock, store, stats, status, queued }: BuiltinCommandDeps): readonly Command[] {
+function looking({ clock, store, stats, status, queued, budget }: BuiltinCommandDeps): readonly Command[] {
   return [
     {
       name: "status",
@@ -121,11 +123,14 @@ function looking({ clock, store, stats, status, queued }: BuiltinCommandDeps): r
     },
     {
       name: "usage",
-      help: "Tokens and cost, here and in all",
-      roles: MEMBERS,
-      async run(_args, { sessionKey }) {
-        const [here, all] = await Promise.all([store.sessions.get(sessionKey), store.sessions.total()]);
-        return usageWords(here, all);
+      help: "Tokens and cost: here, yours, and for owners everybody's",
+      roles: EVERYONE,
+      async run(_args, { sessionKey, role, message }) {
+        const here = await store.sessions.get(sessionKey);
+        const mine = budget.used(message.sender.principal);
+        if (role !== "owner") return usageWords({ here, mine });
+        const all = { ever: await store.sessions.total(), used: budget.used(), limits: budget.limits() };
+        return usageWords({ here, mine, all });
       },
     },
   ];

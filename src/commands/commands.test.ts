@@ -7,6 +7,7 @@ import { systemClock } from "../kit/clock.ts";
 import { createEvents } from "../observe/index.ts";
 import { testModels, testRoles } from "../testing/commands/command-desk.ts";
 import { entry, inbound } from "../testing/messages.ts";
+import { freeBudget } from "../testing/budget/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
@@ -46,6 +47,7 @@ async function world() {
       stats,
       status: () => STATUS,
       jobs: noJobs(),
+      budget: freeBudget(),
       relative: () => null,
       queued: {
         session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
@@ -117,8 +119,8 @@ describe("a message", () => {
 });
 
 describe("a command", () => {
-  const FOR_ALL = ["help", "new", "reset", "stop", "resume", "role"];
-  const FOR_MEMBERS = ["cron", "status", "queue", "context", "usage", "model", "think", "compact", "name"];
+  const FOR_ALL = ["help", "new", "reset", "stop", "resume", "role", "usage"];
+  const FOR_MEMBERS = ["cron", "status", "queue", "context", "model", "think", "compact", "name"];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],
     member: [...FOR_ALL, ...FOR_MEMBERS],
@@ -204,7 +206,12 @@ describe("the answers", () => {
   test("of /queue, /usage and /sessions say how much there is", async () => {
     await using fx = await world();
     expect(await fx.ask("/queue")).toStartWith("2 messages waiting here. Mode: collect");
-    expect(await fx.ask("/usage")).toContain("All 1 conversation: 0 tokens in");
+    expect(await fx.ask("/usage")).toContain("All 1 conversation, ever: 0 tokens in");
+    expect(await fx.ask("/usage", "guest")).toBe(
+      ["This conversation", "You, today", "You, this month"]
+        .map((what) => `- ${what}: 0 tokens in, 0 out, $0.0000`)
+        .join("\n"),
+    );
     expect(await fx.ask("/sessions nothing like it")).toBe("No conversation matches.");
     expect(await fx.ask("/sessions")).toStartWith(`1. hello: \`${SESSION}\``);
   });

@@ -8,6 +8,7 @@ import { systemClock } from "../kit/clock.ts";
 import { createEvents } from "../observe/index.ts";
 import { OFFERED, testModels, testRoles } from "../testing/commands/command-desk.ts";
 import { inbound } from "../testing/messages.ts";
+import { freeBudget } from "../testing/budget/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
@@ -29,6 +30,7 @@ async function world(models = testModels(systemClock)) {
       ...{ clock: systemClock, events: createEvents({ log }), store, stats: createLastStats(), log, models, roles },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as never,
       jobs: noJobs(),
+      budget: freeBudget(),
       relative: () => null,
       queued: {
         session: () => ({ waiting: 0, mode: "collect", chosen: false }),

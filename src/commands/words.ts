@@ -2,7 +2,9 @@
 import type { AgentSessionStats } from "../contracts/agent.ts";
 import type { SessionSummary, Usage } from "../contracts/chat.ts";
 import type { QueuedSession, QueueMode } from "../contracts/queue.ts";
+import type { LimitState } from "../contracts/budget/budget.ts";
 import type { SessionTotal } from "../contracts/store.ts";
+import type { UsageSum } from "../contracts/store/usage.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 
 const MAX_TITLE_CHARS = 60;
@@ -60,11 +62,37 @@ export function contextWords(stats: AgentSessionStats | null): string {
   return `Context: ${stats.contextPercent.toFixed(1)}%${window}, ${counted(stats.messages, "message")}. Model: ${stats.model}.`;
 }
 
-export function usageWords(here: SessionSummary | null, all: SessionTotal): string {
-  return bullets([
+export interface UsageFacts {
+  readonly here: SessionSummary | null;
+  readonly mine: UsedSums;
+  /** Only for those who may know. */
+  readonly all?: { readonly ever: SessionTotal; readonly used: UsedSums; readonly limits: readonly LimitState[] };
+}
+
+interface UsedSums {
+  readonly today: UsageSum;
+  readonly month: UsageSum;
+}
+
+export function usageWords({ here, mine, all }: UsageFacts): string {
+  const own = [
     `This conversation: ${usage(here?.usage)}`,
-    `All ${counted(all.sessions, "conversation")}: ${usage(all.usage)}`,
+    `You, today: ${usage(mine.today)}`,
+    `You, this month: ${usage(mine.month)}`,
+  ];
+  if (!all) return bullets(own);
+  return bullets([
+    ...own,
+    `Everybody, today: ${usage(all.used.today)}`,
+    `Everybody, this month: ${usage(all.used.month)}`,
+    `All ${counted(all.ever.sessions, "conversation")}, ever: ${usage(all.ever.usage)}`,
+    ...all.limits.map(limitWords),
   ]);
+}
+
+function limitWords({ limit, unit, spent, max }: LimitState): string {
+  const show = (amount: number): string => (unit === "usd" ? `$${amount.toFixed(2)}` : thousands(amount));
+  return `Budget \`${limit}\`: ${show(spent)} of ${show(max)}${spent >= max ? ", used up" : ""}`;
 }
 
 function usage({ inputTokens, outputTokens, costUsd }: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }) {

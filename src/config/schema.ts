@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { AgentSection, AgentsSection } from "./sections/agents.ts";
+import { BudgetSection } from "./sections/budget.ts";
 import { CronSection } from "./sections/cron.ts";
 import { ChannelsSection } from "./sections/channels/channels.ts";
 import { GatewaySection } from "./sections/gateway.ts";
@@ -30,6 +31,7 @@ export const ConfigSchema = Type.Object(
     queue: QueueSection,
     cron: CronSection,
     heartbeat: HeartbeatSection,
+    budget: BudgetSection,
     tools: ToolsSection,
     media: MediaSection,
     plugins: PluginsSection,

@@ -86,7 +86,7 @@ export interface AgentLease extends AsyncDisposable {
   /** What the agent knows about the conversation now; for after the stream has ended. Absent: it cannot say. */
   stats?(signal: AbortSignal): Promise<AgentSessionStats>;
   /** What an interrupted attempt had cost, found in the part of the session file that was cut off. Absent: nothing. */
-  readonly lost?: Usage;
+  readonly lost?: Usage & { readonly model?: string };
   /** Has the conversation so far summarised. Does not throw for model or process failures. Absent: it cannot. */
   compact?(instructions: string, signal: AbortSignal): Promise<Compaction>;
 }

@@ -96,6 +96,8 @@ export type ToolStatus = "running" | "pending" | "success" | "error" | "blocked"
 
 export interface Usage {
   readonly inputTokens: number;
+  /** So many of the input came from the provider's cache. Absent: none, or nobody knows. */
+  readonly cachedTokens?: number;
   readonly outputTokens: number;
   readonly costUsd: number;
 }

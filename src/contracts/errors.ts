@@ -37,6 +37,11 @@ export const ERRORS = {
     retry: "later",
     say: "The message waited too long and was not answered. Send it again if it still matters.",
   },
+  budget_spent: {
+    status: 429,
+    retry: "never",
+    say: "A budget of this gateway is used up. `/usage` shows which, and a new day or month, or the owner, frees it.",
+  },
   too_many_connections: { status: 503, retry: "later", say: "The gateway has as many connections as it can serve." },
   too_many_bytes: {
     status: 503,

@@ -80,8 +80,10 @@ export interface GatewayEvents {
   "delegation.ended": { readonly outcome: DelegationOutcome; readonly ms: number };
   /** A slot of a job got its row, or its run has ended. */
   "cron.run": { readonly run: JobRun };
-  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask to be let in, channels, jobs. */
-  status: { readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" };
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask to be let in, channels, jobs, budgets. */
+  status: {
+    readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" | "budget";
+  };
   "agent.spawned": { readonly pid: number };
   "agent.exited": { readonly pid: number; readonly code: number | null; readonly expected: boolean };
 }

@@ -2,6 +2,7 @@
 import type { InboundMessage, SessionSettings, TurnOutcome, Usage } from "./chat.ts";
 import type { ReplyPart } from "./delivery.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
+import type { Spent } from "./store/usage.ts";
 
 export interface Queue {
   /** Reads what earlier lives left behind. Call once, before anything else. */
@@ -132,6 +133,8 @@ export interface TurnEnd {
   readonly outcome: TurnOutcome;
   readonly reply: readonly ReplyPart[];
   readonly usage: Usage;
+  /** What of it is to be written into the books with the end. */
+  readonly spent?: Spent;
   readonly model: string;
   /** Size of the session file when the agent had settled; a later retry cuts the file back to this. */
   readonly settledBytes: number;

@@ -33,6 +33,7 @@ import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { ToolCallStore } from "./store/tool-calls.ts";
+import type { Spent, UsageStore } from "./store/usage.ts";
 
 export type { ToolCallStore, ToolIntent } from "./store/tool-calls.ts";
 
@@ -56,6 +57,7 @@ export interface Store extends AsyncDisposable {
   readonly channelFacts: ChannelFacts;
   readonly spokenWords: SpokenWordStore;
   readonly approvals: ApprovalStore;
+  readonly usage: UsageStore;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }
@@ -173,6 +175,8 @@ export interface TurnFinish {
   /** Messages that joined the turn while it ran; those not claimed yet are claimed here. */
   readonly joined?: readonly InboxId[];
   readonly usage: Usage;
+  /** Its row in the books; absent: nothing is to be written there. */
+  readonly spent?: Spent;
   readonly model: string;
   readonly settledBytes: number;
   readonly error?: { readonly code: string; readonly detail: string };

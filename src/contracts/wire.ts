@@ -1,6 +1,7 @@
 /** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
 import type { Job, JobRun, JobSpec } from "./automation/job.ts";
 import type { JobsStatus } from "./automation/jobs.ts";
+import type { LimitState } from "./budget/budget.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
@@ -134,6 +135,8 @@ export interface GatewayStatus {
   readonly outbox: { readonly pending: number; readonly dead: number; readonly ambiguous: number };
   /** `failed`: those that should run and do not. */
   readonly plugins: { readonly running: number; readonly failed: number };
+  /** Every limit that is set, with what was spent under it today or this month. */
+  readonly budgets: readonly LimitState[];
   /** Plain sentences about what needs the owner's attention; empty when all is well. */
   readonly notices: readonly string[];
 }

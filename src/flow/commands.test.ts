@@ -13,6 +13,7 @@ import { createEvents } from "../observe/index.ts";
 import { createQueue } from "../queue/index.ts";
 import { createRouter } from "../routing/index.ts";
 import { testModels, testRoles } from "../testing/commands/command-desk.ts";
+import { freeBudget } from "../testing/budget/free-budget.ts";
 import { createFakePool, type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
@@ -36,6 +37,7 @@ async function life(store: Store, agent: FakeAgent, options: { mode?: QueueMode;
       ...{ clock, events, store, stats, log, models: testModels(clock), roles: testRoles() },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
       jobs: noJobs(),
+      budget: freeBudget(),
       relative: () => null,
       queued: { session: (...lane) => queue.session(...lane), choose: (...mode) => queue.choose(...mode) },
       configured: () => ({ model: null, thinking: null }),

@@ -6,7 +6,10 @@ import type { ReplyPart } from "../contracts/delivery.ts";
 import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
-export type EndWithoutSize = Omit<TurnEnd, "settledBytes">;
+export interface EndWithoutSize extends Omit<TurnEnd, "settledBytes" | "spent"> {
+  /** What the last attempt itself has used: not what earlier ones had, or other agents that it asked. Absent: nothing. */
+  readonly own?: Usage;
+}
 
 /** Attempts in all; the first one included. */
 export const MAX_ATTEMPTS = 3;
@@ -48,12 +51,14 @@ export function commandEnd(text: string, usage = NOTHING_USED, model = ""): EndW
 
 /** The same end, with what earlier attempts at the turn had cost. */
 export function withLost(end: EndWithoutSize, lost: Usage): EndWithoutSize {
-  return { ...end, usage: addUsage(end.usage, lost) };
+  return { ...end, usage: addUsage(end.usage, lost), own: end.usage };
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const cachedTokens = (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
+    ...(cachedTokens > 0 ? { cachedTokens } : {}),
     outputTokens: a.outputTokens + b.outputTokens,
     costUsd: a.costUsd + b.costUsd,
   };

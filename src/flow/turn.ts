@@ -4,6 +4,7 @@
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
 import type { AgentLease, AgentPool, Compaction } from "../contracts/agent.ts";
+import type { Budget } from "../contracts/budget/budget.ts";
 import type { SystemEventStore } from "../contracts/automation/system-event.ts";
 import type { CommandContext, Commands, FoundCommand, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
@@ -18,6 +19,7 @@ import type { MediaStore } from "../contracts/store.ts";
 import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
+import { billOf, recordLost, refusedEnd } from "./budget/billing.ts";
 import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { attachMedia } from "./media-lines.ts";
@@ -62,6 +64,8 @@ export interface TurnsDeps {
   readonly systemEvents?: Pick<SystemEventStore, "claim">;
   /** Without it no agent can ask another one. */
   readonly delegations?: DelegationBook;
+  /** Without it everything may begin, and nothing is written into the books. */
+  readonly budget?: Pick<Budget, "ask" | "bill" | "count" | "record">;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -157,8 +161,10 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
-    const end = { ...result.end, spans: spans.close() };
+    const spent = billOf(world.budget, batch, result.end);
+    const end = { ...result.end, spans: spans.close(), ...(spent ? { spent } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
+    if (spent) world.budget?.count(spent);
     const inboxIds = batch.entries.map((entry) => entry.id);
     const ms = Math.round(clock.elapsed() - startedAt);
     writer.close();
@@ -230,8 +236,9 @@ async function attempt(
     }
     const told = asked ? undefined : await world.systemEvents?.claim(batch.sessionKey, batch.turnId, world.clock.now());
     if (hasNothingToSay(batch, told)) return { kind: "end", end: quietEnd(), settledBytes: unchanged };
-    world.spans.enter("lease");
-    const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
+    const refused = refusedEnd(world.budget, batch);
+    if (refused) return { kind: "end", end: refused, settledBytes: unchanged };
+    const lease = await leaseFor(world, batch, signal);
     lost = addUsage(lost, lease.lost ?? NOTHING_USED);
     if (asked) {
       const errand = await runErrand(asked, lease, signal);
@@ -260,6 +267,13 @@ async function attempt(
       return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
     return { kind: "end", end: withLost(failureFrom(error), lost), settledBytes: unchanged };
   }
+}
+
+async function leaseFor(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
+  world.spans.enter("lease");
+  const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
+  await recordLost(world.budget, batch, lease);
+  return lease;
 }
 
 /** What other agents did for this attempt becomes part of it. */

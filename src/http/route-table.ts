@@ -16,6 +16,7 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { turnRoutes } from "./routes/turns.ts";
+import { usageRoutes } from "./usage/usage-routes.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
 export interface TableDeps extends HttpDeps {
@@ -45,5 +46,6 @@ export function routeTable(
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
     ...pairingRoutes(deps),
+    ...usageRoutes(deps),
   ];
 }

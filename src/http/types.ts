@@ -1,4 +1,5 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
+import type { Budget } from "../contracts/budget/budget.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
@@ -28,7 +29,9 @@ export interface HttpDeps {
     readonly outbox: Pick<Store["outbox"], "list">;
     readonly toolCalls: Pick<Store["toolCalls"], "list">;
     readonly approvals: Pick<Store["approvals"], "ended">;
+    readonly usage: Pick<Store["usage"], "report">;
   };
+  readonly budget: Pick<Budget, "today" | "limits">;
   readonly tools: ToolDoor;
   readonly approvals: Pick<Approvals, "pending" | "decide">;
   readonly receiver: Receiver;

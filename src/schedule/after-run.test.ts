@@ -26,6 +26,24 @@ describe("a run that went well", () => {
   });
 });
 
+describe("a run there was no money for", () => {
+  const skipped = { kind: "skipped", because: "the budget is used up" } as const;
+  test("counts as no failure, is not tried again and disables no job, however often it happens", () => {
+    const after = afterRun(job({ failures: DISABLE_AFTER_FAILURES - 1 }), first, skipped, NOW);
+    expect(after).toEqual({
+      ...{ failures: DISABLE_AFTER_FAILURES - 1, retryAt: null, state: "active", because: null },
+      ...{ remove: false, alert: null },
+    });
+  });
+
+  test("leaves a job whose only moment it was to be started by hand, with the reason", () => {
+    const once = { schedule: { kind: "at", expr: "x" }, nextAt: null, deleteAfterRun: true } as const;
+    expect(afterRun(job(once), first, skipped, NOW)).toMatchObject({
+      ...{ state: "disabled", because: "the budget is used up", remove: false },
+    });
+  });
+});
+
 describe("a run that failed", () => {
   test("is tried again after 30 s, 60 s, 5 m, 15 m and 60 m, then no more", () => {
     const pauses = [1, 2, 3, 4, 5, 6].map((attempt) => {

@@ -30,6 +30,10 @@ export function afterRun(
     const alert = job.failures >= ALERT_AFTER_FAILURES ? "recovered" : null;
     return { failures: 0, retryAt: null, state, because: job.because, remove, alert };
   }
+  if (outcome.kind === "skipped") {
+    const after = last ? { state: "disabled" as const, because: outcome.because } : same; // its only moment has passed
+    return { failures: job.failures, ...after, retryAt: null, remove: false, alert: null };
+  }
   const failures = job.failures + 1;
   if (failures >= DISABLE_AFTER_FAILURES) {
     const because = `It failed ${failures} times in a row, the last time because: ${outcome.because}`;

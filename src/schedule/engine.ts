@@ -152,13 +152,20 @@ async function announce(world: World, runId: string, job: Job | null): Promise<v
   const run = await world.store.run(runId);
   if (!run) return;
   world.told(run);
-  if (run.status === "running") await begin(world, run, job);
+  if (run.status === "running") await beginPaid(world, run, job);
 }
 
 async function tryAgain(world: World, run: JobRun): Promise<void> {
   if (!(await world.store.begin(run.id, "failed", world.clock.now()))) return;
   const begun = await world.store.run(run.id);
-  if (begun) await begin(world, begun, await world.store.get(run.jobId));
+  if (begun) await beginPaid(world, begun, await world.store.get(run.jobId));
+}
+
+/** A run that begins for the first time, and not one that an earlier life has put in already. */
+async function beginPaid(world: World, run: JobRun, job: Job | null): Promise<void> {
+  const unpaid = job && (world.starter.unpaid?.(job) ?? null);
+  if (unpaid === null) return begin(world, run, job);
+  await finish(world, run.id, { kind: "skipped", because: unpaid }, null);
 }
 
 async function begin(world: World, run: JobRun, job: Job | null): Promise<void> {
@@ -188,7 +195,7 @@ async function finish(world: World, runId: string, outcome: RunOutcome, turnId: 
     const after = job ? afterRun(job, run, outcome, now) : GONE;
     const written = await world.store.end(runId, {
       status: outcome.kind,
-      reason: outcome.kind === "failed" ? outcome.because : null,
+      reason: outcome.kind === "ran" ? null : outcome.because,
       ms: Math.max(0, now - (run.startedAt ?? now)),
       turnId,
       retryAt: after.retryAt,
@@ -213,7 +220,7 @@ async function beginFreed(world: World): Promise<void> {
   for (const run of await world.store.freed()) {
     if (!(await world.store.begin(run.id, "waiting", world.clock.now()))) continue;
     const begun = await world.store.run(run.id);
-    if (begun) await begin(world, begun, await world.store.get(run.jobId));
+    if (begun) await beginPaid(world, begun, await world.store.get(run.jobId));
   }
 }
 

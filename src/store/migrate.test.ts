@@ -29,6 +29,39 @@ test("sessions of a database from before earlier conversations know who alone sp
   expect(db.query("select count(*) as count from conversations").get()).toEqual({ count: 0 });
 });
 
+test("what the turns of an earlier version have cost is in the books, each on the account of who asked first", () => {
+  using db = new Database(":memory:");
+  db.exec(firstMessage.sql);
+  db.exec(`insert into sessions (key, channel, agent_id, title, search_text, created_at, last_activity_at, messages, file)
+    values ('k', 'webchat', 'default', 't', 't', 1, 1, 1, 'f')`);
+  const turn = (id: string, ended: number | null, tokens: number) =>
+    db.exec(`insert into turns (id, session_key, agent_id, attempt, state, file, begun_at, ended_at, model, input_tokens, output_tokens, cost_usd)
+      values ('${id}', 'k', 'default', 1, '${ended === null ? "running" : "done"}', 'f', 1, ${ended}, 'fake/one', ${tokens}, 1, 0.5)`);
+  const said = (event: string, id: string, channel: string, scope: string) =>
+    db.exec(`insert into inbox (id, session_key, agent_id, role, priority, channel, account, chat, event_id, fingerprint, scope, sender,
+      sender_name, text, attachments, mentioned, received_at, turn_id)
+      values ('${event}', 'k', 'default', 'owner', 1, '${channel}', 'a', 'x', '${event}', 'f', '${scope}', 'by-${event}', 'n', 't', '[]', 0, 1, '${id}')`);
+  const noon = Date.UTC(2026, 0, 15, 12);
+  turn("t1", noon, 7);
+  turn("t2", noon, 9);
+  said("e1", "t1", "api", "dm");
+  said("e2", "t1", "api", "dm");
+  said("e3", "t2", "telegram", "group");
+  expect(migrate(db, 1)).toContain("usage");
+  expect(db.query("select id, principal, origin, model, input_tokens, cost_usd from usage order by id").all()).toEqual([
+    { id: "t1", principal: "by-e1", origin: "api", model: "fake/one", input_tokens: 7, cost_usd: 0.5 },
+    { id: "t2", principal: "by-e3", origin: "group", model: "fake/one", input_tokens: 9, cost_usd: 0.5 },
+  ]);
+  expect(
+    db.query("select what, key, turns, input_tokens from usage_days where what in ('agent', 'origin')").all(),
+  ).toEqual([
+    { what: "agent", key: "default", turns: 2, input_tokens: 16 },
+    { what: "origin", key: "api", turns: 1, input_tokens: 7 },
+    { what: "origin", key: "group", turns: 1, input_tokens: 9 },
+  ]);
+  expect(db.query("select distinct substr(day, 1, 8) as month from usage").all()).toEqual([{ month: "2026-01-" }]);
+});
+
 test("turns of a database from before waterfalls are kept, each without one", () => {
   using db = new Database(":memory:");
   db.exec(firstMessage.sql);

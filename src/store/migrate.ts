@@ -14,6 +14,7 @@ import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
 import { channels } from "./migrations/020-channels.ts";
 import { leftoversOfJobs } from "./migrations/022-leftovers-of-jobs.ts";
+import { usage } from "./migrations/017-usage.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -31,6 +32,7 @@ const STEPS: readonly Migration[] = [
   jobHomes,
   channels,
   leftoversOfJobs,
+  usage,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

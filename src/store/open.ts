@@ -34,6 +34,7 @@ import { createSignIns } from "./rows/sign-ins.ts";
 import { createTasks } from "./rows/notes/tasks.ts";
 import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
+import { createUsage } from "./rows/usage/usage.ts";
 import { openAuditKey } from "./secret-files.ts";
 import { createSql, type Params, type Sql } from "./sql.ts";
 
@@ -192,6 +193,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     channelFacts: createChannelFacts(rows),
     spokenWords: createSpokenWords(rows),
     approvals: createApprovalRows(rows),
+    usage: createUsage(rows),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;

@@ -3,10 +3,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { JobStore } from "../contracts/automation/job.ts";
 import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
+import { USAGE_BY } from "../contracts/store/usage.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
+import { spent } from "../testing/contracts/usage/usage-contract.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
@@ -135,6 +137,11 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.approvals.end("ap1", { decision: "session", by: OPERATOR, at: 2 });
   await store.approvals.ended({ limit: 5 });
   await store.approvals.prune(1);
+  const days = { from: "2026-01-01", to: "2026-01-31" };
+  for (const by of USAGE_BY) await store.usage.report({ ...days, by }, { limit: 5 });
+  await store.usage.sums({ ...days, by: "agent" });
+  await store.usage.record(spent("u1"));
+  await store.usage.prune("2020-01-01");
   await store[Symbol.asyncDispose]();
   return texts.filter((text) => /^(select|insert|update|delete|replace)/.test(text));
 }
@@ -198,7 +205,7 @@ test("every statement finds its rows by an index, and none sorts more than the m
   migrate(db, 0);
   const texts = await statementsUsed(db);
   const sortsWaiting = (text: string) => /order by \+inbox\.seq|"overflow" = 2 group by/.test(text); // at the start only
-  const addsUp = (text: string) => text.includes('sum("cost_usd")') && !text.includes(" where "); // one row per conversation, when a person asks
+  const addsUp = (text: string) => text.includes('sum("cost_usd")') && !text.includes('from "turns"'); // one row per conversation, when a person asks
   const costly = texts
     .filter((text) => !addsUp(text))
     .flatMap((text) =>
@@ -213,6 +220,20 @@ test("every statement finds its rows by an index, and none sorts more than the m
     );
   expect(texts.length).toBeGreaterThan(35);
   expect(costly).toEqual([]);
+});
+
+test("what was used is found by day, however many days there are", async () => {
+  using db = new Database(":memory:");
+  migrate(db, 0);
+  const about = (await statementsUsed(db)).filter((text) => /from "usage/.test(text));
+  const steps = about.flatMap((text) => planOf(db, text)).filter((step) => !step.startsWith("USE TEMP B-TREE"));
+  expect(new Set(steps)).toEqual(
+    new Set([
+      "SEARCH usage USING PRIMARY KEY (day<?)",
+      "SEARCH usage_days USING PRIMARY KEY (what=? AND day<?)",
+      "SEARCH usage_days USING PRIMARY KEY (what=? AND day>? AND day<?)",
+    ]),
+  );
 });
 
 test("turns that failed or were stopped are found among many others without walking those", async () => {

@@ -7,6 +7,7 @@ import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
+import type { UsageTables } from "./rows/usage/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
@@ -14,7 +15,7 @@ import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
 
-export interface Tables {
+export interface Tables extends UsageTables {
   meta: MetaTable;
   sessions: SessionTable;
   inbox: InboxTable;

@@ -49,6 +49,16 @@ describe("a run has the lesser of what its maker had and has", () => {
 });
 
 describe("before anything is spent", () => {
+  test("a run is asked about on the account of its maker, as what begins by itself", () => {
+    const asked: unknown[] = [];
+    const ask = (work: unknown) => {
+      asked.push(work);
+      return { may: false, because: "no money" };
+    };
+    const { unpaid } = runRights({ budget: { ask } } as unknown as AutomationParts);
+    expect(unpaid?.(job({ createdBy: ANN }))).toBe("no money");
+    expect(asked).toEqual([{ agentId: "default", principal: ANN, origin: "cron" }]);
+  });
   test("a job that could work is let go", () => {
     expect(rights({}).unable(job(), home)).toBeNull();
   });

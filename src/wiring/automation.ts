@@ -6,6 +6,7 @@ import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
 import type { AgentPool } from "../contracts/agent.ts";
+import type { Budget } from "../contracts/budget/budget.ts";
 import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
@@ -57,6 +58,7 @@ export interface AutomationParts {
   readonly home: string;
   readonly grants: () => GrantedRoles;
   readonly pool: AgentPool;
+  readonly budget: Pick<Budget, "ask">;
   /** Built later; asked for when a run needs them. */
   receiver(): OwnReceiver;
   outbox(): Outbox;
@@ -210,6 +212,7 @@ function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
         return role && { principal: OPERATOR, role };
       },
       sessionOf: heartbeatSessionKey,
+      unpaid: (agentId) => !parts.budget.ask({ agentId, principal: OPERATOR, origin: "heartbeat" }).may,
     },
     () => ({ ...config().heartbeat, agents: [DEFAULT_AGENT, ...config().agents.map(({ id }) => id as AgentId)] }),
   );
@@ -261,8 +264,12 @@ function homesOf({ store, config, grants }: AutomationParts): Homes {
   return createHomes({ places: store.places, owners, named, fallback });
 }
 
-export function runRights({ config, grants, pool, channels, environment }: AutomationParts): RunRights {
+export function runRights({ config, grants, pool, channels, environment, budget }: AutomationParts): RunRights {
   return {
+    unpaid({ agentId, createdBy }) {
+      const verdict = budget.ask({ agentId, principal: createdBy, origin: "cron" });
+      return verdict.may ? null : verdict.because;
+    },
     roleOf(job, home) {
       const facts = { address: home.to, scope: home.scope, sender: { principal: job.createdBy, name: "" } };
       const { verdict } = explainRoute(

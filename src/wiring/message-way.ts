@@ -5,6 +5,7 @@ import { createCommands } from "./commands.ts";
 import { createLastStats } from "../commands/index.ts";
 import type { Config } from "../config/index.ts";
 import type { AgentPool } from "../contracts/agent.ts";
+import type { Budget } from "../contracts/budget/budget.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Channel, Receiver } from "../contracts/channel.ts";
 import type { Events } from "../contracts/events.ts";
@@ -33,6 +34,7 @@ export interface MessageWayParts extends GatewayDeps {
   readonly inner: readonly Channel[];
   readonly jobs: JobDesk;
   readonly approvals: Approvals;
+  readonly budget: Budget;
   /** Built later. */
   status(): GatewayStatus;
 }

@@ -72,7 +72,7 @@ describe("a recorded run", () => {
       {
         type: "done",
         text: "Done.",
-        usage: { inputTokens: 26, outputTokens: 10, costUsd: 0.5 },
+        usage: { inputTokens: 26, cachedTokens: 4, outputTokens: 10, costUsd: 0.5 },
         model: "fake/fake-1",
       },
     ]);

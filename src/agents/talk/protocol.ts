@@ -195,6 +195,7 @@ export function toUsage(usage: unknown): Usage {
   if (!isFields(usage)) return { inputTokens: 0, outputTokens: 0, costUsd: 0 };
   return {
     inputTokens: count(usage.input) + count(usage.cacheRead) + count(usage.cacheWrite),
+    ...(count(usage.cacheRead) > 0 ? { cachedTokens: count(usage.cacheRead) } : {}),
     outputTokens: count(usage.output),
     costUsd: isFields(usage.cost) ? count(usage.cost.total) : 0,
   };

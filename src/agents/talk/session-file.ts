@@ -2,7 +2,6 @@
 import { constants, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
 import { usageOfLines } from "./entry-usage.ts";
@@ -38,7 +37,11 @@ export async function ensureSessionFile(path: string, header: SessionHeader): Pr
 }
 
 /** Cuts the file back to what belonged to finished turns, and says what the rest had cost. Never grows it; what would not even hold the header begins anew. */
-export async function rewindSessionFile(path: string, settledBytes: number, header: SessionHeader): Promise<Usage> {
+export async function rewindSessionFile(
+  path: string,
+  settledBytes: number,
+  header: SessionHeader,
+): Promise<ReturnType<typeof usageOfLines>> {
   await ensureSessionFile(path, header);
   const file = await open(path, "r+");
   try {

@@ -22,6 +22,13 @@ export function* agentRules({ config, show }: RuleWorld): Generator<Broken> {
   }
 }
 
+/** A limit for nobody looks like one that holds. */
+export function* budgetRules({ config, show }: RuleWorld): Generator<Broken> {
+  const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)];
+  for (const id of Object.keys(config.budget.agents))
+    if (!names.includes(id)) yield unknownAgent(show, `budget.agents.${id}`, id, names);
+}
+
 export function* bindingRules({ config, show }: RuleWorld): Generator<Broken> {
   const names = [DEFAULT_AGENT, ...config.agents.map(({ id }) => id)];
   for (const [index, binding] of config.bindings.entries()) {

@@ -87,6 +87,18 @@ describe("other rules", () => {
     expect(problems({ allowedHosts })).toEqual(["gateway.allowedHosts[3]"]);
   });
 
+  test("a budget is for an agent that exists, a person's id or an origin, and never less than nothing", () => {
+    const limit = { dailyUsd: 1 };
+    expect(problems({}, { budget: { agents: { default: limit, helper: limit } } })).toEqual(["budget.agents.helper"]);
+    expect(problems({}, { agents: [{ id: "helper" }], budget: { agents: { helper: limit } } })).toEqual([]);
+    expect(problems({}, { budget: { principals: { "*": limit, operator: limit, "telegram:user:1": limit } } })).toEqual(
+      [],
+    );
+    for (const budget of [{ dailyUsd: -1 }, { dailyTokens: 1.5 }, { unattendedShare: 2 }, { dailyusd: 1 }])
+      expect(problems({}, { budget })).toEqual([`budget.${Object.keys(budget)[0]}`]);
+    expect(problems({}, { budget: { principals: { Olga: limit }, origins: { cronn: limit } } })).toHaveLength(2);
+  });
+
   test("the pool cannot keep more processes ready than it may have", () => {
     expect(problems({}, { agent: { pool: { min: 5 } } })).toEqual(["agent.pool.min"]);
   });

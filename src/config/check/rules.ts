@@ -4,7 +4,7 @@ import { skillRules } from "./capability-rules.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
-import { agentRules, bindingRules, delegateRules, linkRules } from "./routing-rules.ts";
+import { agentRules, bindingRules, budgetRules, delegateRules, linkRules } from "./routing-rules.ts";
 
 interface Rule {
   /** The keys it looks at. It is left out while one of them has a problem of its own. */
@@ -26,6 +26,7 @@ const RULES: readonly Rule[] = [
   { reads: ["agent.skills", "agent.tools", "agents"], check: skillRules },
   { reads: ["agents"], check: agentRules },
   { reads: ["agents", "bindings"], check: bindingRules },
+  { reads: ["agents", "budget"], check: budgetRules },
   { reads: ["agents", "agent.delegates", "agent.pool"], check: delegateRules },
   { reads: ["session.identityLinks"], check: linkRules },
   { reads: ["tools.webSearch"], check: searchRule },

@@ -84,7 +84,7 @@ export interface NewRun {
 }
 
 export interface RunEnd {
-  readonly status: "ran" | "failed";
+  readonly status: "ran" | "failed" | "skipped";
   readonly reason: string | null;
   readonly ms: number;
   readonly turnId: TurnId | null;
@@ -167,6 +167,8 @@ export interface JobFire {
 
 export type RunOutcome =
   | { readonly kind: "ran" }
+  /** There was no money left for it: nothing was tried, and nothing has failed. */
+  | { readonly kind: "skipped"; readonly because: string }
   /** `again`: trying once more may help (a busy provider, a lost connection); a wrong key does not get better. */
   | { readonly kind: "failed"; readonly because: string; readonly again: boolean };
 
@@ -174,6 +176,8 @@ export type RunOutcome =
 export interface RunStarter {
   /** `check` before any token is spent: null, or why it cannot work. */
   check(job: Job): Promise<string | null>;
+  /** Why there is no money for it now; null: there is. Asked before a run begins, and not when one is taken up again. */
+  unpaid?(job: Job): string | null;
   start(run: JobRun, job: Job, signal: AbortSignal): Promise<RunStart>;
 }
 

@@ -29,7 +29,8 @@ export interface DelegatedTask {
   readonly onText?: (text: string) => void;
 }
 
-export type DelegationRefusal = "no_turn" | "not_listed" | "too_deep" | "too_many_in_turn" | "too_many" | "no_time";
+export type DelegationRefusal =
+  "no_turn" | "not_listed" | "too_deep" | "too_many_in_turn" | "too_many" | "no_time" | "budget";
 
 export type DelegationEnd =
   | { readonly kind: "answered"; readonly agentId: AgentId; readonly text: string; readonly model: string }

@@ -25,8 +25,9 @@ export interface ChildTurn {
   readonly onText?: ((text: string) => void) | undefined;
 }
 
-export type ChildEnd = { readonly usage: Usage } & (
-  | { readonly kind: "answered"; readonly text: string; readonly model: string }
+/** `model`: empty when none was asked. */
+export type ChildEnd = { readonly usage: Usage; readonly model: string } & (
+  | { readonly kind: "answered"; readonly text: string }
   | { readonly kind: "failed"; readonly code: ErrorCode; readonly say: string }
 );
 
@@ -37,18 +38,18 @@ export async function runChildTurn(deps: ChildDeps, child: ChildTurn, signal: Ab
   const { spans, timeoutMs } = child;
   using deadline = deps.clock.deadline(timeoutMs, () => new ChildDeadline("the other agent took too long"));
   const until = AbortSignal.any([signal, deadline.signal]);
-  let usage = NOTHING_USED;
+  let used = { usage: NOTHING_USED, model: "" };
   try {
     spans.enter("lease");
     await using lease = await deps.pool.lease(child.request, until);
     spans.enter("first_token");
     const ending = await hear(lease, promptOf(deps, child), child, until);
-    usage = addUsage(ending.usage, lease.lost ?? NOTHING_USED);
-    return { ...endOf(ending, child, until), usage };
+    used = { usage: addUsage(ending.usage, lease.lost ?? NOTHING_USED), model: ending.model };
+    return { ...endOf(ending, child, until), ...used };
   } catch (error) {
-    if (until.aborted) return { ...stopped(child, until), usage };
-    if (isGatewayError(error)) return { kind: "failed", code: error.code, say: error.say, usage };
-    return { kind: "failed", code: "internal", say: ERRORS.internal.say, usage };
+    if (until.aborted) return { ...stopped(child, until), ...used };
+    if (isGatewayError(error)) return { kind: "failed", code: error.code, say: error.say, ...used };
+    return { kind: "failed", code: "internal", say: ERRORS.internal.say, ...used };
   }
 }
 
@@ -79,8 +80,7 @@ async function hear(
 }
 
 function endOf(ending: AgentEnding, child: ChildTurn, until: AbortSignal) {
-  if (ending.type === "done" && ending.text.trim() !== "")
-    return { kind: "answered", text: ending.text, model: ending.model } as const;
+  if (ending.type === "done" && ending.text.trim() !== "") return { kind: "answered", text: ending.text } as const;
   if (ending.type === "aborted") return stopped(child, until);
   const code: ErrorCode = ending.type === "failed" ? ending.code : "agent_empty";
   return { kind: "failed", code, say: SAID_TO_AGENTS[code] ?? ERRORS[code].say } as const;

@@ -2,11 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { checkConfigText } from "../../config/index.ts";
 import type { Caller } from "../../contracts/agent.ts";
+import type { Budget } from "../../contracts/budget/budget.ts";
+import type { Spent } from "../../contracts/store/usage.ts";
 import type { DelegatedTask } from "../../contracts/tools/delegation.ts";
 import type { GatewayEvents } from "../../contracts/events.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { NO_TURN } from "../../contracts/tools/tool.ts";
 import { createEvents } from "../../observe/index.ts";
+import { freeBudget } from "../../testing/budget/free-budget.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { createFakePool, type FakeAgent } from "../../testing/fake-pool.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -32,7 +35,7 @@ const deaf: FakeAgent = async function* () {
   yield await new Promise<never>(() => undefined);
 };
 
-function world(agent: FakeAgent, given: object = {}) {
+function world(agent: FakeAgent, given: object = {}, budget?: Budget) {
   const text = JSON.stringify({
     agent: { delegates: ["helper"], ...given },
     agents: [{ id: "helper", delegates: ["critic"], role: "member" }, { id: "critic" }],
@@ -44,7 +47,7 @@ function world(agent: FakeAgent, given: object = {}) {
   const ended: GatewayEvents["delegation.ended"][] = [];
   events.on("delegation.ended", (one) => ended.push(one));
   const pool = createFakePool(agent);
-  const delegations = createDelegations({ clock, log, ids, events, pool }, () => config);
+  const delegations = createDelegations({ clock, log, ids, events, pool, ...(budget ? { budget } : {}) }, () => config);
   const stop = new AbortController();
   const turnId = "turn_asking" as TurnId;
   const open = (timeoutMs = 60_000) =>
@@ -84,6 +87,35 @@ describe("whether one agent may ask another", () => {
       expect(verdict.may ? verdict.timeoutMs : verdict.because).toBe(expected);
     });
   }
+});
+
+describe("what a delegated turn costs", () => {
+  test("is in the books at once, on the account of whom the asking agent works for, also when it fails or is too late", async () => {
+    const rows: Spent[] = [];
+    const budget = { ...freeBudget(), record: async (spent: Spent) => void rows.push(spent) };
+    const { open, ask, stop } = world(waits, {}, budget);
+    using _turn = open();
+    const asking = ask();
+    stop.abort("stopped");
+    await asking;
+    expect(rows).toMatchObject([
+      { agentId: "helper", principal: "operator", origin: "delegate", model: "fake/one", usage: USAGE },
+    ]);
+  });
+
+  test("is asked about before anybody is leased", async () => {
+    const asked: unknown[] = [];
+    const ask = (work: unknown) => {
+      asked.push(work);
+      return { may: false, because: "The budget is used up.", say: "", reached: {} } as never;
+    };
+    const fx = world(answers, {}, { ...freeBudget(), ask });
+    using _turn = fx.open();
+    expect(await fx.ask()).toMatchObject({ kind: "refused", because: "budget" });
+    expect(await fx.ask({ agent: "stranger" })).toMatchObject({ because: "not_listed" });
+    expect(asked).toEqual([{ agentId: "helper", principal: "operator", origin: "delegate" }]);
+    expect([fx.pool.prompted.length, fx.ended]).toEqual([0, Array(2).fill({ outcome: "refused", ms: 0 })]);
+  });
 });
 
 describe("a delegated turn", () => {

@@ -4,6 +4,7 @@
  */
 import type { Config } from "../../config/index.ts";
 import type { Caller, LeaseRequest } from "../../contracts/agent.ts";
+import type { Budget, BudgetVerdict, BudgetWork } from "../../contracts/budget/budget.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { AgentId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
@@ -15,6 +16,7 @@ import type {
   DelegatingTurn,
   DelegationBook,
   DelegationEnd,
+  DelegationRefusal,
   Delegator,
 } from "../../contracts/tools/delegation.ts";
 import { NO_TURN } from "../../contracts/tools/tool.ts";
@@ -29,6 +31,8 @@ import { mayDelegate } from "./decide.ts";
 export interface DelegationDeps extends ChildDeps {
   readonly log: Log;
   readonly events: Events;
+  /** Without it everybody may be asked, and nothing is written into the books. */
+  readonly budget?: Pick<Budget, "ask" | "bill" | "record">;
 }
 
 type DelegationConfig = Pick<Config, "agent" | "agents">;
@@ -99,7 +103,7 @@ function choicesOf({ config, turns }: World, { agentId, turnId }: Caller): reado
 }
 
 async function ask(world: World, task: DelegatedTask, signal: AbortSignal): Promise<DelegationEnd> {
-  const { clock, events, log, turns } = world;
+  const { clock, events, log, turns, budget } = world;
   const config = world.config();
   const { agentId: from, turnId } = task.caller;
   const asking = turns.get(turnId) ?? null;
@@ -111,8 +115,9 @@ async function ask(world: World, task: DelegatedTask, signal: AbortSignal): Prom
     },
     { ...config.agent.delegation, delegates: delegatesOf(config, from) },
   );
-  if (!verdict.may || !asking) {
-    const { because, say } = verdict.may ? { because: "no_turn" as const, say: "" } : verdict;
+  const paid = verdict.may ? budget?.ask(workFor(task)) : undefined;
+  if (!verdict.may || !asking || paid?.may === false) {
+    const { because, say } = verdict.may ? unpaid(paid) : verdict;
     log.warn("delegation refused", { from, to: task.agent.slice(0, 64), because, turnId });
     events.emit("delegation.ended", { outcome: "refused", ms: 0 });
     return { kind: "refused", because, say };
@@ -128,6 +133,16 @@ async function ask(world: World, task: DelegatedTask, signal: AbortSignal): Prom
     asking.running.delete(work);
     world.total--;
   }
+}
+
+/** It goes on the account of whoever the asking agent works for. */
+function workFor({ agent, caller: { principal } }: Pick<DelegatedTask, "agent" | "caller">): BudgetWork {
+  return { agentId: agent as AgentId, principal, origin: "delegate" };
+}
+
+function unpaid(verdict: BudgetVerdict | undefined): { readonly because: DelegationRefusal; readonly say: string } {
+  if (!verdict || verdict.may) return { because: "no_turn", say: "" };
+  return { because: "budget", say: `${verdict.because} Do it yourself, or say that it could not be done.` };
 }
 
 interface Allowed extends DelegatedTask {
@@ -148,6 +163,7 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   const child = { request, from: caller.agentId, task: task.task, timeoutMs, spans, onText: task.onText };
   const end = await runChildTurn(world, child, until);
   const handed = await settle(world, own);
+  await writeDown(world, task, { id: turnId, ...end });
   world.turns.delete(turnId);
   spans.adopt(handed.spans);
   const ms = clock.elapsed() - startedAt;
@@ -159,6 +175,15 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   log.info("delegation ended", { from: caller.agentId, to, turnId, outcome: end.kind, code, ms: Math.round(ms) });
   events.emit("delegation.ended", { outcome: end.kind === "answered" ? "done" : "failed", ms });
   return end;
+}
+
+/** At once, and not with the end of the turn that asked: that one may be taken back, or too late for it. */
+async function writeDown(
+  { budget }: World,
+  { agent, caller }: Allowed,
+  { id, model, usage }: { readonly id: string; readonly model: string; readonly usage: Usage },
+): Promise<void> {
+  await budget?.record(budget.bill(workFor({ agent, caller }), { id, model, usage }));
 }
 
 /** For the same person, with no more rights than who asks has, and than the other agent gives anybody. */

@@ -133,7 +133,9 @@ function replyOf({ links }: ChatDeps, result: TurnResult): ChatReply {
 
 function turnError(result: TurnResult): GatewayError {
   const code = knownCode(result.errorCode);
-  return new GatewayError(code, "turn failed", { say: ERRORS[code].say, fields: { turnId: result.turnId } });
+  // which budget, and until when, is in the words that the chat shows
+  const say = code === "budget_spent" && result.content !== "" ? result.content : ERRORS[code].say;
+  return new GatewayError(code, "turn failed", { say, fields: { turnId: result.turnId } });
 }
 
 function eventIdOf(key: string | null, deps: Pick<HttpDeps, "ids">): string {

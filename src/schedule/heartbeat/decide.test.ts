@@ -41,6 +41,8 @@ describe("an agent looks around", () => {
     [{ idleMs: null }, "idle"],
     [{ idleMs: IDLE_LIMIT_MS + 1, events: 3 }, "idle"],
     [{ busy: true }, "busy"],
+    [{ unpaid: true }, "budget"],
+    [{ unpaid: true, events: 1 }, "budget"],
     [{ checklist: "" }, "empty"],
     [{ checklist: "# Tasks\n\n- [ ]\n<!-- nothing\nyet -->\n```\n```\n---\n" }, "empty"],
   ])("not with %j: %s", (more, because) => {

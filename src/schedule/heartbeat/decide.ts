@@ -15,12 +15,14 @@ export interface BeatFacts {
   readonly idleMs: number | null;
   /** In a row, and of the kind that does not get better by itself. */
   readonly refusals: number;
+  /** There is no money for it. */
+  readonly unpaid?: boolean;
 }
 
 export type BeatDecision =
   /** `main`: there is something to tell there. `isolated`: in a fresh session, which costs little. */
   | { readonly beat: true; readonly in: "main" | "isolated" }
-  | { readonly beat: false; readonly because: "off" | "hours" | "refused" | "idle" | "busy" | "empty" };
+  | { readonly beat: false; readonly because: "off" | "hours" | "refused" | "idle" | "busy" | "empty" | "budget" };
 
 /** Nobody is there to read it. */
 export const IDLE_LIMIT_MS = 3 * 86_400_000;
@@ -34,6 +36,7 @@ export function decideBeat(facts: BeatFacts): BeatDecision {
   if (facts.refusals >= MAX_REFUSALS) return { beat: false, because: "refused" };
   if (facts.idleMs === null || facts.idleMs > IDLE_LIMIT_MS) return { beat: false, because: "idle" };
   if (facts.skipWhenBusy && facts.busy) return { beat: false, because: "busy" };
+  if (facts.unpaid) return { beat: false, because: "budget" };
   if (facts.events > 0) return { beat: true, in: "main" };
   if (facts.checklist !== null && isEmptyChecklist(facts.checklist)) return { beat: false, because: "empty" };
   return { beat: true, in: "isolated" };

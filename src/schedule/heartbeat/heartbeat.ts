@@ -30,6 +30,8 @@ export interface HeartbeatDeps {
   /** As whom an agent looks around; null: nobody may use it. */
   standing(agentId: AgentId, home: Home): { readonly principal: Principal; readonly role: Role } | null;
   sessionOf(agentId: AgentId, beat: string): SessionKey;
+  /** There is no money for it. Absent: nobody counts. */
+  unpaid?(agentId: AgentId): boolean;
 }
 
 export interface HeartbeatSettings {
@@ -172,6 +174,7 @@ async function decide(
     busy: world.busy(home.sessionKey),
     events: mine ? await world.systemEvents.waiting(home.sessionKey, now) : 0,
     idleMs: heard ? Math.max(0, now - heard.heardAt) : null,
+    unpaid: world.unpaid?.(about.agentId) ?? false,
   };
   return decideBeat(facts);
 }
@@ -208,7 +211,7 @@ async function settle(world: World, id: InboxId): Promise<void> {
   if (!pulse || !result) return;
   if (result.outcome === "done") return void (pulse.refusals = 0);
   if (REFUSALS.includes(result.errorCode)) return void pulse.refusals++;
-  if (result.outcome === "aborted" || pulse.retriesLeft <= 0) return;
+  if (result.outcome === "aborted" || result.errorCode === "budget_spent" || pulse.retriesLeft <= 0) return;
   pulse.retriesLeft--;
   pulse.againAt = world.clock.elapsed() + RETRY_MS;
 }

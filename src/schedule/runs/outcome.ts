@@ -10,6 +10,7 @@ export function outcomeOf(
   if (outcome === "done") return { kind: "ran" };
   if (timedOut) return { kind: "failed", because: "It took longer than the job allows.", again: true };
   if (outcome === "aborted") return { kind: "failed", because: "It was stopped.", again: false };
+  if (errorCode === "budget_spent") return { kind: "skipped", because: "A budget is used up." };
   const known = Object.entries(ERRORS).find(([code]) => code === errorCode)?.[1];
   return { kind: "failed", because: known?.say ?? "It did not end well.", again: known?.retry === "later" };
 }

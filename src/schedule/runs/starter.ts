@@ -35,6 +35,8 @@ export interface RunRights {
   /** The lesser of what its maker had then and has now; null: not let in any more. */
   roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, home: Home): Role | null;
   sessionOf(agent: AgentId, jobId: string, runId: string): SessionKey;
+  /** Why there is no money for it; null: there is, or nobody counts. */
+  unpaid?(job: Job): string | null;
   /** Why it could not work, before anything is spent; null: nothing is known against it. */
   unable(job: Job, home: Home): string | null;
 }
@@ -74,6 +76,7 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
   });
 
   return {
+    unpaid: (job) => deps.rights.unpaid?.(job) ?? null,
     check: async (job) => deps.rights.unable(job, await deps.homes.of(job)),
     async start(run, job) {
       if (!room()) {

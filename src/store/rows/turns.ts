@@ -8,6 +8,7 @@ import { decodeAttachments, decodeJson, encodeJson, toAddressColumns, toMessageC
 import { createOverflow } from "./overflow.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
+import { createBooking } from "./usage/usage.ts";
 
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
@@ -15,6 +16,7 @@ type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking
 export function createTurns({ sql, read, write }: RowDeps): TurnStore {
   const queries = createTurnQueries(sql);
   const overflow = createOverflow(sql);
+  const book = createBooking(sql);
   return {
     begin: (turn) =>
       write(() => {
@@ -54,6 +56,7 @@ export function createTurns({ sql, read, write }: RowDeps): TurnStore {
         if (!turn || turn.state !== "running" || turn.attempt !== end.attempt) return false;
         for (const inboxId of end.joined ?? []) queries.claim.run({ inboxId, turnId: turn.id, key: turn.session_key });
         endTurn(queries, turn, end);
+        if (end.spent) book(end.spent);
         return true;
       }),
     resultOf: (inboxId) =>

@@ -23,6 +23,7 @@ import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { fileType } from "../../media/index.ts";
 import { testModels } from "../commands/command-desk.ts";
+import { freeBudget } from "../budget/free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import { noJobs } from "../schedule/no-jobs.ts";
 
@@ -91,6 +92,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
     jobs: noJobs(),
+    budget: freeBudget(),
     files: memory.files,
     pairing: memory.pairing,
     webhook: (path) => memory.webhooks.get(path) ?? null,
@@ -206,6 +208,7 @@ const STATUS: GatewayStatus = {
   queue: { waiting: 0, running: 0 },
   outbox: { pending: 0, dead: 0, ambiguous: 0 },
   plugins: { running: 1, failed: 0 },
+  budgets: [],
   notices: [],
 };
 
@@ -277,6 +280,7 @@ function createMemory() {
     },
     toolCalls: { list: async () => ({ items: [] }) },
     approvals: { ended: async () => ({ items: [] }) },
+    usage: { report: never },
     outbox: {
       list: async (state, page) => ({ items: troubled.filter((part) => part.state === state).slice(0, page.limit) }),
     },

@@ -6,14 +6,15 @@ import type { EventName, GatewayEvents } from "../../contracts/events.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createReceiver, createTakeBack, startTurns } from "../../flow/index.ts";
-import { systemClock } from "../../kit/clock.ts";
+import { createLiveTurns, createReceiver, createTakeBack, startTurns, type TurnsDeps } from "../../flow/index.ts";
+import { type Clock, systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue, type QueueDeps, type QueueSettings } from "../../queue/index.ts";
 import { createRouter } from "../../routing/index.ts";
 import { createFakeClock } from "../fake-clock.ts";
-import { createFakePool, type FakeAgent } from "../fake-pool.ts";
+import { createFakePool, type FakeAgent, type FakePool } from "../fake-pool.ts";
 import { inbound } from "../messages.ts";
 import { type RealStore, realStore } from "../real-store.ts";
 import { recordingLog } from "../recording-log.ts";
@@ -30,6 +31,8 @@ export interface FlowOptions extends Partial<QueueSettings> {
   readonly canRefuse?: boolean;
   /** A store that an earlier flow left behind; it is not deleted with this one. */
   readonly on?: RealStore;
+  /** What turns get besides, or instead. */
+  readonly parts?: (made: { store: Store; clock: Clock; log: Log; pool: FakePool }) => Promise<Partial<TurnsDeps>>;
 }
 
 export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
@@ -56,7 +59,8 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
   const pool = createFakePool(agent);
   const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
   await queue.recover();
-  const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media }, () => ({
+  const parts = await options.parts?.({ store, clock, log, pool });
+  const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media, ...parts }, () => ({
     timeoutMs: options.timeoutMs ?? 60_000,
     graceMs: options.graceMs ?? 30_000,
   }));

@@ -1,0 +1,121 @@
+/**
+ * The books in use: what may begin is decided from sums in memory, what was paid for goes to the store and into the sums. The owner is told
+ * once when a limit is reached; that this has been said is known to whoever says it, so a restart does not say it again.
+ */
+import type { Budget } from "../contracts/budget/budget.ts";
+import type { Spent, UsageStore } from "../contracts/store/usage.ts";
+import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
+import { allLimits, type BudgetRules, decideBudget, type Limit, limitsOn, reaches } from "./decide.ts";
+import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.ts";
+import { createSums, LOADED_BY, type Sums } from "./sums.ts";
+import { type Level, ownerWords, recordWords, refusalWords } from "./words.ts";
+
+export interface BudgetDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Pick<UsageStore, "record" | "sums" | "prune">;
+  /** Says something to the owner. Said again under the same id, it is said once. */
+  tell(id: string, text: string): Promise<void>;
+}
+
+export interface BudgetOptions {
+  readonly timezone: string;
+  /** Asked each time, so that a changed configuration holds at once. */
+  readonly rules: () => BudgetRules;
+}
+
+/** Two years and a bit: a year can be compared with the one before. */
+const KEEP_DAYS = 800;
+
+export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOptions): Promise<Budget> {
+  const { clock, log, store } = deps;
+  const calendar = createCalendar(timezone);
+  const sums = await loadSums(store, calendar.at(clock.now()));
+  const now = (): Today => {
+    const today = calendar.at(clock.now());
+    sums.roll(today);
+    return today;
+  };
+  const every = () => allLimits(rules(), sums.amount);
+  const tell = createTelling(deps, (limit, level) => ownerWords(limit, level, { today: now(), timezone }));
+
+  const count = (spent: Spent): void => {
+    const today = now();
+    sums.add(spent);
+    for (const limit of limitsOn(spent, rules(), sums.amount)) tell(limit, levelOf(limit), today);
+  };
+
+  return {
+    ask(work) {
+      const today = now();
+      const decision = decideBudget(work, rules(), sums.amount);
+      if (decision.may) return decision;
+      const { reached } = decision;
+      tell(reached, levelOf(reached), today);
+      const world = { today, timezone };
+      const words = { say: refusalWords(reached, work, world), because: recordWords(reached, work, world) };
+      return { may: false, reached, ...words };
+    },
+    bill: ({ agentId, principal, origin }, what) => ({ ...what, day: now().day, agentId, principal, origin }),
+    count,
+    async record(spent) {
+      if (spent.usage.inputTokens + spent.usage.outputTokens <= 0 && spent.usage.costUsd <= 0) return;
+      try {
+        if (!(await store.record(spent))) return;
+      } catch (error) {
+        log.error("usage could not be written down", { id: spent.id, error });
+      }
+      count(spent);
+    },
+    used(principal) {
+      now();
+      return { today: sums.of(principal, "day"), month: sums.of(principal, "month") };
+    },
+    limits() {
+      now();
+      return every().map(({ whose: _whose, ...state }) => state);
+    },
+    notices() {
+      const world = { today: now(), timezone };
+      return every().flatMap((limit) => {
+        const level = levelOf(limit);
+        return level ? [ownerWords(limit, level, world)] : [];
+      });
+    },
+    today: () => ({ day: now().day, timezone }),
+  };
+}
+
+async function loadSums(store: BudgetDeps["store"], today: Today): Promise<Sums> {
+  const sums = createSums(today);
+  await store.prune(daysBefore(today.day, KEEP_DAYS));
+  for (const by of LOADED_BY) {
+    sums.load("month", by, await store.sums({ by, from: firstOfMonth(today.month), to: today.day }));
+    sums.load("day", by, await store.sums({ by, from: today.day, to: today.day }));
+  }
+  return sums;
+}
+
+/** Once for each limit, level and period; what could not be said is said at the next look. */
+function createTelling({ log, tell }: BudgetDeps, words: (limit: Limit, level: Level) => string) {
+  let told: { readonly day: string; readonly ids: Set<string> } = { day: "", ids: new Set() };
+  return (limit: Limit, level: Level | null, { day, month }: Today): void => {
+    if (level === null) return;
+    if (told.day !== day) told = { day, ids: new Set() };
+    const { ids } = told;
+    const id = `budget-${limit.limit}-${level}-${limit.period === "day" ? day : month}`;
+    if (ids.has(id)) return;
+    ids.add(id);
+    log.warn("budget reached", { limit: limit.limit, level, spent: limit.spent, max: limit.max });
+    void tell(id, words(limit, level)).catch((error: unknown) => {
+      ids.delete(id);
+      log.error("owner could not be told about a budget", { limit: limit.limit, error });
+    });
+  };
+}
+
+function levelOf({ spent, max, unattendedMax }: Limit): Level | null {
+  if (reaches(spent, max)) return "used_up";
+  return reaches(spent, unattendedMax) ? "paused" : null;
+}

@@ -114,7 +114,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
-  const asked = { named, inner: [automation.channel], jobs: automation.jobs, status: () => status() };
+  const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
   const { agentTokens, approvals } = toolSide;
   const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
@@ -126,7 +126,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
   const status = createStatus({ clock, pool, ...way, ...notices }, options);
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const acting = { ...named, ...operate, jobs: automation.jobs, page: options.page, store, plugins };
+  const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
   const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens, approvals };
   const access = { token: token(config()), mediaKey: secrets.mediaKey };

@@ -135,6 +135,7 @@ export function newJob(
     agentId: input.agentId ?? maker.agentId,
     mode: input.mode ?? "isolated",
     delivery: input.delivery ?? "announce",
+    ...(input.webhook ? { webhook: input.webhook } : {}),
     deleteAfterRun: input.deleteAfterRun ?? false,
     catchUp: input.catchUp ?? "once",
     overlap: input.overlap ?? "skip",

@@ -12,6 +12,7 @@ import { jobs } from "./migrations/011-jobs.ts";
 import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
+import { hooks } from "./migrations/016-hooks.ts";
 import { channels } from "./migrations/020-channels.ts";
 import type { Migration } from "./migrations/migration.ts";
 
@@ -29,6 +30,7 @@ const STEPS: readonly Migration[] = [
   systemEvents,
   jobHomes,
   channels,
+  hooks,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -5,6 +5,7 @@ import type { JobStore } from "../contracts/automation/job.ts";
 import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
+import { marked } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
@@ -102,6 +103,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.roleGrants.list();
   await store.roleGrants.remove(OPERATOR);
   await jobStatements(store.jobs);
+  await store.hookMarks.admit(marked());
+  await store.hookMarks.stored("hook_1");
   const stranger = { channel: "c", account: "a", principal: OPERATOR, name: "n", createdAt: 1, expiresAt: 2 };
   await store.pairings.put({ ...stranger, id: "p1", digest: "d", state: "pending", decidedAt: null, decidedBy: null });
   await store.pairings.list();

@@ -10,6 +10,7 @@ import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
+import type { HookMarkTable } from "./rows/hooks/hook-marks.ts";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
@@ -27,6 +28,7 @@ export interface Tables {
   jobs: JobTable;
   job_runs: JobRunTable;
   system_events: SystemEventTable;
+  hook_marks: HookMarkTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
   pairings: PairingTable;
@@ -267,6 +269,7 @@ export interface JobTable {
   revision: number;
   task: string;
   session_key: SessionKey | null;
+  webhook: string | null;
 }
 
 export interface JobRunTable {

@@ -34,9 +34,14 @@ describe("the words of a run", () => {
 
 test("the address of a run says all that is needed when its job is gone, and nothing else is taken for one", () => {
   const address = { jobId: "tea", delivery: "direct", home: "agent:default:webchat:dm:1" as SessionKey } as const;
-  expect(readRunAddress(toRunAddress(address))).toEqual(address);
-  expect(readRunAddress({ ...toRunAddress(address), channel: "webchat" })).toBeNull();
-  expect(readRunAddress({ ...toRunAddress(address), thread: "loud:tea" })).toBeNull();
+  for (const channel of ["cron", "hook"] as const) {
+    expect(readRunAddress(toRunAddress(address, channel))).toEqual(address);
+    const posted = { ...address, webhook: "ops" };
+    expect(readRunAddress(toRunAddress(posted, channel))).toEqual(posted);
+  }
+  const written = toRunAddress(address, "cron");
+  expect(readRunAddress({ ...written, channel: "webchat" })).toBeNull();
+  expect(readRunAddress({ ...written, thread: "loud:tea" })).toBeNull();
 });
 
 test.each([

@@ -91,6 +91,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
     models: testModels(clock),
     jobs: noJobs(),
+    hookDoor: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
     files: memory.files,
     pairing: memory.pairing,
     webhook: (path) => memory.webhooks.get(path) ?? null,

@@ -27,7 +27,7 @@ export function openPort(
 }
 
 /** The gateway's own token may be in a file of its own, so this cannot be seen in the configuration alone. */
-function refuseSharedToken({ hooks }: Config, token: Secret): void {
+export function refuseSharedToken({ hooks }: Config, token: Secret): void {
   if (!hooks.enabled || hooks.token?.reveal() !== token.reveal()) return;
   throw new GatewayError("config_invalid", "hooks.token is the token of the gateway", {
     say: "hooks.token is the same as the token of the gateway, so every sender of a hook could do all that you can. Choose another one.",

@@ -20,6 +20,9 @@ describe("hooks", () => {
     const targets = { ops: { url: "https://ops.example/in", secret: "another-secret-77ab31c0d9e2" } };
     expect(messages({ ...GOOD, mappings, targets }, { agents: [{ id: "ops" }] })).toEqual([]);
     expect(messages({})).toEqual([]);
+    expect(check({ ...GOOD, mappings, targets }, { agents: [{ id: "ops" }] }).warnings).toEqual([]);
+    const { warnings } = check({ enabled: true, token: TOKEN });
+    expect(warnings).toMatchObject([{ message: expect.stringContaining("can repeat it") }]);
   });
 
   test.each<[string, object, object, RegExp]>([
@@ -36,7 +39,12 @@ describe("hooks", () => {
       {},
       /hooks\.mappings\.build takes signed requests only/,
     ],
-    ["code in a template", { ...GOOD, mappings: { b: { message: "{{ a + b }}" } } }, {}, /\{\{ a \+ b \}\}, which is no/],
+    [
+      "code in a template",
+      { ...GOOD, mappings: { b: { message: "{{ a + b }}" } } },
+      {},
+      /\{\{ a \+ b \}\}, which is no/,
+    ],
     ["an unknown agent", { ...GOOD, mappings: { b: { message: "x", agent: "oops" } } }, {}, /no such agent/],
     ["an unknown place", { ...GOOD, mappings: { b: { message: "x", webhook: "oops" } } }, {}, /no such place in hooks/],
     [

@@ -16,6 +16,11 @@ export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Gen
       "hooks.token",
       "hooks.token is missing, so nobody could be let in. Set one, or set hooks.enabled to false.",
     );
+  if (enabled && !secret) {
+    const message =
+      "hooks.secret is not set, so wake and agent take requests that are not signed: whoever sees one can repeat it.";
+    yield { severity: "warning", path: "hooks.secret", message };
+  }
   yield* weak("hooks.token", token);
   yield* weak("hooks.secret", secret);
   yield* weak("hooks.previousSecret", previousSecret);

@@ -47,7 +47,8 @@ async function world(change: object = {}) {
   const put: OwnMessage[] = [];
   const told: [Omit<SystemEvent, "createdAt" | "expiresAt">, Wake | undefined][] = [];
   const ids = createSeqIds();
-  const state: { refuse: Extract<Receipt, { kind: "refused" }> | null; config: HookSettings } = {
+  const state: { refuse: Extract<Receipt, { kind: "refused" }> | null; config: HookSettings; admitted: number } = {
+    admitted: 0,
     refuse: null,
     config: settings(change),
   };
@@ -58,7 +59,14 @@ async function world(change: object = {}) {
   const open = () =>
     createHookDoor(
       {
-        ...{ clock, ids, log, marks: real.store.hookMarks },
+        ...{ clock, ids, log },
+        marks: {
+          stored: (id) => real.store.hookMarks.stored(id),
+          admit(request) {
+            state.admitted++;
+            return real.store.hookMarks.admit(request);
+          },
+        },
         homes: {
           ofOwner: async () => place(OWNER),
           at: async (key) => (key.includes("nobody") ? null : place(key)),
@@ -135,6 +143,7 @@ describe("refused, without any effect and with one line in the log", () => {
     ["a signature in capitals", withSignature((text) => text.toUpperCase()), "hook_signature", true],
     ["a signature in base64", withSignature((text) => `v1=${btoa(text)}`), "hook_signature", true],
     ["a signature without version", withSignature((text) => text.slice(3)), "hook_signature", true],
+    ["garbage, which nobody looks at", (w) => w.send("build", "{nope", { secret: OTHER }), "hook_signature", true],
     ["an old timestamp", old(-301_000), "hook_stale"],
     ["a timestamp ahead", old(302_000), "hook_stale"],
     ["a key that is none", (w) => w.send("build", BUILD, key("two words")), "bad_request"],
@@ -196,6 +205,15 @@ describe("refused, without any effect and with one line in the log", () => {
     expect((await ask(4)).kind).toBe("stored");
     expect(w.put.length).toBe(4);
   });
+});
+
+test("a flood of wrong signatures writes nothing down and has no effect", async () => {
+  await using w = await world();
+  for (let n = 0; n < 2_000; n++) {
+    const answer = await w.send("build", `{"n":${n}`, { secret: OTHER, ...key(`k${n}`) });
+    if (answer.kind !== "refused" || answer.code !== "hook_signature") throw new Error(JSON.stringify(answer));
+  }
+  expect([w.effects(), w.state.admitted, w.refusals().length]).toEqual([0, 0, 2_000]);
 });
 
 describe("a key", () => {

@@ -67,7 +67,8 @@ const kindOf = async (path: string, more?: object) =>
 
 test("words are posted as JSON, signed like requests to hooks, under an id that stays the same", async () => {
   await post("/in", { privateNetwork: true, secret: SECRET });
-  const { headers, body } = seen.at(-1) ?? { headers: {}, body: "" };
+  const headers: IncomingHttpHeaders = seen.at(-1)?.headers ?? {};
+  const body = seen.at(-1)?.body ?? "";
   expect(JSON.parse(body)).toEqual({
     id: "posted-t1:0:0",
     source: "job tea",

@@ -55,6 +55,14 @@ describe("a job", () => {
     expect((await world.jobs.list({ limit: 10 }, owner)).items).toEqual([]);
   });
 
+  test("keeps the place its words are posted to, until that is taken out", async () => {
+    await using world = await fixture();
+    await world.jobs.add({ ...hourly, webhook: "ops" }, owner);
+    expect((await world.store.jobs.get("hourly"))?.webhook).toBe("ops");
+    await world.jobs.update("hourly", { webhook: null }, owner);
+    expect((await world.store.jobs.get("hourly"))?.webhook).toBeUndefined();
+  });
+
   test("has a name of its own", async () => {
     await using world = await fixture();
     await world.jobs.add(hourly, owner);

@@ -28,11 +28,13 @@ const Mapping = Type.Object(
       }),
     ),
     agent: Type.Optional(agentId("The agent that does it. Default: `default`.")),
-    session: words(
-      ["hook", "request", "main"],
-      "hook",
-      "hook: one conversation for all requests of this hook. request: a fresh one for each. main: told in the conversation that `to` names, and answered there.",
-    ),
+    session: Type.String({
+      default: "hook",
+      minLength: 1,
+      maxLength: 512,
+      description:
+        "hook: one conversation for all requests of this hook. request: a fresh one for each. main: told in the main session, and answered there. The key of a conversation: told there, and answered there.",
+    }),
     delivery: words(
       ["announce", "direct", "silent"],
       "announce",

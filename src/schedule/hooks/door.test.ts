@@ -28,6 +28,7 @@ const SETTINGS = {
     build: { message: "Build {{build.id}} of {{repo}} failed.", task: "Say why.", to: CHAT, delivery: "direct" },
     loose: { message: "{{.}}", signed: false, session: "main" },
     own: { message: "{{a}}", secret: OTHER, session: "request", webhook: "ops", role: "member", perMinute: 2 },
+    named: { message: "{{a}}", session: CHAT },
     lost: { message: "x", to: "agent:default:telegram:dm:nobody" },
   },
   targets: { ops: { url: "https://ops.example/in" } },
@@ -301,6 +302,17 @@ describe("what is taken", () => {
         { role: "guest", origin: "webhook" },
       ],
     ]);
+  });
+
+  test("for a conversation that is named is told there", async () => {
+    await using w = await world();
+    await w.send("named", { a: 1 });
+    await w.send("agent", { message: "look", session: CHAT, agent: "default" });
+    expect(w.told).toMatchObject([
+      [{ kind: "news", source: "hook named", text: "1", sessionKey: CHAT }, { role: "guest" }],
+      [{ source: "hook agent", text: "look", sessionKey: CHAT }, { role: "guest" }],
+    ]);
+    expect(w.put).toEqual([]);
   });
 
   test("of a wake is told now, or with the next heartbeat, in the conversation it names", async () => {

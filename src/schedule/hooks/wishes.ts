@@ -15,7 +15,8 @@ export interface Work {
   /** Words of the operator, who is trusted. */
   readonly task: string | null;
   readonly agent: string;
-  readonly session: Mapping["session"];
+  /** `main`: in the conversation that `to` names. */
+  readonly session: "hook" | "request" | "main";
   readonly delivery: Mapping["delivery"];
   readonly to: string | null;
   readonly webhook: string | null;
@@ -41,7 +42,13 @@ export function readWish(body: Uint8Array, { name, mapping }: HookRules): ReadWi
 function mapped(name: string, mapping: Mapping, document: unknown): Work {
   const { session, delivery, task = null, agent = DEFAULT_AGENT, to = null, webhook = null } = mapping;
   const text = fillTemplate(mapping.message, document, TEXT_LIMITS);
-  return { name, text, task, agent, session, delivery, to, webhook };
+  return { name, text, task, agent, delivery, webhook, ...placeOf(session, to) };
+}
+
+/** A conversation that is named is where the words are told and answered. */
+function placeOf(session: string, to: string | null): Pick<Work, "session" | "to"> {
+  if (session === "hook" || session === "request" || session === "main") return { session, to };
+  return { session: "main", to: session };
 }
 
 type Check = (value: unknown) => string | null;
@@ -70,8 +77,9 @@ const WAKE_FIELDS: Fields = {
 const WORK_FIELDS: Fields = {
   message: needed(words),
   name: optional(named),
+  agent: optional(named),
   agentId: optional(named),
-  session: optional(oneOf("hook", "request", "main")),
+  session: optional(short),
   delivery: optional(oneOf("announce", "direct", "silent")),
   to: optional(short),
   webhook: optional(named),
@@ -87,10 +95,10 @@ function readWake(value: unknown): ReadWish {
 function readWork(value: unknown): ReadWish {
   const read = readFields(value, WORK_FIELDS);
   if (typeof read === "string") return wrong(read);
-  const { message = "", name = AGENT, agentId = DEFAULT_AGENT, to = null, webhook = null } = read;
-  const { session = "hook", delivery = "announce" } = read;
-  const ways = { session: session as Work["session"], delivery: delivery as Work["delivery"] };
-  return { ok: true, wish: { kind: "work", name, text: message, task: null, agent: agentId, to, webhook, ...ways } };
+  const { message = "", name = AGENT, agent = DEFAULT_AGENT, agentId = agent, webhook = null } = read;
+  const { session = "hook", delivery = "announce", to = null } = read;
+  const ways = { delivery: delivery as Work["delivery"], ...placeOf(session, to) };
+  return { ok: true, wish: { kind: "work", name, text: message, task: null, agent: agentId, webhook, ...ways } };
 }
 
 /** The fields as texts, or what is wrong with them. */

@@ -47,6 +47,7 @@ describe("a job", () => {
     [{ task: "  " }, "needs a task"],
     [{ task: "x".repeat(9_000) }, "8000 characters"],
     [{ id: "No Good" }, "small letters"],
+    [{ mode: "main", webhook: "ops" }, "posts nothing"],
     [{ schedule: { kind: "cron", expr: "nope" } }, "5 fields"],
     [{ schedule: { kind: "at", expr: "2020-01-01T00:00:00Z" } }, "has passed already"],
   ])("with %j is refused: %s", async (more, words) => {

@@ -170,7 +170,12 @@ function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>
   return next;
 }
 
-function wordsProblem({ task }: Job): Refusal | null {
+function wordsProblem({ task, mode, webhook }: Job): Refusal | null {
+  if (webhook && mode === "main")
+    return {
+      code: "bad_job",
+      say: "A job that is answered in the main session posts nothing. Leave webhook or mode out.",
+    };
   if (task === "") return { code: "bad_job", say: "A job needs a task: what should be done?" };
   if (task.length > MAX_TASK_CHARS) return { code: "bad_job", say: `A task has ${MAX_TASK_CHARS} characters at most.` };
   return null;

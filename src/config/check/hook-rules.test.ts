@@ -11,6 +11,12 @@ const check = (hooks: object, more: object = {}) =>
   checkConfigText(JSON.stringify({ hooks, ...more }), () => undefined);
 const messages = (hooks: object, more: object = {}) => check(hooks, more).problems.map(({ message }) => message);
 
+test("a place that nothing would be posted to is pointed out", () => {
+  const targets = { ops: { url: "https://ops.example/in" } };
+  const mappings = { b: { message: "x", session: "main", webhook: "ops" } };
+  expect(check({ ...GOOD, mappings, targets }).warnings).toMatchObject([{ path: "hooks.mappings.b.webhook" }]);
+});
+
 describe("hooks", () => {
   test("with a token, a secret and mappings that mean something are fine", () => {
     const mappings = {

@@ -7,6 +7,8 @@ import { type Broken, problem, type RuleWorld } from "./rule.ts";
 
 /** Hooks that are always there. */
 const TAKEN: readonly string[] = ["wake", "agent"];
+/** Of the hook alone; every other one is a conversation of people. */
+const OWN_SESSIONS: readonly string[] = ["hook", "request"];
 const DEFAULT_AGENT = "default";
 
 export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Generator<Broken> {
@@ -67,6 +69,10 @@ export function* hookNameRules({ config, show }: RuleWorld): Generator<Broken> {
         written: mapping.agent,
       });
     yield* targetRule(`${at}.webhook`, mapping.webhook, targets);
+    if (mapping.webhook !== undefined && !OWN_SESSIONS.includes(mapping.session)) {
+      const message = `${at}.webhook has no effect: with this session the answer is said in a conversation, and not posted.`;
+      yield { severity: "warning", path: `${at}.webhook`, message };
+    }
   }
   for (const [index, { webhook }] of cron.jobs.entries())
     yield* targetRule(`cron.jobs[${index}].webhook`, webhook, targets);

@@ -160,6 +160,11 @@ describe("refused, without any effect and with one line in the log", () => {
     ["a message without end", (w) => w.send("agent", { message: "x".repeat(8_000) }), "invalid_params"],
     ["an agent that is not there", (w) => w.send("agent", { message: "x", agentId: "gone" }), "invalid_params"],
     ["a place that is not there", (w) => w.send("agent", { message: "x", webhook: "gone" }), "invalid_params"],
+    [
+      "what would not be posted",
+      (w) => w.send("agent", { message: "x", webhook: "ops", session: "main" }),
+      "invalid_params",
+    ],
     ["the name of another hook", (w) => w.send("agent", { message: "x", name: "build" }), "invalid_params"],
   ];
   let shared: World;

@@ -98,6 +98,8 @@ function readWork(value: unknown): ReadWish {
   const { message = "", name = AGENT, agent = DEFAULT_AGENT, agentId = agent, webhook = null } = read;
   const { session = "hook", delivery = "announce", to = null } = read;
   const ways = { delivery: delivery as Work["delivery"], ...placeOf(session, to) };
+  if (webhook !== null && ways.session === "main")
+    return wrong("What is answered in a conversation is not posted. Leave `webhook` or `session` out.");
   return { ok: true, wish: { kind: "work", name, text: message, task: null, agent: agentId, webhook, ...ways } };
 }
 

@@ -57,6 +57,7 @@ const WHO: Readonly<Record<string, string>> = {
   public: "anyone",
   operator: "operator (token or cookie)",
   signed: "whoever holds the signed link",
+  hook: "senders of hooks (`hooks.token`, signed)",
 };
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");

@@ -117,7 +117,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
-  const asked = { named, inner: [automation.channel], jobs: automation.jobs, status: () => status() };
+  const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
   const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals: toolSide.approvals };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
@@ -128,7 +128,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
   const status = createStatus({ ...deps, pool, ...way, ...notices }, options);
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const acting = { ...named, ...operate, jobs: automation.jobs, page: options.page, store, plugins };
+  const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
   const arriving = { files: way.arriving, webhook: platforms.webhook, ...toolSide };
   const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools };

@@ -123,7 +123,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
   const touches = (section: string): boolean => changed.some((key) => key === section || key.startsWith(`${section}.`));
   if (["agent", "agents", "models", "roles.profiles", "cron.enabled", "heartbeat.enabled"].some(touches))
     targets.pool.replace(await targets.openPool(config));
-  if (touches("gateway")) targets.http.update(accessSettings(config, targets.token(config)));
+  if (touches("gateway") || touches("hooks")) targets.http.update(accessSettings(config, targets.token(config)));
   if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
   if (touches("channels")) void targets.platforms.apply(config);
   if (touches("logging")) targets.setLogLevel(config.logging.level);

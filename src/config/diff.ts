@@ -28,7 +28,7 @@ export function diffConfig(before: Config, after: Config): ConfigDiff {
   return {
     changed,
     needsRestart: changed.filter((path) => NEEDS_RESTART.has(path)),
-    weakensAuth: weakens(before.gateway, after.gateway),
+    weakensAuth: weakens(before.gateway, after.gateway) || weakensHooks(before.hooks, after.hooks),
   };
 }
 
@@ -68,6 +68,13 @@ function same(before: unknown, after: unknown): boolean {
   if (isSecret(before) && isSecret(after)) return before.reveal() === after.reveal();
   if (Array.isArray(before) && Array.isArray(after)) return JSON.stringify(before) === JSON.stringify(after);
   return before === after;
+}
+
+/** What had to be signed is let in without, for some hook. */
+function weakensHooks(before: Config["hooks"], after: Config["hooks"]): boolean {
+  if (!before.enabled || !after.enabled) return false;
+  if (before.secret !== undefined && after.secret === undefined) return true;
+  return Object.entries(before.mappings).some(([name, { signed }]) => signed && after.mappings[name]?.signed === false);
 }
 
 type Gateway = Config["gateway"];

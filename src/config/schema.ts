@@ -9,6 +9,7 @@ import { CronSection } from "./sections/cron.ts";
 import { ChannelsSection } from "./sections/channels/channels.ts";
 import { GatewaySection } from "./sections/gateway.ts";
 import { HeartbeatSection } from "./sections/heartbeat.ts";
+import { HooksSection } from "./sections/hooks.ts";
 import { LoggingSection } from "./sections/logging.ts";
 import { MediaSection } from "./sections/media.ts";
 import { ModelsSection } from "./sections/models.ts";
@@ -32,6 +33,7 @@ export const ConfigSchema = Type.Object(
     cron: CronSection,
     heartbeat: HeartbeatSection,
     budget: BudgetSection,
+    hooks: HooksSection,
     tools: ToolsSection,
     media: MediaSection,
     plugins: PluginsSection,

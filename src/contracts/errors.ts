@@ -25,6 +25,22 @@ export const ERRORS = {
   empty_message: { status: 422, retry: "never", say: "The message is empty. Write something, or attach an image." },
   invalid_params: { status: 422, retry: "never", say: "One of the values is not valid." },
   key_reused: { status: 422, retry: "never", say: "This Idempotency-Key was used before for a different request." },
+  hook_signature: {
+    status: 401,
+    retry: "never",
+    say: "The signature of this request is missing or not right. Sign the timestamp, a dot and the exact bytes of the body.",
+  },
+  hook_stale: {
+    status: 401,
+    retry: "never",
+    say: "This request was signed more than five minutes ago, or ahead of time. Check the clock and sign it again.",
+  },
+  hook_replayed: {
+    status: 409,
+    retry: "never",
+    say: "This very request was received before, and what it asks for is stored. Nothing was done twice.",
+  },
+  hook_limited: { status: 429, retry: "later", say: "This hook was called too often. Try again in a moment." },
   locked_out: { status: 429, retry: "later", say: "Too many failed attempts. Wait a little before trying again." },
   queue_full: { status: 429, retry: "later", say: "Too many messages are waiting. Try again in a moment." },
   bad_schedule: { status: 422, retry: "never", say: "That is not a schedule the gateway can read." },

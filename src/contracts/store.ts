@@ -24,6 +24,7 @@ import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } f
 import type { QueueMode, Span } from "./queue.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationStore } from "./store/conversations.ts";
+import type { HookMarkStore } from "./store/hook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { NoteStore } from "./store/notes.ts";
 import type { PlaceStore } from "./store/places.ts";
@@ -47,6 +48,7 @@ export interface Store extends AsyncDisposable {
   readonly signIns: SignInStore;
   readonly jobs: JobStore;
   readonly systemEvents: SystemEventStore;
+  readonly hookMarks: HookMarkStore;
   readonly places: PlaceStore;
   readonly runSessions: RunSessionStore;
   readonly conversations: ConversationStore;

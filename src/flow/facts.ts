@@ -110,7 +110,10 @@ function linesOf({ entries, role }: Batch, time: string): readonly string[] {
 function causeOf({ entries: [first] }: Batch): readonly string[] {
   const { origin = "chat", sender, address } = first?.message ?? {};
   if (origin === "heartbeat") return ["heartbeat: now"];
-  return origin === "cron" && address?.channel === "cron" ? [`job: ${oneLine(sender?.name ?? "")}`] : [];
+  const name = oneLine(sender?.name ?? "");
+  if (origin === "webhook" && address?.channel === "hook")
+    return [`hook: ${name}, what it sent is in a block of its own below; deal with it, your answer goes to the person`];
+  return origin === "cron" && address?.channel === "cron" ? [`job: ${name}`] : [];
 }
 
 interface Calendar {

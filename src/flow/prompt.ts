@@ -103,12 +103,14 @@ function noteFor(
   return `[media attached: ${about}, ${how === "" ? "you cannot open it" : how}]`;
 }
 
-/** A guest in a group speaks to people; to the agent it is something it overhears. */
+/** A guest in a group speaks to people, and a hook brings somebody's text: to the agent it is something it overhears. */
 function inGoodHands(
   { ids }: Briefing,
   { entries: [first], role }: Pick<Batch, "entries" | "role">,
   words: string,
 ): string {
+  if (first?.message.origin === "webhook" && first.message.address.channel === "hook")
+    return wrapUntrusted(ids, { source: `hook ${first.message.sender.name}`, text: words });
   if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(words);
   return wrapUntrusted(ids, { source: `group member ${first.message.sender.name} (guest)`, text: words });
 }

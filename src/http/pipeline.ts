@@ -76,7 +76,10 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const ending = allowed.identity === null ? [] : [deps.auth.ending(allowed.identity)];
     const signal = AbortSignal.any([request.signal, deps.stopping, ...ending]);
     using held = deps.room.open();
-    const body = await readBody(deps.clock, request, route, held);
+    const body = await readBody(deps.clock, request, route, held).catch((error: unknown) => {
+      if (route.auth === "hook") deps.log.warn("hook refused", { client: client.key, because: "body not taken" });
+      throw error;
+    });
     return await route.handle({ request, requestId, server, params, query, client, signal, ...allowed, ...body });
   };
 

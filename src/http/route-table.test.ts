@@ -46,6 +46,7 @@ describe("the route table", () => {
     expect(rows.map((row) => `${row.auth} ${row.method} ${row.path}`).sort()).toEqual([
       "agent GET /api/tools",
       "agent POST /api/tools/call",
+      "hook POST /hooks/:name",
       "operator DELETE /api/cron/jobs/:id",
       "operator GET /api/approvals",
       "operator GET /api/config",

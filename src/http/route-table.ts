@@ -2,6 +2,7 @@
 import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
 import { cronRoutes } from "./automation/cron-routes.ts";
+import { hookRoutes } from "./automation/hook-routes.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
@@ -45,6 +46,7 @@ export function routeTable(
     ...approvalRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
+    ...hookRoutes(deps),
     ...pairingRoutes(deps),
     ...usageRoutes(deps),
   ];

@@ -12,9 +12,9 @@ export interface Route {
   readonly path: string;
   /**
    * `public`: anyone. `operator`: token or cookie. `agent`: the same, or the token of an agent process that works on a turn now. `signed`:
-   * the address itself carries an unexpired signature.
+   * the address itself carries an unexpired signature. `hook`: the token of hooks, and nothing else.
    */
-  readonly auth: "public" | "operator" | "agent" | "signed";
+  readonly auth: "public" | "operator" | "agent" | "signed" | "hook";
   readonly body: BodyRule;
   handle(call: Call): Promise<Reply> | Reply;
 }

@@ -7,7 +7,13 @@ import type { AccessSettings, HttpOptions } from "./types.ts";
 export function accessSettings(config: Config, token: Secret): AccessSettings {
   const { auth, allowedHosts, trustedProxies } = config.gateway;
   const password = auth.mode === "password" ? (auth.password ?? null) : null;
-  return { auth: { token, password }, allowedHosts, trustedProxies };
+  return { auth: { token, password, hookToken: hookToken(config, token) }, allowedHosts, trustedProxies };
+}
+
+/** Null while hooks are off, and when it would open the rest of the gateway too. */
+function hookToken({ hooks }: Config, token: Secret): Secret | null {
+  const own = hooks.enabled ? hooks.token : undefined;
+  return own === undefined || own.reveal() === token.reveal() ? null : own;
 }
 
 /** What is fixed at start. */

@@ -1,5 +1,6 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
 import type { Budget } from "../contracts/budget/budget.ts";
+import type { HookDoor } from "../contracts/automation/hook.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
@@ -55,6 +56,7 @@ export interface HttpDeps {
   readonly metrics: Metrics;
   readonly models: SessionModels;
   readonly jobs: JobDesk;
+  readonly hookDoor: HookDoor;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
@@ -137,6 +139,8 @@ export interface AccessSettings {
 export interface AuthSettings {
   readonly token: Secret;
   readonly password: Secret | null;
+  /** What lets a program call hooks; without it nobody may. */
+  readonly hookToken?: Secret | null;
 }
 
 export interface HttpOptions extends AccessSettings {

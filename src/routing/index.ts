@@ -29,6 +29,8 @@ export {
   cronSessionKey,
   delegateSessionKey,
   heartbeatSessionKey,
+  hookSessionKey,
+  targetSessionKey,
   parseSessionText,
   type SessionName,
 } from "./session-key.ts";

@@ -44,6 +44,17 @@ export function cronSessionKey(agent: string, job: string, run: string): Session
   return ["agent", escapePart(agent), "cron", escapePart(job), "run", escapePart(run)].join(":") as SessionKey;
 }
 
+/** What a hook sent: `agent:{id}:hook:{name}`, or one for a single request `agent:{id}:hook:{name}:run:{request}`. */
+export function hookSessionKey(agent: string, hook: string, request: string | null): SessionKey {
+  const run = request === null ? [] : ["run", escapePart(request)];
+  return ["agent", escapePart(agent), "hook", escapePart(hook), ...run].join(":") as SessionKey;
+}
+
+/** The record of what was posted to a place: `agent:{id}:webhook:{target}`. */
+export function targetSessionKey(agent: string, target: string): SessionKey {
+  return ["agent", escapePart(agent), "webhook", escapePart(target)].join(":") as SessionKey;
+}
+
 /** A look around: `agent:{id}:heartbeat:{beat}`. */
 export function heartbeatSessionKey(agent: string, beat: string): SessionKey {
   return ["agent", escapePart(agent), "heartbeat", "run", escapePart(beat)].join(":") as SessionKey;

@@ -68,10 +68,21 @@ function isOver({ state }: Job): boolean {
 
 /** What a person did with it (paused it, say) holds until the file says something else about it. */
 function sameJob(known: Job, wanted: Job): boolean {
-  const spec = ({ schedule, task, agentId, mode, delivery, deleteAfterRun, catchUp, overlap, timeoutMs }: Job) =>
+  const spec = ({
+    schedule,
+    task,
+    agentId,
+    mode,
+    delivery,
+    webhook,
+    deleteAfterRun,
+    catchUp,
+    overlap,
+    timeoutMs,
+  }: Job) =>
     JSON.stringify([
       [schedule.kind, schedule.expr, schedule.timezone ?? null],
-      ...[task, agentId, mode, delivery, deleteAfterRun, catchUp, overlap, timeoutMs],
+      ...[task, agentId, mode, delivery, webhook ?? null, deleteAfterRun, catchUp, overlap, timeoutMs],
     ]);
   const pausedByFile = wanted.state === "paused" && known.state === "active";
   return spec(known) === spec(wanted) && !pausedByFile;

@@ -1,12 +1,15 @@
 /**
  * What begins by itself: jobs with schedules, each slot of which gets exactly one row, and the heartbeat. It decides when and whether; the
  * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its words come back through a channel of its own
- * (`runs/cron-channel.ts`).
+ * (`runs/cron-channel.ts`). `hooks/` lets other programs begin something, and posts words to them.
  */
 export { applyConfigJobs, type ConfigJob } from "./config-jobs.ts";
 export { type Engine, startEngine } from "./engine.ts";
 export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { createJobs } from "./jobs.ts";
+export { createHookDoor } from "./hooks/door.ts";
+export type { HookNames } from "./hooks/begin.ts";
+export { createTargetChannel } from "./hooks/target-channel.ts";
 export { createCronChannel } from "./runs/cron-channel.ts";
 export { createHomes, type Home, type Homes } from "./runs/home.ts";
 export { type RunRights, type Starter, startRuns } from "./runs/starter.ts";

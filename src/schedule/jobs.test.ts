@@ -47,12 +47,21 @@ describe("a job", () => {
     [{ task: "  " }, "needs a task"],
     [{ task: "x".repeat(9_000) }, "8000 characters"],
     [{ id: "No Good" }, "small letters"],
+    [{ mode: "main", webhook: "ops" }, "posts nothing"],
     [{ schedule: { kind: "cron", expr: "nope" } }, "5 fields"],
     [{ schedule: { kind: "at", expr: "2020-01-01T00:00:00Z" } }, "has passed already"],
   ])("with %j is refused: %s", async (more, words) => {
     await using world = await fixture();
     expect(say(await world.jobs.add({ ...hourly, ...more }, owner))).toContain(words);
     expect((await world.jobs.list({ limit: 10 }, owner)).items).toEqual([]);
+  });
+
+  test("keeps the place its words are posted to, until that is taken out", async () => {
+    await using world = await fixture();
+    await world.jobs.add({ ...hourly, webhook: "ops" }, owner);
+    expect((await world.store.jobs.get("hourly"))?.webhook).toBe("ops");
+    await world.jobs.update("hourly", { webhook: null }, owner);
+    expect((await world.store.jobs.get("hourly"))?.webhook).toBeUndefined();
   });
 
   test("has a name of its own", async () => {

@@ -140,6 +140,7 @@ export function newJob(
     agentId: input.agentId ?? maker.agentId,
     mode: input.mode ?? "isolated",
     delivery: input.delivery ?? "announce",
+    ...(input.webhook ? { webhook: input.webhook } : {}),
     deleteAfterRun: input.deleteAfterRun ?? false,
     catchUp: input.catchUp ?? "once",
     overlap: input.overlap ?? "skip",
@@ -174,7 +175,12 @@ function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>
   return next;
 }
 
-function wordsProblem({ task }: Job): Refusal | null {
+function wordsProblem({ task, mode, webhook }: Job): Refusal | null {
+  if (webhook && mode === "main")
+    return {
+      code: "bad_job",
+      say: "A job that is answered in the main session posts nothing. Leave webhook or mode out.",
+    };
   if (task === "") return { code: "bad_job", say: "A job needs a task: what should be done?" };
   if (task.length > MAX_TASK_CHARS) return { code: "bad_job", say: `A task has ${MAX_TASK_CHARS} characters at most.` };
   return null;

@@ -34,6 +34,7 @@ export interface JobTable {
   revision: number;
   task: string;
   session_key: SessionKey | null;
+  webhook: string | null;
 }
 
 export interface JobRunTable {

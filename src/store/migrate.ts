@@ -12,6 +12,7 @@ import { jobs } from "./migrations/011-jobs.ts";
 import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
+import { hooks } from "./migrations/016-hooks.ts";
 import { channels } from "./migrations/020-channels.ts";
 import { leftoversOfJobs } from "./migrations/022-leftovers-of-jobs.ts";
 import { usage } from "./migrations/017-usage.ts";
@@ -33,6 +34,7 @@ const STEPS: readonly Migration[] = [
   channels,
   leftoversOfJobs,
   usage,
+  hooks,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

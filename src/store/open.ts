@@ -23,6 +23,7 @@ import { createSystemEvents } from "./rows/automation/system-events.ts";
 import { createChannelFacts } from "./rows/channels/facts.ts";
 import { createPairings } from "./rows/channels/pairings.ts";
 import { createSpokenWords } from "./rows/channels/spoken-words.ts";
+import { createHookMarks } from "./rows/hooks/hook-marks.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
@@ -183,6 +184,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     signIns: createSignIns(rows),
     jobs: createJobs(rows),
     systemEvents: createSystemEvents(rows),
+    hookMarks: createHookMarks(rows),
     places: createPlaces(rows),
     runSessions: createRunSessions(rows),
     conversations: createConversations(rows),

@@ -6,6 +6,7 @@ import type { InboxId, MediaId, TurnId } from "../contracts/ids.ts";
 import { USAGE_BY } from "../contracts/store/usage.ts";
 import { systemClock } from "../kit/clock.ts";
 import { silentLog } from "../kit/log.ts";
+import { marked } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
 import { spent } from "../testing/contracts/usage/usage-contract.ts";
@@ -107,6 +108,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.runSessions.drop({ before: 1, keepPerJob: 2, limit: 5 });
   await store.runSessions.deadFiles(5);
   await store.runSessions.fileGone("x.jsonl");
+  await store.hookMarks.admit(marked());
+  await store.hookMarks.stored("hook_1");
   const stranger = { channel: "c", account: "a", principal: OPERATOR, name: "n", createdAt: 1, expiresAt: 2 };
   await store.pairings.put({ ...stranger, id: "p1", digest: "d", state: "pending", decidedAt: null, decidedBy: null });
   await store.pairings.list();

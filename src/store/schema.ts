@@ -11,6 +11,7 @@ import type { UsageTables } from "./rows/usage/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
+import type { HookMarkTable } from "./rows/hooks/hook-marks.ts";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
@@ -30,6 +31,7 @@ export interface Tables extends UsageTables {
   job_alerts: JobAlertTable;
   dead_files: DeadFileTable;
   system_events: SystemEventTable;
+  hook_marks: HookMarkTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
   pairings: PairingTable;

@@ -15,6 +15,7 @@ import { turnTraceContract } from "../testing/contracts/store/turn-trace-contrac
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { notesContract } from "../testing/contracts/store/notes-contract.ts";
+import { hookMarkContract } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { outboxContract } from "../testing/contracts/store/outbox-contract.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
@@ -44,6 +45,7 @@ async function openWorld(): Promise<StoreWorld> {
 
 storeContract("a SQLite store", openWorld);
 turnTraceContract("a SQLite store", openWorld);
+hookMarkContract("a SQLite store", openWorld);
 
 test("everything in the state directory is private, also the files that SQLite makes by itself", async () => {
   await using home = await tempHome();

@@ -65,6 +65,7 @@ describe("before anything is spent", () => {
   test.each<[string, object, object, Partial<Parameters<typeof job>[0]>, RegExp]>([
     ["agents do not start", {}, { trouble: "pi was not found." }, {}, /pi was not found/],
     ["its agent is gone", {}, {}, { agentId: "gone" as AgentId }, /no agent called gone/],
+    ["the place it posts to is gone", {}, {}, { webhook: "ops" }, /no such place in hooks\.targets/],
     ["its provider has no key", { agent: { model: "anthropic/claude" } }, {}, {}, /no API key for anthropic/],
   ])("a job is held back when %s", (...[, settings, more, about, because]) => {
     expect(rights(settings, more).unable(job(about), home)).toMatch(because);

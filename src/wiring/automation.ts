@@ -4,6 +4,7 @@ import { type Config, type Environment } from "../config/index.ts";
 import type { JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
+import type { HookDoor } from "../contracts/automation/hook.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
 import type { AgentPool } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
@@ -15,6 +16,7 @@ import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
 import { pruneRunSessions } from "./run-sessions.ts";
+import { createHookSide } from "./webhooks.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -31,7 +33,6 @@ import {
 import {
   applyConfigJobs,
   type ConfigJob,
-  createCronChannel,
   createHomes,
   createJobs,
   createSystemEvents,
@@ -70,7 +71,10 @@ export interface AutomationParts {
 export interface Automation {
   readonly jobs: JobDesk;
   readonly systemEvents: SystemEvents;
-  readonly channel: Channel;
+  /** Those that no person writes to. */
+  readonly channels: readonly Channel[];
+  /** What the port offers of it. */
+  readonly served: { readonly jobs: JobDesk; readonly hookDoor: HookDoor };
   readonly homes: Homes;
   /** From now on slots are looked at. */
   start(): Promise<AsyncDisposable>;
@@ -83,7 +87,7 @@ export interface Automation {
 const HOST_ZONE = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function createAutomation(parts: AutomationParts): Automation {
-  const { clock, store, config } = parts;
+  const { store, config } = parts;
   const times = createTimes(HOST_ZONE());
   const stopping = new AbortController();
   const homes = homesOf(parts);
@@ -93,7 +97,7 @@ export function createAutomation(parts: AutomationParts): Automation {
     homes,
     stopping: stopping.signal,
   });
-  const channel = createCronChannel({ clock, places: store.places, homes, systemEvents, outbox: parts.outbox });
+  const { door: hookDoor, channels } = createHookSide({ ...parts, homes, systemEvents });
   const at: Desk = { times, homes, systemEvents, engine: null };
   let notices: readonly string[] = [];
   const jobs = createJobs({
@@ -125,10 +129,12 @@ export function createAutomation(parts: AutomationParts): Automation {
     await old[Symbol.asyncDispose]();
   };
 
+  const desk: JobDesk = { ...jobs, ...lookAndWake(parts, homes, systemEvents) };
   return {
-    jobs: { ...jobs, ...lookAndWake(parts, homes, systemEvents) },
+    jobs: desk,
+    served: { jobs: desk, hookDoor },
     systemEvents,
-    channel,
+    channels,
     homes,
     notices: () => notices,
     reload: follow,
@@ -290,6 +296,8 @@ export function runRights({ config, grants, pool, channels, environment, budget 
       const needsChat = job.mode === "main" || job.delivery !== "silent";
       if (needsChat && !channels().get(home.to.channel))
         return `Its words go to ${home.to.channel}, and that channel is not open.`;
+      if (job.webhook && !Object.hasOwn(config().hooks.targets, job.webhook))
+        return `Its words are to be posted to ${job.webhook}, and there is no such place in hooks.targets.`;
       return missingKey(config(), environment, job.agentId);
     },
   };

@@ -2,6 +2,7 @@
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
 import { skillRules } from "./capability-rules.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
+import { hookNameRules, hookSecretRules } from "./hook-rules.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 import { agentRules, bindingRules, budgetRules, delegateRules, linkRules } from "./routing-rules.ts";
@@ -30,6 +31,8 @@ const RULES: readonly Rule[] = [
   { reads: ["agents", "agent.delegates", "agent.pool"], check: delegateRules },
   { reads: ["session.identityLinks"], check: linkRules },
   { reads: ["tools.webSearch"], check: searchRule },
+  { reads: ["hooks", "gateway.auth"], check: hookSecretRules },
+  { reads: ["hooks", "agents", "cron.jobs"], check: hookNameRules },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */

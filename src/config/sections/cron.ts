@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { MAX_TASK_CHARS } from "../../contracts/automation/job.ts";
 import { closed, MAX_DURATION_MS } from "./kinds.ts";
+import { targetName } from "./hooks.ts";
 import { agentId } from "./routing.ts";
 
 const MAX_JOBS = 1_000;
@@ -48,6 +49,7 @@ const ConfigJob = Type.Object(
       "announce",
       "announce: the result is retold in the main session. direct: it is sent as it is. silent: only the run is noted.",
     ),
+    webhook: Type.Optional(targetName("A place of hooks.targets that the result is posted to as well.")),
     deleteAfterRun: Type.Boolean({ default: false, description: "The job is taken away when it has run." }),
     catchUp: words(
       ["skip", "once", "all"],

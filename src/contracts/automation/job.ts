@@ -20,6 +20,8 @@ export interface JobSpec {
   readonly mode: "isolated" | "main";
   /** `announce`: retold in the main session. `direct`: the words as they are, to the chat. `silent`: only the run is noted. */
   readonly delivery: "announce" | "direct" | "silent";
+  /** A place of `hooks.targets` that its words are posted to as well. */
+  readonly webhook?: string | null;
   readonly deleteAfterRun: boolean;
   /** What to do about slots that passed while nobody could run them. `all`: up to `MAX_CATCH_UP` of them. */
   readonly catchUp: "skip" | "once" | "all";

@@ -40,6 +40,8 @@ export const EVENT_TTL_MS = 24 * 3_600_000;
 export interface Wake {
   readonly principal: Principal;
   readonly role: Role;
+  /** What is behind it; a job, if nothing is said. */
+  readonly origin?: "cron" | "webhook";
 }
 
 /** Puts something into a session without a person having said it. */

@@ -33,6 +33,9 @@ describe("a turn that begins by itself", () => {
   const event = { id: "e", sessionKey: "s", source: "x", kind: "news", text: "t", createdAt: 0, expiresAt: 1 } as never;
   test("asks no model when what it was for has been told", () => {
     expect(hasNothingToSay(entry({ origin: "cron" }), { events: [], hidden: 0 })).toBe(true);
+    expect(hasNothingToSay(entry({ origin: "webhook" }), { events: [], hidden: 0 })).toBe(true);
+    const hook = { channel: "hook", account: "default", chat: "x", thread: "direct:build" };
+    expect(hasNothingToSay(entry({ origin: "webhook", address: hook }), { events: [], hidden: 0 })).toBe(false);
   });
   test("asks one when there is something to tell, or a task of its own, or somebody spoke", () => {
     expect(hasNothingToSay(entry({ origin: "cron" }), { events: [event], hidden: 0 })).toBe(false);

@@ -6,13 +6,15 @@ import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "../turn-end
 /** What an agent says when a heartbeat finds nothing, at the start or the end of its reply. */
 export const HEARTBEAT_OK = "HEARTBEAT_OK";
 const ACK_MAX_CHARS = 300;
+/** What arrives by these has words of its own. */
+const OWN_CHANNELS: readonly string[] = ["cron", "heartbeat", "hook"];
 
 /** A wake in somebody's chat, whose events an earlier turn has shown already: no model is asked. */
 export function hasNothingToSay({ entries }: Pick<Batch, "entries">, told: ClaimedEvents | undefined): boolean {
   if (told && (told.events.length > 0 || told.hidden > 0)) return false;
   return entries.every(({ message: { origin, address } }) => {
-    const wakes = origin === "cron" || origin === "heartbeat";
-    return wakes && address.channel !== "cron" && address.channel !== "heartbeat";
+    const wakes = origin === "cron" || origin === "heartbeat" || origin === "webhook";
+    return wakes && !OWN_CHANNELS.includes(address.channel);
   });
 }
 

@@ -8,7 +8,9 @@ import type { Log } from "../../kit/log.ts";
 import { createCredentialEndings } from "./credential-endings.ts";
 import { createCodes } from "./sign-in-codes.ts";
 import { digest, hexDigest, sameDigest } from "./digests.ts";
-import { createFailureLimiter, type LimitKey } from "./failure-limiter.ts";
+import { createHookAccess, type HookAccess, type HookAccessDeps } from "./hook-access.ts";
+import { readBearer } from "./bearer.ts";
+import { createFailureLimiter, type FailureLimiter, type LimitKey } from "./failure-limiter.ts";
 import type { AuthSettings } from "../types.ts";
 
 export interface Identity {
@@ -32,7 +34,7 @@ export type SignInVerdict =
   | { readonly kind: "wrong" }
   | { readonly kind: "locked"; readonly retryAfterMs: number };
 
-export interface Auth {
+export interface Auth extends HookAccess {
   authorize(headers: Headers, client: string): Promise<AuthVerdict>;
   signIn(attempt: SignInAttempt, client: string): Promise<SignInVerdict>;
   signOut(identity: Identity): Promise<void>;
@@ -71,6 +73,7 @@ interface Credentials {
   readonly password: Uint8Array | null;
   readonly tokenAuth: string;
   readonly passwordAuth: string | null;
+  readonly hook: Uint8Array | null;
 }
 
 /** `bindingKey` lies outside the database, so that a stolen one cannot be used to try passwords against `authDigest`. */
@@ -111,6 +114,7 @@ export function createAuth(
   };
 
   return {
+    ...createHookAccess({ log, ...hookLimits(limiter), token: () => current.hook }),
     isCurrent,
     ending: (identity) => endings.of(identity.authDigest),
     async authorize(headers, client) {
@@ -164,7 +168,14 @@ function bearerIdentity(authDigest: string): Identity {
   return { principal: OPERATOR, by: "bearer", authDigest, signIn: null, expiresAt: Infinity };
 }
 
-function limitKeys(kind: CredentialKind, client: string): readonly LimitKey[] {
+function hookLimits(limiter: FailureLimiter): Pick<HookAccessDeps, "lockedForMs" | "fail"> {
+  return {
+    lockedForMs: (client) => limiter.lockedForMs(limitKeys("hook", client)),
+    fail: (client) => limiter.fail(limitKeys("hook", client)),
+  };
+}
+
+function limitKeys(kind: CredentialKind | "hook", client: string): readonly LimitKey[] {
   return [
     { name: `client:${client}`, failuresPerMinute: CLIENT_FAILURES_PER_MINUTE },
     { name: `secret:${kind}`, failuresPerMinute: SECRET_FAILURES_PER_MINUTE },
@@ -180,12 +191,8 @@ function digestsOf(settings: AuthSettings, bindingKey: Uint8Array): Credentials 
     password: password === null ? null : digest(password),
     tokenAuth: bind("token", token).digest("hex"),
     passwordAuth: password === null ? null : bind("password", password).digest("hex"),
+    hook: settings.hookToken ? digest(settings.hookToken.reveal()) : null,
   };
-}
-
-export function readBearer(header: string | null): string | null {
-  const value = /^bearer +(\S.*)$/i.exec(header?.trim() ?? "")?.[1];
-  return value === undefined ? null : value;
 }
 
 function readCookie(header: string | null, name: string): string | null {

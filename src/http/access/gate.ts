@@ -2,7 +2,8 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { AgentTokens } from "../../contracts/tools/agent-token.ts";
 import type { ToolContext } from "../../contracts/tools/tool.ts";
-import { type Auth, type Identity, readBearer } from "./auth.ts";
+import type { Auth, Identity } from "./auth.ts";
+import { readBearer } from "./bearer.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { Hosts } from "./hosts.ts";
 import type { Disposition, MediaLinks } from "./media-links.ts";
@@ -66,6 +67,10 @@ export async function authorize(
   const policy = match.kind === "row" ? match.route.auth : "operator";
   const nobody = { identity: null, agent: null, disposition: "inline" } as const;
   if (policy === "public") return nobody;
+  if (policy === "hook") {
+    enterHook(deps.auth, asked);
+    return nobody;
+  }
   if (policy === "signed" && match.kind === "row") {
     const disposition = deps.links.verify(match.params["id"] ?? "", asked.query);
     if (disposition !== null) return { ...nobody, disposition };
@@ -78,6 +83,15 @@ export async function authorize(
   if (verdict.kind !== "known") throw new GatewayError("unauthorized", verdict.kind);
   if (verdict.identity.by === "cookie") refuseForgedCookieUse(deps.hosts, asked);
   return { ...nobody, identity: verdict.identity };
+}
+
+function enterHook(auth: Auth, { headers, client }: Asked): void {
+  const verdict = auth.authorizeHook(headers, client.key);
+  if (verdict.kind === "in") return;
+  if (verdict.kind === "locked") throw lockedOut(verdict.retryAfterMs);
+  throw new GatewayError("unauthorized", `hook: ${verdict.kind}`, {
+    say: "Hooks are called with the token of hooks.token as a bearer token.",
+  });
 }
 
 /**

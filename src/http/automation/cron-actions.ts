@@ -28,6 +28,7 @@ export const JOB_FIELDS = {
   agentId: Type.String({ pattern: "^[a-z0-9-]{1,64}$" }),
   mode: words("isolated", "main"),
   delivery: words("announce", "direct", "silent"),
+  webhook: Type.Union([Type.String({ pattern: "^[a-z0-9-]{1,64}$" }), Type.Null()]),
   deleteAfterRun: Type.Boolean(),
   catchUp: words("skip", "once", "all"),
   overlap: words("skip", "queue", "allow"),

@@ -34,7 +34,8 @@ export interface GuardedLimits {
 }
 
 export type Fetched =
-  | { readonly kind: "answered"; readonly status: number; readonly text: string }
+  /** `retryAfterMs`: when it wants to be asked again, if it said so. */
+  | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly retryAfterMs?: number }
   /** It was not called, or not further: the place is not allowed. */
   | { readonly kind: "refused"; readonly because: string }
   | { readonly kind: "failed"; readonly because: "slow" | "large" | "unreachable" };
@@ -125,10 +126,16 @@ async function callOnce(
     const peer = response.socket.remoteAddress;
     if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
     const text = await readBody(deps, response, limits, until);
-    return { kind: "answered", status: response.statusCode ?? 0, text, location: response.headers.location ?? "" };
+    const { location = "", "retry-after": later } = response.headers;
+    return { kind: "answered", status: response.statusCode ?? 0, text, location, ...pauseOf(later) };
   } finally {
     over.abort(new Error("the call is over")); // closes the connection, whatever state it is in
   }
+}
+
+/** Only the form in seconds: the other one needs two clocks that agree. */
+function pauseOf(retryAfter: string | undefined): { readonly retryAfterMs?: number } {
+  return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
 }
 
 function send({ place, method, headers, body }: Placed, signal: AbortSignal): Promise<IncomingMessage> {

@@ -11,7 +11,7 @@ import type { PlaceStore } from "../../contracts/store/places.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Home, Homes } from "../runs/home.ts";
-import { HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
+import { CRON_CHANNEL, HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
 import { type BeatDecision, type BeatFacts, decideBeat, minuteOfDay } from "./decide.ts";
 
 export interface HeartbeatDeps {
@@ -194,7 +194,9 @@ function entryOf({ clock, sessionOf }: World, { agentId, home, standing, text, w
   const message = {
     ...{ eventId, fingerprint: eventId, attachments: [], mentioned: true, receivedAt: now },
     origin: "heartbeat",
-    address: main ? home.to : toRunAddress({ jobId: HEARTBEAT, delivery: "direct", home: home.sessionKey }),
+    address: main
+      ? home.to
+      : toRunAddress({ jobId: HEARTBEAT, delivery: "direct", home: home.sessionKey }, CRON_CHANNEL),
     scope: main ? home.scope : "dm",
     sender: { principal: standing.principal, name: "Heartbeat" },
     text,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { SessionKey } from "../../contracts/ids.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
-import { wayOut } from "./cron-channel.ts";
+import type { Saying } from "../../contracts/store/places.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { createCronChannel, wayOut } from "./cron-channel.ts";
 import { outcomeOf } from "./outcome.ts";
 import { readRunAddress, toRunAddress } from "./run-address.ts";
 
@@ -34,9 +36,59 @@ describe("the words of a run", () => {
 
 test("the address of a run says all that is needed when its job is gone, and nothing else is taken for one", () => {
   const address = { jobId: "tea", delivery: "direct", home: "agent:default:webchat:dm:1" as SessionKey } as const;
-  expect(readRunAddress(toRunAddress(address))).toEqual(address);
-  expect(readRunAddress({ ...toRunAddress(address), channel: "webchat" })).toBeNull();
-  expect(readRunAddress({ ...toRunAddress(address), thread: "loud:tea" })).toBeNull();
+  for (const channel of ["cron", "hook"] as const) {
+    expect(readRunAddress(toRunAddress(address, channel))).toEqual(address);
+    const posted = { ...address, webhook: "ops" };
+    expect(readRunAddress(toRunAddress(posted, channel))).toEqual(posted);
+  }
+  const written = toRunAddress(address, "cron");
+  expect(readRunAddress({ ...written, channel: "webchat" })).toBeNull();
+  expect(readRunAddress({ ...written, thread: "loud:tea" })).toBeNull();
+});
+
+describe("words that are to be posted as well", () => {
+  const home = "agent:default:webchat:dm:1" as SessionKey;
+  async function said(more: Partial<OutboxRow>, delivery: "direct" | "silent" = "silent") {
+    const sayings: Saying[] = [];
+    const place = { sessionKey: home, agentId: "default" as AgentId, scope: "dm" } as const;
+    const channel = createCronChannel(
+      {
+        clock: createFakeClock(),
+        places: {
+          speakerOf: async () => ({ principal: "operator" as Principal, role: "owner", agentId: place.agentId }),
+          hasPosted: async () => false,
+          say: async (words) => sayings.push(words) > 0,
+        },
+        homes: { at: async () => ({ ...place, to: { channel: "webchat", account: "default", chat: "1" } }) },
+        systemEvents: { put: async () => undefined },
+        outbox: () => ({ wake: () => undefined }),
+        targetSession: (agent, target) => `agent:${agent}:webhook:${target}` as SessionKey,
+      },
+      "cron",
+    );
+    const to = toRunAddress({ jobId: "tea", delivery, home, webhook: "ops" }, "cron");
+    const row = { id: "t1:0", turnId: "t1" as TurnId, sessionKey: home, to, createdAt: 1, ...reply, ...more };
+    await channel.send(row as OutboxRow, new AbortController().signal);
+    return sayings;
+  }
+
+  test("go to the place under an id of their own, however they are delivered otherwise", async () => {
+    const target = {
+      ...{ turnId: "posted-t1:0" as TurnId, sessionKey: "agent:default:webhook:ops" as SessionKey },
+      to: { channel: "webhook", account: "default", chat: "ops", thread: "job tea" },
+      reply: [{ part: 0, message: reply.message }],
+    };
+    expect(await said({})).toMatchObject([target]);
+    expect(await said({}, "direct")).toMatchObject([target, { sessionKey: home }]);
+  });
+
+  test.each<[string, Partial<OutboxRow>]>([
+    ["a failed run", { outcome: "failed" }],
+    ["the gateway itself", { message: { kind: "notice", text: "x" } }],
+    ["a tool in the middle", { part: -2 }],
+  ])("are not those of %s", async (_whose, more) => {
+    expect(await said(more)).toEqual([]);
+  });
 });
 
 test.each([

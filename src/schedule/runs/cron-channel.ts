@@ -1,15 +1,22 @@
 /**
- * The channel that runs answer into. To send a part is to hand it on, in the way its job wants: said as it is, told to the main session, or
+ * The channels that runs and hooks answer into. To send a part is to hand it on, in the way its job or hook wants: said as it is, told to the main session, or
  * nothing. Handing on twice under one id is the same as once, so the outbox's own promises hold for it.
  */
 import type { SystemEvents } from "../../contracts/automation/system-event.ts";
 import { type Channel, SendError } from "../../contracts/channel.ts";
 import type { Outbox, OutboxRow } from "../../contracts/delivery.ts";
-import type { TurnId } from "../../contracts/ids.ts";
+import type { AgentId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { PlaceStore } from "../../contracts/store/places.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Homes } from "./home.ts";
-import { CRON_CHANNEL, HEARTBEAT, readRunAddress, type RunAddress } from "./run-address.ts";
+import {
+  CRON_CHANNEL,
+  HEARTBEAT,
+  HOOK_CHANNEL,
+  readRunAddress,
+  type RunAddress,
+  type RunChannel,
+} from "./run-address.ts";
 
 export interface CronChannelDeps {
   readonly clock: Clock;
@@ -17,23 +24,30 @@ export interface CronChannelDeps {
   readonly homes: Pick<Homes, "at">;
   readonly systemEvents: SystemEvents;
   readonly outbox: () => Pick<Outbox, "wake">;
+  /** The record of what was posted to a place of `hooks.targets`. */
+  targetSession(agent: AgentId, target: string): SessionKey;
 }
 
-export function createCronChannel(deps: CronChannelDeps): Channel {
+/** What is posted to a place of `hooks.targets` goes to this channel; the chat is the name of the place. */
+export const TARGET_CHANNEL = "webhook";
+
+export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channel {
   return {
-    id: CRON_CHANNEL,
+    id,
     canRefuse: true,
     repeat: "safe",
     async send(part, signal) {
       signal.throwIfAborted();
       const address = readRunAddress(part.to);
       if (!address) throw new SendError("permanent", "this is not the address of a run");
+      if (address.webhook !== undefined && isAnswer(part))
+        await post(deps, part, { ...address, target: address.webhook });
       const how = wayOut(part, address, part.part >= 0 && (await deps.places.hasPosted(part.turnId)));
       if (how !== "nothing") await handOn(deps, part, address, how);
       return {};
     },
     ready: () => true,
-    health: () => ({ ok: true, detail: "hands on what jobs say" }),
+    health: () => ({ ok: true, detail: `hands on what ${id === CRON_CHANNEL ? "jobs" : "hooks"} say` }),
   };
 }
 
@@ -63,10 +77,12 @@ async function handOn(
   const speaker = await deps.places.speakerOf(part.turnId);
   const home = await deps.homes.at(key);
   if (!speaker || !home) throw new SendError("permanent", "there is nobody to hand this on to");
-  const event = { id: part.id, sessionKey: home.sessionKey, source: sourceOf(jobId), text: part.message.text };
+  const source = sourceOf(part.to.channel, jobId);
+  const event = { id: part.id, sessionKey: home.sessionKey, source, text: part.message.text };
   if (how === "announce") {
     const { principal, role } = speaker;
-    return deps.systemEvents.put({ ...event, kind: "news" }, { wake: { principal, role } });
+    const origin = part.to.channel === HOOK_CHANNEL ? "webhook" : "cron";
+    return deps.systemEvents.put({ ...event, kind: "news" }, { wake: { principal, role, origin } });
   }
   await deps.places.say({
     turnId: `said-${part.id}` as TurnId,
@@ -81,6 +97,30 @@ async function handOn(
   if (part.message.text.trim() !== "") await deps.systemEvents.put({ ...event, kind: "said" }, {});
 }
 
-function sourceOf(jobId: string): string {
+/** What was said in the end, and well: the one thing that is posted. */
+function isAnswer({ part, outcome, message }: OutboxRow): boolean {
+  return part >= 0 && outcome === "done" && message.kind === "reply";
+}
+
+/** Put into the outbox once more, under an id of its own, for the channel that posts. */
+async function post(
+  deps: CronChannelDeps,
+  part: OutboxRow,
+  { jobId, target }: RunAddress & { readonly target: string },
+): Promise<void> {
+  const speaker = await deps.places.speakerOf(part.turnId);
+  if (!speaker) throw new SendError("permanent", "nobody knows for whom this was said");
+  const { agentId, principal } = speaker;
+  await deps.places.say({
+    ...{ turnId: `posted-${part.id}` as TurnId, agentId, principal, at: deps.clock.now() },
+    sessionKey: deps.targetSession(agentId, target),
+    to: { channel: TARGET_CHANNEL, account: "default", chat: target, thread: sourceOf(part.to.channel, jobId) },
+    reply: [{ part: 0, message: part.message }],
+  });
+  deps.outbox().wake();
+}
+
+function sourceOf(channel: string, jobId: string): string {
+  if (channel === HOOK_CHANNEL) return `hook ${jobId}`;
   return jobId === HEARTBEAT ? "heartbeat" : `job ${jobId}`;
 }

@@ -4,25 +4,34 @@ import type { ChatAddress } from "../../contracts/chat.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 
 export const CRON_CHANNEL = "cron";
+/** What hooks began answers into this one. */
+export const HOOK_CHANNEL = "hook";
+export type RunChannel = typeof CRON_CHANNEL | typeof HOOK_CHANNEL;
 
 /** Instead of a job's id: what a look around says goes the same way. */
 export const HEARTBEAT = "heartbeat";
 
 export interface RunAddress {
+  /** Of the job, or the name of the hook. */
   readonly jobId: string;
   readonly delivery: Job["delivery"];
   readonly home: SessionKey;
+  /** A place of `hooks.targets` that the words are posted to as well. */
+  readonly webhook?: string;
 }
 
-const THREAD = /^(announce|direct|silent):([a-z0-9-]{1,64})$/;
+const THREAD = /^(announce|direct|silent):([a-z0-9-]{1,64})(?::([a-z0-9-]{1,64}))?$/;
 
-export function toRunAddress({ jobId, delivery, home }: RunAddress): ChatAddress {
-  return { channel: CRON_CHANNEL, account: "default", chat: home, thread: `${delivery}:${jobId}` };
+export function toRunAddress({ jobId, delivery, home, webhook }: RunAddress, channel: RunChannel): ChatAddress {
+  const target = webhook === undefined ? "" : `:${webhook}`;
+  return { channel, account: "default", chat: home, thread: `${delivery}:${jobId}${target}` };
 }
 
 /** Null: nobody made this here. */
 export function readRunAddress({ channel, chat, thread = "" }: ChatAddress): RunAddress | null {
-  const [, delivery, jobId] = THREAD.exec(thread) ?? [];
-  if (channel !== CRON_CHANNEL || delivery === undefined || jobId === undefined) return null;
-  return { jobId, delivery: delivery as Job["delivery"], home: chat as SessionKey };
+  const [, delivery, jobId, webhook] = THREAD.exec(thread) ?? [];
+  if (channel !== CRON_CHANNEL && channel !== HOOK_CHANNEL) return null;
+  if (delivery === undefined || jobId === undefined) return null;
+  const target = webhook === undefined ? {} : { webhook };
+  return { jobId, delivery: delivery as Job["delivery"], home: chat as SessionKey, ...target };
 }

@@ -12,7 +12,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Home, Homes } from "./home.ts";
 import { outcomeOf } from "./outcome.ts";
-import { toRunAddress } from "./run-address.ts";
+import { CRON_CHANNEL, toRunAddress } from "./run-address.ts";
 import { OWN_PRIORITY } from "./system-events.ts";
 
 export interface StarterDeps {
@@ -144,7 +144,9 @@ const eventIdOf = (run: JobRun): string => `cron:${run.id}:${run.attempt}`;
 
 /** A session of its own for each run. */
 function ownEntry({ clock, rights }: World, { run, job, home, role }: Wanted): OwnMessage {
-  const address = toRunAddress({ jobId: job.id, delivery: job.delivery, home: home.sessionKey });
+  const target = job.webhook ? { webhook: job.webhook } : {};
+  const about = { jobId: job.id, delivery: job.delivery, home: home.sessionKey, ...target };
+  const address = toRunAddress(about, CRON_CHANNEL);
   return {
     sessionKey: rights.sessionOf(job.agentId, job.id, run.id),
     agentId: job.agentId,

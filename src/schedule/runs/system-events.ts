@@ -14,7 +14,10 @@ export interface SystemEventsDeps {
 }
 
 /** What the record of the conversation shows in the place of somebody's words. */
-const WAKE_WORDS = "(A scheduled job has something for this conversation.)";
+const WAKE_WORDS = {
+  cron: "(A scheduled job has something for this conversation.)",
+  webhook: "(Another program has something for this conversation.)",
+} as const;
 export const OWN_PRIORITY = 3;
 
 export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
@@ -25,17 +28,18 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
       if (!wake) return;
       const home = await deps.homes.at(event.sessionKey);
       if (!home) throw new SendError("permanent", "this conversation has no chat");
+      const { origin = "cron" } = wake;
       const message = {
         eventId: `wake:${event.id}`,
         fingerprint: event.id,
         address: home.to,
         scope: home.scope,
         sender: { principal: wake.principal, name: event.source },
-        text: WAKE_WORDS,
+        text: WAKE_WORDS[origin],
         attachments: [],
         mentioned: true,
         receivedAt: now,
-        origin: "cron",
+        origin,
       } as const;
       const { sessionKey, agentId } = home;
       const entry = { sessionKey, agentId, role: wake.role, priority: OWN_PRIORITY, message };

@@ -20,7 +20,8 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
     const { message } = row;
     const title = titleOf(message);
     const { principal } = message.sender;
-    const known = { key: row.sessionKey, at: message.receivedAt, principal };
+    const own: 0 | 1 = (message.origin ?? "chat") === "chat" ? 0 : 1;
+    const known = { key: row.sessionKey, at: message.receivedAt, principal, own };
     if (queries.touch.run({ ...known, ...betterTitle(title, row.sessionKey) }) > 0) return;
     queries.addSession.run({
       key: row.sessionKey,
@@ -78,6 +79,8 @@ interface Touch {
   readonly key: SessionTable["key"];
   readonly at: number;
   readonly principal: InboxTable["sender"];
+  /** Nobody said it, so it is still the same person's. */
+  readonly own: 0 | 1;
   readonly title: string;
   readonly searchText: string;
 }
@@ -133,7 +136,7 @@ function createQueries(sql: Sql) {
         .set((eb) => ({
           messages: eb("messages", "+", 1),
           last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-          person: raw<InboxTable["sender"] | null>`iif(person = ${p("principal")}, person, null)`,
+          person: raw<InboxTable["sender"] | null>`iif(${p("own")} = 1 or person = ${p("principal")}, person, null)`,
           title: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("title")}, title)`,
           search_text: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("searchText")}, search_text)`,
         }))

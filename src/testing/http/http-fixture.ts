@@ -93,6 +93,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     models: testModels(clock),
     jobs: noJobs(),
     budget: freeBudget(),
+    hookDoor: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
     files: memory.files,
     pairing: memory.pairing,
     webhook: (path) => memory.webhooks.get(path) ?? null,

@@ -83,7 +83,7 @@ function createJobQueries({ sql }: RowDeps) {
     ...(["id", "source", "created_by", "role", "agent_id", "channel", "account", "chat", "thread"] as const),
     ...(["kind", "expr", "timezone", "mode", "delivery", "delete_after_run", "catch_up", "overlap"] as const),
     ...(["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision"] as const),
-    ...(["task", "session_key"] as const),
+    ...(["task", "session_key", "webhook"] as const),
   ];
   return {
     add: sql.prepare((db, p: Params<JobTable>) =>
@@ -145,6 +145,7 @@ function toColumns(job: Job): JobTable {
     agent_id: job.agentId,
     ...toAddressColumns(job.to ?? NOWHERE),
     session_key: job.sessionKey,
+    webhook: job.webhook ?? null,
     kind: job.schedule.kind,
     expr: job.schedule.expr,
     timezone: job.schedule.timezone ?? null,
@@ -174,6 +175,7 @@ function toJob(row: JobTable): Job {
     agentId: row.agent_id,
     mode: row.mode,
     delivery: row.delivery,
+    ...(row.webhook === null ? {} : { webhook: row.webhook }),
     deleteAfterRun: row.delete_after_run === 1,
     catchUp: row.catch_up,
     overlap: row.overlap,

@@ -108,7 +108,7 @@ function reading(sql: Sql) {
         .selectFrom("sessions")
         .select(["key", "last_activity_at"])
         .where("person", "=", p("person"))
-        .where("channel", "not in", [raw.lit("cron"), raw.lit("heartbeat")])
+        .where("channel", "not in", [raw.lit("cron"), raw.lit("heartbeat"), raw.lit("hook"), raw.lit("webhook")])
         .orderBy("last_activity_at", "desc")
         .limit((eb) => eb.lit(LOOKED_AT)),
     ),

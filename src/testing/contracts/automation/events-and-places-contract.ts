@@ -111,8 +111,20 @@ function placePromises(open: Open): void {
     await inbox.accept(row("in2", "new", { receivedAt: 20 }));
     await inbox.accept(row("in3", "run", { receivedAt: 30, origin: "cron", address: { ...HERE, channel: "cron" } }));
     await inbox.accept(row("in4", "group", { receivedAt: 40, scope: "group" }));
+    await inbox.accept(
+      row("in5", "hook", { receivedAt: 50, origin: "webhook", address: { ...HERE, channel: "hook" } }),
+    );
     expect((await places.lastOf([OPERATOR]))?.sessionKey).toBe(sessionKey("new"));
     expect(await places.lastOf(["telegram:user:9" as Principal])).toBeNull();
+  });
+
+  test("a conversation stays its person's when something of the gateway wakes it for somebody else", async () => {
+    await using world = await open();
+    const { inbox, places } = world.store;
+    const sender = { principal: "telegram:user:9" as Principal, name: "Ann" };
+    await inbox.accept(row("in1", "ann", { sender }));
+    await inbox.accept(row("in2", "ann", { origin: "webhook" }));
+    expect((await places.lastOf([sender.principal]))?.sessionKey).toBe(sessionKey("ann"));
   });
 }
 
@@ -121,6 +133,7 @@ function listPromises(open: Open): void {
     await using world = await open();
     const { inbox, sessions } = world.store;
     await inbox.accept(row("in1", "talk"));
+    await inbox.accept(row("in9", "hook", { origin: "webhook", address: { ...HERE, channel: "hook" } }));
     await inbox.accept(row("in2", "run", { origin: "cron", address: { ...HERE, channel: "cron" } }));
     const listed = async (filter: Parameters<typeof sessions.list>[0]) =>
       (await sessions.list(filter, { limit: 10 })).items.map(({ key }) => key);

@@ -83,6 +83,8 @@ describe("cron", () => {
   test("lets a run that was talked into it make no jobs, and a guest none at all", async () => {
     const add = { action: "add", schedule: hourly, task: "again" };
     expect(await bench.call("cron", add, { cause: "cron" })).toMatchObject({ kind: "failed" });
+    expect(await bench.call("cron", add, { cause: "webhook" })).toMatchObject({ kind: "failed" });
+    expect(await bench.call("cron", { ...add, webhook: "ops" })).toMatchObject({ kind: "refused" }); // the way out is the owner's to name
     expect(await bench.call("cron", { action: "run", id: "mine" }, { cause: "cron" })).toMatchObject({
       kind: "failed",
     });
@@ -118,8 +120,9 @@ describe("create_reminder", () => {
     expect(await bench.json("create_reminder", later)).toMatchObject({ at: "2030-01-01T09:00" });
     for (const when of ["2020-01-01T09:00:00Z", "soon"])
       expect(await bench.call("create_reminder", { text: "call", when })).toMatchObject({ kind: "failed" });
-    expect(await bench.call("create_reminder", { text: "x", when: "in 1m" }, { cause: "cron" })).toMatchObject({
-      kind: "failed",
-    });
+    for (const cause of ["cron", "webhook"] as const)
+      expect(await bench.call("create_reminder", { text: "x", when: "in 1m" }, { cause })).toMatchObject({
+        kind: "failed",
+      });
   });
 });

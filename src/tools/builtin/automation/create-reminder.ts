@@ -40,6 +40,7 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
     async run({ text, when, timezone }, { context }) {
       if (context.role === "guest") throw new Error("Guests cannot make reminders.");
       if (context.cause === "cron") throw new Error("A job that is running cannot make reminders.");
+      if (context.cause === "webhook") throw new Error("What a hook sent cannot make reminders.");
       const after = relative(when);
       const expr = after === null ? when : new Date(clock.now() + after).toISOString();
       const { principal, role, sessionKey, origin: to, agentId } = context;

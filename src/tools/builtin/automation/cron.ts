@@ -78,6 +78,8 @@ export function cron({ jobs }: CronToolDeps): Tool {
     timeoutMs: 15_000,
     async run(params, { context }) {
       if (context.role === "guest") throw new Error("Guests cannot use scheduled jobs.");
+      if (context.cause === "webhook" && NOT_FROM_A_RUN.includes(params.action))
+        throw new Error("What a hook sent cannot make, change or start jobs. Tell the person what should be done.");
       if (context.cause === "cron" && NOT_FROM_A_RUN.includes(params.action))
         throw new Error("A job that is running cannot make, change or start jobs. Say what should be done instead.");
       return answer(await act(jobs, params, context));

@@ -1,0 +1,108 @@
+/** Rules about hooks: who may send, how that is proved, and that the names in them mean something. */
+import { nearest } from "../../kit/nearest.ts";
+import type { Secret } from "../../kit/secret.ts";
+import { templateProblem } from "../../kit/template.ts";
+import { weakToken } from "./credentials.ts";
+import { type Broken, problem, type RuleWorld } from "./rule.ts";
+
+/** Hooks that are always there. */
+const TAKEN: readonly string[] = ["wake", "agent"];
+/** Of the hook alone; every other one is a conversation of people. */
+const OWN_SESSIONS: readonly string[] = ["hook", "request"];
+const DEFAULT_AGENT = "default";
+
+export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Generator<Broken> {
+  const { enabled, token, secret, previousSecret } = hooks;
+  if (enabled && !token)
+    yield problem(
+      "hooks.token",
+      "hooks.token is missing, so nobody could be let in. Set one, or set hooks.enabled to false.",
+    );
+  if (enabled && !secret) {
+    const message =
+      "hooks.secret is not set, so wake and agent take requests that are not signed: whoever sees one can repeat it.";
+    yield { severity: "warning", path: "hooks.secret", message };
+  }
+  yield* weak("hooks.token", token);
+  yield* weak("hooks.secret", secret);
+  yield* weak("hooks.previousSecret", previousSecret);
+  for (const key of ["token", "password"] as const)
+    if (same(token, gateway.auth[key])) {
+      const message = `hooks.token is the same as gateway.auth.${key}, so every sender of a hook could do all that you can. Choose another one.`;
+      yield problem("hooks.token", message);
+    }
+  const signing = [
+    ["hooks.secret", secret] as const,
+    ...own("mappings", hooks.mappings),
+    ...own("targets", hooks.targets),
+  ];
+  for (const [path, value] of signing) {
+    if (path !== "hooks.secret") yield* weak(path, value);
+    if (same(value, token)) yield problem(path, `${path} is the same as hooks.token. Choose another one for signing.`);
+  }
+  for (const [path, value] of own("targets", hooks.targets)) {
+    const other = signing.find(([name, known]) => !name.startsWith("hooks.targets.") && same(value, known));
+    if (other) {
+      const message = `${path} is the same as ${other[0]}, so what is posted there could be sent back as a request. Choose another one.`;
+      yield problem(path, message);
+    }
+  }
+}
+
+export function* hookNameRules({ config, show }: RuleWorld): Generator<Broken> {
+  const { hooks, agents, cron } = config;
+  const names = [DEFAULT_AGENT, ...agents.map(({ id }) => id)];
+  const targets = Object.keys(hooks.targets);
+  for (const [name, mapping] of Object.entries(hooks.mappings)) {
+    const at = `hooks.mappings.${name}`;
+    if (TAKEN.includes(name)) yield problem(at, `${at}: there is a hook called ${name} already. Choose another name.`);
+    const wrong = templateProblem(mapping.message);
+    if (wrong) yield problem(`${at}.message`, `${at}.message ${wrong}.`);
+    if (mapping.signed && !mapping.secret && !hooks.secret) {
+      const remedy = `Set hooks.secret or ${at}.secret, or set ${at}.signed to false when its sender cannot sign.`;
+      yield problem(at, `${at} takes signed requests only, but there is no secret to check them with. ${remedy}`);
+    }
+    if (mapping.agent !== undefined && !names.includes(mapping.agent))
+      yield unknown(`${at}.agent`, show(`${at}.agent`, mapping.agent), {
+        what: "agent",
+        names,
+        written: mapping.agent,
+      });
+    yield* targetRule(`${at}.webhook`, mapping.webhook, targets);
+    if (mapping.webhook !== undefined && !OWN_SESSIONS.includes(mapping.session)) {
+      const message = `${at}.webhook has no effect: with this session the answer is said in a conversation, and not posted.`;
+      yield { severity: "warning", path: `${at}.webhook`, message };
+    }
+  }
+  for (const [index, { webhook }] of cron.jobs.entries())
+    yield* targetRule(`cron.jobs[${index}].webhook`, webhook, targets);
+}
+
+function* targetRule(path: string, written: string | undefined, targets: readonly string[]): Generator<Broken> {
+  if (written === undefined || targets.includes(written)) return;
+  yield unknown(path, `"${written}"`, { what: "place in hooks.targets", names: targets, written });
+}
+
+function unknown(
+  path: string,
+  shown: string,
+  { what, names, written }: { readonly what: string; readonly names: readonly string[]; readonly written: string },
+): Broken {
+  const close = nearest(written, names);
+  const there = names.length === 0 ? "There are none yet." : `There are: ${names.join(", ")}.`;
+  const hint = close === null ? there : `Did you mean "${close}"?`;
+  return problem(path, `${path} is ${shown}, but there is no such ${what}. ${hint}`);
+}
+
+function* weak(path: string, value: Secret | undefined): Generator<Broken> {
+  const because = value && weakToken(value.reveal());
+  if (because) yield problem(path, `${path} ${because}. Make one with: openssl rand -hex 32`);
+}
+
+function own(group: string, entries: Readonly<Record<string, { readonly secret?: Secret }>>) {
+  return Object.entries(entries).map(([name, { secret }]) => [`hooks.${group}.${name}.secret`, secret] as const);
+}
+
+function same(a: Secret | undefined, b: Secret | undefined): boolean {
+  return a !== undefined && b !== undefined && a.reveal() === b.reveal();
+}

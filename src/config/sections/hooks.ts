@@ -1,0 +1,115 @@
+/** Requests of other programs that begin something, and places that words are posted to. */
+import { Type } from "typebox";
+import { closed, secretText } from "./kinds.ts";
+import { agentId, role } from "./routing.ts";
+
+const MAX_TEMPLATE_CHARS = 8_000;
+const MAX_PER_MINUTE = 6_000;
+const NAME = { pattern: "^[a-z0-9][a-z0-9-]{0,63}$", expects: "1 to 64 small letters, digits and dashes" } as const;
+
+export const targetName = (description: string) => Type.String({ ...NAME, description });
+
+const words = <T extends string>(names: readonly T[], byDefault: T, description: string) =>
+  Type.Unsafe<T>({ anyOf: names.map((name) => ({ const: name })), default: byDefault, description });
+
+const Mapping = Type.Object(
+  {
+    message: Type.String({
+      minLength: 1,
+      maxLength: MAX_TEMPLATE_CHARS,
+      description:
+        "What the agent gets, with {{path.to.value}} for values of the JSON that was sent and {{.}} for all of it. Marked as text from outside.",
+    }),
+    task: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_TEMPLATE_CHARS,
+        description: "What the agent is to do with it, in your own words. No values: this part is trusted.",
+      }),
+    ),
+    agent: Type.Optional(agentId("The agent that does it. Default: `default`.")),
+    session: Type.String({
+      default: "hook",
+      minLength: 1,
+      maxLength: 512,
+      description:
+        "hook: one conversation for all requests of this hook. request: a fresh one for each. main: told in the main session, and answered there. The key of a conversation: told there, and answered there.",
+    }),
+    delivery: words(
+      ["announce", "direct", "silent"],
+      "announce",
+      "announce: the answer is retold in the main session. direct: it is sent as it is. silent: it stays in the session of the hook.",
+    ),
+    to: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: "The conversation the words go to, by its key. Default: where an owner was active last.",
+      }),
+    ),
+    webhook: Type.Optional(targetName("A place of hooks.targets that the answer is posted to as well.")),
+    role: role("With whose rights the agent works. Default: hooks.role."),
+    signed: Type.Boolean({
+      default: true,
+      description: "false: the token alone is enough, for senders that cannot sign. Such a request can be repeated.",
+    }),
+    secret: secretText("A secret for this hook alone, instead of hooks.secret. At least 22 characters."),
+    perMinute: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_PER_MINUTE, description: "Default: hooks.perMinute." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Target = Type.Object(
+  {
+    url: Type.String({
+      pattern: "^https?://",
+      expects: "an address that begins with http:// or https://",
+      maxLength: 2048,
+      description: "Where the words are posted to.",
+    }),
+    secret: secretText("Signs what is posted, in the way requests to hooks are signed. At least 22 characters."),
+    privateNetwork: Type.Boolean({
+      default: false,
+      description: "The place is on this machine or in a private network, or has an unusual port, and that is right.",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const HooksSection = Type.Object(
+  {
+    enabled: Type.Boolean({ default: false, description: "POST /hooks/… is answered." }),
+    token: secretText(
+      "What senders put into the Authorization header. At least 22 characters, and another one than the gateway's.",
+    ),
+    secret: secretText(
+      "Senders sign with it: HMAC-SHA256 over time and body. At least 22 characters. Needed by every mapping that has none of its own.",
+    ),
+    previousSecret: secretText("Accepted besides secret, while senders change over to a new one."),
+    role: Type.Union([Type.Literal("owner"), Type.Literal("member"), Type.Literal("guest")], {
+      default: "guest",
+      description: "With whose rights agents work on what hooks send. What is sent is somebody else's text.",
+    }),
+    perMinute: Type.Integer({
+      default: 60,
+      minimum: 1,
+      maximum: MAX_PER_MINUTE,
+      description: "Requests that one hook takes in a minute. What is more is told to come back later.",
+    }),
+    mappings: Type.Record(Type.String({ pattern: NAME.pattern }), Mapping, {
+      default: {},
+      description: "Hooks of your own, by name: POST /hooks/{name}.",
+    }),
+    targets: Type.Record(Type.String({ pattern: NAME.pattern }), Target, {
+      default: {},
+      description: "Places that jobs and hooks can post their words to, by name.",
+    }),
+  },
+  {
+    ...closed,
+    security: true,
+    description: "Requests of other programs that begin something, and places that words are posted to.",
+  },
+);

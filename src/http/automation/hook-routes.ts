@@ -1,0 +1,37 @@
+/** Requests of other programs: `POST /hooks/{name}`. Their token is checked before the body is read, and the body's signature before it is parsed. */
+import type { HookDoor, HookRefused } from "../../contracts/automation/hook.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Auth } from "../access/auth.ts";
+import { json, type Route } from "../route.ts";
+
+export const MAX_HOOK_BYTES = 256 * 1024;
+
+export interface HookRouteDeps {
+  readonly hookDoor: HookDoor;
+  readonly signIn: { readonly auth: Pick<Auth, "hookForged"> };
+}
+
+export function hookRoutes(deps: HookRouteDeps): readonly Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/hooks/:name",
+      auth: "hook",
+      body: { kind: "bytes", maxBytes: MAX_HOOK_BYTES },
+      async handle({ request, params, bytes, client, signal }) {
+        const asked = { name: params["name"] ?? "", headers: request.headers, body: bytes, client: client.key };
+        const answer = await deps.hookDoor.receive(asked, signal);
+        if (answer.kind === "stored") return json({ id: answer.id }, 202);
+        if (answer.guess) deps.signIn.auth.hookForged(client.key);
+        throw problemOf(answer);
+      },
+    },
+  ];
+}
+
+function problemOf({ code, say, retryAfterMs }: HookRefused): GatewayError {
+  return new GatewayError(code, "hook refused", {
+    ...(say === undefined ? {} : { say }),
+    fields: retryAfterMs === undefined ? {} : { retryAfterMs },
+  });
+}

@@ -1,0 +1,140 @@
+/** What is posted to another program, over the real way out to a loopback server: form, signature, and what each answer means. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { checkConfigText } from "../../config/index.ts";
+import { SendError } from "../../contracts/channel.ts";
+import type { OutboxRow } from "../../contracts/delivery.ts";
+import type { SessionKey, TurnId } from "../../contracts/ids.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { checkSignature } from "../../kit/signed-body.ts";
+import { createTargetChannel, failureOf } from "./target-channel.ts";
+
+const NEVER = new AbortController().signal;
+const SECRET = "s3cret-for-posting-5c90d1e8af";
+const seen: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+let server: Server;
+let origin = "";
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    seen.push({ path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
+    const status = Number(/\d+$/.exec(request.url ?? "")?.[0] ?? 204);
+    if (status === 302) response.setHeader("location", "http://169.254.169.254/latest/meta-data");
+    if (status === 307) response.setHeader("location", "/204");
+    if (status === 429) response.setHeader("retry-after", "7");
+    response.writeHead(status).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function row(chat: string, more: Partial<OutboxRow> = {}): OutboxRow {
+  return {
+    id: "posted-t1:0:0",
+    turnId: "posted-t1:0" as TurnId,
+    sessionKey: "agent:default:webhook:ops" as SessionKey,
+    part: 0,
+    to: { channel: "webhook", account: "default", chat, thread: "job tea" },
+    message: { kind: "reply", text: "The tea is ready. 🍵" },
+    createdAt: 1_790_000_000_000,
+    outcome: "done",
+    ...more,
+  };
+}
+
+function channel(targets: Record<string, object>) {
+  const { config, problems } = checkConfigText(JSON.stringify({ hooks: { targets } }), () => undefined);
+  if (!config) throw new Error(JSON.stringify(problems));
+  return createTargetChannel({ clock: systemClock, resolve: async () => ["127.0.0.1"] }, () => config.hooks.targets);
+}
+
+const post = (path: string, more: object = { privateNetwork: true }) =>
+  channel({ ops: { url: `${origin}${path}`, ...more } }).send(row("ops"), NEVER);
+
+const kindOf = async (path: string, more?: object) =>
+  post(path, more).then(
+    () => "sent",
+    (error: unknown) => (error instanceof SendError ? error.kind : String(error)),
+  );
+
+test("words are posted as JSON, signed like requests to hooks, under an id that stays the same", async () => {
+  await post("/in", { privateNetwork: true, secret: SECRET });
+  const headers: IncomingHttpHeaders = seen.at(-1)?.headers ?? {};
+  const body = seen.at(-1)?.body ?? "";
+  expect(JSON.parse(body)).toEqual({
+    id: "posted-t1:0:0",
+    source: "job tea",
+    text: "The tea is ready. 🍵",
+    at: 1_790_000_000_000,
+  });
+  expect(headers).toMatchObject({ "content-type": "application/json", "idempotency-key": "posted-t1:0:0" });
+  const signed = { timestamp: String(headers["x-pi-timestamp"]), signature: String(headers["x-pi-signature"]) };
+  const check = { keys: [SECRET], now: systemClock.now() };
+  expect(checkSignature(signed, new TextEncoder().encode(body), check).kind).toBe("good");
+  await post("/in");
+  expect([seen.at(-1)?.body, seen.at(-1)?.headers["x-pi-signature"]]).toEqual([body, undefined]);
+});
+
+test("files are named and not sent", async () => {
+  const file = { mediaId: "m", name: "plan.pdf", mimeType: "application/pdf", bytes: 9 } as never;
+  const message = { kind: "reply", text: "Here.", attachments: [file] } as const;
+  const target = { ops: { url: `${origin}/in`, privateNetwork: true } };
+  await channel(target).send(row("ops", { message }), NEVER);
+  const files = [{ name: "plan.pdf", mimeType: "application/pdf", bytes: 9 }];
+  expect(JSON.parse(seen.at(-1)?.body ?? "")).toMatchObject({ files });
+});
+
+describe("an answer", () => {
+  test.each([
+    [200, "sent"],
+    [204, "sent"],
+    [400, "permanent"],
+    [401, "permanent"],
+    [404, "permanent"],
+    [410, "permanent"],
+    [408, "retry"],
+    [425, "retry"],
+    [429, "limited"],
+    [500, "retry"],
+    [503, "retry"],
+    [302, "permanent"],
+    [307, "permanent"],
+  ])("of %d means %s", async (status, expected) => {
+    const count = seen.length;
+    expect(await kindOf(`/${status}`)).toBe(expected);
+    expect(seen.length).toBe(count + 1); // a redirection is not followed, wherever it leads
+  });
+
+  test("that says when to come back is heard", () => {
+    expect(failureOf({ kind: "answered", status: 429, text: "", retryAfterMs: 7_000 })).toMatchObject({
+      kind: "limited",
+      retryAfterMs: 7_000,
+    });
+    expect(failureOf({ kind: "failed", because: "slow" })?.kind).toBe("lost");
+    expect(failureOf({ kind: "failed", because: "unreachable" })?.kind).toBe("retry");
+  });
+});
+
+describe("a place", () => {
+  test("on a private network is called only when the configuration says that this is right", async () => {
+    const count = seen.length;
+    expect(await kindOf("/in", {})).toBe("permanent");
+    for (const url of ["http://169.254.169.254/latest", "http://[::1]/", "http://10.0.0.1/", "http://ops.example/in"])
+      expect([url, await kindOf("", { url })]).toEqual([url, "permanent"]); // the last one resolves to this machine
+    expect(seen.length).toBe(count);
+  });
+
+  test("that is not in the configuration any more is given up", async () => {
+    const { send } = channel({});
+    expect(await send(row("ops"), NEVER).catch((error: SendError) => error.kind)).toBe("permanent");
+    expect(await send(row("constructor"), NEVER).catch((error: SendError) => error.kind)).toBe("permanent");
+  });
+});

@@ -38,6 +38,8 @@ export interface ToolPipeOptions {
   readonly bridge: "live" | "minimal" | "off";
   readonly profile: ToolProfile;
   readonly workspace: string;
+  /** Outside of the workspace, where pi's file tools may look and change nothing. */
+  readonly readable?: readonly string[];
   readonly token?: AgentToken;
 }
 
@@ -68,7 +70,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   const { bridge, profile } = options;
   const serving: Serving = { running: new Map(), caller: null };
   const { running } = serving;
-  const ownCalls = createOwnCalls(deps, options.workspace);
+  const ownCalls = createOwnCalls(deps, { workspace: options.workspace, readable: options.readable ?? [] });
 
   const order = (body: unknown): Fields => ({
     type: "prompt",

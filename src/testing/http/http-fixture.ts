@@ -100,7 +100,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     tools: { gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
     approvals: { pending: () => [], decide: async () => "unknown" },
     agentTokens: { resolve: () => null, known: () => false },
-    plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
+    plugins: { list: () => [], notices: () => [], route: () => null },
   };
   Object.assign(deps, more);
   const http = openHttp(deps, { ...testOptions(), ...options });

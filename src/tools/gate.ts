@@ -5,6 +5,7 @@
 import type { ToolGate, ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
+import { createTurnedAway } from "./audit/turned-away.ts";
 import {
   conflict,
   denied,
@@ -35,6 +36,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     rate: createRateLimits(deps),
     slots: createSlots(deps.clock, deps.policy),
     background: { running: 0 },
+    turnedAway: createTurnedAway(deps),
   };
   return {
     specs: (caller) =>
@@ -56,7 +58,11 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     },
     call: (request, signal) => call(parts, request, signal),
     admit: (request, signal) => admit(parts, request, signal),
-    [Symbol.asyncDispose]: () => parts.once[Symbol.asyncDispose](),
+    turnedAway: (request) => parts.turnedAway.note(request),
+    async [Symbol.asyncDispose]() {
+      await parts.once[Symbol.asyncDispose]();
+      await parts.turnedAway[Symbol.asyncDispose]();
+    },
   };
 }
 

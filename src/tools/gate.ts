@@ -17,7 +17,7 @@ import {
   type ToolGateDeps,
   turnedAway,
 } from "./parts.ts";
-import { mayUse } from "./policy.ts";
+import { judgeOf } from "./policy.ts";
 import { createImageCheck } from "./run/images.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
@@ -67,8 +67,8 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
 }
 
 function offered({ registry, policy }: Parts, caller: Parameters<ToolGate["specs"]>[0]) {
-  const rules = policy();
-  return registry.allUsable(caller).flatMap(({ tool }) => (mayUse(tool, caller, rules).may ? [tool] : []));
+  const judge = judgeOf(caller, policy());
+  return registry.allUsable(caller).flatMap(({ tool }) => (judge(tool).may ? [tool] : []));
 }
 
 async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {

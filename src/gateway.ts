@@ -104,7 +104,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
-  const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
+  const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from, toolSide.skills.take()));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
   const delegations = createDelegations({ ...deps, events, pool }, config);
   const files = await ownFiles({ ...deps, store }, config(), options);
@@ -123,6 +123,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const { queue, outbox, platforms } = way;
   const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
+  if (toolSide.skills.hasChanged()) pool.replace(await openPool(config())); // no process has begun before the port is open
 
   // the port
   const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
@@ -130,7 +131,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
-  const arriving = { files: way.arriving, webhook: platforms.webhook, ...toolSide };
+  const arriving = { ...toolSide, files: way.arriving, webhook: platforms.webhook };
   const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools };
   const http = life.own("http", openPort(served, config, { token: token(config()), mediaKey: secrets.mediaKey }));
   address.resolve(http.url);
@@ -145,7 +146,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   answer(life, config, { ...deps, ...way, ...saying, ...having, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  const reloading = { events, http, pool, plugins, automation, platforms, openPool, token };
+  const reloading = { events, http, pool, skills: toolSide.skills, plugins, automation, platforms, openPool, token };
   life.own("configuration", reloader.start({ ...reloading, setLogLevel: deps.setLogLevel }));
   void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
@@ -193,10 +194,10 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
   return events;
 }
 
-function poolOptions(options: GatewayOptions, config: Config): PoolOptions {
+function poolOptions(options: GatewayOptions, config: Config, lentSkills: readonly string[]): PoolOptions {
   const { agent, agents, models, roles } = config;
   const features = { heartbeat: config.heartbeat.enabled, cron: config.cron.enabled, media: true };
-  return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features };
+  return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features, lentSkills };
 }
 
 function turnLimits({ agent, agents, gateway, heartbeat }: Config, agentId: AgentId | undefined) {

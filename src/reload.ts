@@ -4,6 +4,7 @@
  */
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Events } from "./contracts/events.ts";
+import type { SkillShelf } from "./contracts/plugins/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
 import { accessSettings, type HttpServer, type ReloadReport } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -14,6 +15,7 @@ export interface ReloadTargets {
   readonly events: Events;
   readonly http: HttpServer;
   readonly pool: { replace(next: AgentPool): void };
+  readonly skills: Pick<SkillShelf, "hasChanged" | "onChange">;
   readonly plugins: { refresh(): Promise<void> };
   readonly automation: { reload(config: Config): Promise<void> };
   openPool(config: Config): Promise<AgentPool>;
@@ -38,6 +40,8 @@ export interface Reloader {
   start(targets: ReloadTargets): AsyncDisposable;
 }
 
+/** A plugin that is loaded anew takes its skills away and brings them back: agents are not replaced twice for that. */
+const SKILLS_SETTLE_MS = 100;
 const WEAKER = "The new configuration would weaken how people sign in. Restart the gateway to put it into effect.";
 
 export function createReloader(
@@ -93,12 +97,49 @@ export function createReloader(
     start(given) {
       targets = given;
       const watch = watchConfig(deps, current.path ?? source.expectedPath, () => void reload());
+      // in the same line as reloads, so that no older configuration takes the place of a newer one
+      const renew = (): void => void (queue = queue.then(() => renewAgents(deps, given, current.config)));
+      const skills = followSkills(deps, given.skills, renew);
       return {
         async [Symbol.asyncDispose]() {
           await watch[Symbol.asyncDispose]();
+          skills[Symbol.dispose]();
           await queue;
         },
       };
+    },
+  };
+}
+
+/** Never rejects: the agents of before go on. */
+async function renewAgents({ log }: { readonly log: Log }, targets: ReloadTargets, config: Config): Promise<void> {
+  if (!targets.skills.hasChanged()) return;
+  try {
+    targets.pool.replace(await targets.openPool(config));
+    log.info("agents are replaced: the skills of plugins have changed");
+  } catch (error) {
+    log.error("skills of plugins not given to agents", { error });
+  }
+}
+
+/** Calls when they have changed and stayed so for a moment; also for what has changed before. */
+function followSkills(
+  { clock }: { readonly clock: Clock },
+  skills: ReloadTargets["skills"],
+  renew: () => void,
+): Disposable {
+  let settling = new AbortController();
+  const changed = (): void => {
+    settling.abort();
+    settling = new AbortController();
+    clock.sleep(SKILLS_SETTLE_MS, settling.signal).then(renew, () => undefined); // changed once more, or the gateway stops
+  };
+  const following = skills.onChange(changed);
+  if (skills.hasChanged()) changed();
+  return {
+    [Symbol.dispose]() {
+      following[Symbol.dispose]();
+      settling.abort();
     },
   };
 }

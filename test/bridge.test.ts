@@ -219,7 +219,11 @@ describe("a script inside an agent", () => {
     expect((await asAgent(token, "/api/chat", { text: "hi" })).status).toBe(403);
     await close();
     const rows = (await transcript(gateway, "script")).filter(({ role }) => role === "tool");
-    expect(rows.map(({ tool }) => tool)).toEqual(["probe_echo"]);
+    expect(rows.map(({ tool, status }) => [tool, status])).toEqual([
+      ["probe_echo", "success"],
+      ["probe_echo", "blocked"], // it named a process
+      ["probe_echo", "blocked"], // it named a session
+    ]);
     expect((await asAgent(token, "/api/tools")).status).toBe(403);
   });
 

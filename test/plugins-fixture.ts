@@ -1,6 +1,6 @@
 /** Plugins as an author would write them, put into the state directory of a gateway in one step. */
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { PluginStatus } from "../src/contracts/plugins/plugin.ts";
 import type { GatewayProcess } from "../src/testing/whole/gateway-process.ts";
 
@@ -9,10 +9,12 @@ export interface PluginText {
   /** The body of `export default function (api) { … }`. */
   readonly body: string;
   readonly manifest?: Readonly<Record<string, unknown>>;
+  /** More files, by their path inside the plugin's folder. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** Appears whole and takes the place of an earlier one. */
-export async function putPlugin(home: string, { id, body, manifest = {} }: PluginText): Promise<string> {
+export async function putPlugin(home: string, { id, body, manifest = {}, files = {} }: PluginText): Promise<string> {
   const folder = join(home, "plugins", id);
   const aside = join(home, `aside-${id}`);
   await mkdir(join(home, "plugins"), { recursive: true, mode: 0o700 });
@@ -20,6 +22,10 @@ export async function putPlugin(home: string, { id, body, manifest = {} }: Plugi
   const about = { id, version: "1.0.0", main: "index.ts", gateway: ">=0.1", ...manifest };
   await writeFile(join(aside, "plugin.json"), JSON.stringify(about), { mode: 0o600 });
   await writeFile(join(aside, "index.ts"), `export default function (api) {\n${body}\n}\n`, { mode: 0o600 });
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(aside, path)), { recursive: true, mode: 0o700 });
+    await writeFile(join(aside, path), text, { mode: 0o600 });
+  }
   await chmod(aside, 0o700);
   await rm(folder, { recursive: true, force: true });
   await rename(aside, folder);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmod, cp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../src/kit/clock.ts";
+import { deferred } from "../src/kit/deferred.ts";
 import {
   type FakeProvider,
   type FakeReply,
@@ -13,13 +14,24 @@ import {
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { echoTool, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
-import { agentReady, endpoint, eventually, statusOf, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import {
+  agentReady,
+  asked,
+  endpoint,
+  eventually,
+  instructions,
+  statusOf,
+  textOf,
+  WHOLE_TEST_MS,
+} from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
 /** The promise is half a second; a machine that runs many tests at once is slower. */
 const LIVE_MS = 5_000;
 const MAX_LOOKS = 5_000;
+/** A turn in a process that has to be started first, on such a machine, perhaps twice. */
+const NEW_AGENT_MS = 40_000;
 const EXAMPLE = join(import.meta.dir, "..", "examples", "hello-plugin");
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
@@ -37,11 +49,19 @@ let script: (request: ProviderRequest) => FakeReply = () => says("ok");
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 
-const ENABLED = ["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"];
+const ENABLED = [
+  ...["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"],
+  ...["skilled", "pigeon", "guard"],
+];
+const CONFIG = {
+  plugins: { enabled: ENABLED },
+  agents: [{ id: "reader", tools: "workspace" }],
+  roles: { owners: ["pigeon:user:1"] },
+};
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => script(request));
-  gateway = await startGatewayProcess({ config: { ...endpoint(provider), plugins: { enabled: ENABLED } } });
+  gateway = await startGatewayProcess({ config: { ...endpoint(provider), ...CONFIG } });
   await agentReady(gateway);
 });
 afterAll(async () => {
@@ -230,6 +250,103 @@ describe("a plugin", () => {
     await putPlugin(gateway.home, { id: "counter", body: counting("after") });
     await eventually(look, (seen) => (seen as { text?: string }).text === "after");
     expect(await look()).toEqual({ starts: 102, text: "after" }); // stopped once, started once more
+  });
+
+  test("brings a skill that the next turn's model reads, changes it, and takes it away; a running turn goes on", async () => {
+    const goOn = deferred<void>();
+    const skill = (says: string) => ({
+      id: "skilled",
+      body: `api.registerSkill({ name: "tides", path: "skills/tides" });`,
+      files: { "skills/tides/SKILL.md": `---\nname: tides\ndescription: ${says}\n---\n\nLook at the moon.\n` },
+    });
+    const named = async (session: string): Promise<string> => {
+      await gateway.chat("what can you do?", { session, agent: "reader" });
+      return instructions(provider.requests.at(-1));
+    };
+    const told = (fits: (text: string) => boolean) => eventually(() => named("skill"), fits, NEW_AGENT_MS);
+    script = (request) => (asked(request) === "take your time" ? says("one ", goOn.promise, "two") : says("ok"));
+    const running = gateway.chat("take your time", { session: "slow", agent: "reader" });
+    await eventually(
+      () => provider.requests.some((request) => asked(request) === "take your time"),
+      (seen) => seen,
+    );
+    await putPlugin(gateway.home, skill("Says when the tide turns."));
+    await told((text) => text.includes("Says when the tide turns."));
+    goOn.resolve();
+    expect((await running).body.content).toBe("one two");
+
+    const path = join(gateway.home, "plugins", "skilled", "skills", "tides", "SKILL.md");
+    expect(instructions(provider.requests.at(-1))).toContain(path);
+    script = (request) => {
+      const last = lastResult(request);
+      if (last === "") return calls("read", { path });
+      return last.includes("the moon") ? calls("write", { path, content: "x" }) : says(last);
+    };
+    const written = (await gateway.chat("read and write", { session: "reads", agent: "reader" })).body.content;
+    expect(written).toContain("outside of the workspace"); // only after it has been read
+    script = () => says("ok");
+    await putPlugin(gateway.home, skill("Knows the moon."));
+    await told((text) => text.includes("Knows the moon.") && !text.includes("tide turns"));
+    await removePlugin(gateway.home, "skilled");
+    await told((text) => !text.includes("tides"));
+  });
+
+  test("brings a channel: what is said there is answered there, and only who is known is heard", async () => {
+    const body = `
+      const sent = [];
+      let receiver;
+      const say = (text, user) => receiver.receive({
+        eventId: text + user, fingerprint: text, address: { channel: "pigeon", account: "loft", chat: user }, scope: "dm",
+        sender: { principal: "pigeon:user:" + user, name: "P" }, text, attachments: [], mentioned: false, receivedAt: Date.now(),
+      }, api.signal);
+      api.registerChannel({
+        id: "pigeon", canRefuse: true, repeat: "safe", ready: () => true, health: () => ({ ok: true, detail: "in the air" }),
+        send: async (part) => { sent.push(part.message.text); return {}; },
+        start: async (given) => { receiver = given; },
+      });
+      api.registerRoute({ method: "POST", path: "/say", handle: async ({ query }) => await say(query.get("text"), query.get("user")) });
+      api.registerRoute({ method: "GET", path: "/sent", handle: () => sent });`;
+    await putPlugin(gateway.home, { id: "pigeon", body });
+    await until("pigeon", "running");
+    const say = async (text: string, user: string) =>
+      (await gateway.fetch(`/plugins/pigeon/say?text=${text}&user=${user}`, { method: "POST" })).json();
+    script = (request) => says(`you said ${asked(request)}`);
+    expect(await say("coo", "1")).toMatchObject({ kind: "queued", sessionKey: "agent:default:pigeon:dm:1" });
+    expect(await say("coo", "2")).toMatchObject({ kind: "refused", because: "not_allowed" });
+    await eventually(
+      async () => (await gateway.fetch("/plugins/pigeon/sent")).json(),
+      (sent) => JSON.stringify(sent) === '["you said coo"]',
+    );
+    script = () => says("ok");
+  });
+
+  test("looks at calls of tools: changes what is asked, sees how it ended, changes what is kept, and says no", async () => {
+    const body = `
+      const seen = [];
+      api.registerHook("before_tool_call", ({ tool, params }) => {
+        if (tool !== "guard_echo") return;
+        if (params.text === "bad") return { block: "not that word" };
+        return { params: { text: params.text + "!" } };
+      });
+      api.registerHook("after_tool_call", ({ tool, status }) => void seen.push(tool + " " + status));
+      api.registerHook("tool_result_persist", ({ tool, output }) => (tool === "guard_echo" ? { output: output.toUpperCase() } : undefined));
+      api.registerRoute({ method: "GET", path: "/seen", handle: () => seen });
+      ${echoTool("guard_echo", "text")}`;
+    await putPlugin(gateway.home, { id: "guard", body });
+    await until("guard", "running");
+    const tried = async (text: string) => {
+      script = (request) => (lastResult(request) === "" ? calls("guard_echo", { text }) : says(lastResult(request)));
+      return (await gateway.chat("try", { session: `guard-${text}` })).body.content;
+    };
+    expect(await tried("hello")).toBe("ECHO OF HELLO!");
+    expect(JSON.parse((await tried("bad")) ?? "")).toMatchObject({ status: "blocked", tool: "guard_echo" });
+    script = () => says("ok");
+    await eventually(
+      async () => (await gateway.fetch("/plugins/guard/seen")).json(),
+      (seen) => JSON.stringify(seen) === '["guard_echo success"]',
+    );
+    await removePlugin(gateway.home, "guard");
+    await until("guard", "failed");
   });
 
   test("looks in where it asked to: at messages, turns, replies, and the start of the gateway", async () => {

@@ -78,7 +78,9 @@ describe("a whole gateway", () => {
     const { tools, messages } = provider.requests.at(-1) ?? { tools: [], messages: [] };
     expect(tools).not.toContain("bash");
     expect(textOf(messages.at(-1)?.content)).toContain("bash");
-    expect(await calls("?session=shell")).toEqual([]);
+    expect(await calls("?session=shell")).toMatchObject([
+      { tool: "bash", status: "blocked", output: "The agent did not make this call: Tool bash not found" },
+    ]);
   });
 
   test("answers programs in the promised shapes, writes those calls down too, and hides secrets", async () => {
@@ -101,8 +103,10 @@ describe("a whole gateway", () => {
     expect((await post({ tool: "session_status", sessionKey: "agent:default:api:dm:audit" })).status).toBe(400);
     const rows = await calls("?status=blocked");
     expect(rows.map(({ tool: name, origin, turnId }) => [name, origin, turnId])).toEqual([
+      ["session_status", "api", null], // the one that named a session
       ["nothing", "api", null],
       ["session_status", "api", null],
+      ["bash", "chat", expect.any(String) as never],
     ]);
     expect(JSON.stringify(rows)).not.toContain(PLANTED);
     const socket = await openSocket(gateway, null);

@@ -76,7 +76,7 @@ export async function measureToolCalls(blocks: number): Promise<ToolCallFigures>
   await using over = await openPipe(provider.baseUrl);
   const own = join(folder.path, "own-tool.mjs");
   writeFileSync(own, OWN_TOOL);
-  await using pi = await startBarePi(folder.path, provider.baseUrl, BRIDGE, [own]);
+  await using pi = await startBarePi(folder.path, provider.baseUrl, null, [own]);
   const bare: number[] = [];
   const pipe: number[] = [];
   for (let block = 0; block <= blocks; block++) {

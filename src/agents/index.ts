@@ -6,6 +6,7 @@ export { agentWorkspace } from "./setup/agent-folder.ts";
 export { readChecklist } from "./setup/checklist.ts";
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
 export { removeSessionFile } from "./setup/session-file.ts";
+export { createSkillShelf } from "./setup/skill-shelf.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";
 export { type AgentProfile, agentProfiles, profileKey } from "./profile.ts";

@@ -13,6 +13,7 @@ import {
   profileFolder,
   profileKey,
   profileSignature,
+  withLent,
 } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
@@ -33,6 +34,8 @@ export interface PoolOptions {
   readonly profiles?: ReadonlyMap<string, AgentProfile>;
   /** What the instructions may speak of. Default: nothing. */
   readonly features?: GatewayFeatures;
+  /** Of plugins, for every agent, in addition to its own. Default: none. */
+  readonly lentSkills?: readonly string[];
   readonly models: Config["models"];
   readonly environment: Environment;
   /** Absolute path of the extension that every process loads. */
@@ -68,7 +71,8 @@ export interface Kinds {
 export async function openKinds(deps: { readonly clock: Clock }, options: PoolOptions): Promise<Kinds> {
   const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
   const own = new Map<string, Kind>(); // by `profileKey`
-  const signatureOf = (profile: AgentProfile) => profileSignature(profile, options.features);
+  const signatureOf = (profile: AgentProfile) =>
+    withLent(profileSignature(profile, options.features), options.lentSkills ?? []);
   const nameOf = ({ hard, soft }: ProfileSignature): string => JSON.stringify([hard, soft]);
   const bySignature = new Map<string, Promise<Kind>>();
   const ready = new Map<string, Kind>();
@@ -145,7 +149,7 @@ export async function startSettings(options: SettingsOptions): Promise<StartSett
     config: options.config,
     environment: options.environment,
     folders,
-    resources: findResources(options.config, options.environment.userHome),
+    resources: findResources(options.config, options.environment.userHome, options.lentSkills),
     choice,
     notes: childNotes(options.home),
     bridgePath: options.bridgePath,

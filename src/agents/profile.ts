@@ -71,6 +71,11 @@ export function profileSignature(
   return { hard, soft: [...new Set(soft)].sort() };
 }
 
+/** Skills of plugins are soft like an agent's own. */
+export function withLent({ hard, soft }: ProfileSignature, lentSkills: readonly string[]): ProfileSignature {
+  return { hard, soft: [...new Set([...soft, ...lentSkills.map((path) => `skill:${path}`)])].sort() };
+}
+
 /** A process with this signature can do everything that is wanted. */
 export function covers(has: ProfileSignature, wanted: ProfileSignature): boolean {
   return has.hard === wanted.hard && wanted.soft.every((one) => has.soft.includes(one));

@@ -56,6 +56,14 @@ test("a call that was turned away is blocked and not failed, whatever the agent 
   }
 });
 
+test("a call that was turned away before the agent's word of it was read is blocked too", () => {
+  const { events, writer, shown } = world();
+  events.emit("tool_refused", { ...CALL, callId: "c2" });
+  writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
+  writer.toolEnded({ callId: "c2", ...ANSWER });
+  expect(shown).toEqual(["running", "running", "blocked"]);
+});
+
 test("news of other turns and other calls change nothing, and a failure stays a failure", () => {
   const { events, writer, shown } = world();
   events.emit("tool_refused", { ...CALL, turnId: "turn_2" as TurnId });

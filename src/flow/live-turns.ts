@@ -26,6 +26,8 @@ interface Shown {
   readonly startedAt: number;
   text: string;
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
+  /** Turned away before the agent's word that it begins them had come this far. */
+  readonly refused: Set<string>;
 }
 
 export function createLiveTurns(deps: {
@@ -53,7 +55,7 @@ export function createLiveTurns(deps: {
     open(batch) {
       const { sessionKey, turnId, attempt } = batch;
       const inboxIds = batch.entries.map((entry) => entry.id);
-      const turn: Shown = { turnId, inboxIds, startedAt: clock.now(), text: "", tools: new Map() };
+      const turn: Shown = { turnId, inboxIds, startedAt: clock.now(), text: "", tools: new Map(), refused: new Set() };
       shown.set(sessionKey, turn);
       events.emit("turn.started", { sessionKey, turnId, inboxIds, attempt, waitedMs: clock.now() - batch.acceptedAt });
       return {
@@ -74,7 +76,7 @@ export function createLiveTurns(deps: {
           if (!begun) return; // an end without a start: the agent's business, nothing to show
           const ended = {
             ...begun,
-            status: endOf(begun, isError),
+            status: turn.refused.has(callId) ? "blocked" : endOf(begun, isError),
             output,
             ms: Math.round(clock.elapsed() - begun.begunAt),
           };
@@ -98,6 +100,7 @@ function followGate(events: Events, turnOf: (call: Call) => Shown | null): void 
     const { sessionKey, turnId, callId } = call;
     const turn = turnOf(call);
     const known = turn?.tools.get(callId);
+    if (turn && !known && status === "blocked") turn.refused.add(callId);
     if (!turn || !known || known.output !== undefined || known.status === status) return;
     turn.tools.set(callId, { ...known, status });
     events.emit("turn.tool", { sessionKey, turnId, callId, tool: known.tool, status });

@@ -69,7 +69,7 @@ export interface HttpDeps {
 
 /** Tools as programs use them: each call passes the gate like any other. */
 export interface ToolDoor {
-  readonly gate: Pick<ToolGate, "call" | "specs">;
+  readonly gate: Pick<ToolGate, "call" | "specs" | "turnedAway">;
   list(): readonly ToolListing[];
 }
 

@@ -67,7 +67,6 @@ export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): 
   return {
     list: () => [...host.slots.values()].map((slot) => slot.status()),
     notices: () => noticesOf(host),
-    skills: () => [...host.slots.values()].flatMap((slot) => slot.running?.skills() ?? []),
     route: (id, method, path) => host.slots.get(id)?.running?.route(method, path) ?? null,
     async refresh() {
       const next = rootsOf(host);
@@ -96,7 +95,7 @@ async function startBuiltin(host: Host): Promise<void> {
   const { options } = host;
   const about = { builtin: true, version: options.version, folder: null, digest: null };
   for (const { id, init } of options.builtin) {
-    const identity = { id, version: options.version, config: {}, folder: null, storageFile: storageFile(host, id) };
+    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id) };
     const off = options.config().disabled.includes(id);
     await slotOf(host, id).want(
       off
@@ -142,7 +141,7 @@ function wantedOf(host: Host, found: Discovered): Wanted {
 function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
   const stage = createStage(host.options.home, found, ++host.loads);
-  const identity = { id, version: manifest.version, config, folder, storageFile: storageFile(host, id) };
+  const identity = { id, version: manifest.version, config, folder, digest, storageFile: storageFile(host, id) };
   return {
     kind: "run",
     key: `${digest} ${JSON.stringify(config)}`,

@@ -38,12 +38,14 @@ function house() {
     return { [Symbol.dispose]: () => void map.delete(name) };
   };
   const hooks = createHooks({ clock, log });
+  const skills = new Map<string, { readonly path: string; readonly digest: string | null }>();
   const lent = {
     log,
     hooks,
     registry: { register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool) },
     commands: { register: (command: Command) => into(commands, command.name, command) },
     channels: { add: (channel: Channel) => into(channels, channel.id, channel) },
+    skills: { add: (skill: { path: string; digest: string | null }) => into(skills, skill.path, skill) },
     receiver: () => ({ receive: () => Promise.reject(new Error("not here")) }),
   };
   const start = (plugin: GatewayPlugin) =>
@@ -51,23 +53,24 @@ function house() {
       id: "one",
       version: "1.0.0",
       config: {},
-      folder: "/somewhere",
+      folder: import.meta.dir,
+      digest: "d1",
       storageFile: "/nowhere.json",
       load: async () => plugin,
     });
-  return { clock, log, tools, commands, channels, hooks, start };
+  return { clock, log, tools, commands, channels, hooks, skills, start };
 }
 
 describe("a plugin", () => {
   test("registers what it brings, and leaves nothing behind when it stops", async () => {
-    const { start, tools, commands, channels, hooks } = house();
+    const { start, tools, commands, channels, hooks, skills } = house();
     const ended: string[] = [];
     const running = await start((api) => {
       api.registerTool(tool("first"));
       api.registerCommand({ name: "wave", help: "", roles: ["owner"], run: async () => "hi" });
       api.registerHook("gateway_start", () => undefined);
       api.registerRoute({ method: "GET", path: "/x", handle: () => ({ ok: 1 }) });
-      api.registerSkill({ name: "knots", path: "skills/knots" });
+      api.registerSkill({ name: "knots", path: "run/stage.ts" });
       api.registerService({ name: "s", start: async () => () => void ended.push("service") });
       api.registerChannel({
         id: "pigeon",
@@ -88,11 +91,13 @@ describe("a plugin", () => {
       skills: ["knots"],
       channels: ["pigeon"],
     });
-    expect(running.skills()).toEqual(["/somewhere/skills/knots"]);
+    const path = join(import.meta.dir, "run/stage.ts");
+    expect([...skills.values()]).toEqual([{ path, digest: "d1" }]);
     expect(tools.get("first")).toMatchObject({ label: "first", flags: { idempotent: false }, timeoutMs: 60_000 });
     expect(await (await running.route("GET", "/x")?.handle({} as never))?.json()).toEqual({ ok: 1 });
     await running.stop();
     expect([tools.size, commands.size, channels.size, hooks.of("gateway_start").length]).toEqual([0, 0, 0, 0]);
+    expect(skills.size).toBe(0);
     expect(ended).toEqual(["signal", "service"]);
   });
 
@@ -128,6 +133,7 @@ describe("a plugin", () => {
     expect(await why((api) => void api.registerSkill({ name: "a", path: "../b" }))).toContain(
       "its own folder".slice(4),
     );
+    expect(await why((api) => void api.registerSkill({ name: "a", path: "nothing" }))).toContain("has no nothing");
     const route = (path: string) => ({ method: "GET" as const, path, handle: () => null });
     for (const path of ["x", "/../x", "/a/../b", "/:id", "//x"])
       expect([path, await why((api) => void api.registerRoute(route(path)))]).toEqual([

@@ -48,9 +48,12 @@ export interface StoreDeps {
 const PRIVATE_FILE = 0o600;
 /** How long a statement waits for another process that looks at the file, such as `doctor`. The gateway stands still meanwhile. */
 const BUSY_MS = 1_000;
-/** The log is folded into the database whenever it has grown to this many pages (4 MiB). */
-const CHECKPOINT_PAGES = 1_000;
-const MAX_IDLE_LOG_BYTES = 8 * 1024 * 1024;
+/**
+ * The log is folded into the database whenever it has grown to this many pages (16 MiB). Whoever writes then waits for it, and a tool call
+ * writes fifteen pages: with fewer pages more than one call in a hundred would.
+ */
+const CHECKPOINT_PAGES = 4_000;
+const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;
 
 const PRAGMAS = [
   `busy_timeout = ${BUSY_MS}`,

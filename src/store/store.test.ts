@@ -86,9 +86,9 @@ test("the log file stays small however much is written", async () => {
   await using home = await tempHome();
   await using store = await openStore(deps(), { home: home.path });
   const text = "x".repeat(20_000);
-  for (let round = 0; round < 60; round++)
+  for (let round = 0; round < 70; round++)
     await Promise.all(Array.from({ length: 20 }, (_, n) => store.inbox.accept(row(`in${round}.${n}`, "a", { text }))));
-  expect((await stat(join(home.path, "gateway.db-wal"))).size).toBeLessThan(12 * 1024 * 1024);
+  expect((await stat(join(home.path, "gateway.db-wal"))).size).toBeLessThan(20 * 1024 * 1024);
 });
 
 test("a page of ten thousand sessions comes without sorting them", async () => {

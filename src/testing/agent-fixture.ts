@@ -5,7 +5,7 @@ import { type Config, readEnvironment } from "../config/index.ts";
 import type { AgentEvent, AgentLease, AgentPool, Caller, LeaseRequest } from "../contracts/agent.ts";
 import type { EventName, Events, GatewayEvents } from "../contracts/events.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
+import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, TurnedAwayCall } from "../contracts/tools/tool.ts";
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
@@ -41,6 +41,8 @@ export interface FakeGate extends ToolGate {
   tools: readonly ToolSpec[];
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
   readonly calls: readonly ToolRequest[];
+  /** What never became a call. */
+  readonly away: readonly TurnedAwayCall[];
   /** Sets the tools and says so, as a registry does. */
   offer(tools: readonly ToolSpec[]): void;
   /** For pi's own tools: why a call is refused; null lets it run. */
@@ -183,12 +185,14 @@ export function caller(principal: string, role: Caller["role"] = "owner"): Calle
 
 function fakeGate(): FakeGate {
   const calls: ToolRequest[] = [];
+  const away: TurnedAwayCall[] = [];
   const admitted: { request: ToolRequest; end: { isError: boolean; output: string } | null }[] = [];
   const listeners = new Set<() => void>();
   const gate: FakeGate = {
     tools: [],
     calls,
     admitted,
+    away,
     answer: async () => okResult("done"),
     judge: () => null,
     specs: () => gate.tools,
@@ -214,6 +218,7 @@ function fakeGate(): FakeGate {
         },
       };
     },
+    turnedAway: (call) => void away.push(call),
     call(request, signal) {
       calls.push(request);
       return gate.answer(request, signal);

@@ -5,6 +5,7 @@
 import type { ToolGate, ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
+import { createTurnedAway } from "./audit/turned-away.ts";
 import {
   conflict,
   denied,
@@ -16,7 +17,7 @@ import {
   type ToolGateDeps,
   turnedAway,
 } from "./parts.ts";
-import { mayUse } from "./policy.ts";
+import { judgeOf } from "./policy.ts";
 import { createImageCheck } from "./run/images.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
@@ -35,6 +36,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     rate: createRateLimits(deps),
     slots: createSlots(deps.clock, deps.policy),
     background: { running: 0 },
+    turnedAway: createTurnedAway(deps),
   };
   return {
     specs: (caller) =>
@@ -56,13 +58,17 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     },
     call: (request, signal) => call(parts, request, signal),
     admit: (request, signal) => admit(parts, request, signal),
-    [Symbol.asyncDispose]: () => parts.once[Symbol.asyncDispose](),
+    turnedAway: (request) => parts.turnedAway.note(request),
+    async [Symbol.asyncDispose]() {
+      await parts.once[Symbol.asyncDispose]();
+      await parts.turnedAway[Symbol.asyncDispose]();
+    },
   };
 }
 
 function offered({ registry, policy }: Parts, caller: Parameters<ToolGate["specs"]>[0]) {
-  const rules = policy();
-  return registry.allUsable(caller).flatMap(({ tool }) => (mayUse(tool, caller, rules).may ? [tool] : []));
+  const judge = judgeOf(caller, policy());
+  return registry.allUsable(caller).flatMap(({ tool }) => (judge(tool).may ? [tool] : []));
 }
 
 async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {

@@ -2,6 +2,7 @@
 import type { Caller } from "../contracts/agent.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { createRecord, type RecordDeps, replayOf, scopeOf } from "./audit/record.ts";
+import type { TurnedAway } from "./audit/turned-away.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { ImageCheck } from "./run/images.ts";
 import type { Ended, Once } from "./stages/once.ts";
@@ -25,6 +26,7 @@ export interface BackgroundEnd {
 export interface Parts extends ToolGateDeps, StageDeps {
   readonly once: Once;
   readonly images: ImageCheck;
+  readonly turnedAway: TurnedAway;
   readonly background: { running: number };
 }
 

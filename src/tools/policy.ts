@@ -45,22 +45,33 @@ const UNATTENDED: readonly ToolOrigin[] = ["group", "cron", "heartbeat", "webhoo
 
 /** `caller` null: before anybody is served; only what the gateway's own lists say counts. */
 export function mayUse(tool: ToolFacts, caller: Caller | null, policy: ToolPolicy): Verdict {
+  return judgeOf(caller, policy)(tool);
+}
+
+/** The same for many tools at once: what depends on the caller alone is looked up once. */
+export function judgeOf(caller: Caller | null, policy: ToolPolicy): (tool: ToolFacts) => Verdict {
   const origin = caller && originOf(caller);
   const layers = layersOf(policy, caller, origin);
+  return (tool) => judge(tool, layers, caller && origin ? { caller, origin, policy } : null);
+}
+
+interface Asking {
+  readonly caller: Caller;
+  readonly origin: ToolOrigin;
+  readonly policy: ToolPolicy;
+}
+
+function judge(tool: ToolFacts, layers: readonly Layer[], asking: Asking | null): Verdict {
   const denied = layers.find(({ deny }) => deny && lists(deny, tool.name));
   if (denied) return no(`${denied.key}.deny names it`);
   const missing = layers.find(({ allow }) => allow && !lists(allow, tool.name));
   if (missing) return no(`${missing.key}.allow does not name it`);
   const named = layers.some(({ allow }) => allow?.includes(tool.name));
   if (tool.flags.optional && !named) return no("it is optional, and no list names it");
-  if (!caller || !origin) return yes;
-  return byCaller(tool, { caller, origin, policy });
+  return asking ? byCaller(tool, asking) : yes;
 }
 
-function byCaller(
-  { name, flags, origins }: ToolFacts,
-  { caller, origin, policy }: { readonly caller: Caller; readonly origin: ToolOrigin; readonly policy: ToolPolicy },
-): Verdict {
+function byCaller({ name, flags, origins }: ToolFacts, { caller, origin, policy }: Asking): Verdict {
   if (origins && !origins.includes(origin)) return no(`it may not be called from ${origin}`);
   const ownersOnly = flags.ownerOnly || flags.pty || flags.elevated;
   if (ownersOnly && caller.role !== "owner") return no("only owners may use it");

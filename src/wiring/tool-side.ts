@@ -1,6 +1,6 @@
 /** Puts the tools together: which there are, the rules of the configuration, the gate, the record with its retention; and where plugins come from. */
 import { join } from "node:path";
-import { agentProfiles, createAgentTokens, profileKey } from "../agents/index.ts";
+import { agentProfiles, createAgentTokens, createSkillShelf, profileKey } from "../agents/index.ts";
 import { builtinPlugins } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
 import type { Receiver } from "../contracts/channel.ts";
@@ -42,7 +42,7 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
     "retention of tool calls",
     startRetention({ ...deps, store: { prune } }, () => config().tools.keepDays),
   );
-  return { registry, tools, approvals, agentTokens: createAgentTokens(deps) };
+  return { registry, tools, approvals, agentTokens: createAgentTokens(deps), skills: createSkillShelf() };
 }
 
 /** Read for every call, so a changed file counts from the next one on. */

@@ -22,14 +22,17 @@ const LEAN = [
   "--no-builtin-tools",
 ];
 
-/** `extensions` besides the bridge, by path. */
+/**
+ * `extensions` besides the bridge, by path. Without a bridge (null) there are no tools but theirs: the bridge would ask a gateway before each
+ * call of one that is not the gateway's, and here is none.
+ */
 export async function startBarePi(
   folder: string,
   baseUrl: string,
-  bridge: string,
+  bridge: string | null,
   extensions: readonly string[] = [],
 ): Promise<BarePi> {
-  const child = spawnPi(folder, writeModels(folder, baseUrl), [bridge, ...extensions]);
+  const child = spawnPi(folder, writeModels(folder, baseUrl), [...(bridge === null ? [] : [bridge]), ...extensions]);
   let watch: (line: string) => void = () => undefined;
   let settled: () => void = () => undefined;
   let answered: () => void = () => undefined;
@@ -52,7 +55,8 @@ export async function startBarePi(
     description,
     parameters,
   }));
-  ask({ id: "0", type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify({ kind: "tools", specs })}` });
+  if (bridge === null) ask({ id: "0", type: "get_state" });
+  else ask({ id: "0", type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify({ kind: "tools", specs })}` });
   const early = child.exited.then((code) => Promise.reject(new Error(`bare pi ended with ${code}`)));
   await Promise.race([ready, early]);
   early.catch(() => undefined); // from here on its end is our doing

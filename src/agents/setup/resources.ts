@@ -1,6 +1,6 @@
 /** Skills, extensions and prompt templates of an agent: paths made absolute, checked to be there, and said to pi as flags. */
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { expandPath } from "./paths.ts";
@@ -9,6 +9,8 @@ export interface Resources {
   readonly skills: readonly string[];
   readonly extensions: readonly string[];
   readonly promptTemplates: readonly string[];
+  /** Of plugins: one that has just gone is left out, and keeps nobody from starting. */
+  readonly lentSkills: readonly string[];
   /** The names by which people call the templates. */
   readonly templateNames: ReadonlySet<string>;
 }
@@ -16,6 +18,7 @@ export interface Resources {
 export function findResources(
   config: Pick<Config["agent"], "skills" | "extensions" | "promptTemplates">,
   userHome: string,
+  lentSkills: readonly string[] = [],
 ): Resources {
   const all = (paths: readonly string[]) => paths.map((path) => expandPath(path, userHome));
   const promptTemplates = all(config.promptTemplates);
@@ -23,6 +26,7 @@ export function findResources(
     skills: all(config.skills),
     extensions: all(config.extensions),
     promptTemplates,
+    lentSkills,
     templateNames: new Set(promptTemplates.flatMap(templateNamesIn)),
   };
 }
@@ -37,12 +41,19 @@ export function checkResources({ skills, extensions, promptTemplates }: Resource
   }
 }
 
-export function resourceFlags({ skills, extensions, promptTemplates }: Resources): readonly string[] {
+export function resourceFlags(resources: Resources): readonly string[] {
+  const { skills, extensions, promptTemplates } = resources;
+  const lent = resources.lentSkills.filter((path) => existsSync(path));
   return [
     ...extensions.flatMap((path) => ["-e", path]),
-    ...skills.flatMap((path) => ["--skill", path]),
+    ...[...skills, ...lent].flatMap((path) => ["--skill", path]),
     ...promptTemplates.flatMap((path) => ["--prompt-template", path]),
   ];
+}
+
+/** What an agent may read outside of its folder: a model is told where a skill is, and what lies beside it belongs to it. */
+export function skillFolders({ skills, lentSkills }: Resources): readonly string[] {
+  return [...skills, ...lentSkills].map((path) => (basename(path) === "SKILL.md" ? dirname(path) : path));
 }
 
 /** As pi names them: the file's name without its ending. */

@@ -11,7 +11,7 @@ import type { Log } from "../../kit/log.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
-import { checkResources, resourceFlags, type Resources } from "./resources.ts";
+import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
 import type { ModelChoice } from "./model-choice.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import { type AgentProcess, startProcess } from "../process/process.ts";
@@ -84,7 +84,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     const model = modelName(state.model);
     checkModel(settings.choice, model);
     const { bridge, tools: profile } = settings.config;
-    const place = { workspace: settings.folders.workspace, ...(token ? { token } : {}) };
+    const readable = skillFolders(settings.resources);
+    const place = { workspace: settings.folders.workspace, readable, ...(token ? { token } : {}) };
     const pipe = createToolPipe(deps, process, { suffix, bridge, profile, ...place });
     await pipe.push(null, signal);
     return {

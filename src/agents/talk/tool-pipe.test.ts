@@ -1,6 +1,6 @@
 /** Who a tool call acts for, and what happens to calls that belong to nobody. */
 import { describe, expect, test } from "bun:test";
-import type { ToolContext, ToolGate, ToolRequest } from "../../contracts/tools/tool.ts";
+import type { ToolContext, ToolGate, ToolRequest, TurnedAwayCall } from "../../contracts/tools/tool.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { caller, okResult, toolSpec } from "../../testing/agent-fixture.ts";
@@ -14,6 +14,7 @@ const never = new AbortController().signal;
 
 function fixture(call: ToolGate["call"] = async () => okResult("done")) {
   const requests: ToolRequest[] = [];
+  const away: TurnedAwayCall[] = [];
   const orders: string[] = [];
   const answers = new Map<string, ReturnType<typeof deferred<Fields>>>();
   let ask: (dialog: Dialog) => void = () => undefined;
@@ -63,6 +64,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
         return { output: end.output };
       },
     }),
+    turnedAway: (one) => void away.push(one),
     call(request, signal) {
       requests.push(request);
       return call(request, signal);
@@ -78,6 +80,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     pipe,
     gate,
     requests,
+    away,
     orders,
     ends,
     /** Changes the tools; pi takes its time to hear of it. */
@@ -125,6 +128,10 @@ describe("a tool call", () => {
     fx.pipe.serve(null);
     expect(await fx.call("b", call("c1"))).toMatchObject({ ok: false });
     expect(fx.requests).toEqual([]);
+    expect(fx.away).toMatchObject([
+      { ...call("c1"), context: null, path: "pipe", reason: "outside_turn" },
+      { ...call("c1"), context: null, path: "pipe", reason: "outside_turn" },
+    ]);
   });
 
   test("that cannot be read is refused", async () => {
@@ -133,6 +140,10 @@ describe("a tool call", () => {
     for (const [id, body] of ["not json", "[]", '{"tool":"one"}', '{"tool":5,"callId":"c"}'].entries()) {
       expect(await fx.call(String(id), body)).toEqual({ ok: false, text: "The call could not be read." });
     }
+    expect(fx.away.length).toBe(4);
+    expect(fx.away[0]).toMatchObject({
+      ...{ reason: "unreadable", params: { chars: 8, begins: "not json" }, context: { principal: "operator" } },
+    });
   });
 
   test("with the id of a running one is refused", async () => {
@@ -143,6 +154,36 @@ describe("a tool call", () => {
       ok: false,
       text: expect.stringContaining("running already"),
     });
+    expect(fx.away).toMatchObject([{ ...call("c1"), reason: "id_taken", context: { principal: "operator" } }]);
+  });
+
+  test("that is one too many is refused", async () => {
+    const fx = fixture(() => new Promise(() => undefined));
+    fx.pipe.serve(context("operator"));
+    for (let at = 0; at < 64; at++) void fx.call(`d${at}`, call(`c${at}`));
+    expect(await fx.call("last", call("c64"))).toMatchObject({ ok: false, text: expect.stringContaining("Too many") });
+    expect(fx.away).toMatchObject([{ ...call("c64"), reason: "too_many" }]);
+  });
+
+  test("that the agent refuses itself is told to the gate, one that it asks for is not", async () => {
+    const fx = fixture();
+    fx.pipe.serve(context("operator"));
+    const refused = { isError: true, output: "Tool bash not found" };
+    fx.pipe.began({ callId: "c1", tool: "one", input: { a: 1 } });
+    await fx.call("a", call("c1"));
+    fx.pipe.ended("c1", { isError: true, output: "it failed" });
+    fx.pipe.began({ callId: "c2", tool: "bash", input: { command: "id" } });
+    fx.pipe.ended("c2", refused);
+    fx.pipe.ended("c2", refused);
+    fx.pipe.began({ callId: "c3", tool: "bash", input: {} });
+    fx.pipe.serve(context("web:user:2"));
+    fx.pipe.ended("c3", refused); // of a turn that is over
+    expect(fx.away).toMatchObject([
+      {
+        ...{ tool: "bash", callId: "c2", params: { command: "id" }, path: "pi", reason: "refused_by_agent" },
+        ...{ context: { principal: "operator" }, because: "The agent did not make this call: Tool bash not found" },
+      },
+    ]);
   });
 
   test("is cancelled when the turn is over, and when the agent no longer waits", async () => {

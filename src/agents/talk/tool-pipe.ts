@@ -1,6 +1,6 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
 import type { Caller } from "../../contracts/agent.ts";
-import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import type { ToolContext, ToolGate, ToolOutcome, ToolResult, TurnedAwayCall } from "../../contracts/tools/tool.ts";
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
@@ -19,6 +19,7 @@ const RESULT_TITLE = "pi-gateway:tool_result";
 const CALL_LIMITS = { maxChars: 4 * 1024 * 1024, maxDepth: 64 };
 const MAX_RUNNING_CALLS = 64;
 const MAX_PROGRESS_CHARS = 4_096;
+const MAX_REASON_CHARS = 500;
 
 export interface ToolPipe {
   /** Gives the process the tools of this caller (null: of nobody yet), as far as it does not have them. */
@@ -27,6 +28,8 @@ export interface ToolPipe {
   serve(context: ToolContext | null): void;
   /** Resolves when no change of tools is on its way to the process. */
   settled(): Promise<void>;
+  /** pi has a call to make. It may refuse it itself, and then nothing of it comes over the pipe. */
+  began(call: AgentCall): void;
   /** pi no longer waits for this call. */
   ended(callId: string, end: OwnEnd): void;
 }
@@ -38,6 +41,8 @@ export interface ToolPipeOptions {
   readonly bridge: "live" | "minimal" | "off";
   readonly profile: ToolProfile;
   readonly workspace: string;
+  /** Outside of the workspace, where pi's file tools may look and change nothing. */
+  readonly readable?: readonly string[];
   readonly token?: AgentToken;
 }
 
@@ -45,6 +50,13 @@ interface Deps {
   readonly clock: Clock;
   readonly log: Log;
   readonly tools: ToolGate;
+}
+
+/** As the agent tells of it. */
+export interface AgentCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
 }
 
 interface Call {
@@ -59,6 +71,8 @@ type Answer = Readonly<Record<string, unknown>>;
 /** The calls of one process that are running now, and for whom. */
 interface Serving {
   readonly running: Map<string, AbortController>;
+  /** Begun by pi, and not asked for over the pipe so far. */
+  readonly unasked: Map<string, AgentCall>;
   caller: ToolContext | null;
 }
 
@@ -66,9 +80,9 @@ type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<A
 
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
-  const serving: Serving = { running: new Map(), caller: null };
+  const serving: Serving = { running: new Map(), unasked: new Map(), caller: null };
   const { running } = serving;
-  const ownCalls = createOwnCalls(deps, options.workspace);
+  const ownCalls = createOwnCalls(deps, { workspace: options.workspace, readable: options.readable ?? [] });
 
   const order = (body: unknown): Fields => ({
     type: "prompt",
@@ -91,8 +105,8 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
 
   const answer = async ({ title, body }: Dialog): Promise<Answer> => {
-    if (title === CALL_TITLE) return begin(serving, body, call);
-    if (title === ADMIT_TITLE) return begin(serving, body, admit);
+    if (title === CALL_TITLE) return begin(deps, serving, body, { path: "pipe", work: call });
+    if (title === ADMIT_TITLE) return begin(deps, serving, body, { path: "pi", work: admit });
     if (title !== RESULT_TITLE) return { cancelled: true }; // there is nobody to ask
     const ended = parseEnd(body);
     if (!ended) return refuse("The result could not be read.");
@@ -107,13 +121,16 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     serve(context) {
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
       running.clear();
+      serving.unasked.clear();
       ownCalls.endAll();
       serving.caller = context;
       options.token?.serve(context);
       offering.follow(context);
     },
     settled: offering.settled,
+    began: (made) => void serving.unasked.set(made.callId, made),
     ended(callId, end) {
+      refusedByAgent(deps, serving, callId, end);
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));
       running.delete(callId);
       void ownCalls.ended(callId, end); // when pi did not tell it itself
@@ -121,14 +138,22 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   };
 }
 
-/** A call has to be readable, made during a turn, and not be one too many. */
-async function begin(serving: Serving, body: string, work: Work): Promise<Answer> {
+type Way = { readonly path: "pipe" | "pi"; readonly work: Work };
+
+/** A call has to be readable, made during a turn, and not be one too many. Whatever is not leaves a row all the same. */
+async function begin(deps: Deps, serving: Serving, body: string, { path, work }: Way): Promise<Answer> {
   const { running, caller } = serving;
   const call = parseCall(body);
-  if (!call) return refuse("The call could not be read.");
-  if (!caller) return refuse("This call came outside of a conversation turn and was refused.");
-  if (running.has(call.callId)) return refuse("A call with this id is running already.");
-  if (running.size >= MAX_RUNNING_CALLS) return refuse("Too many tools are running at once. Call fewer at a time.");
+  if (call) serving.unasked.delete(call.callId);
+  const turnAway = (reason: TurnedAwayCall["reason"], because: string): Answer => {
+    deps.tools.turnedAway({ ...(call ?? { params: beginningOf(body) }), path, context: caller, reason, because });
+    return refuse(because);
+  };
+  if (!call) return turnAway("unreadable", "The call could not be read.");
+  if (!caller) return turnAway("outside_turn", "This call came outside of a conversation turn and was refused.");
+  if (running.has(call.callId)) return turnAway("id_taken", "A call with this id is running already.");
+  if (running.size >= MAX_RUNNING_CALLS)
+    return turnAway("too_many", "Too many tools are running at once. Call fewer at a time.");
   const stop = new AbortController();
   running.set(call.callId, stop);
   try {
@@ -136,6 +161,21 @@ async function begin(serving: Serving, body: string, work: Work): Promise<Answer
   } finally {
     if (running.get(call.callId) === stop) running.delete(call.callId);
   }
+}
+
+/** pi knows the tools and their parameters too: what it refuses never comes over the pipe. */
+function refusedByAgent(deps: Deps, { unasked, caller }: Serving, callId: string, end: OwnEnd): void {
+  const made = unasked.get(callId);
+  if (!made) return;
+  unasked.delete(callId);
+  if (!end.isError) return;
+  const { tool, input: params } = made;
+  const because = `The agent did not make this call: ${end.output.slice(0, MAX_REASON_CHARS)}`;
+  deps.tools.turnedAway({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
+}
+
+function beginningOf(body: string) {
+  return { chars: body.length, begins: body.slice(0, MAX_REASON_CHARS) };
 }
 
 /** One report at a time; of those that come meanwhile only the newest is told. */

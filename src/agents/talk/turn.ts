@@ -71,6 +71,7 @@ export function startTurn(
     if (finished.signal.aborted) return;
     lastSign = clock.elapsed();
     if (event.type === "user_said" && !steering.userSaid()) return; // the prompt itself
+    if (event.type === "tool_started") pipe.began(event);
     if (event.type === "tool_ended") pipe.ended(event.callId, event);
     for (const one of run.apply(event)) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);

@@ -1,6 +1,6 @@
 /**
  * Keeps pi's file tools inside the agent's folder: the path is resolved the way the system will resolve it, links included, and the call goes
- * on with the resolved path, so that nothing is left to interpret. Looks at the disk, changes nothing.
+ * on with the resolved path, so that nothing is left to interpret. Skills lie elsewhere and may be read. Looks at the disk, changes nothing.
  */
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -9,14 +9,25 @@ export type Confined =
   | { readonly kind: "inside"; readonly params: Readonly<Record<string, unknown>> }
   | { readonly kind: "outside"; readonly say: string };
 
+export interface Room {
+  readonly workspace: string;
+  /** Folders and files outside of it that may be looked at. */
+  readonly readable: readonly string[];
+}
+
 const MAX_PATH_CHARS = 4_096;
 /** Tools with a path that must exist, and the ones that may make a new file. The others have no path. */
 const READS = new Set(["read", "edit", "grep", "find", "ls"]);
 const MAKES = new Set(["write"]);
+const CHANGES = new Set(["write", "edit"]);
 /** Control characters, and spaces and marks that pi would turn into other ones. */
 const TRICKY = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
-export function confine(workspace: string, tool: string, params: Readonly<Record<string, unknown>>): Confined {
+export function confine(
+  { workspace, readable }: Room,
+  tool: string,
+  params: Readonly<Record<string, unknown>>,
+): Confined {
   if (!READS.has(tool) && !MAKES.has(tool)) return { kind: "inside", params };
   const asked = params["path"] ?? params["file_path"] ?? ".";
   if (typeof asked !== "string" || asked === "") return refuse("The path has to be text.");
@@ -26,7 +37,8 @@ export function confine(workspace: string, tool: string, params: Readonly<Record
   const root = realpathSync(workspace);
   const found = realPath(resolve(root, asked), MAKES.has(tool));
   if (found === null) return refuse(`There is no ${asked} in the workspace.`);
-  if (!isInside(root, found)) return refuse(`${asked} is outside of the workspace.`);
+  const mayLook = !CHANGES.has(tool) && readable.some((folder) => isInside(realPath(folder, false) ?? root, found));
+  if (!isInside(root, found) && !mayLook) return refuse(`${asked} is outside of the workspace.`);
   const { file_path: _other, ...rest } = params;
   return { kind: "inside", params: { ...rest, path: found } };
 }

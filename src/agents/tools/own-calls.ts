@@ -2,7 +2,7 @@
 import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
 import { isFields } from "../talk/protocol.ts";
-import { confine } from "./confine.ts";
+import { confine, type Room } from "./confine.ts";
 
 export interface OwnCall {
   readonly tool: string;
@@ -31,7 +31,7 @@ const CUT_OFF: OwnEnd = { isError: true, output: "The turn ended before this cal
 
 export function createOwnCalls(
   deps: { readonly log: Log; readonly tools: Pick<ToolGate, "admit"> },
-  workspace: string,
+  room: Room,
 ): OwnCalls {
   const open = new Map<string, Going>();
 
@@ -49,7 +49,7 @@ export function createOwnCalls(
     if (admission.kind !== "go") return { ok: false, text: admission.message };
     // After the gate, because hooks may have changed the path; a refusal still leaves its row.
     const params = isFields(admission.params) ? admission.params : {};
-    const confined = confine(workspace, call.tool, params);
+    const confined = confine(room, call.tool, params);
     if (confined.kind === "outside") {
       await close(admission, call.tool, { isError: true, output: confined.say });
       return { ok: false, text: confined.say };

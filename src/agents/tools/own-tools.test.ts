@@ -204,8 +204,13 @@ describe("a path", () => {
     await symlink(join(home.path, "nothing"), join(inside, "dangling"));
     await symlink(join(inside, "in.txt"), join(inside, "in-link"));
     await mkdir(join(home.path, "ws-twin"));
+    const skill = join(home.path, "skill");
+    await mkdir(skill);
+    await writeFile(join(skill, "SKILL.md"), "");
+    await symlink(join(home.path, "out.txt"), join(skill, "out-link"));
+    const room = { workspace: inside, readable: [skill, join(home.path, "gone")] };
     const verdict = (tool: string, path: unknown) => {
-      const found = confine(inside, tool, path === undefined ? {} : { path });
+      const found = confine(room, tool, path === undefined ? {} : { path });
       return found.kind === "inside" ? String(found.params["path"]).replace(inside, "") : "refused";
     };
     expect(verdict("read", "in.txt")).toBe("/in.txt");
@@ -213,6 +218,10 @@ describe("a path", () => {
     expect(verdict("read", "sub/../in.txt")).toBe("/in.txt");
     expect(verdict("ls", undefined)).toBe("");
     expect(verdict("write", "sub/new.txt")).toBe("/sub/new.txt");
+    for (const tool of ["read", "grep"]) expect(verdict(tool, join(skill, "SKILL.md"))).toBe(join(skill, "SKILL.md"));
+    for (const tool of ["edit", "write"]) expect(verdict(tool, join(skill, "SKILL.md"))).toBe("refused");
+    for (const path of ["out-link", "../out.txt", "../gone"])
+      expect(verdict("read", join(skill, path))).toBe("refused");
     const bad = [
       "out-link",
       "../out.txt",
@@ -230,6 +239,9 @@ describe("a path", () => {
   });
 
   test("is nothing that bash has: its calls are left as they are", () => {
-    expect(confine("/nowhere", "bash", { command: "ls /" })).toEqual({ kind: "inside", params: { command: "ls /" } });
+    expect(confine({ workspace: "/nowhere", readable: [] }, "bash", { command: "ls /" })).toEqual({
+      kind: "inside",
+      params: { command: "ls /" },
+    });
   });
 });

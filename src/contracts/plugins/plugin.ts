@@ -88,7 +88,7 @@ export interface PluginService {
 
 export interface PluginSkill {
   readonly name: string;
-  /** A folder with SKILL.md, or such a file; inside the plugin's folder. */
+  /** A folder with SKILL.md, or such a file; relative to the plugin's folder, and inside it. */
   readonly path: string;
 }
 
@@ -105,8 +105,25 @@ export interface PluginHost {
   notices(): readonly string[];
   /** Null: nothing is mounted there. `path` is the part behind /plugins/{id}. */
   route(id: string, method: string, path: string): MountedRoute | null;
-  /** Skills that agents may be given. */
-  skills(): readonly string[];
+}
+
+/** A skill of a running plugin. */
+export interface LentSkill {
+  /** Absolute. */
+  readonly path: string;
+  /** Of the plugin's files: the same path with another digest is another skill. */
+  readonly digest: string | null;
+}
+
+/** The skills that plugins lend to agents. A process knows those it was started with, so a change means other processes. */
+export interface SkillShelf {
+  /** Disposing takes it back. */
+  add(skill: LentSkill): Disposable;
+  /** Their paths, for processes that are to be started from now on. */
+  take(): readonly string[];
+  /** Whether they are others than those that were taken last. */
+  hasChanged(): boolean;
+  onChange(listener: () => void): Disposable;
 }
 
 export interface MountedRoute {

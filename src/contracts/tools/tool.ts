@@ -115,6 +115,21 @@ export interface ToolGate {
   call(request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome>;
   /** The same stages for a tool that something else runs (pi's own): judged and written down before, its end written down after. */
   admit(request: ToolRequest, signal: AbortSignal): Promise<ToolAdmission>;
+  /** Writes down what never became a call. A flood of them leaves a few rows and a number. */
+  turnedAway(call: TurnedAwayCall): void;
+}
+
+/** As far as it is known. */
+export interface TurnedAwayCall {
+  readonly tool?: string;
+  readonly callId?: string;
+  readonly params?: unknown;
+  readonly path: ToolPath;
+  /** Null: the process works for nobody. */
+  readonly context: ToolContext | null;
+  readonly reason: "unreadable" | "outside_turn" | "id_taken" | "too_many" | "refused_by_agent";
+  /** What the caller was told. */
+  readonly because: string;
 }
 
 /** Over which wire it came. Each one passes the same stages; a test counts them. */

@@ -5,7 +5,7 @@ import { sessionOf } from "../chat/accept-message.ts";
 import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, NO_BODY, type Reply, type Route, SMALL_JSON } from "../route.ts";
-import { type AskedCall, callTool, createCallReader, replyOf, statusOf } from "../tools/tool-call.ts";
+import { type AskedCall, callTool, createCallReader, readOrTurnAway, replyOf, statusOf } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -31,7 +31,9 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
       auth: "agent",
       body: SMALL_JSON,
       async handle(call) {
-        const asked = await readCall(withKey(call));
+        const body = withKey(call);
+        const context = contextOf(call);
+        const asked = await readOrTurnAway(() => readCall(body), deps, { body, path: "http", context });
         return call.request.headers.get("accept")?.includes(NDJSON)
           ? streamed(deps, asked, call)
           : answered(deps, asked, call);

@@ -1,6 +1,6 @@
 /** One tool call of a program: the body checked, the gate asked, and its outcome in the form that scripts rely on. */
 import { Type } from "typebox";
-import { ERRORS, GatewayError } from "../../contracts/errors.ts";
+import { ERRORS, GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import type { ToolContext, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
 import type { ToolCallReply } from "../../contracts/wire.ts";
@@ -39,6 +39,23 @@ export function createCallReader(): (value: unknown) => Promise<AskedCall> {
       say: `Leave ${named} out: who calls is known from the token, and cannot be chosen.`,
     });
   };
+}
+
+/** What is refused before it is a call leaves a row like every other refusal. */
+export async function readOrTurnAway(
+  read: () => Promise<AskedCall>,
+  { tools }: Pick<CallDeps, "tools">,
+  { body, path, context }: { readonly body: unknown; readonly path: "http" | "socket"; readonly context: ToolContext },
+): Promise<AskedCall> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    const { tool } = typeof body === "object" && body !== null && "tool" in body ? body : { tool: undefined };
+    const named = typeof tool === "string" ? { tool } : {};
+    tools.gate.turnedAway({ ...named, params: { body }, path, context, reason: "unreadable", because: error.say });
+    throw error;
+  }
 }
 
 export interface CallDeps {

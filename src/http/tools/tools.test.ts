@@ -126,7 +126,9 @@ describe("POST /api/tools/call", () => {
     await using fx = world(echo);
     const { status, body } = await fx.post({ tool: "echo", params: { text: "x" }, ...more });
     expect([status, body]).toMatchObject([400, { error: { code: "bad_request" } }]);
-    expect(fx.rows).toEqual([]);
+    expect(fx.rows).toMatchObject([
+      { intent: { tool: "echo", principal: "operator", path: "http" }, end: { status: "blocked" } },
+    ]);
   });
 
   test.each([{}, { tool: "" }, { tool: 7 }, { tool: "echo", more: 1 }, { tool: "echo", callId: "has space" }])(
@@ -134,6 +136,7 @@ describe("POST /api/tools/call", () => {
     async (body) => {
       await using fx = world(echo);
       expect((await fx.post(body)).status).toBe(422);
+      expect(fx.rows).toMatchObject([{ intent: { path: "http" }, end: { status: "blocked" } }]);
     },
   );
 

@@ -11,7 +11,7 @@ import type { MediaLinks } from "../access/media-links.ts";
 import { keyToRead, pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
-import { callTool, createCallReader } from "../tools/tool-call.ts";
+import { callTool, createCallReader, readOrTurnAway } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
 import type { HttpDeps, HttpOptions } from "../types.ts";
@@ -115,8 +115,8 @@ export function createMethods(
     })),
     "tools.list": method<"tools.list">(params.nothing, () => ({ tools: deps.tools.list() })),
     "tools.call": async (given, socket) => {
-      const asked = await readCall(given);
       const context = callerOf(socket.data.identity);
+      const asked = await readOrTurnAway(() => readCall(given), deps, { body: given, path: "socket", context });
       const until = AbortSignal.any([deps.stopping, socket.data.gone.signal]);
       const { outcome, callId } = await callTool(deps, { asked, path: "socket", context }, until);
       if (outcome.kind === "ok") return { result: outcome.result, callId };

@@ -1,4 +1,5 @@
 /** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Channel, Receiver } from "../../contracts/channel.ts";
 import type { Command } from "../../contracts/command.ts";
@@ -12,6 +13,7 @@ import type {
   PluginService,
   PluginSkill,
   PluginTool,
+  SkillShelf,
 } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
@@ -24,6 +26,7 @@ export interface Lent {
   readonly hooks: Hooks;
   readonly commands: { register(command: Command): Disposable };
   readonly channels: { add(channel: Channel): Disposable };
+  readonly skills: Pick<SkillShelf, "add">;
   receiver(): Receiver;
 }
 
@@ -33,13 +36,13 @@ export interface PluginIdentity {
   readonly config: Readonly<Record<string, unknown>>;
   /** Null for what comes with the gateway. */
   readonly folder: string | null;
+  readonly digest: string | null;
   readonly storageFile: string;
 }
 
 export interface Registrations {
   readonly api: GatewayPluginApi;
   readonly services: readonly PluginService[];
-  readonly skills: readonly PluginSkill[];
   route(method: string, path: string): PluginRoute | null;
   provides(): PluginProvides;
   /** What was registered so far takes effect, and all that comes later at once. Throws at the first that cannot. */
@@ -70,9 +73,6 @@ export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: 
     api,
     get services() {
       return kept.values<PluginService>("services");
-    },
-    get skills() {
-      return kept.values<PluginSkill>("skills");
     },
     route: (method, path) =>
       kept.values<PluginRoute>("routes").find((route) => route.method === method && route.path === path) ?? null,
@@ -108,7 +108,10 @@ function createApi(lent: Lent, plugin: PluginIdentity, kept: Kept, signal: Abort
       return kept.addOnce("routes", `${route.method} ${route.path}`, route);
     },
     registerService: (service) => kept.addOnce("services", service.name, service),
-    registerSkill: (skill) => kept.addOnce("skills", skill.name, placed(skill, plugin)),
+    registerSkill(skill) {
+      const path = placed(skill, plugin);
+      return kept.addOnce("skills", skill.name, skill, () => lent.skills.add({ path, digest: plugin.digest }));
+    },
     registerChannel(channel) {
       const { start } = channel;
       const undo = kept.add("channels", channel.id, channel, () => lent.channels.add(channel));
@@ -122,8 +125,8 @@ function createApi(lent: Lent, plugin: PluginIdentity, kept: Kept, signal: Abort
 /** Everything a plugin has registered, and how to take it back. */
 interface Kept {
   add(kind: Kind, name: string, value: unknown, register: () => Disposable | null): Disposable;
-  /** For what has no other place than this list. */
-  addOnce(kind: Kind, name: string, value: unknown): Disposable;
+  /** For names that are this plugin's own; without `register`, for what has no other place than this list. */
+  addOnce(kind: Kind, name: string, value: unknown, register?: () => Disposable | null): Disposable;
   names(kind: Kind): readonly string[];
   values<T>(kind: Kind): readonly T[];
   commit(): void;
@@ -148,9 +151,9 @@ function createKept(log: Log, plugin: string): Kept {
         },
       };
     },
-    addOnce(kind, name, value) {
+    addOnce(kind, name, value, register = () => null) {
       if (kept.names(kind).includes(name)) throw invalid(`It registers "${name}" twice.`);
-      return kept.add(kind, name, value, () => null);
+      return kept.add(kind, name, value, register);
     },
     commit() {
       for (const entry of entries) entry.undo = entry.register();
@@ -200,10 +203,12 @@ function careful(log: Log, plugin: string, command: Command): Command {
   };
 }
 
-function placed(skill: PluginSkill, { folder }: PluginIdentity): PluginSkill {
+function placed(skill: PluginSkill, { folder }: PluginIdentity): string {
   if (folder === null || !ROUTE_PATH.test(`/${skill.path}`) || skill.path.split("/").includes(".."))
     throw invalid(`The skill ${skill.name} must lie in the plugin's own folder.`);
-  return { ...skill, path: join(folder, skill.path) };
+  if (!existsSync(join(folder, skill.path)))
+    throw invalid(`The skill ${skill.name} is not there: the plugin has no ${skill.path}.`);
+  return join(folder, skill.path);
 }
 
 /** Messages of a plugin's channel come in by the same way as all others, and only under its own name. */

@@ -18,7 +18,6 @@ export interface PluginSource extends PluginIdentity {
 
 export interface RunningPlugin {
   provides(): PluginProvides;
-  skills(): readonly string[];
   route(method: string, path: string): MountedRoute | null;
   /** Never rejects. */
   stop(): Promise<void>;
@@ -55,7 +54,6 @@ export async function startPlugin(deps: PluginDeps, lent: Lent, source: PluginSo
   }
   return {
     provides: registered.provides,
-    skills: () => registered.skills.map(({ path }) => path),
     route: (method, path) => mounted(deps, registered, source.id, { method, path }),
     stop,
   };

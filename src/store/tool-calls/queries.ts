@@ -51,6 +51,22 @@ function reading(sql: Sql) {
         .orderBy("seq", "desc")
         .limit(1),
     ),
+    anyCounting: sql.prepare((db, p: Params<{ scope: string }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("seq")
+        .where("scope", "=", p("scope"))
+        .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`)
+        .limit(1),
+    ),
+    anyUnknownOf: sql.prepare((db, p: Params<{ scope: string }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("seq")
+        .where("scope", "=", p("scope"))
+        .where(raw<boolean>`status = 'unknown'`)
+        .limit(1),
+    ),
     anyUnknown: sql.prepare((db) =>
       db
         .selectFrom("tool_calls")

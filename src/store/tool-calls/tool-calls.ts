@@ -5,6 +5,7 @@ import type { HeadFile } from "../audit/head-file.ts";
 import { endContent, intentContent, type Link } from "../audit/links.ts";
 import { decodeReply, encodeJson } from "../rows/codec.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
+import { createFreshScopes } from "./fresh-scopes.ts";
 import { createToolCallLists } from "./lists.ts";
 import { createToolCallQueries, type NewCall, type ToolCallQueries } from "./queries.ts";
 import { createPruning } from "./pruning.ts";
@@ -19,17 +20,22 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
   const { add, addEnded, end } = recording(queries, chain);
   const prune = createPruning(sql, chain);
   const noticed = (link: Link | null): void => void (link && headFile?.noticed(link));
+  const fresh = createFreshScopes();
+  const hasAny = (scope: string): boolean =>
+    queries.anyCounting.first({ scope }) !== null || queries.anyUnknownOf.first({ scope }) !== null;
   let doubts: boolean | null = null; // whether an earlier life left calls whose outcome nobody knows; this one adds none
 
   return {
-    intend: (call) =>
-      write(
+    intend(call) {
+      fresh.used(call.scope, call.callId);
+      return write(
         () => {
           if (!call.waiting && !call.idempotent) queries.markUnsafe.run({ id: call.turnId });
           return add(call);
         },
         call.idempotent || call.waiting ? "with the next" : "now",
-      ).then(noticed),
+      ).then(noticed);
+    },
     begin: (id) =>
       write(() => {
         const call = queries.byId.first({ id });
@@ -45,6 +51,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
     },
     earlier: (scope, callId) =>
       read(() => {
+        if (fresh.isNew(scope, callId, hasAny)) return null;
         doubts ??= queries.anyUnknown.first({}) !== null;
         const found =
           queries.counting.first({ scope, callId }) ?? (doubts ? queries.unknown.first({ scope, callId }) : null);

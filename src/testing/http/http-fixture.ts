@@ -100,10 +100,13 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
-    tools: { gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
+    tools: {
+      gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), turnedAway: () => undefined },
+      list: () => [],
+    },
     approvals: { pending: () => [], decide: async () => "unknown" },
     agentTokens: { resolve: () => null, known: () => false },
-    plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },
+    plugins: { list: () => [], notices: () => [], route: () => null },
   };
   Object.assign(deps, more);
   const http = openHttp(deps, { ...testOptions(), ...options });

@@ -1,0 +1,38 @@
+/** What is certainly new, and what has to be looked up. A wrong "new" would run a tool twice. */
+import { expect, test } from "bun:test";
+import { createFreshScopes, MAX_IDS, MAX_SCOPES } from "./fresh-scopes.ts";
+
+const nothing = () => false;
+const something = () => true;
+
+test("an id is new in a scope that began in this life, until it is used", () => {
+  const fresh = createFreshScopes();
+  expect(fresh.isNew("turn:1", "a", nothing)).toBe(true);
+  fresh.used("turn:1", "a");
+  expect(fresh.isNew("turn:1", "a", nothing)).toBe(false);
+  expect(fresh.isNew("turn:1", "b", nothing)).toBe(true);
+});
+
+test("nothing is said about a scope that has rows already, or was used before it was asked for", () => {
+  const fresh = createFreshScopes();
+  expect(fresh.isNew("turn:old", "a", something)).toBe(false);
+  expect(fresh.isNew("turn:old", "b", nothing)).toBe(false);
+  fresh.used("turn:2", "a");
+  expect(fresh.isNew("turn:2", "b", nothing)).toBe(false);
+});
+
+test("what is forgotten is asked for again, and too many ids are not kept", () => {
+  const fresh = createFreshScopes();
+  let asked = 0;
+  const look = () => ++asked > MAX_SCOPES + 1; // by then the first scope has its row
+  for (let at = 0; at <= MAX_SCOPES; at++) {
+    expect(fresh.isNew(`turn:${at}`, "a", look)).toBe(true);
+    fresh.used(`turn:${at}`, "a");
+  }
+  expect(fresh.isNew("turn:0", "a", look)).toBe(false);
+  expect(asked).toBe(MAX_SCOPES + 2);
+  const many = createFreshScopes();
+  many.isNew("turn:1", "x", nothing);
+  for (let at = 0; at <= MAX_IDS; at++) many.used("turn:1", `c${at}`);
+  expect(many.isNew("turn:1", "never used", nothing)).toBe(false);
+});

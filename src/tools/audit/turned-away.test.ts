@@ -1,0 +1,64 @@
+/** What never became a call is on record all the same, and a flood of it does not fill the record. */
+import { expect, test } from "bun:test";
+import type { SessionKey } from "../../contracts/ids.ts";
+import type { TurnedAwayCall } from "../../contracts/tools/tool.ts";
+import { OWNER, SESSION, toolWorld } from "../../testing/tools/tool-world.ts";
+import { MAX_WINDOWS, ROWS_PER_WINDOW, WINDOW_MS } from "./turned-away.ts";
+
+const CALL: TurnedAwayCall = {
+  ...{ tool: "echo", callId: "c1", params: { token: "abc", text: "hi" }, path: "pipe", context: OWNER },
+  ...{ reason: "too_many", because: "Too many tools are running at once." },
+};
+const REASONS = ["unreadable", "outside_turn", "id_taken", "too_many", "refused_by_agent"] as const;
+
+test.each(REASONS)("a call that is turned away as %s leaves a row that says so", async (reason) => {
+  const world = toolWorld([]);
+  world.gate.turnedAway({ ...CALL, reason });
+  await world.gate[Symbol.asyncDispose]();
+  const [row, ...more] = world.store.rows;
+  expect(more).toEqual([]);
+  expect(row?.intent).toMatchObject({ tool: "echo", callId: "c1", sessionKey: SESSION, principal: "operator" });
+  expect(row?.intent.input).toEqual({ token: "[redacted]", text: "hi" });
+  expect(row?.end).toMatchObject({ status: "blocked", output: CALL.because });
+  expect(world.log.lines.find(({ words }) => words === "tool call refused")?.fields).toMatchObject({ code: reason });
+});
+
+test("one that came while the process worked for nobody, and that nobody could read, is nobody's", async () => {
+  const world = toolWorld([]);
+  world.gate.turnedAway({ path: "pipe", context: null, reason: "unreadable", because: "The call could not be read." });
+  await world.gate[Symbol.asyncDispose]();
+  expect(world.store.rows[0]?.intent).toMatchObject({ tool: "(unreadable)", principal: "nobody", sessionKey: "none" });
+});
+
+test("of a flood the first few have a row, and one more says how many there were", async () => {
+  const world = toolWorld([]);
+  const flood = ROWS_PER_WINDOW + 5_000;
+  for (let at = 0; at < flood; at++) world.gate.turnedAway({ ...CALL, callId: `c${at}` });
+  world.gate.turnedAway({ ...CALL, context: { ...OWNER, sessionKey: "another" as SessionKey } });
+  expect(world.store.rows.length).toBe(ROWS_PER_WINDOW + 1);
+  await world.clock.advance(WINDOW_MS);
+  expect(world.store.rows.length).toBe(ROWS_PER_WINDOW + 2);
+  expect(world.store.rows.at(-1)?.end?.output).toBe(
+    "5000 more calls were turned away within 60 s for this reason: Too many tools are running at once.",
+  );
+  world.gate.turnedAway(CALL); // a new minute
+  expect(world.store.rows.length).toBe(ROWS_PER_WINDOW + 3);
+  await world.gate[Symbol.asyncDispose]();
+});
+
+test("what is counted when the gateway stops is written down then", async () => {
+  const world = toolWorld([]);
+  for (let at = 0; at <= ROWS_PER_WINDOW; at++) world.gate.turnedAway(CALL);
+  await world.gate[Symbol.asyncDispose]();
+  expect(world.store.rows.at(-1)?.end?.output).toStartWith("1 more call was turned away");
+  expect(world.store.rows.length).toBe(ROWS_PER_WINDOW + 1);
+});
+
+test("many conversations at once are counted together from some number on", async () => {
+  const world = toolWorld([]);
+  const from = (at: number) => ({ ...OWNER, sessionKey: `s${at}` as SessionKey });
+  for (let at = 0; at < MAX_WINDOWS + 1_000; at++) world.gate.turnedAway({ ...CALL, context: from(at) });
+  expect(world.store.rows.length).toBe(MAX_WINDOWS + ROWS_PER_WINDOW);
+  await world.gate[Symbol.asyncDispose]();
+  expect(world.store.rows.length).toBe(MAX_WINDOWS + ROWS_PER_WINDOW + 1);
+});

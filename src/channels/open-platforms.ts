@@ -3,10 +3,12 @@
  * tried again, and hurts nobody else. A reload touches only what changed.
  */
 import type { Channel } from "../contracts/channel.ts";
+import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
 import type { OpenChannel, Platform, PlatformDeps, Webhook } from "../contracts/channels/platform.ts";
 import type { Config } from "../config/index.ts";
 import { sameSettings } from "../config/index.ts";
 import { orAborted } from "../kit/deferred.ts";
+import { accessOf, checkGuest, fenced, type GuestPlatform } from "./guest.ts";
 import { type ChannelHealth, createSwitchboard, healthOf } from "./switchboard.ts";
 
 /** A platform as the gateway's list names it. Its code is loaded when it is opened. */
@@ -20,6 +22,10 @@ export interface PlatformEntry {
 export interface Platforms extends AsyncDisposable {
   /** Closes what is off now, opens what is on, and replaces what changed; the rest goes on undisturbed. One at a time; never rejects. */
   apply(config: Config): Promise<void>;
+  /** One that is not in the configuration: opened after the first `apply`, and closed when it is disposed. Throws when its id is taken. */
+  add(guest: GuestPlatform): AsyncDisposable;
+  /** Who may write to those that were added, by id. */
+  access(): Readonly<Record<string, ChannelAccessSettings>>;
   /** Also while it is not open, as long as it is on: replies to it wait. */
   channel(id: string): Channel | undefined;
   channels(): readonly Channel[];
@@ -46,8 +52,22 @@ const MAX_PAUSE_MS = 300_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
-export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEntry[]): Platforms {
+interface Guest {
+  readonly entry: PlatformEntry;
+  readonly access: ChannelAccessSettings;
+}
+
+/** `taken`: ids that no guest may have, besides those of the entries. */
+export function createPlatforms(
+  deps: PlatformDeps,
+  entries: readonly PlatformEntry[],
+  taken: readonly string[] = [],
+): Platforms {
   const standing = new Map<string, Standing>();
+  const guests = new Map<string, Guest>();
+  let applied: Config | null = null;
+  let added = 0;
+  let ended = false;
   let queue: Promise<void> = Promise.resolve();
 
   const begin = (entry: PlatformEntry, config: Config): void => {
@@ -68,7 +88,9 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
     standing.delete(id);
   };
   const applyNow = async (config: Config): Promise<void> => {
-    for (const entry of entries) {
+    const wanted = [...entries, ...[...guests.values()].map(({ entry }) => entry)];
+    for (const id of standing.keys()) if (!wanted.some((entry) => entry.id === id)) await end(id);
+    for (const entry of wanted) {
       const now = entry.settings(config);
       const before = standing.get(entry.id);
       if (before && sameSettings(before.settings, now)) continue;
@@ -78,11 +100,32 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
     deps.events.emit("status", { what: "channels" });
   };
 
+  const apply = (config: Config): Promise<void> => {
+    if (ended) return queue; // a plugin that goes after this opens nothing again
+    applied = config;
+    queue = queue.then(() => applyNow(config));
+    return queue;
+  };
+  const applyAgain = async (): Promise<void> => {
+    if (applied) await apply(applied);
+  };
+
   return {
-    apply(config) {
-      queue = queue.then(() => applyNow(config));
-      return queue;
+    apply,
+    add(guest) {
+      checkGuest(guest, [...entries.map(({ id }) => id), ...guests.keys(), ...taken]);
+      const number = ++added; // as its settings: one that comes back is opened anew
+      const entry: PlatformEntry = { id: guest.id, settings: () => number, load: async () => fenced(guest) };
+      guests.set(guest.id, { entry, access: accessOf(guest) });
+      void applyAgain();
+      return {
+        async [Symbol.asyncDispose]() {
+          if (guests.get(guest.id)?.entry === entry) guests.delete(guest.id);
+          await applyAgain();
+        },
+      };
     },
+    access: () => Object.fromEntries([...guests].map(([id, { access }]) => [id, access])),
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
@@ -91,6 +134,7 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
       return all.find(({ webhook }) => webhook?.path === path)?.webhook ?? null;
     },
     async [Symbol.asyncDispose]() {
+      ended = true;
       await queue;
       await Promise.all([...standing.keys()].map(end));
     },
@@ -145,7 +189,8 @@ async function closeAll(deps: PlatformDeps, open: readonly OpenChannel[]): Promi
   await Promise.all(
     open.map(async (channel) => {
       const { id, account } = channel;
-      await orAborted(Promise.resolve(channel[Symbol.asyncDispose]()), limit.signal).catch((error: unknown) =>
+      const closing = Promise.resolve().then(() => channel[Symbol.asyncDispose]());
+      await orAborted(closing, limit.signal).catch((error: unknown) =>
         deps.log.warn("channel did not close cleanly", { channel: id, account, error }),
       );
     }),

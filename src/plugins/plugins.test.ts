@@ -2,14 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Channel } from "../contracts/channel.ts";
 import type { Command } from "../contracts/command.ts";
-import type { GatewayPlugin, PluginTool } from "../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, PluginChannel, PluginTool } from "../contracts/plugins/plugin.ts";
 import type { Tool } from "../contracts/tools/tool.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
-import { checkPluginConfig } from "./folder/check-config.ts";
+import { checkPluginConfig, wrapSecrets } from "./folder/check-config.ts";
 import { discoverPlugins } from "./folder/discover.ts";
 import { inRange, readManifest } from "./folder/manifest.ts";
 import { readFolder } from "./folder/read-folder.ts";
@@ -31,7 +30,7 @@ function house() {
   const log = recordingLog();
   const tools = new Map<string, Tool>();
   const commands = new Map<string, Command>();
-  const channels = new Map<string, Channel>();
+  const channels = new Map<string, PluginChannel>();
   const into = <T>(map: Map<string, T>, name: string, value: T): Disposable => {
     if (map.has(name)) throw new Error(`${name} is taken`);
     map.set(name, value);
@@ -43,8 +42,12 @@ function house() {
     hooks,
     registry: { register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool) },
     commands: { register: (command: Command) => into(commands, command.name, command) },
-    channels: { add: (channel: Channel) => into(channels, channel.id, channel) },
-    receiver: () => ({ receive: () => Promise.reject(new Error("not here")) }),
+    platforms: {
+      add(channel: PluginChannel): AsyncDisposable {
+        const added = into(channels, channel.id, channel);
+        return { [Symbol.asyncDispose]: async () => added[Symbol.dispose]() };
+      },
+    },
   };
   const start = (plugin: GatewayPlugin) =>
     startPlugin({ clock, log }, lent, {
@@ -69,14 +72,7 @@ describe("a plugin", () => {
       api.registerRoute({ method: "GET", path: "/x", handle: () => ({ ok: 1 }) });
       api.registerSkill({ name: "knots", path: "skills/knots" });
       api.registerService({ name: "s", start: async () => () => void ended.push("service") });
-      api.registerChannel({
-        id: "pigeon",
-        repeat: "safe",
-        canRefuse: false,
-        send: async () => ({}),
-        ready: () => true,
-        health: () => ({ ok: true, detail: "" }),
-      });
+      api.registerChannel({ id: "pigeon", open: async () => [] });
       api.signal.addEventListener("abort", () => ended.push("signal"));
     });
     expect(running.provides()).toEqual({

@@ -52,11 +52,6 @@ const MAX_PAUSE_MS = 300_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
-interface Guest {
-  readonly entry: PlatformEntry;
-  readonly access: ChannelAccessSettings;
-}
-
 /** `taken`: ids that no guest may have, besides those of the entries. */
 export function createPlatforms(
   deps: PlatformDeps,
@@ -64,23 +59,11 @@ export function createPlatforms(
   taken: readonly string[] = [],
 ): Platforms {
   const standing = new Map<string, Standing>();
-  const guests = new Map<string, Guest>();
+  const guests = createGuests([...entries.map(({ id }) => id), ...taken]);
   let applied: Config | null = null;
-  let added = 0;
   let ended = false;
   let queue: Promise<void> = Promise.resolve();
 
-  const begin = (entry: PlatformEntry, config: Config): void => {
-    const { id } = entry;
-    const one: Standing = {
-      ...{ entry, config, settings: entry.settings(config), stopping: new AbortController(), open: [] },
-      channel: createSwitchboard(id, [], OPENING),
-      trouble: OPENING,
-      work: Promise.resolve(),
-    };
-    standing.set(id, one);
-    one.work = keepTrying(deps, one);
-  };
   const end = async (id: string): Promise<void> => {
     const one = standing.get(id);
     if (!one) return;
@@ -88,14 +71,14 @@ export function createPlatforms(
     standing.delete(id);
   };
   const applyNow = async (config: Config): Promise<void> => {
-    const wanted = [...entries, ...[...guests.values()].map(({ entry }) => entry)];
+    const wanted = [...entries, ...guests.entries()];
     for (const id of standing.keys()) if (!wanted.some((entry) => entry.id === id)) await end(id);
     for (const entry of wanted) {
       const now = entry.settings(config);
       const before = standing.get(entry.id);
       if (before && sameSettings(before.settings, now)) continue;
       await end(entry.id);
-      if (now !== null) begin(entry, config);
+      if (now !== null) standing.set(entry.id, begin(deps, entry, config));
     }
     deps.events.emit("status", { what: "channels" });
   };
@@ -113,19 +96,16 @@ export function createPlatforms(
   return {
     apply,
     add(guest) {
-      checkGuest(guest, [...entries.map(({ id }) => id), ...guests.keys(), ...taken]);
-      const number = ++added; // as its settings: one that comes back is opened anew
-      const entry: PlatformEntry = { id: guest.id, settings: () => number, load: async () => fenced(guest) };
-      guests.set(guest.id, { entry, access: accessOf(guest) });
+      const listed = guests.list(guest);
       void applyAgain();
       return {
         async [Symbol.asyncDispose]() {
-          if (guests.get(guest.id)?.entry === entry) guests.delete(guest.id);
+          listed[Symbol.dispose]();
           await applyAgain();
         },
       };
     },
-    access: () => Object.fromEntries([...guests].map(([id, { access }]) => [id, access])),
+    access: guests.access,
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
@@ -139,6 +119,39 @@ export function createPlatforms(
       await Promise.all([...standing.keys()].map(end));
     },
   };
+}
+
+/** Those that are in no configuration, while what brought them is there. */
+function createGuests(taken: readonly string[]) {
+  const guests = new Map<string, { readonly entry: PlatformEntry; readonly access: ChannelAccessSettings }>();
+  let count = 0;
+  return {
+    entries: (): readonly PlatformEntry[] => [...guests.values()].map(({ entry }) => entry),
+    access: () => Object.fromEntries([...guests].map(([id, { access }]) => [id, access])),
+    list(guest: GuestPlatform): Disposable {
+      const { id } = guest;
+      checkGuest(guest, [...taken, ...guests.keys()]);
+      const number = ++count; // as its settings: one that comes back is opened anew
+      const entry: PlatformEntry = { id, settings: () => number, load: async () => fenced(guest) };
+      guests.set(id, { entry, access: accessOf(guest) });
+      return {
+        [Symbol.dispose]() {
+          if (guests.get(id)?.entry === entry) guests.delete(id);
+        },
+      };
+    },
+  };
+}
+
+function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config): Standing {
+  const one: Standing = {
+    ...{ entry, config, settings: entry.settings(config), stopping: new AbortController(), open: [] },
+    channel: createSwitchboard(entry.id, [], OPENING),
+    trouble: OPENING,
+    work: Promise.resolve(),
+  };
+  one.work = keepTrying(deps, one);
+  return one;
 }
 
 async function keepTrying(deps: PlatformDeps, one: Standing): Promise<void> {

@@ -204,6 +204,15 @@ describe("a manifest", () => {
     expect(inRange("2.0.0", ">=1 <2")).toBe(false);
   });
 
+  test("marks settings that are secret: the plugin gets them wrapped, and the log is told to hide them", () => {
+    const config = { type: "object", properties: { key: { type: "string", secret: true }, name: { type: "string" } } };
+    const hidden: string[] = [];
+    const given = wrapSecrets({ config }, { key: "k-123", name: "Ada" }, (one) => hidden.push(one.reveal()));
+    expect(JSON.stringify(given)).toBe('{"key":"[redacted]","name":"Ada"}');
+    expect((given["key"] as { reveal(): string }).reveal()).toBe("k-123");
+    expect(hidden).toEqual(["k-123"]);
+  });
+
   test("says what settings the plugin takes", () => {
     const config = { type: "object", properties: { n: { type: "integer", default: 3 } }, additionalProperties: false };
     expect(checkPluginConfig({ id: "one", config }, {})).toEqual({ ok: true, config: { n: 3 } });

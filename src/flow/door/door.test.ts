@@ -6,12 +6,7 @@ import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
-import {
-  channelPolicy,
-  createRouter,
-  openPairing,
-  openRoleGrants,
-} from "../../routing/index.ts";
+import { channelPolicy, createRouter, openPairing, openRoleGrants } from "../../routing/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { inbound } from "../../testing/messages.ts";
 import { realStore } from "../../testing/real-store.ts";

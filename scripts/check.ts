@@ -26,7 +26,7 @@ function checksOf(root: string): Check[] {
       : []),
     { name: "lint", command: [...bun, "node_modules/oxlint/bin/oxlint", "--deny-warnings"] },
     { name: "format", command: [...bun, "fmt", "--no-script", "--check"] },
-    { name: "house rules", command: [...bun, "test", "--only-failures", "./test/house.test.ts"] },
+    { name: "house rules", command: [...bun, "test", "--only-failures", "--timeout=60000", "./test/house.test.ts"] },
     { name: "generated docs", command: [...bun, "scripts/docs.ts", "--check"] },
   ];
 }

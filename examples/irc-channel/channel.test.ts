@@ -4,6 +4,7 @@ import { createPlatforms } from "../../src/channels/index.ts";
 import type { Config } from "../../src/config/index.ts";
 import type { Channel } from "../../src/contracts/channel.ts";
 import type { OutboxRow } from "../../src/contracts/delivery.ts";
+import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
 import { channelBench } from "../../src/testing/channels/channel-bench.ts";
 import { eventually, passing } from "../../src/testing/contracts/channel-contract.ts";
 import { joinIrc } from "../../src/testing/irc/irc-client.ts";
@@ -127,6 +128,52 @@ describe("on a network with accounts", () => {
     TEST_MS,
   );
 });
+
+test(
+  "a call that needs the owner's word is asked about in the query it began in, and answered there by an owner alone",
+  async () => {
+    await using w = await scripted({}, echoing);
+    const { bench, server } = w;
+    const say = (text: string) => server.tell(`@account=ann :ann!~a@h.example PRIVMSG pibot :${text}`);
+    say("delete everything");
+    await eventually("it is stored", () => bench.stored.length === 1);
+    const question: PendingApproval = {
+      ...{ id: "q1", tool: "bash", callId: "c1", because: "the tool always asks", input: { command: "rm" } },
+      ...{ sessionKey: "agent:default:irc:dm:ann" as never, turnId: "t1" as never, principal: "irc:user:x" as never },
+      ...{ askedAt: 0, expiresAt: 1 },
+    };
+    bench.questions.push(question);
+    bench.deps.events.emit("approval", { ...question, decision: null });
+    await eventually("it is asked", () => w.messages().some((line) => line.includes("!yes 1")));
+    expect(w.messages()[0]).toBe("PRIVMSG ann :May bash run? (the tool always asks)");
+    bench.role = "member";
+    say("!yes 1");
+    await eventually("it is only words", () => bench.stored.length === 2);
+    bench.role = "owner";
+    say("!yes 1");
+    await eventually("it is decided", () => bench.decided.length === 1);
+    expect(bench.decided).toEqual(["q1 once irc:user:127.0.0.1/ann"]);
+    expect(bench.stored).toHaveLength(2);
+  },
+  TEST_MS,
+);
+
+test(
+  "with TLS not a word is said to a server that has none",
+  async () => {
+    await using bench = await channelBench();
+    await using server = await scriptedServer("");
+    await using platforms = createPlatforms(bench.deps, []);
+    platforms.add(createIrc(readSettings({ ...ircConfig(server.port), tls: true })));
+    await platforms.apply({} as Config);
+    const detail = () => platforms.health().at(0)?.detail ?? "";
+    await passing(bench, "it says that there is no connection", () =>
+      detail().startsWith("No connection to 127.0.0.1"),
+    );
+    expect(server.got.filter((line) => /NICK|USER|PASS/.test(line))).toEqual([]);
+  },
+  TEST_MS,
+);
 
 describe("a reply", () => {
   test(

@@ -8,6 +8,7 @@ import type { Principal, Role } from "../../src/contracts/ids.ts";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import type { Line } from "./wire/line.ts";
 import { addressed, encode, fold, isChannel, type Person, personOf } from "./wire/names.ts";
+import type { Questions } from "./questions.ts";
 import { isCtcp, plainText } from "./wire/text.ts";
 
 /** Something somebody said, before anybody has decided about it. */
@@ -30,6 +31,7 @@ export interface Intake {
 export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "ids" | "log" | "door" | "commands"> {
   /** One sentence to a nick or a channel. */
   say(target: string, text: string): Promise<void>;
+  readonly questions: Pick<Questions, "follow" | "answered">;
   /** Somebody may be answered later, and is reached like this now. */
   met(person: Person): Promise<void>;
 }
@@ -105,7 +107,8 @@ async function untilTaken(deps: IntakeDeps, said: Said, signal: AbortSignal): Pr
       return await takeOnce(deps, said, eventId, signal);
     } catch (error) {
       if (signal.aborted) return;
-      if (isStopping(error)) return await deps.say(said.back, STOPPING);
+      if (codeOf(error) === "stopping") return await deps.say(said.back, STOPPING);
+      if (codeOf(error) === "plugin_invalid") return deps.log.error("a message that can never be taken in", { error });
       deps.log.warn("a message could not be stored yet", { error });
     }
     await deps.clock.sleep(pauseMs, signal).catch(() => undefined); // being closed is the normal end
@@ -119,8 +122,13 @@ async function takeOnce(deps: IntakeDeps, said: Said, eventId: string, signal: A
     if (looked.say !== null) await deps.say(back, looked.say);
     return;
   }
+  const { role } = looked;
+  const { chat } = about.address;
+  const who = { principal: about.sender.principal, role, chat };
+  if (about.scope === "dm" && (await deps.questions.answered(said.text, who))) return;
   await deps.met(person);
-  const receipt = await deps.door.receive(messageOf(deps, said, eventId, looked.role), signal);
+  const receipt = await deps.door.receive(messageOf(deps, said, eventId, role), signal);
+  if (receipt.kind !== "refused" && about.scope === "dm") deps.questions.follow(receipt.sessionKey, chat);
   if (receipt.kind === "refused" && receipt.because !== "ignored" && receipt.because !== "empty")
     await deps.say(back, receipt.say);
 }
@@ -136,6 +144,4 @@ function messageOf(deps: IntakeDeps, { about, text }: Said, eventId: string, rol
   };
 }
 
-function isStopping(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "stopping";
-}
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : null);

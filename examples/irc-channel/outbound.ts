@@ -15,6 +15,8 @@ export interface Sender {
   send(part: OutboxRow, signal: AbortSignal): Promise<void>;
   /** One sentence to a nick or a channel, as a notice and without a receipt: nobody's program answers those. Never rejects. */
   say(target: string, text: string): Promise<void>;
+  /** The same to whoever this chat is with, and to nobody who took their nick. Never rejects. */
+  tell(chat: string, text: string): Promise<void>;
   met(person: Person): Promise<void>;
 }
 
@@ -45,6 +47,8 @@ const CONFIRM_MS = 30_000;
 const BUDGET_MS = 25_000;
 const SLOW_DOWN_MS = 10_000;
 const TOKEN_BYTES = 6;
+/** People whose nick is known without looking it up. */
+const MAX_SEEN = 10_000;
 const NOT_THERE = ["401", "403", "406", "442"];
 const SLOW_DOWN = ["263", "439"];
 const REFUSED = [
@@ -72,10 +76,15 @@ export function createSender(
 ): Sender {
   const seen = new Map<string, Reached>();
   const alone = createTurns();
+  const remember = (chat: string, place: Reached): void => {
+    const [oldest] = seen.keys();
+    if (seen.size >= MAX_SEEN && oldest !== undefined) seen.delete(oldest);
+    seen.set(chat, place);
+  };
   const reach = async (chat: string): Promise<Reached | null> => {
     if (isChannel(chat)) return { nick: chat, from: null };
     const known = seen.get(chat) ?? partsOf(chat) ?? (await remembered(deps, chat));
-    if (known) seen.set(chat, known);
+    if (known) remember(chat, known);
     return known;
   };
   return {
@@ -108,9 +117,20 @@ export function createSender(
           .write(formatLine("NOTICE", target, line), closing)
           .catch(() => deps.log.warn("sentence not delivered"));
     },
+    async tell(chat, text) {
+      try {
+        const place = await reach(chat);
+        if (!place || !isTarget(place.nick)) return;
+        const lines = linesOf(text, roomFor("PRIVMSG", place.nick));
+        using _turn = await alone.turn(closing);
+        await sendBatch(deps, { place, lines, check: settings.checkRecipient }, closing);
+      } catch {
+        deps.log.warn("sentence not delivered"); // what it was is nobody's business
+      }
+    },
     async met({ id, nick, from, hasAccount }) {
       const before = seen.get(id);
-      seen.set(id, { nick, from });
+      remember(id, { nick, from });
       // Without an account the id itself says where they are.
       if (!hasAccount || (before?.nick === nick && before.from === from)) return;
       await deps.facts.put(CHANNEL, ACCOUNT, `nick:${id}`, JSON.stringify({ nick, from }));

@@ -4,6 +4,7 @@ import type { PluginChannel } from "../../src/contracts/plugins/plugin.ts";
 import { ACCOUNT, CHANNEL, type IrcSettings } from "./config.ts";
 import { createIntake, type Intake, saidIn } from "./inbound.ts";
 import { createSender } from "./outbound.ts";
+import { createQuestions } from "./questions.ts";
 import { connectOnce, type Connection, type Ending } from "./wire/connection.ts";
 import { isChannel } from "./wire/names.ts";
 
@@ -28,7 +29,8 @@ function openIrc(deps: PlatformDeps, settings: IrcSettings): OpenChannel {
   const closing = new AbortController();
   const link: Link = { now: null, because: "connecting" };
   const sender = createSender({ ...deps, connection: () => link.now }, settings, closing.signal);
-  const intake = createIntake({ ...deps, ...sender }, closing.signal);
+  const questions = createQuestions({ ...deps, ...sender });
+  const intake = createIntake({ ...deps, ...sender, questions }, closing.signal);
   const running = keepConnected(deps, settings, { link, intake }, closing.signal);
   return {
     id: CHANNEL,
@@ -46,6 +48,7 @@ function openIrc(deps: PlatformDeps, settings: IrcSettings): OpenChannel {
     },
     health: () => healthOf(link, settings),
     async [Symbol.asyncDispose]() {
+      questions[Symbol.dispose]();
       closing.abort(new Error("the channel is closed"));
       await Promise.all([running, intake.settled()]);
     },

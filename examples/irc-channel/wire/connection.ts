@@ -6,6 +6,7 @@ import { createSigning } from "./login.ts";
 import { fold } from "./names.ts";
 import { createPace } from "./pace.ts";
 import { type LineSocket, openSocket } from "./socket.ts";
+import { plainText } from "./text.ts";
 
 export interface Connection {
   readonly nick: string;
@@ -70,7 +71,7 @@ export async function connectOnce(
   const ended = Promise.withResolvers<Ending>();
   let isUp = false;
   const finish = (because: string, refused = false): void => {
-    ended.resolve({ because: because.slice(0, MAX_BECAUSE_CHARS), refused });
+    ended.resolve({ because: plainText(because).slice(0, MAX_BECAUSE_CHARS), refused });
     over.abort(new Error(because));
   };
   const socket: LineSocket = openSocket(settings, {

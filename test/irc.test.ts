@@ -29,6 +29,7 @@ let reply: () => FakeReply = () => says("ok");
 
 const config = () => ({
   ...endpoint(provider),
+  tools: { approvals: { ask: ["save_note"] } },
   plugins: {
     enabled: ["irc-channel"],
     config: {
@@ -50,6 +51,13 @@ const isIn = () =>
     async () => (await statusOf(gateway)).channels.find(({ id }) => id === "irc")?.detail ?? "",
     (detail) => detail.endsWith(`in ${DEN}`),
     BACK_MS,
+  );
+
+/** What was said is known to have been said: a server or a gateway that dies now leaves no doubt about it. */
+const nothingPending = () =>
+  eventually(
+    async () => (await statusOf(gateway)).outbox.pending,
+    (pending) => pending === 0,
   );
 
 describe.skipIf(!findNgircd())(`IRC${findNgircd() ? "" : `. ${HOW_TO_GET_NGIRCD}`}`, () => {
@@ -119,8 +127,25 @@ describe.skipIf(!findNgircd())(`IRC${findNgircd() ? "" : `. ${HOW_TO_GET_NGIRCD}
     expect(heard(ada, "ada")).toHaveLength(new Set(heard(ada, "ada")).size);
   });
 
+  test("an owner is asked about a call in their query, and says yes there", async () => {
+    let calls = 0;
+    reply = () =>
+      calls++ === 0
+        ? { kind: "tools", calls: [{ name: "save_note", input: { title: "tea", content: "at four" } }] }
+        : says("It is noted.");
+    ada.say("pibot", "note that tea is at four");
+    await eventually(
+      () => heard(ada, "ada").join("\n"),
+      (seen) => seen.includes("May save_note run?") && seen.includes("!yes 1"),
+    );
+    expect(calls).toBe(1);
+    ada.say("pibot", "!yes 1");
+    await hears(ada, "ada", "It is noted.");
+  });
+
   test("a server that dies and comes back finds the answer that was waiting for it", async () => {
     const gate = deferred<void>();
+    await nothingPending();
     reply = () => says(gate.promise, "Here is what you missed.");
     ada.say("pibot", "think about it");
     await eventually(
@@ -146,6 +171,7 @@ describe.skipIf(!findNgircd())(`IRC${findNgircd() ? "" : `. ${HOW_TO_GET_NGIRCD}
 
   test("a gateway that is killed answers what it had taken in, once", async () => {
     const gate = deferred<void>();
+    await nothingPending();
     reply = () => says(gate.promise, "never said");
     ada.say("pibot", "do not forget me");
     await eventually(

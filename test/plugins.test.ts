@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, cp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { deferred } from "../src/kit/deferred.ts";
 import { systemClock } from "../src/kit/clock.ts";
 import {
   type FakeProvider,
@@ -12,7 +13,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
-import { echoTool, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
+import { echoTool, parrotChannel, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
 import { agentReady, endpoint, eventually, statusOf, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
@@ -37,7 +38,18 @@ let script: (request: ProviderRequest) => FakeReply = () => says("ok");
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 
-const ENABLED = ["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"];
+const ENABLED = [
+  "late",
+  "steady",
+  "thrower",
+  "hanger",
+  "collider",
+  "escapee",
+  "loose",
+  "hello-plugin",
+  "counter",
+  "parrot",
+];
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => script(request));
@@ -206,6 +218,58 @@ describe("the example plugin", () => {
 
   test("stays under forty lines", async () => {
     expect((await readFile(join(EXAMPLE, "index.ts"), "utf8")).trimEnd().split("\n").length).toBeLessThan(40);
+  });
+});
+
+describe("a channel of a plugin", () => {
+  const health = async () => (await statusOf(gateway)).channels.find(({ id }) => id === "parrot");
+  const said = async (): Promise<readonly string[]> => {
+    const response = await gateway.fetch("/plugins/parrot/said");
+    return response.ok ? ((await response.json()) as readonly string[]) : []; // while it is loaded anew there is no such route
+  };
+  const write = async (id: string, text: string) => {
+    const body = JSON.stringify({ by: "pip", text, id });
+    return (await (await fetch(`${gateway.url}/parrot/main`, { method: "POST", body })).json()) as Record<
+      string,
+      string
+    >;
+  };
+
+  test("has the same door as those that ship: a code for strangers, answers for whoever was let in", async () => {
+    await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
+    await eventually(health, (seen) => seen?.detail === "sits on the shoulder");
+    const before = provider.requests.length;
+    const code = /[A-Z2-9]{8}/.exec((await write("1", "let me in"))["say"] ?? "")?.[0];
+    expect(await write("2", "please")).toEqual({ say: null as never });
+    expect(provider.requests.length).toBe(before);
+    const decision = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"decision":"approve"}',
+    };
+    expect((await gateway.fetch(`/api/pairing/${code}`, decision)).status).toBe(200);
+    script = () => says("Polly wants a cracker");
+    expect(await write("3", "what do you want?")).toEqual({ took: "queued" });
+    expect(await write("3", "what do you want?")).toEqual({ took: "duplicate" });
+    await eventually(said, (seen) => seen.includes("pip: Polly wants a cracker"));
+  });
+
+  test("that does not open says so in the status, hurts nobody, and finds its replies when it is back", async () => {
+    const gate = deferred<void>();
+    script = () => says(gate.promise, "You are back");
+    expect(await write("4", "wait for me")).toEqual({ took: "queued" });
+    await putPlugin(gateway.home, { id: "parrot", body: parrotChannel('throw new Error("no cracker, no word");') });
+    await eventually(health, (seen) => seen?.ok === false && seen.detail === "no cracker, no word");
+    gate.resolve();
+    await eventually(
+      async () => (await statusOf(gateway)).outbox.pending,
+      (pending) => pending === 1,
+    );
+    script = () => says("ok");
+    expect((await gateway.chat("and you?", { session: "beside" })).body.content).toBe("ok");
+    await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
+    await eventually(said, (seen) => seen.includes("pip: You are back"));
+    expect(await said()).toHaveLength(1);
   });
 });
 

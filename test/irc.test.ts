@@ -4,7 +4,13 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { PairedPerson } from "../src/contracts/channels/pairing.ts";
 import { deferred } from "../src/kit/deferred.ts";
-import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
 import { type IrcPerson, joinIrc } from "../src/testing/irc/irc-client.ts";
 import { findNgircd, HOW_TO_GET_NGIRCD, type IrcServer, startIrcServer } from "../src/testing/irc/ngircd.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
@@ -25,7 +31,7 @@ let home: TempHome;
 let gateway: GatewayProcess;
 let ada: IrcPerson;
 let eve: IrcPerson;
-let reply: () => FakeReply = () => says("ok");
+let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
 
 const config = () => ({
   ...endpoint(provider),
@@ -60,9 +66,9 @@ const nothingPending = () =>
     (pending) => pending === 0,
   );
 
-describe.skipIf(!findNgircd())(`IRC${findNgircd() ? "" : `. ${HOW_TO_GET_NGIRCD}`}`, () => {
+const inGateway = (): void => {
   beforeAll(async () => {
-    provider = await startFakeProvider(() => reply());
+    provider = await startFakeProvider((request) => reply(request));
     server = await startIrcServer();
     home = await tempHome();
     await cp(EXAMPLE, join(home.path, "plugins", "irc-channel"), { recursive: true });
@@ -169,25 +175,39 @@ describe.skipIf(!findNgircd())(`IRC${findNgircd() ? "" : `. ${HOW_TO_GET_NGIRCD}
     expect(heard(ada, "ada")).toEqual(["Here is what you missed."]);
   });
 
-  test("a gateway that is killed answers what it had taken in, once", async () => {
-    const gate = deferred<void>();
+  test("a gateway that is killed says what it had ready, and answers what it had taken in, once", async () => {
+    const [ready, never] = [deferred<void>(), deferred<void>()];
     await nothingPending();
-    reply = () => says(gate.promise, "never said");
+    reply = (request) =>
+      asked(request) === "and in here?" ? says(never.promise, "never said") : says(ready.promise, "I had this ready.");
     ada.say("pibot", "do not forget me");
+    ada.say(DEN, "pibot: and in here?");
     await eventually(
-      () => provider.requests.map(asked),
-      (seen) => seen.includes("do not forget me"),
+      () => provider.requests.map(asked).slice(-2).toSorted(),
+      (seen) => seen.join() === "and in here?,do not forget me",
+    );
+    await server.kill();
+    ready.resolve();
+    await eventually(
+      async () => (await statusOf(gateway)).outbox.pending,
+      (pending) => pending === 1,
     );
     await gateway.kill();
     reply = () => says("I did not forget you.");
-    gate.resolve();
+    never.resolve();
+    await server.start();
+    ada = await joinIrc(server.port, "ada", [DEN]);
     gateway = await startGatewayProcess({ home: home.path, config: config() });
-    await hears(ada, "ada", "I did not forget you.", BACK_MS);
-    await isIn();
-    expect(heard(ada, "ada").filter((text) => text === "I did not forget you.")).toHaveLength(1);
+    await hears(ada, "ada", "I had this ready.", BACK_MS);
+    await hears(ada, DEN, "I did not forget you.", BACK_MS);
+    await nothingPending();
+    expect(ada.heard.filter(({ by }) => by.startsWith("pibot"))).toHaveLength(2);
     expect((await statusOf(gateway)).outbox).toMatchObject({ dead: 0, ambiguous: 0 });
   });
-});
+};
+
+if (findNgircd()) describe("IRC", inGateway);
+else test.skip(`IRC in a whole gateway. ${HOW_TO_GET_NGIRCD}`, () => undefined);
 
 async function pairings(): Promise<readonly PairedPerson[]> {
   const response = await gateway.fetch("/api/pairing");

@@ -8,6 +8,8 @@ import { dirname, join } from "node:path";
 import { findNgircd, NGIRCD_CACHE } from "../../src/testing/irc/ngircd.ts";
 
 const DEADLINE_MS = 60_000;
+/** Where there is no network, that shall be known soon. */
+const PATIENCE = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10"];
 
 async function run(cwd: string, command: readonly string[]): Promise<void> {
   const child = Bun.spawn([...command], { cwd, stdio: ["ignore", "ignore", "pipe"], timeout: DEADLINE_MS });
@@ -19,7 +21,7 @@ async function fetchServer(): Promise<void> {
   mkdirSync(dirname(NGIRCD_CACHE), { recursive: true });
   const folder = await mkdtemp(`${NGIRCD_CACHE}-`);
   try {
-    await run(folder, ["apt-get", "download", "ngircd", "libident"]);
+    await run(folder, ["apt-get", ...PATIENCE, "download", "ngircd", "libident"]);
     for (const name of await readdir(folder)) await run(folder, ["dpkg", "-x", name, "root"]);
     await rm(NGIRCD_CACHE, { recursive: true, force: true });
     await rename(join(folder, "root"), NGIRCD_CACHE);

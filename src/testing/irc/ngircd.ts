@@ -103,8 +103,14 @@ async function read(stream: ReadableStream<Uint8Array>, hear: (text: string) => 
 function settings(port: number): string {
   return [
     ...["[Global]", "Name = irc.test.local", "Info = for tests", "Listen = 127.0.0.1", `Ports = ${port}`],
-    ...["MotdPhrase = hello", "ServerUID = nobody", "ServerGID = nogroup"],
-    ...["[Limits]", "MaxConnectionsIP = 0", "MaxPenaltyTime = 0", "MaxNickLength = 20", "MaxJoins = 10"],
+    ...[
+      "MotdPhrase = hello",
+      "[Limits]",
+      "MaxConnectionsIP = 0",
+      "MaxPenaltyTime = 0",
+      "MaxNickLength = 20",
+      "MaxJoins = 10",
+    ],
     ...["[Options]", "DNS = no", "Ident = no", "PAM = no", ""],
   ].join("\n");
 }

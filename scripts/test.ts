@@ -10,7 +10,7 @@ const TEST_TIMEOUT_MS = 60_000;
 /** Much of the time is spent waiting for processes to start, so three files at a time fit two cores well. */
 const FILES_AT_ONCE = 3;
 const TAIL_CHARS = 4_000;
-const FOLDERS = ["./src", "./test", "./bridge", "./console"];
+const FOLDERS = ["./src", "./test", "./bridge", "./console", "./examples"];
 
 export interface Totals {
   readonly passed: number;

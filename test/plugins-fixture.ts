@@ -47,6 +47,29 @@ export function echoTool(name: string, parameter: string): string {
   });`;
 }
 
+/** A whole channel: people write by its webhook, and what they are answered can be read at /plugins/{id}/said. */
+export function parrotChannel(open = ""): string {
+  return `const said = [];
+  api.registerRoute({ method: "GET", path: "/said", handle: () => said });
+  api.registerChannel({ id: "parrot", async open({ door, clock }) {
+    ${open}
+    const take = async ({ body }, signal) => {
+      const { by, text, id } = JSON.parse(new TextDecoder().decode(body));
+      const about = { address: { channel: "parrot", account: "main", chat: by }, scope: "dm", mentioned: true,
+        sender: { principal: "parrot:user:" + by, name: by } };
+      const looked = await door.look({ ...about, kind: "message" });
+      if (looked.kind === "stay") return { status: 200, json: { say: looked.say } };
+      const message = { ...about, eventId: id, fingerprint: text, text, attachments: [], receivedAt: clock.now() };
+      return { status: 200, json: { took: (await door.receive(message, signal)).kind } };
+    };
+    return [{ id: "parrot", account: "main", canRefuse: false, repeat: "risky",
+      webhook: { path: "/parrot/main", handle: take },
+      send: async ({ to, message }) => { said.push(to.chat + ": " + message.text); return {}; },
+      ready: () => true, health: () => ({ ok: true, detail: "sits on the shoulder" }),
+      [Symbol.asyncDispose]: async () => {} }];
+  } });`;
+}
+
 export async function pluginsOf(gateway: GatewayProcess): Promise<ReadonlyMap<string, PluginStatus>> {
   const response = await gateway.fetch("/api/plugins");
   const { items } = (await response.json()) as { items: readonly PluginStatus[] };

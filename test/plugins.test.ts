@@ -13,7 +13,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
-import { echoTool, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
+import { echoTool, parrotChannel, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
 import {
   agentReady,
   asked,
@@ -51,12 +51,11 @@ let gateway: GatewayProcess;
 
 const ENABLED = [
   ...["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"],
-  ...["skilled", "pigeon", "guard"],
+  ...["skilled", "guard", "parrot"],
 ];
 const CONFIG = {
   plugins: { enabled: ENABLED },
   agents: [{ id: "reader", tools: "workspace" }],
-  roles: { owners: ["pigeon:user:1"] },
 };
 
 beforeAll(async () => {
@@ -229,6 +228,58 @@ describe("the example plugin", () => {
   });
 });
 
+describe("a channel of a plugin", () => {
+  const health = async () => (await statusOf(gateway)).channels.find(({ id }) => id === "parrot");
+  const said = async (): Promise<readonly string[]> => {
+    const response = await gateway.fetch("/plugins/parrot/said");
+    return response.ok ? ((await response.json()) as readonly string[]) : []; // while it is loaded anew there is no such route
+  };
+  const write = async (id: string, text: string) => {
+    const body = JSON.stringify({ by: "pip", text, id });
+    return (await (await fetch(`${gateway.url}/parrot/main`, { method: "POST", body })).json()) as Record<
+      string,
+      string
+    >;
+  };
+
+  test("has the same door as those that ship: a code for strangers, answers for whoever was let in", async () => {
+    await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
+    await eventually(health, (seen) => seen?.detail === "sits on the shoulder");
+    const before = provider.requests.length;
+    const code = /[A-Z2-9]{8}/.exec((await write("1", "let me in"))["say"] ?? "")?.[0];
+    expect(await write("2", "please")).toEqual({ say: null as never });
+    expect(provider.requests.length).toBe(before);
+    const decision = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"decision":"approve"}',
+    };
+    expect((await gateway.fetch(`/api/pairing/${code}`, decision)).status).toBe(200);
+    script = () => says("Polly wants a cracker");
+    expect(await write("3", "what do you want?")).toEqual({ took: "queued" });
+    expect(await write("3", "what do you want?")).toEqual({ took: "duplicate" });
+    await eventually(said, (seen) => seen.includes("pip: Polly wants a cracker"));
+  });
+
+  test("that does not open says so in the status, hurts nobody, and finds its replies when it is back", async () => {
+    const gate = deferred<void>();
+    script = () => says(gate.promise, "You are back");
+    expect(await write("4", "wait for me")).toEqual({ took: "queued" });
+    await putPlugin(gateway.home, { id: "parrot", body: parrotChannel('throw new Error("no cracker, no word");') });
+    await eventually(health, (seen) => seen?.ok === false && seen.detail === "no cracker, no word");
+    gate.resolve();
+    await eventually(
+      async () => (await statusOf(gateway)).outbox.pending,
+      (pending) => pending === 1,
+    );
+    script = () => says("ok");
+    expect((await gateway.chat("and you?", { session: "beside" })).body.content).toBe("ok");
+    await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
+    await eventually(said, (seen) => seen.includes("pip: You are back"));
+    expect(await said()).toHaveLength(1);
+  });
+});
+
 describe("a plugin", () => {
   test("is reloaded without touching the others", async () => {
     const counting = (text: string) => `
@@ -289,35 +340,6 @@ describe("a plugin", () => {
     await told((text) => text.includes("Knows the moon.") && !text.includes("tide turns"));
     await removePlugin(gateway.home, "skilled");
     await told((text) => !text.includes("tides"));
-  });
-
-  test("brings a channel: what is said there is answered there, and only who is known is heard", async () => {
-    const body = `
-      const sent = [];
-      let receiver;
-      const say = (text, user) => receiver.receive({
-        eventId: text + user, fingerprint: text, address: { channel: "pigeon", account: "loft", chat: user }, scope: "dm",
-        sender: { principal: "pigeon:user:" + user, name: "P" }, text, attachments: [], mentioned: false, receivedAt: Date.now(),
-      }, api.signal);
-      api.registerChannel({
-        id: "pigeon", canRefuse: true, repeat: "safe", ready: () => true, health: () => ({ ok: true, detail: "in the air" }),
-        send: async (part) => { sent.push(part.message.text); return {}; },
-        start: async (given) => { receiver = given; },
-      });
-      api.registerRoute({ method: "POST", path: "/say", handle: async ({ query }) => await say(query.get("text"), query.get("user")) });
-      api.registerRoute({ method: "GET", path: "/sent", handle: () => sent });`;
-    await putPlugin(gateway.home, { id: "pigeon", body });
-    await until("pigeon", "running");
-    const say = async (text: string, user: string) =>
-      (await gateway.fetch(`/plugins/pigeon/say?text=${text}&user=${user}`, { method: "POST" })).json();
-    script = (request) => says(`you said ${asked(request)}`);
-    expect(await say("coo", "1")).toMatchObject({ kind: "queued", sessionKey: "agent:default:pigeon:dm:1" });
-    expect(await say("coo", "2")).toMatchObject({ kind: "refused", because: "not_allowed" });
-    await eventually(
-      async () => (await gateway.fetch("/plugins/pigeon/sent")).json(),
-      (sent) => JSON.stringify(sent) === '["you said coo"]',
-    );
-    script = () => says("ok");
   });
 
   test("looks at calls of tools: changes what is asked, sees how it ended, changes what is kept, and says no", async () => {

@@ -1,12 +1,10 @@
-/** The channels that are open, by id: the gateway's own, those of platforms, and those that plugins bring and take away. */
-import { type Channel, SendError } from "../contracts/channel.ts";
+/** The channels that are open, by id: the gateway's own, and those of platforms, whoever brought them. */
+import type { Channel } from "../contracts/channel.ts";
 import type { Platforms } from "./open-platforms.ts";
 import type { ChannelHealth } from "./switchboard.ts";
 
 export interface ChannelSet {
   get(id: string): Channel | undefined;
-  /** Throws when there is one of that id. Disposing takes it away; what is to be sent through it then waits. */
-  add(channel: Channel): Disposable;
   /** One line for each connected account. */
   health(): readonly ChannelHealth[];
 }
@@ -28,7 +26,6 @@ export function createChannelSet(
   const open = new Map([...own, ...inner].map((channel) => [channel.id, around(channel)]));
   const unlisted = new Set(inner.map(({ id }) => id));
   const wrapped = new WeakMap<Channel, Channel>();
-  const resting = new Set<Channel>();
   const ofPlatform = (id: string): Channel | undefined => {
     const channel = platforms()?.channel(id);
     if (!channel) return undefined;
@@ -38,39 +35,11 @@ export function createChannelSet(
   };
   return {
     get: (id) => open.get(id) ?? ofPlatform(id),
-    add(given) {
-      const channel = around(given);
-      const before = open.get(channel.id);
-      if (before && !resting.delete(before)) throw new Error(`two channels are called ${channel.id}`);
-      open.set(channel.id, channel);
-      return {
-        [Symbol.dispose]() {
-          if (open.get(channel.id) !== channel) return;
-          const rest = restOf(channel);
-          resting.add(rest);
-          open.set(channel.id, rest);
-        },
-      };
-    },
     health: () => [
       ...[...open.values()]
         .filter(({ id }) => !unlisted.has(id))
         .map((channel) => ({ id: channel.id, ...channel.health() })),
       ...(platforms()?.health() ?? []),
     ],
-  };
-}
-
-/** Stands where a channel was: what is to be sent through it waits until it comes back. */
-function restOf({ id, repeat, canRefuse }: Channel): Channel {
-  return {
-    id,
-    repeat,
-    canRefuse,
-    send: async () => {
-      throw new SendError("retry", "the channel is not there");
-    },
-    ready: () => false,
-    health: () => ({ ok: false, detail: "what brought this channel is not running" }),
   };
 }

@@ -3,5 +3,6 @@
  * the set of channels that are open, by id, and the opening and closing of platforms. No routing, no policy, no queueing here.
  */
 export { type ChannelSet, createChannelSet } from "./channel-set.ts";
+export type { GuestPlatform } from "./guest.ts";
 export { createPlatforms, type PlatformEntry, type Platforms } from "./open-platforms.ts";
 export type { ChannelHealth } from "./switchboard.ts";

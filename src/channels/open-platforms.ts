@@ -3,10 +3,12 @@
  * tried again, and hurts nobody else. A reload touches only what changed.
  */
 import type { Channel } from "../contracts/channel.ts";
+import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
 import type { OpenChannel, Platform, PlatformDeps, Webhook } from "../contracts/channels/platform.ts";
 import type { Config } from "../config/index.ts";
 import { sameSettings } from "../config/index.ts";
 import { orAborted } from "../kit/deferred.ts";
+import { accessOf, checkGuest, fenced, type GuestPlatform } from "./guest.ts";
 import { type ChannelHealth, createSwitchboard, healthOf } from "./switchboard.ts";
 
 /** A platform as the gateway's list names it. Its code is loaded when it is opened. */
@@ -20,6 +22,10 @@ export interface PlatformEntry {
 export interface Platforms extends AsyncDisposable {
   /** Closes what is off now, opens what is on, and replaces what changed; the rest goes on undisturbed. One at a time; never rejects. */
   apply(config: Config): Promise<void>;
+  /** One that is not in the configuration: opened after the first `apply`, and closed when it is disposed. Throws when its id is taken. */
+  add(guest: GuestPlatform): AsyncDisposable;
+  /** Who may write to those that were added, by id. */
+  access(): Readonly<Record<string, ChannelAccessSettings>>;
   /** Also while it is not open, as long as it is on: replies to it wait. */
   channel(id: string): Channel | undefined;
   channels(): readonly Channel[];
@@ -46,21 +52,18 @@ const MAX_PAUSE_MS = 300_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
-export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEntry[]): Platforms {
+/** `taken`: ids that no guest may have, besides those of the entries. */
+export function createPlatforms(
+  deps: PlatformDeps,
+  entries: readonly PlatformEntry[],
+  taken: readonly string[] = [],
+): Platforms {
   const standing = new Map<string, Standing>();
+  const guests = createGuests([...entries.map(({ id }) => id), ...taken]);
+  let applied: Config | null = null;
+  let ended = false;
   let queue: Promise<void> = Promise.resolve();
 
-  const begin = (entry: PlatformEntry, config: Config): void => {
-    const { id } = entry;
-    const one: Standing = {
-      ...{ entry, config, settings: entry.settings(config), stopping: new AbortController(), open: [] },
-      channel: createSwitchboard(id, [], OPENING),
-      trouble: OPENING,
-      work: Promise.resolve(),
-    };
-    standing.set(id, one);
-    one.work = keepTrying(deps, one);
-  };
   const end = async (id: string): Promise<void> => {
     const one = standing.get(id);
     if (!one) return;
@@ -68,21 +71,41 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
     standing.delete(id);
   };
   const applyNow = async (config: Config): Promise<void> => {
-    for (const entry of entries) {
+    const wanted = [...entries, ...guests.entries()];
+    for (const id of standing.keys()) if (!wanted.some((entry) => entry.id === id)) await end(id);
+    for (const entry of wanted) {
       const now = entry.settings(config);
       const before = standing.get(entry.id);
       if (before && sameSettings(before.settings, now)) continue;
       await end(entry.id);
-      if (now !== null) begin(entry, config);
+      if (now !== null) standing.set(entry.id, begin(deps, entry, config));
     }
     deps.events.emit("status", { what: "channels" });
   };
 
+  const apply = (config: Config): Promise<void> => {
+    if (ended) return queue; // a plugin that goes after this opens nothing again
+    applied = config;
+    queue = queue.then(() => applyNow(config));
+    return queue;
+  };
+  const applyAgain = async (): Promise<void> => {
+    if (applied) await apply(applied);
+  };
+
   return {
-    apply(config) {
-      queue = queue.then(() => applyNow(config));
-      return queue;
+    apply,
+    add(guest) {
+      const listed = guests.list(guest);
+      void applyAgain();
+      return {
+        async [Symbol.asyncDispose]() {
+          listed[Symbol.dispose]();
+          await applyAgain();
+        },
+      };
     },
+    access: guests.access,
     channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
@@ -91,10 +114,44 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
       return all.find(({ webhook }) => webhook?.path === path)?.webhook ?? null;
     },
     async [Symbol.asyncDispose]() {
+      ended = true;
       await queue;
       await Promise.all([...standing.keys()].map(end));
     },
   };
+}
+
+/** Those that are in no configuration, while what brought them is there. */
+function createGuests(taken: readonly string[]) {
+  const guests = new Map<string, { readonly entry: PlatformEntry; readonly access: ChannelAccessSettings }>();
+  let count = 0;
+  return {
+    entries: (): readonly PlatformEntry[] => [...guests.values()].map(({ entry }) => entry),
+    access: () => Object.fromEntries([...guests].map(([id, { access }]) => [id, access])),
+    list(guest: GuestPlatform): Disposable {
+      const { id } = guest;
+      checkGuest(guest, [...taken, ...guests.keys()]);
+      const number = ++count; // as its settings: one that comes back is opened anew
+      const entry: PlatformEntry = { id, settings: () => number, load: async () => fenced(guest) };
+      guests.set(id, { entry, access: accessOf(guest) });
+      return {
+        [Symbol.dispose]() {
+          if (guests.get(id)?.entry === entry) guests.delete(id);
+        },
+      };
+    },
+  };
+}
+
+function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config): Standing {
+  const one: Standing = {
+    ...{ entry, config, settings: entry.settings(config), stopping: new AbortController(), open: [] },
+    channel: createSwitchboard(entry.id, [], OPENING),
+    trouble: OPENING,
+    work: Promise.resolve(),
+  };
+  one.work = keepTrying(deps, one);
+  return one;
 }
 
 async function keepTrying(deps: PlatformDeps, one: Standing): Promise<void> {
@@ -145,7 +202,8 @@ async function closeAll(deps: PlatformDeps, open: readonly OpenChannel[]): Promi
   await Promise.all(
     open.map(async (channel) => {
       const { id, account } = channel;
-      await orAborted(Promise.resolve(channel[Symbol.asyncDispose]()), limit.signal).catch((error: unknown) =>
+      const closing = Promise.resolve().then(() => channel[Symbol.asyncDispose]());
+      await orAborted(closing, limit.signal).catch((error: unknown) =>
         deps.log.warn("channel did not close cleanly", { channel: id, account, error }),
       );
     }),

@@ -10,7 +10,7 @@ import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { afterError, afterSend, askedPauseOf, beforeTry, givenUp } from "./rules.ts";
+import { afterError, afterSend, askedPauseOf, beforeTry, givenUp, withoutChannel } from "./rules.ts";
 
 export interface OutboxDeps {
   readonly clock: Clock;
@@ -39,10 +39,9 @@ const SEND_MS = 60_000;
 export async function deliverPart(deps: OutboxDeps, part: PendingPart, signal: AbortSignal): Promise<Step> {
   const now = deps.clock.now();
   const channel = deps.channels.get(part.to.channel);
-  if (!channel) return end(deps, part, givenUp(part, `no channel ${part.to.channel}`), signal);
-  const before = beforeTry(part, channel, now);
-  if (before.kind === "wait") return { kind: "wait", part, ms: before.ms };
+  const before = channel ? beforeTry(part, channel, now) : withoutChannel(part, now);
   if (before.kind === "end") return end(deps, part, before.end, signal);
+  if (before.kind === "wait" || !channel) return { kind: "wait", part, ms: before.kind === "wait" ? before.ms : 0 };
   const row = await stored(deps, () => deps.store.part(part.id), signal);
   if (!row) return STOPPED;
   if (!row.value) return end(deps, part, givenUp(part, "not in the store"), signal);

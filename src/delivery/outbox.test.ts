@@ -148,12 +148,15 @@ describe("the outbox", () => {
     expect(world.outbox.stats().dead).toBe(0);
   });
 
-  test("gives up on a reply for a channel that does not exist, says so, and goes on", async () => {
+  test("keeps a reply for a channel that is not there for an hour, says so then, and goes on meanwhile", async () => {
     await using world = await outboxWorld({}, () => ({}));
     await world.reply("a", ["lost"], { channel: "carrier-pigeon" });
     await world.reply("b", ["fine"]);
+    await until(() => world.texts().includes("fine"));
+    await world.clock.advance(HOUR_MS - 2_000);
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending" });
+    await world.clock.advance(3_000);
     await world.drained();
-    expect(world.texts()).toEqual(["fine"]);
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "no channel carrier-pigeon" });
     expect(world.log.lines.map(({ words }) => words)).toContain("reply given up");
   });

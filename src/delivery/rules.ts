@@ -39,6 +39,12 @@ export function beforeTry(part: PendingPart, channel: Channel, now: number): Bef
   return channel.ready(part.to) ? { kind: "try" } : { kind: "wait", ms: READY_POLL_MS };
 }
 
+/** It comes with a platform or a plugin that may still be starting, or be back soon: nobody's reply is given up for that alone. */
+export function withoutChannel(part: PendingPart, now: number): Before {
+  if (part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };
+  return { kind: "end", end: givenUp(part, `no channel ${part.to.channel}`) };
+}
+
 export function afterSend(part: PendingPart, channel: Channel, receipt: SendReceipt, now: number): PartEnd {
   const providerId = receipt.providerId === undefined ? {} : { providerId: receipt.providerId };
   if (part.lost > 0 && isRisky(part, channel, now)) return { ...doubtful(), ...providerId };

@@ -7,6 +7,8 @@ import type { GatewayPlugin, PluginHost } from "../contracts/plugins/plugin.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
+import type { Secret } from "../kit/secret.ts";
+import { wrapSecrets } from "./folder/check-config.ts";
 import { type Discovered, discoverPlugins, pluginRoots, type Usable } from "./folder/discover.ts";
 import type { PluginHooks } from "./hooks.ts";
 import type { Lent } from "./run/api.ts";
@@ -20,6 +22,8 @@ export interface PluginsDeps extends Omit<Lent, "hooks"> {
   readonly log: Log;
   readonly events: Events;
   readonly hooks: PluginHooks;
+  /** From now on this value is scrubbed from every log line. */
+  hide?(secret: Secret): Disposable | void;
 }
 
 export interface PluginsOptions {
@@ -141,7 +145,8 @@ function wantedOf(host: Host, found: Discovered): Wanted {
 function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
   const stage = createStage(host.options.home, found, ++host.loads);
-  const identity = { id, version: manifest.version, config, folder, digest, storageFile: storageFile(host, id) };
+  const given = wrapSecrets(manifest, config, (secret) => host.deps.hide?.(secret));
+  const identity = { id, version: manifest.version, config: given, folder, digest, storageFile: storageFile(host, id) };
   return {
     kind: "run",
     key: `${digest} ${JSON.stringify(config)}`,

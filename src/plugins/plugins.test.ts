@@ -2,14 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Channel } from "../contracts/channel.ts";
 import type { Command } from "../contracts/command.ts";
-import type { GatewayPlugin, PluginTool } from "../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, PluginChannel, PluginTool } from "../contracts/plugins/plugin.ts";
 import type { Tool } from "../contracts/tools/tool.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
-import { checkPluginConfig } from "./folder/check-config.ts";
+import { checkPluginConfig, wrapSecrets } from "./folder/check-config.ts";
 import { discoverPlugins } from "./folder/discover.ts";
 import { inRange, readManifest } from "./folder/manifest.ts";
 import { readFolder } from "./folder/read-folder.ts";
@@ -31,7 +30,7 @@ function house() {
   const log = recordingLog();
   const tools = new Map<string, Tool>();
   const commands = new Map<string, Command>();
-  const channels = new Map<string, Channel>();
+  const channels = new Map<string, PluginChannel>();
   const into = <T>(map: Map<string, T>, name: string, value: T): Disposable => {
     if (map.has(name)) throw new Error(`${name} is taken`);
     map.set(name, value);
@@ -44,9 +43,13 @@ function house() {
     hooks,
     registry: { register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool) },
     commands: { register: (command: Command) => into(commands, command.name, command) },
-    channels: { add: (channel: Channel) => into(channels, channel.id, channel) },
     skills: { add: (skill: { path: string; digest: string | null }) => into(skills, skill.path, skill) },
-    receiver: () => ({ receive: () => Promise.reject(new Error("not here")) }),
+    platforms: {
+      add(channel: PluginChannel): AsyncDisposable {
+        const added = into(channels, channel.id, channel);
+        return { [Symbol.asyncDispose]: async () => added[Symbol.dispose]() };
+      },
+    },
   };
   const start = (plugin: GatewayPlugin) =>
     startPlugin({ clock, log }, lent, {
@@ -72,14 +75,7 @@ describe("a plugin", () => {
       api.registerRoute({ method: "GET", path: "/x", handle: () => ({ ok: 1 }) });
       api.registerSkill({ name: "knots", path: "run/stage.ts" });
       api.registerService({ name: "s", start: async () => () => void ended.push("service") });
-      api.registerChannel({
-        id: "pigeon",
-        repeat: "safe",
-        canRefuse: false,
-        send: async () => ({}),
-        ready: () => true,
-        health: () => ({ ok: true, detail: "" }),
-      });
+      api.registerChannel({ id: "pigeon", open: async () => [] });
       api.signal.addEventListener("abort", () => ended.push("signal"));
     });
     expect(running.provides()).toEqual({
@@ -212,6 +208,15 @@ describe("a manifest", () => {
     expect(inRange("1.4.2", "^1.2")).toBe(true);
     expect(inRange("1.4.2", ">=1 <2")).toBe(true);
     expect(inRange("2.0.0", ">=1 <2")).toBe(false);
+  });
+
+  test("marks settings that are secret: the plugin gets them wrapped, and the log is told to hide them", () => {
+    const config = { type: "object", properties: { key: { type: "string", secret: true }, name: { type: "string" } } };
+    const hidden: string[] = [];
+    const given = wrapSecrets({ config }, { key: "k-123", name: "Ada" }, (one) => hidden.push(one.reveal()));
+    expect(JSON.stringify(given)).toBe('{"key":"[redacted]","name":"Ada"}');
+    expect((given["key"] as { reveal(): string }).reveal()).toBe("k-123");
+    expect(hidden).toEqual(["k-123"]);
   });
 
   test("says what settings the plugin takes", () => {

@@ -1,29 +1,7 @@
 /** What the configuration of a channel says about who may write → the policy that access is decided by. Pure. */
-import type { Role } from "../contracts/ids.ts";
+import type { ChannelAccessSettings, GroupSettings, GuildSettings } from "../contracts/channels/access.ts";
 import type { AccessDoors } from "./router.ts";
 import { type AccessPolicy, CLOSED_POLICY, type GroupPolicy } from "./access.ts";
-
-/** The keys that platforms share. An account may say its own; what it leaves out holds for all of them. */
-export interface ChannelAccessSettings {
-  readonly dmPolicy?: AccessPolicy["dm"] | undefined;
-  readonly allowFrom?: readonly string[] | undefined;
-  readonly groupPolicy?: AccessPolicy["group"] | undefined;
-  readonly requireMention?: boolean | undefined;
-  readonly groups?: Readonly<Record<string, GroupSettings>> | undefined;
-  readonly guilds?: Readonly<Record<string, GuildSettings>> | undefined;
-  readonly accounts?: Readonly<Record<string, ChannelAccessSettings>> | undefined;
-}
-
-export interface GroupSettings {
-  readonly requireMention?: boolean | undefined;
-  readonly allowFrom?: readonly string[] | undefined;
-  readonly role?: Role | undefined;
-}
-
-/** A place of several chats. `channels`: only in these. */
-export interface GuildSettings extends GroupSettings {
-  readonly channels?: readonly string[] | undefined;
-}
 
 const EVERYBODY = "*";
 

@@ -10,7 +10,7 @@ export {
   decideAccess,
   type GroupPolicy,
 } from "./access.ts";
-export { accessDoors, type ChannelAccessSettings, channelPolicy } from "./channel-policy.ts";
+export { accessDoors, channelPolicy } from "./channel-policy.ts";
 export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
 export { lesserRole, OPERATOR } from "./identity.ts";
 export { type ChosenSession, chooseSession } from "./named-session.ts";

@@ -47,11 +47,12 @@ export async function openMessageWay(
 ) {
   const { clock, log, events, store, pool, hooks } = parts;
   const { inner } = parts;
+  const taken = [...Object.values(parts.named), ...inner].map(({ id }) => id);
   const around = tellSent({ hooks });
   const channels = createChannelSet(Object.values(parts.named), { inner, around, platforms: () => platforms });
   const grants = await openRoleGrants(store.roleGrants);
   const pairing = await openPairing({ ...parts, store: store.pairings, grants, roles: () => config().roles });
-  const doors = accessDoors(() => config().channels, pairing.isPaired);
+  const doors = accessDoors(() => ({ ...platforms.access(), ...config().channels }), pairing.isPaired);
   const desk = createDesk({ clock, pool, environment: options.environment }, config, { grants, doors });
   const stats = createLastStats();
   const asked = { queue: () => queue, pairing, relative: readRelative };
@@ -64,7 +65,7 @@ export async function openMessageWay(
   const outbox = startOutbox({ ...parts, store: store.outbox, channels });
   const arriving = inboundFiles(parts, options, config);
   const wayIn = { ...parts, router, receiver, pairing, commands, files: arriving };
-  const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS });
+  const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });
   const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
   return { ...inside, receiver, pairing, arriving, models: desk.models, grants: grants.current };
 }

@@ -44,6 +44,8 @@ export interface WayInParts {
 
 export interface WayInOptions {
   readonly platforms: readonly PlatformEntry[];
+  /** Names of channels that no plugin may take. */
+  readonly taken: readonly string[];
 }
 
 /** Files that people send, whichever way they come. `bun`: runs Bun, for pictures that have to be decoded. */
@@ -73,7 +75,7 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
     door: createDoor(parts),
     commands: (role) => commands.list(role),
   };
-  return createPlatforms(deps, options.platforms);
+  return createPlatforms(deps, options.platforms, options.taken);
 }
 
 export function inboundSettings({ media }: Pick<Config, "media">): InboundSettings {

@@ -2,7 +2,8 @@
  * A plugin: a folder with plugin.json and one default export `(api) => void`. It runs inside the gateway and is trusted like the gateway
  * itself. What it registers goes when it goes.
  */
-import type { Channel, Receiver } from "../channel.ts";
+import type { ChannelAccessSettings } from "../channels/access.ts";
+import type { Platform } from "../channels/platform.ts";
 import type { Command } from "../command.ts";
 import type { Principal } from "../ids.ts";
 import type { Tool, ToolFactory, ToolFlags } from "../tools/tool.ts";
@@ -19,7 +20,7 @@ export interface PluginManifest {
   /** Versions of the gateway it works with, such as ">=0.1". */
   readonly gateway: string;
   readonly description?: string;
-  /** JSON Schema of `plugins.config.<id>`. */
+  /** JSON Schema of `plugins.config.<id>`. Text that is marked with `"secret": true` reaches the plugin as a Secret. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
@@ -92,9 +93,13 @@ export interface PluginSkill {
   readonly path: string;
 }
 
-/** `start` is called once with the way in; messages must carry the channel's own id. */
-export interface PluginChannel extends Channel {
-  start?(receiver: Receiver, signal: AbortSignal): Promise<void>;
+/**
+ * A messenger, by the contract of those that ship with the gateway: opened, tried again and closed like them, with the same door. It speaks
+ * for its own people only (`ID:user:…`). A SendError is known by its name and `kind`, so a plugin may throw one of its own making.
+ */
+export interface PluginChannel extends Platform {
+  /** Who may write to it. Left out, or what is left out: strangers get a pairing code, and no group is open. */
+  readonly access?: ChannelAccessSettings;
 }
 
 // ── as the rest of the house sees them ──────────────────────────────────────────────────────────────────────────────────────────────

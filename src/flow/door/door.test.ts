@@ -1,17 +1,12 @@
 /** Who is let in, and what everybody else causes: nothing. The whole way from the door to the store, with the real decisions. */
 import { describe, expect, test } from "bun:test";
+import type { ChannelAccessSettings } from "../../contracts/channels/access.ts";
 import type { Arrival } from "../../contracts/channels/platform.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
-import {
-  type ChannelAccessSettings,
-  channelPolicy,
-  createRouter,
-  openPairing,
-  openRoleGrants,
-} from "../../routing/index.ts";
+import { channelPolicy, createRouter, openPairing, openRoleGrants } from "../../routing/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { inbound } from "../../testing/messages.ts";
 import { realStore } from "../../testing/real-store.ts";

@@ -1,6 +1,7 @@
 /** The settings of one plugin against the schema in its manifest. Pure. */
 import { Compile } from "typebox/schema";
 import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
+import { type Secret, secret } from "../../kit/secret.ts";
 
 export type CheckedConfig =
   | { readonly ok: true; readonly config: Readonly<Record<string, unknown>> }
@@ -28,6 +29,26 @@ export function checkPluginConfig(
   } catch {
     return { ok: false, why: "The schema of its settings cannot be used." }; // the compiler's own words help nobody
   }
+}
+
+/** Settings that the schema marks with `secret` reach the plugin wrapped, so that no log and no error can print them by accident. */
+export function wrapSecrets(
+  { config: schema }: Pick<PluginManifest, "config">,
+  config: Readonly<Record<string, unknown>>,
+  hide: (secret: Secret) => unknown,
+): Readonly<Record<string, unknown>> {
+  const properties = schema?.["properties"];
+  if (typeof properties !== "object" || properties === null) return config;
+  const marked = new Map(Object.entries(properties));
+  const wrapped = (key: string, value: unknown): unknown => {
+    const below: unknown = marked.get(key);
+    const isMarked = typeof below === "object" && below !== null && "secret" in below && below.secret === true;
+    if (!isMarked || typeof value !== "string") return value;
+    const made = secret(value);
+    hide(made);
+    return made;
+  };
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, wrapped(key, value)]));
 }
 
 function defaultsOf(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,7 +1,6 @@
 /** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Channel, Receiver } from "../../contracts/channel.ts";
 import type { Command } from "../../contracts/command.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Hooks } from "../../contracts/plugins/hooks.ts";
@@ -25,9 +24,8 @@ export interface Lent {
   readonly registry: Pick<ToolRegistry, "register">;
   readonly hooks: Hooks;
   readonly commands: { register(command: Command): Disposable };
-  readonly channels: { add(channel: Channel): Disposable };
   readonly skills: Pick<SkillShelf, "add">;
-  receiver(): Receiver;
+  readonly platforms: { add(channel: PluginChannel): AsyncDisposable };
 }
 
 export interface PluginIdentity {
@@ -49,6 +47,8 @@ export interface Registrations {
   commit(): void;
   /** From now on nothing can be registered, and all that was is gone. */
   withdraw(): void;
+  /** Resolves when what takes its time to go has gone. */
+  gone(): Promise<void>;
 }
 
 type Kind = keyof PluginProvides;
@@ -68,7 +68,9 @@ interface Entry {
 
 export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: AbortSignal): Registrations {
   const kept = createKept(lent.log, plugin.id);
-  const api = createApi(lent, plugin, kept, signal);
+  const leaving: Promise<void>[] = [];
+  const leave = (work: Promise<void>): void => void leaving.push(work);
+  const api = createApi({ ...lent, leave }, plugin, kept, signal);
   return {
     api,
     get services() {
@@ -87,10 +89,15 @@ export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: 
     }),
     commit: kept.commit,
     withdraw: kept.withdraw,
+    gone: async () => void (await Promise.all(leaving)),
   };
 }
 
-function createApi(lent: Lent, plugin: PluginIdentity, kept: Kept, signal: AbortSignal): GatewayPluginApi {
+interface Leaving {
+  leave(work: Promise<void>): void;
+}
+
+function createApi(lent: Lent & Leaving, plugin: PluginIdentity, kept: Kept, signal: AbortSignal): GatewayPluginApi {
   const { id, version, config } = plugin;
   const api: GatewayPluginApi = {
     id,
@@ -112,12 +119,11 @@ function createApi(lent: Lent, plugin: PluginIdentity, kept: Kept, signal: Abort
       const path = placed(skill, plugin);
       return kept.addOnce("skills", skill.name, skill, () => lent.skills.add({ path, digest: plugin.digest }));
     },
-    registerChannel(channel) {
-      const { start } = channel;
-      const undo = kept.add("channels", channel.id, channel, () => lent.channels.add(channel));
-      if (start) api.registerService(channelService(lent, channel, start.bind(channel)));
-      return undo;
-    },
+    registerChannel: (channel) =>
+      kept.add("channels", channel.id, channel, () => {
+        const added = lent.platforms.add(channel);
+        return { [Symbol.dispose]: () => lent.leave(Promise.resolve(added[Symbol.asyncDispose]())) };
+      }),
   };
   return api;
 }
@@ -209,17 +215,6 @@ function placed(skill: PluginSkill, { folder }: PluginIdentity): string {
   if (!existsSync(join(folder, skill.path)))
     throw invalid(`The skill ${skill.name} is not there: the plugin has no ${skill.path}.`);
   return join(folder, skill.path);
-}
-
-/** Messages of a plugin's channel come in by the same way as all others, and only under its own name. */
-function channelService(lent: Lent, channel: PluginChannel, start: NonNullable<PluginChannel["start"]>): PluginService {
-  const receiver: Receiver = {
-    receive(message, signal) {
-      if (message.address.channel === channel.id) return lent.receiver().receive(message, signal);
-      throw invalid(`The channel ${channel.id} handed in a message of ${message.address.channel}.`);
-    },
-  };
-  return { name: `channel ${channel.id}`, start: (signal) => start(receiver, signal) };
 }
 
 function invalid(say: string): GatewayError {

@@ -38,6 +38,7 @@ export async function startPlugin(deps: PluginDeps, lent: Lent, source: PluginSo
   const stop = async (): Promise<void> => {
     registered.withdraw(); // first nobody can reach it any more, then it may tidy up
     life.abort(new Error("the plugin is stopped"));
+    await stopService(deps, source.id, { name: "channels", stop: registered.gone });
     for (const one of stops.toReversed()) await stopService(deps, source.id, one);
   };
   try {

@@ -1,0 +1,244 @@
+/** A channel that a plugin brings: it gets what the built-in ones get, and what it does wrong stays with it. */
+import { describe, expect, test } from "bun:test";
+import type { Config } from "../config/index.ts";
+import { SendError } from "../contracts/channel.ts";
+import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
+import type { Principal } from "../contracts/ids.ts";
+import { channelBench } from "../testing/channels/channel-bench.ts";
+import { inbound } from "../testing/messages.ts";
+import type { GuestPlatform } from "./guest.ts";
+import { createPlatforms, OPEN_MS } from "./open-platforms.ts";
+
+const NEVER = new AbortController().signal;
+const CONFIG = {} as Config;
+const HERE = { channel: "pigeon", account: "main", chat: "1" };
+
+function pigeon(more: Partial<OpenChannel> = {}): OpenChannel {
+  return {
+    ...{ id: "pigeon", account: "main", canRefuse: false, repeat: "risky" },
+    send: async () => ({ providerId: "p1" }),
+    ready: () => true,
+    health: () => ({ ok: true, detail: "flies" }),
+    [Symbol.asyncDispose]: async () => undefined,
+    ...more,
+  };
+}
+
+const guest = (more: Partial<GuestPlatform> = {}): GuestPlatform => ({
+  id: "pigeon",
+  open: async () => [pigeon()],
+  ...more,
+});
+
+async function world() {
+  const bench = await channelBench();
+  const platforms = createPlatforms(
+    bench.deps,
+    [{ id: "telegram", settings: () => null, load: () => Promise.reject(new Error("off")) }],
+    ["webchat"],
+  );
+  const settle = () => bench.clock.advance(0);
+  /** What it is lent, once it is open. */
+  const lentTo = async (more: Partial<GuestPlatform> = {}): Promise<PlatformDeps> => {
+    const opened = Promise.withResolvers<PlatformDeps>();
+    platforms.add(
+      guest({
+        async open(deps) {
+          opened.resolve(deps);
+          return [pigeon()];
+        },
+        ...more,
+      }),
+    );
+    await platforms.apply(CONFIG);
+    return opened.promise;
+  };
+  return {
+    bench,
+    platforms,
+    settle,
+    lentTo,
+    async [Symbol.asyncDispose]() {
+      await platforms[Symbol.asyncDispose]();
+      await bench[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const said = (more: Parameters<typeof inbound>[1] = {}) =>
+  inbound("coo", { address: HERE, sender: { principal: "pigeon:user:7" as Principal, name: "Pip" }, ...more });
+
+describe("a plugin's channel", () => {
+  test("is opened with the rest and not before, and is gone when its plugin goes", async () => {
+    await using w = await world();
+    const closed: string[] = [];
+    const opened: string[] = [];
+    const channel = pigeon({ [Symbol.asyncDispose]: async () => void closed.push("pigeon") });
+    const added = w.platforms.add(
+      guest({
+        async open() {
+          opened.push("pigeon");
+          return [channel];
+        },
+      }),
+    );
+    await w.settle();
+    expect(opened).toEqual([]);
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    expect(w.platforms.health()).toEqual([{ id: "pigeon", ok: true, detail: "flies" }]);
+    expect(w.platforms.channel("pigeon")?.ready(HERE)).toBe(true);
+    await added[Symbol.asyncDispose]();
+    expect(closed).toEqual(["pigeon"]);
+    expect(w.platforms.channel("pigeon")).toBeUndefined();
+    w.platforms.add(guest());
+    await w.settle();
+    expect(w.platforms.channel("pigeon")?.ready(HERE)).toBe(true);
+  });
+
+  test("cannot take the name of another, and none that is no name", async () => {
+    await using w = await world();
+    for (const id of ["telegram", "webchat"])
+      expect(() => w.platforms.add(guest({ id }))).toThrow(`There is a channel called ${id} already.`);
+    for (const id of ["Pigeon", "a b", "", "a:user"])
+      expect(() => w.platforms.add(guest({ id }))).toThrow("is no id for a channel");
+    w.platforms.add(guest());
+    expect(() => w.platforms.add(guest())).toThrow("already");
+  });
+
+  test("gives strangers a code and opens no group, unless it says otherwise in words that can be read", async () => {
+    await using w = await world();
+    w.platforms.add(guest());
+    w.platforms.add(guest({ id: "owl", access: { groups: { forest: { allowFrom: ["owl:user:1"] } } } }));
+    expect(w.platforms.access()["pigeon"]).toEqual({ dmPolicy: "pairing", groupPolicy: "allowlist" });
+    expect(w.platforms.access()["owl"]).toMatchObject({ dmPolicy: "pairing", groups: { forest: {} } });
+    const unreadable: readonly object[] = [
+      { dmPolicy: "Open" },
+      { groupPolicy: "everybody" },
+      { allowFrom: "*" },
+      { groups: { a: { role: "king" } } },
+      { accounts: { b: { dmPolicy: 1 } } },
+    ];
+    for (const access of unreadable)
+      expect(() => w.platforms.add(guest({ id: "crow", access }))).toThrow("cannot be read");
+  });
+
+  test("speaks for its own people in its own chats, and for nobody else", async () => {
+    await using w = await world();
+    const { door, facts } = await w.lentTo();
+    expect((await door.receive(said(), NEVER)).kind).toBe("queued");
+    const forged = [
+      said({ address: { ...HERE, channel: "telegram" } }),
+      said({ sender: { principal: "operator" as Principal, name: "Pip" } }),
+      said({ sender: { principal: "telegram:user:7" as Principal, name: "Pip" } }),
+    ];
+    for (const message of forged) {
+      await expect(door.receive(message, NEVER)).rejects.toMatchObject({ code: "plugin_invalid" });
+      await expect(door.look({ ...message, kind: "message" })).rejects.toMatchObject({ code: "plugin_invalid" });
+    }
+    expect(w.bench.stored).toHaveLength(1);
+    await facts.put("pigeon", "main", "seen", "1");
+    await expect(facts.put("telegram", "main", "offset", "1")).rejects.toMatchObject({ code: "plugin_invalid" });
+  });
+
+  test("hears nothing any more once it is closed, whatever it forgot", async () => {
+    await using w = await world();
+    const heard: string[] = [];
+    const added = w.platforms.add(
+      guest({
+        async open({ events }) {
+          events.on("status", ({ what }) => heard.push(what));
+          return [pigeon()];
+        },
+      }),
+    );
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    w.bench.deps.events.emit("status", { what: "config" });
+    expect(heard).toContain("config");
+    await added[Symbol.asyncDispose]();
+    const before = heard.length;
+    w.bench.deps.events.emit("status", { what: "config" });
+    expect(heard.length).toBe(before);
+  });
+});
+
+describe("a plugin's channel that misbehaves", () => {
+  const bad: readonly (readonly [string, GuestPlatform["open"], string])[] = [
+    ["throws", () => Promise.reject(new Error("no wings")), "no wings"],
+    [
+      "throws at once",
+      () => {
+        throw new Error("no nest");
+      },
+      "no nest",
+    ],
+    ["gives no list", async () => null as never, "it opened something that is no list of channels"],
+    ["opens another's channel", async () => [pigeon({ id: "telegram" })], "it opened a channel called telegram"],
+    ["forgets a method", async () => [pigeon({ send: undefined as never })], "it opened a channel without send"],
+    [
+      "takes another's path",
+      async () => [pigeon({ webhook: { path: "/telegram/x", handle: async () => ({ status: 200 }) } })],
+      "it opened a webhook outside of /pigeon/",
+    ],
+  ];
+  test.each(bad)("%s: its health says so, and the others go on", async (_how, open, detail) => {
+    await using w = await world();
+    w.platforms.add(guest({ open }));
+    w.platforms.add({ id: "owl", open: async () => [pigeon({ id: "owl" })] });
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    const health = new Map(w.platforms.health().map((one) => [one.id, one]));
+    expect(health.get("pigeon")).toMatchObject({ ok: false, detail });
+    expect(health.get("owl")).toMatchObject({ ok: true });
+  });
+
+  test("by hanging is given up and tried again; it keeps nobody waiting", async () => {
+    await using w = await world();
+    w.platforms.add(guest({ open: () => new Promise(() => undefined) }));
+    w.platforms.add({ id: "owl", open: async () => [pigeon({ id: "owl" })] });
+    await w.platforms.apply(CONFIG);
+    await w.bench.clock.advance(OPEN_MS);
+    expect(w.platforms.health().find(({ id }) => id === "pigeon")?.detail).toBe("not open within 30 s");
+    expect(w.platforms.channel("owl")?.ready({ ...HERE, channel: "owl" })).toBe(true);
+  });
+
+  test("by throwing where it is only asked is not ready, not well, and closed all the same", async () => {
+    await using w = await world();
+    const angry = () => {
+      throw new Error("peck");
+    };
+    const added = w.platforms.add(
+      guest({ open: async () => [pigeon({ ready: angry, health: angry, [Symbol.asyncDispose]: angry })] }),
+    );
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    expect(w.platforms.channel("pigeon")?.ready(HERE)).toBe(false);
+    expect(w.platforms.health()).toEqual([{ id: "pigeon", ok: false, detail: "its health is not known" }]);
+    await added[Symbol.asyncDispose]();
+    expect(w.platforms.health()).toEqual([]);
+    expect(w.bench.log.lines.map(({ words }) => words)).toContain("channel did not close cleanly");
+  });
+
+  test("says how a send failed with an error of its own making", async () => {
+    await using w = await world();
+    const failure = Object.assign(new Error("wait a bit"), { name: "SendError", kind: "limited", retryAfterMs: 5 });
+    const wrong = Object.assign(new Error("odd"), { name: "SendError", kind: "whatever" });
+    let next: Error = failure;
+    w.platforms.add(guest({ open: async () => [pigeon({ send: () => Promise.reject(next) })] }));
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    const [part] = await w.bench.reply(HERE, ["coo"]);
+    if (!part) throw new Error("nothing to send");
+    const send = () =>
+      w.platforms
+        .channel("pigeon")
+        ?.send(part, NEVER)
+        .catch((error: unknown) => error);
+    const seen = await send();
+    expect(seen).toBeInstanceOf(SendError);
+    expect(seen).toMatchObject({ kind: "limited", retryAfterMs: 5, message: "wait a bit" });
+    next = wrong;
+    expect(await send()).not.toBeInstanceOf(SendError);
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * A platform that a plugin brings: the same contract and the same door as those that ship with the gateway, and a fence around it. It speaks
+ * under its own name only, what it hears ends with it, and what it does wrong is turned into something the rest of the house understands.
+ */
+import { SendError, type SendErrorKind } from "../contracts/channel.ts";
+import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
+import type { Arrival, OpenChannel, Platform, PlatformDeps } from "../contracts/channels/platform.ts";
+import { GatewayError } from "../contracts/errors.ts";
+import type { Events } from "../contracts/events.ts";
+
+export interface GuestPlatform extends Platform {
+  readonly access?: ChannelAccessSettings;
+}
+
+/** What a platform says about who may write, when it says nothing: a code for strangers, and no groups. */
+const USUAL: ChannelAccessSettings = { dmPolicy: "pairing", groupPolicy: "allowlist" };
+const ID = /^[a-z][a-z0-9-]{0,31}$/;
+const DM_POLICIES: readonly unknown[] = ["pairing", "allowlist", "open", "disabled"];
+const GROUP_POLICIES: readonly unknown[] = ["allowlist", "open", "disabled"];
+const ROLES: readonly unknown[] = [undefined, "owner", "member", "guest"];
+const SEND_ERRORS: readonly unknown[] = ["retry", "limited", "permanent", "lost"] satisfies readonly SendErrorKind[];
+const METHODS = ["send", "ready", "health", Symbol.asyncDispose] as const;
+
+/** Throws with a sentence for whoever wrote the plugin. `taken`: ids that are somebody else's. */
+export function checkGuest({ id, open }: Platform, taken: readonly string[]): void {
+  if (!ID.test(id))
+    throw invalid(`"${String(id).slice(0, 40)}" is no id for a channel: small letters, digits, dashes.`);
+  if (taken.includes(id)) throw invalid(`There is a channel called ${id} already. Give this one another name.`);
+  if (typeof open !== "function") throw invalid(`The channel ${id} has no open function.`);
+}
+
+/** Fails closed: settings that cannot be read open nothing. */
+export function accessOf({ id, access = {} }: GuestPlatform): ChannelAccessSettings {
+  const all: ChannelAccessSettings = { ...USUAL, ...access };
+  const { groups = {}, allowFrom = [], requireMention = true } = all;
+  const rules = [{ allowFrom, requireMention }, ...Object.values({ ...groups, ...all.guilds })];
+  const readable =
+    DM_POLICIES.includes(all.dmPolicy) &&
+    GROUP_POLICIES.includes(all.groupPolicy) &&
+    rules.every((rule) => isList(rule.allowFrom) && isFlag(rule.requireMention) && ROLES.includes(roleIn(rule)));
+  if (!readable) throw invalid(`What the channel ${id} says about who may write to it cannot be read.`);
+  for (const own of Object.values(all.accounts ?? {})) accessOf({ id, access: own, open: never });
+  return all;
+}
+
+const never: Platform["open"] = async () => [];
+const isList = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.every((one) => typeof one === "string"));
+const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
+const roleIn = (rule: object): unknown => ("role" in rule ? rule.role : undefined);
+
+/** Opens it behind the fence. What is not a channel is an error, not half a channel. */
+export function fenced(guest: Platform): Platform {
+  const { id } = guest;
+  return {
+    id,
+    async open(deps, signal) {
+      const lent = lend(deps, id);
+      let open: readonly OpenChannel[] = [];
+      try {
+        open = await guest.open(lent.deps, signal);
+        checkOpen(id, open);
+        return open.map((channel) => around(channel, lent));
+      } catch (error) {
+        lent[Symbol.dispose]();
+        if (Array.isArray(open)) await Promise.allSettled(open.map(async (one) => one[Symbol.asyncDispose]()));
+        throw error;
+      }
+    },
+  };
+}
+
+interface Lent extends Disposable {
+  readonly deps: PlatformDeps;
+}
+
+/** The same things, as far as they are this channel's own. Disposing ends what it listens to. */
+function lend(deps: PlatformDeps, id: string): Lent {
+  const listening = new Set<Disposable>();
+  const own = ({ address, sender }: Pick<Arrival, "address" | "sender">): void => {
+    if (address.channel === id && sender.principal.startsWith(`${id}:user:`)) return;
+    throw invalid(`The channel ${id} can speak for its own people in its own chats, and for nobody else.`);
+  };
+  const ownFacts = (channel: string): string => {
+    if (channel === id) return id;
+    throw invalid(`The channel ${id} can remember things under its own name only.`);
+  };
+  const on: Events["on"] = (event, listener) => {
+    const one = deps.events.on(event, listener);
+    listening.add(one);
+    return one;
+  };
+  return {
+    deps: {
+      ...deps,
+      log: deps.log.child({ channel: id }),
+      events: { ...deps.events, on },
+      door: {
+        async look(arrival) {
+          own(arrival);
+          return deps.door.look(arrival);
+        },
+        async receive(message, signal) {
+          own(message);
+          return deps.door.receive(message, signal);
+        },
+      },
+      facts: {
+        get: async (channel, account, key) => deps.facts.get(ownFacts(channel), account, key),
+        put: async (channel, account, key, value) => deps.facts.put(ownFacts(channel), account, key, value),
+        forget: async (channel, account, key) => deps.facts.forget(ownFacts(channel), account, key),
+      },
+    },
+    [Symbol.dispose]() {
+      for (const one of listening) one[Symbol.dispose]();
+      listening.clear();
+    },
+  };
+}
+
+function checkOpen(id: string, open: readonly OpenChannel[]): void {
+  const wrong = (what: string) => new Error(`it opened ${what}`);
+  if (!Array.isArray(open)) throw wrong("something that is no list of channels");
+  const accounts = new Set<string>();
+  for (const channel of open as readonly OpenChannel[]) {
+    if (channel.id !== id) throw wrong(`a channel called ${String(channel.id).slice(0, 40)}`);
+    if (typeof channel.account !== "string" || accounts.has(channel.account)) throw wrong("two accounts of one name");
+    accounts.add(channel.account);
+    const missing = METHODS.find((method) => typeof channel[method] !== "function");
+    if (missing !== undefined) throw wrong(`a channel without ${missing.toString()}`);
+    if (channel.webhook && !channel.webhook.path.startsWith(`/${id}/`)) throw wrong(`a webhook outside of /${id}/`);
+  }
+}
+
+/** Its prototype is the channel: abilities are what exists. */
+function around(channel: OpenChannel, lent: Lent): OpenChannel {
+  return Object.assign(Object.create(channel) as OpenChannel, {
+    async send(...given: Parameters<OpenChannel["send"]>) {
+      try {
+        return (await channel.send(...given)) ?? {};
+      } catch (error) {
+        throw asSendError(error);
+      }
+    },
+    ready(to) {
+      try {
+        return channel.ready(to) === true;
+      } catch {
+        return false; // its health says more
+      }
+    },
+    health: () => channel.health(),
+    async [Symbol.asyncDispose]() {
+      lent[Symbol.dispose]();
+      await channel[Symbol.asyncDispose]();
+    },
+  } satisfies Partial<OpenChannel>);
+}
+
+/** By form, not by class: a plugin has no other way to the gateway's classes than to write the same words. */
+function asSendError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof SendError || !("kind" in error)) return error;
+  if (error.name !== "SendError" || !SEND_ERRORS.includes(error.kind)) return error;
+  const retryAfterMs =
+    "retryAfterMs" in error && typeof error.retryAfterMs === "number" ? error.retryAfterMs : undefined;
+  const more = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return new SendError(error.kind as SendErrorKind, error.message, { cause: error, ...more });
+}
+
+function invalid(say: string): GatewayError {
+  return new GatewayError("plugin_invalid", say, { say });
+}

@@ -98,7 +98,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const hooks = createHooks(deps);
   const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
   const asking = { record: store, events, hooks, receiver: () => way.receiver };
-  const toolSide = openToolSide(life, { ...deps, ...asking }, config);
+  const toolSide = openToolSide(life, { ...deps, ...asking, ...late }, config);
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from));
@@ -115,11 +115,11 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: [automation.channel], jobs: automation.jobs, status: () => status() };
-  const { agentTokens, approvals } = toolSide;
-  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals };
+  const { agentTokens, approvals, questions } = toolSide;
+  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals, questions };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
-  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
+  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.chats };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
 
   // the port
@@ -128,7 +128,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, jobs: automation.jobs, page: options.page, store, plugins };
   const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
-  const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens, approvals };
+  const arriving = { files: way.arriving, webhook: platforms.webhook, agentTokens, approvals, questions };
   const access = { token: token(config()), mediaKey: secrets.mediaKey };
   const opened = openPort({ ...deps, ...way, ...watched, ...acting, ...arriving, tools }, config, access);
   const http: HttpServer = life.own("http", opened);

@@ -11,6 +11,7 @@ import { outboxRoutes } from "./routes/outbox.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { questionRoutes } from "./routes/questions.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
@@ -42,6 +43,7 @@ export function routeTable(
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
     ...approvalRoutes(deps),
+    ...questionRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
     ...pairingRoutes(deps),

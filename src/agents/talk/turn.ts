@@ -50,6 +50,7 @@ export function startTurn(
   const finish = (ending: Ending, trusted: boolean): void => {
     if (finished.signal.aborted) return;
     finished.abort(new Error("the turn is over"));
+    pipe.asking.hush();
     steering.close();
     const last = run.end(stopCause ?? ending);
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
@@ -60,6 +61,7 @@ export function startTurn(
   const halt = (cause: Ending): void => {
     if (stopCause || finished.signal.aborted) return;
     stopCause = cause;
+    pipe.asking.hush(); // or pi would wait for a person before it stops
     void stopPolitely({ ...deps, steering }, agent, accepted.promise, finished.signal).then((stopped) => {
       if (stopped) return;
       endBadly(deps, agent);
@@ -87,9 +89,12 @@ export function startTurn(
   const ending = process.onEnded((ended) => finish(died(ended), false));
   const stopped = () => halt({ because: "stopped" });
   const watch = (): void => {
+    pipe.asking.listen();
     signal.addEventListener("abort", stopped, { once: true });
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
-    const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
+    // a tool takes its time, and so does a person
+    const quietMs = (): number =>
+      run.toolsRunning() > 0 ? 0 : clock.elapsed() - Math.max(lastSign, pipe.asking.lastAsked());
     onSilence({ ...options, clock, quietMs }, () => halt(silent(options.silenceMs)), finished.signal);
   };
   if (signal.aborted) finish({ because: "stopped" }, true);

@@ -8,6 +8,7 @@ import { createSeen } from "./inbound/seen.ts";
 import { callbackOf } from "./interactions/callback.ts";
 import { createInteractions, type Interactions } from "./interactions/interactions.ts";
 import { registerMenu } from "./interactions/menu.ts";
+import { createQuestionBoard } from "./interactions/question-board.ts";
 import { startQuestions } from "./interactions/questions.ts";
 import { createReplays } from "./interactions/replays.ts";
 import { discordWebhook } from "./interactions/webhook.ts";
@@ -89,6 +90,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     },
     ready: () => link.health().ok,
     health: () => link.health(),
+    questions: createQuestionBoard({ ...deps, api }, stopping.signal),
     ...discordActions({ api, me: () => self.me, numberOf: (id) => sent.get(id) ?? id }),
     ...(settings.publicKey === undefined
       ? {}

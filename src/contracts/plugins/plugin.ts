@@ -2,7 +2,7 @@
  * A plugin: a folder with plugin.json and one default export `(api) => void`. It runs inside the gateway and is trusted like the gateway
  * itself. What it registers goes when it goes.
  */
-import type { Channel, Receiver } from "../channel.ts";
+import type { Channel, ChatReceiver } from "../channel.ts";
 import type { Command } from "../command.ts";
 import type { Principal } from "../ids.ts";
 import type { Tool, ToolFactory, ToolFlags } from "../tools/tool.ts";
@@ -94,7 +94,7 @@ export interface PluginSkill {
 
 /** `start` is called once with the way in; messages must carry the channel's own id. */
 export interface PluginChannel extends Channel {
-  start?(receiver: Receiver, signal: AbortSignal): Promise<void>;
+  start?(receiver: ChatReceiver, signal: AbortSignal): Promise<void>;
 }
 
 // ── as the rest of the house sees them ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
+import { ANSWER, answerQuestion } from "../tools/questions.ts";
 import { callTool, createCallReader } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
@@ -63,6 +64,7 @@ const PARAMS = () => ({
   list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
   view: strict({ session, ...paging }),
   decide: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), decision: DECISION }),
+  answer: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), answer: ANSWER }),
   subscribe: strict({
     events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES }),
     sinceSeq: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -122,6 +124,10 @@ export function createMethods(
     "approvals.list": method<"approvals.list">(params.nothing, () => ({ items: deps.approvals.pending() })),
     "approvals.decide": method<"approvals.decide">(params.decide, (asked, socket) =>
       decideApproval(deps, asked, socket.data.identity.principal),
+    ),
+    "questions.list": method<"questions.list">(params.nothing, () => ({ items: deps.questions.pending() })),
+    "questions.answer": method<"questions.answer">(params.answer, (asked, socket) =>
+      answerQuestion(deps, asked, socket.data.identity.principal),
     ),
     subscribe: method<"subscribe">(params.subscribe, ({ events, sinceSeq }, socket) => {
       const names = CLIENT_EVENTS.filter((name) => events.includes(name));

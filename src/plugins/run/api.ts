@@ -1,6 +1,6 @@
 /** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
 import { join } from "node:path";
-import type { Channel, Receiver } from "../../contracts/channel.ts";
+import type { Channel, ChatReceiver } from "../../contracts/channel.ts";
 import type { Command } from "../../contracts/command.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Hooks } from "../../contracts/plugins/hooks.ts";
@@ -24,7 +24,7 @@ export interface Lent {
   readonly hooks: Hooks;
   readonly commands: { register(command: Command): Disposable };
   readonly channels: { add(channel: Channel): Disposable };
-  receiver(): Receiver;
+  receiver(): ChatReceiver;
 }
 
 export interface PluginIdentity {
@@ -208,7 +208,7 @@ function placed(skill: PluginSkill, { folder }: PluginIdentity): PluginSkill {
 
 /** Messages of a plugin's channel come in by the same way as all others, and only under its own name. */
 function channelService(lent: Lent, channel: PluginChannel, start: NonNullable<PluginChannel["start"]>): PluginService {
-  const receiver: Receiver = {
+  const receiver: ChatReceiver = {
     receive(message, signal) {
       if (message.address.channel === channel.id) return lent.receiver().receive(message, signal);
       throw invalid(`The channel ${channel.id} handed in a message of ${message.address.channel}.`);

@@ -98,6 +98,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
     tools: { gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool) }, list: () => [] },
+    questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
     approvals: { pending: () => [], decide: async () => "unknown" },
     agentTokens: { resolve: () => null, known: () => false },
     plugins: { list: () => [], notices: () => [], route: () => null, skills: () => [] },

@@ -2,7 +2,6 @@
 import { createTelegram } from "../../channels/telegram/index.ts";
 import type { TelegramConfig } from "../../config/index.ts";
 import type { OpenChannel } from "../../contracts/channels/platform.ts";
-import type { ChatAsker } from "../../contracts/channels/question.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { secret } from "../../kit/secret.ts";
@@ -23,11 +22,11 @@ const FOR_LONG = 1_000;
 export interface TelegramWorld extends ChannelWorld {
   readonly api: FakeBotApi;
   readonly room: BotRoom;
-  readonly channel: OpenChannel & ChatAsker;
+  readonly channel: OpenChannel;
   /** An update of this shape arrives. Returns its id. */
   happens(update: Fields): number;
   /** Opens the account again on the same facts, as after a restart. */
-  reopen(): Promise<OpenChannel & ChatAsker>;
+  reopen(): Promise<OpenChannel>;
 }
 
 const USUAL: TelegramConfig = {
@@ -59,7 +58,7 @@ export async function telegramWorld(more: Partial<TelegramConfig> = {}): Promise
     if (!first) throw new Error("no account");
     const asked = api.count("getUpdates");
     await api.until(() => api.count("getUpdates") > asked || config.mode === "webhook");
-    return first as OpenChannel & ChatAsker;
+    return first;
   };
   const channel = await open();
   const opened: AsyncDisposable[] = [channel];

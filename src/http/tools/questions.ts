@@ -1,0 +1,24 @@
+/** A person's answer to what a running turn wants to know, the same for the API and the socket. */
+import { Type } from "typebox";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { HttpDeps } from "../types.ts";
+
+const MAX_ANSWER_CHARS = 32_000;
+
+export const ANSWER = Type.Union([Type.String({ maxLength: MAX_ANSWER_CHARS }), Type.Boolean(), Type.Null()]);
+
+/** Throws `not_found` for a question that is over, and `invalid_params` for what is no answer to it. */
+export function answerQuestion(
+  { questions }: Pick<HttpDeps, "questions">,
+  { id, answer }: { readonly id: string; readonly answer: string | boolean | null },
+  principal: Principal,
+): { readonly said: string } {
+  // whoever may operate the gateway is its owner
+  const verdict = questions.answer(id, { kind: "value", value: answer }, { principal, role: "owner" });
+  if (verdict.kind === "taken") return { said: verdict.say };
+  if (verdict.because === "unfit") throw new GatewayError("invalid_params", "no such answer", { say: verdict.say });
+  throw new GatewayError("not_found", "no such open question", {
+    say: "This question is over: somebody has answered it, it ran out of time, or its turn has ended.",
+  });
+}

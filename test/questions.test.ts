@@ -127,7 +127,12 @@ describe("on Telegram", () => {
     await openIn("telegram");
     tell("Ann Lee");
     await shown('got "Ann Lee"');
-    expect(provider.requests.slice(before).map(asked).filter((words) => words === "Ann Lee")).toEqual([]);
+    expect(
+      provider.requests
+        .slice(before)
+        .map(asked)
+        .filter((words) => words === "Ann Lee"),
+    ).toEqual([]);
     expect(provider.requests.length).toBe(before + 2);
   });
 

@@ -11,6 +11,7 @@ const EVENTS: readonly ClientEventName[] = [
   "turn.tool",
   "turn.ended",
   "approval",
+  "question",
   "status",
 ];
 const BACKOFF_FIRST_MS = 250;
@@ -22,7 +23,12 @@ const MAX_PENDING = 500;
 /** The gateway closes the line on frames above 1 MiB; such a request would break it again and again. */
 const MAX_FRAME_BYTES = 1_000_000;
 /** Asking twice for these could do something the person did not ask for twice. */
-const ASK_ONCE: ReadonlySet<keyof WireMethods> = new Set(["chat.abort", "sessions.reset", "approvals.decide"]);
+const ASK_ONCE: ReadonlySet<keyof WireMethods> = new Set([
+  "chat.abort",
+  "sessions.reset",
+  "approvals.decide",
+  "questions.answer",
+]);
 
 export type LineState = "connecting" | "open" | "waiting" | "signed-out";
 

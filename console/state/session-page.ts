@@ -4,6 +4,7 @@ import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
+import { hearAsked, readAskedWith } from "./asked/asked-page.ts";
 import { hearOf, readOpenWith } from "./questions.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
@@ -180,6 +181,7 @@ function receive(event: WireEvent): void {
     chat.value = applyEvent(chat.value, event);
     if (event.event === "message") onMessage(event);
     if (event.event === "approval") hearOf(event.data);
+    if (event.event === "question") hearAsked(event.data);
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();
@@ -205,6 +207,7 @@ function readAll(): void {
   readChat();
   readListSoon();
   void readOpenWith(() => request("approvals.list", {}));
+  void readAskedWith(() => request("questions.list", {}));
 }
 
 /** Asks the gateway over the open line. */

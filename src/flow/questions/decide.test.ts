@@ -177,13 +177,7 @@ describe("what people read", () => {
   test.each<[string, ChatQuestion, typeof buttons, string, readonly string[]]>([
     ["a choice", TEA, buttons, "Which one?", ["tea", "coffee"]],
     ["a choice whose options are long", long, buttons, "Which?\n1. a\n2. a very long option", ["1", "2"]],
-    [
-      "a choice of many",
-      many,
-      buttons,
-      "Which?\n1. a\n2. b\n3. c\n4. d\nAnswer with a number from 1 to 4.",
-      [],
-    ],
+    ["a choice of many", many, buttons, "Which?\n1. a\n2. b\n3. c\n4. d\nAnswer with a number from 1 to 4.", []],
     ["a yes", SURE, buttons, "Sure?\nIt is final.", ["Yes", "No"]],
     ["a yes without buttons", SURE, NO_BUTTONS, "Sure?\nIt is final.\nAnswer with yes or no.", []],
     ["words", NAME, buttons, "Your name?\n(Ann)", []],

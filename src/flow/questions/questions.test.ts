@@ -38,7 +38,11 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
   const shown: AskedQuestion[] = [];
   const closed: string[] = [];
   const posts: Omit<NewPost, "at">[] = [];
-  const state = { holding: null as Promise<void> | null, failing: false, posted: { kind: "posted", id: "p" } as Posted };
+  const state = {
+    holding: null as Promise<void> | null,
+    failing: false,
+    posted: { kind: "posted", id: "p" } as Posted,
+  };
   const board: Channel["questions"] = {
     ...{ maxButtons: 20, maxLabelChars: 60 },
     async show(asked) {

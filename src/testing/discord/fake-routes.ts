@@ -106,7 +106,9 @@ function badComponents(given: unknown): Answer | null {
   const fits =
     rows.length <= MAX_ROWS &&
     rows.every(({ components = [] }) => components.length > 0 && components.length <= MAX_ROW_BUTTONS) &&
-    buttons.every(({ label = "", custom_id: name = "" }) => isBetween(label, MAX_LABEL_CHARS) && isBetween(name, 100)) &&
+    buttons.every(
+      ({ label = "", custom_id: name = "" }) => isBetween(label, MAX_LABEL_CHARS) && isBetween(name, 100),
+    ) &&
     names.size === buttons.length;
   return fits ? null : error(400, 50035, "Invalid Form Body");
 }

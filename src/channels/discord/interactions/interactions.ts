@@ -135,7 +135,5 @@ async function press(
 function answerAsked({ questions }: InteractionDeps, { id, at }: PressedAnswer, by: Answerer): InteractionAnswer {
   const verdict = questions.answer(id, { kind: "press", at }, by);
   if (verdict.kind === "taken") return { kind: "noted" };
-  return verdict.because === "over"
-    ? { kind: "replace", text: verdict.say }
-    : { kind: "whisper", text: verdict.say };
+  return verdict.because === "over" ? { kind: "replace", text: verdict.say } : { kind: "whisper", text: verdict.say };
 }

@@ -54,7 +54,9 @@ export function createQuestionBoard({ api, log }: BoardDeps, life: AbortSignal):
       return {
         messageId,
         async close({ words }) {
-          const end = escapeMarkdown(words).slice(0, ROOM_FOR_END - 2).toWellFormed();
+          const end = escapeMarkdown(words)
+            .slice(0, ROOM_FOR_END - 2)
+            .toWellFormed();
           const body = { content: `${last}\n\n${end}`, components: [], allowed_mentions: NO_MENTIONS };
           await api.channels
             .editMessage(channel, messageId, body, { signal: life })

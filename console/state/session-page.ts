@@ -4,8 +4,7 @@ import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
-import { hearAsked, readAskedWith } from "./asked/asked-page.ts";
-import { hearOf, readOpenWith } from "./questions.ts";
+import { hearQuestion, readOpenQuestions } from "./questions.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
@@ -180,8 +179,7 @@ function receive(event: WireEvent): void {
   batch(() => {
     chat.value = applyEvent(chat.value, event);
     if (event.event === "message") onMessage(event);
-    if (event.event === "approval") hearOf(event.data);
-    if (event.event === "question") hearAsked(event.data);
+    hearQuestion(event);
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();
@@ -206,8 +204,7 @@ function readAll(): void {
   void refreshPeople();
   readChat();
   readListSoon();
-  void readOpenWith(() => request("approvals.list", {}));
-  void readAskedWith(() => request("questions.list", {}));
+  void readOpenQuestions(request);
 }
 
 /** Asks the gateway over the open line. */

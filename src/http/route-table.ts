@@ -11,12 +11,12 @@ import { outboxRoutes } from "./routes/outbox.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { publicRoutes } from "./routes/public.ts";
-import { questionRoutes } from "./routes/questions.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { turnRoutes } from "./routes/turns.ts";
+import { questionRoutes } from "./tools/question-routes.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
 export interface TableDeps extends HttpDeps {

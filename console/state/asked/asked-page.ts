@@ -1,26 +1,22 @@
-/** The questions of running turns that the page has heard of, which are shown where, and answering one. */
+/** The questions of running turns that the page has heard of. */
 import { computed, signal } from "@preact/signals";
 import type { OpenQuestion, QuestionNews } from "../../../src/contracts/channels/question.ts";
-import { announced } from "../questions.ts";
 import { type Asked, hear, legible, withOpen } from "./asked.ts";
 
 export const asked = signal<Asked>([]);
 export const askedIn = computed(() => new Set(asked.value.flatMap(({ end, sessionKey }) => (end ? [] : [sessionKey]))));
 
-export function hearAsked(news: QuestionNews): void {
+/** What a screen reader is told about it; null: nothing is new. */
+export function hearAsked(news: QuestionNews): string | null {
   const before = asked.value;
   asked.value = hear(before, news);
-  if (asked.value === before) return;
+  if (asked.value === before) return null;
   const title = legible(news.question.title);
-  announced.value = news.end === null ? `The assistant asks: ${title}` : `${title} ${news.end.because}`;
+  return news.end === null ? `The assistant asks: ${title}` : `${title} ${news.end.because}`;
 }
 
 export async function readAskedWith(ask: () => Promise<{ readonly items: readonly OpenQuestion[] }>): Promise<void> {
   const before = asked.value;
-  try {
-    const { items } = await ask();
-    asked.value = withOpen(asked.value, before, items);
-  } catch {
-    // the line is down; what is open is read again when it is back
-  }
+  const { items } = await ask();
+  asked.value = withOpen(asked.value, before, items);
 }

@@ -26,7 +26,7 @@ function world() {
   return { clock, asked, told, asking: createAsking({ clock, questions }) };
 }
 
-test.each<[ChatAnswer, object]>([
+test.each<[ChatAnswer, Record<string, unknown>]>([
   [{ kind: "chosen", option: "a" }, { value: "a" }],
   [{ kind: "confirmed", yes: false }, { confirmed: false }],
   [{ kind: "said", text: "" }, { value: "" }],

@@ -78,9 +78,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
   const sending = { ...deps, api, previews };
   const sent = new Map<string, string>();
   return {
-    id: CHANNEL,
-    account: ACCOUNT,
-    canRefuse: false,
+    ...{ id: CHANNEL, account: ACCOUNT, canRefuse: false },
     repeat: "deduplicated",
     dedupeMs: DEDUPE_MS,
     async send(part, signal) {

@@ -15,7 +15,7 @@ import {
   whyNotAsk,
   wordsFor,
 } from "./decide.ts";
-import { NO_BUTTONS, present } from "./present.ts";
+import { NO_BUTTONS, present, type Presented } from "./present.ts";
 
 const ANN = "telegram:user:1" as Principal;
 const BEN = "telegram:user:2" as Principal;
@@ -91,30 +91,31 @@ describe("words", () => {
   const choice: Listening = { ...input, wantsWords: false };
   const plain: Listening = { ...input, messageId: null, plain: true };
   const inGroup = { scope: "group" } as const;
-  test.each<[string, Listening, InboundMessage, Role, boolean]>([
-    ["the next ones in a direct chat", input, message(), "member", true],
-    ["a reply to the question", input, message(reply("9")), "member", true],
-    ["a reply to something else", input, message(reply("8")), "member", false],
-    ["of somebody else", input, message(by(BEN)), "member", false],
-    ["of an owner who does not reply", input, message(by(BEN)), "owner", false],
-    ["a reply of an owner", input, message({ ...reply("9"), ...by(BEN) }), "owner", true],
-    ["a reply of another member", input, message({ ...reply("9"), ...by(BEN) }), "member", false],
-    ["in another chat", input, message({ address: { ...HERE, chat: "2" } }), "member", false],
-    ["in a group, without a reply", input, message(inGroup), "member", false],
-    ["in a group, with a mention only", input, message({ ...inGroup, mentioned: true }), "member", false],
-    ["in a group, as a reply", input, message({ ...inGroup, ...reply("9") }), "member", true],
-    ["beside buttons", choice, message(), "member", false],
-    ["beside buttons, as a reply", choice, message(reply("9")), "member", true],
-    ["with a file", input, message({ attachments: [file] }), "member", false],
-    ["nothing but blanks", input, message({ answering: { to: null, text: " \n" } }), "member", false],
-    ["that changed earlier ones", input, without(message()), "member", false],
-    ["of a job", input, message({ origin: "cron" }), "member", false],
-    ["in a chat without buttons", plain, without(message()), "member", true],
-    ["in a group without buttons", plain, without(message(inGroup)), "member", false],
-    ["in a group without buttons, mentioned", plain, without(message({ ...inGroup, mentioned: true })), "member", true],
-    ["of another in a chat without buttons", plain, without(message(by(BEN))), "owner", false],
-  ])("%s", (_what, one, said, role, isAnswer) => {
-    expect(wordsFor(one, said, role)).toBe(isAnswer ? "words" : null);
+  test.each<[string, Listening, InboundMessage, `${Role} ${boolean}`]>([
+    ["the next ones in a direct chat", input, message(), "member true"],
+    ["a reply to the question", input, message(reply("9")), "member true"],
+    ["a reply to something else", input, message(reply("8")), "member false"],
+    ["of somebody else", input, message(by(BEN)), "member false"],
+    ["of an owner who does not reply", input, message(by(BEN)), "owner false"],
+    ["a reply of an owner", input, message({ ...reply("9"), ...by(BEN) }), "owner true"],
+    ["a reply of another member", input, message({ ...reply("9"), ...by(BEN) }), "member false"],
+    ["in another chat", input, message({ address: { ...HERE, chat: "2" } }), "member false"],
+    ["in a group, without a reply", input, message(inGroup), "member false"],
+    ["in a group, with a mention only", input, message({ ...inGroup, mentioned: true }), "member false"],
+    ["in a group, as a reply", input, message({ ...inGroup, ...reply("9") }), "member true"],
+    ["beside buttons", choice, message(), "member false"],
+    ["beside buttons, as a reply", choice, message(reply("9")), "member true"],
+    ["with a file", input, message({ attachments: [file] }), "member false"],
+    ["nothing but blanks", input, message({ answering: { to: null, text: " \n" } }), "member false"],
+    ["that changed earlier ones", input, without(message()), "member false"],
+    ["of a job", input, message({ origin: "cron" }), "member false"],
+    ["in a chat without buttons", plain, without(message()), "member true"],
+    ["in a group without buttons", plain, without(message(inGroup)), "member false"],
+    ["in a group without buttons, mentioned", plain, without(message({ ...inGroup, mentioned: true })), "member true"],
+    ["of another in a chat without buttons", plain, without(message(by(BEN))), "owner false"],
+  ])("%s", (_what, one, said, expected) => {
+    const [role, isAnswer] = expected.split(" ");
+    expect(wordsFor(one, said, role as Role)).toBe(isAnswer === "true" ? "words" : null);
   });
 });
 
@@ -174,16 +175,36 @@ describe("what people read", () => {
   const buttons = { maxButtons: 3, maxLabelChars: 10 };
   const long: ChatQuestion = { kind: "select", title: "Which?", options: ["a", "a very long option"] };
   const many: ChatQuestion = { kind: "select", title: "Which?", options: ["a", "b", "c", "d"] };
-  test.each<[string, ChatQuestion, typeof buttons, string, readonly string[]]>([
-    ["a choice", TEA, buttons, "Which one?", ["tea", "coffee"]],
-    ["a choice whose options are long", long, buttons, "Which?\n1. a\n2. a very long option", ["1", "2"]],
-    ["a choice of many", many, buttons, "Which?\n1. a\n2. b\n3. c\n4. d\nAnswer with a number from 1 to 4.", []],
-    ["a yes", SURE, buttons, "Sure?\nIt is final.", ["Yes", "No"]],
-    ["a yes without buttons", SURE, NO_BUTTONS, "Sure?\nIt is final.\nAnswer with yes or no.", []],
-    ["words", NAME, buttons, "Your name?\n(Ann)", []],
-    ["words to change", { kind: "input", title: "Text?", prefill: "old" }, buttons, "Text?\nIt says now:\nold", []],
-    ["what hides itself", { kind: "confirm", title: "a\u202eb" }, buttons, "a\\u202eb", ["Yes", "No"]],
-  ])("%s", (_what, question, how, text, labels) => {
-    expect(present(question, how)).toEqual({ text, labels });
+  test.each<[string, ChatQuestion, typeof buttons, Presented]>([
+    ["a choice", TEA, buttons, { text: "Which one?", labels: ["tea", "coffee"] }],
+    [
+      "a choice whose options are long",
+      long,
+      buttons,
+      { text: "Which?\n1. a\n2. a very long option", labels: ["1", "2"] },
+    ],
+    [
+      "a choice of many",
+      many,
+      buttons,
+      { text: "Which?\n1. a\n2. b\n3. c\n4. d\nAnswer with a number from 1 to 4.", labels: [] },
+    ],
+    ["a yes", SURE, buttons, { text: "Sure?\nIt is final.", labels: ["Yes", "No"] }],
+    ["a yes without buttons", SURE, NO_BUTTONS, { text: "Sure?\nIt is final.\nAnswer with yes or no.", labels: [] }],
+    ["words", NAME, buttons, { text: "Your name?\n(Ann)", labels: [] }],
+    [
+      "words to change",
+      { kind: "input", title: "Text?", prefill: "old" },
+      buttons,
+      { text: "Text?\nIt says now:\nold", labels: [] },
+    ],
+    [
+      "what hides itself",
+      { kind: "confirm", title: "a\u202eb" },
+      buttons,
+      { text: "a\\u202eb", labels: ["Yes", "No"] },
+    ],
+  ])("%s", (_what, question, how, expected) => {
+    expect(present(question, how)).toEqual(expected);
   });
 });

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
+import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "../automation/cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, sessionOf } from "../chat/accept-message.ts";
@@ -11,7 +12,7 @@ import type { MediaLinks } from "../access/media-links.ts";
 import { pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
-import { ANSWER, answerQuestion } from "../tools/questions.ts";
+import { questionMethods } from "../tools/questions.ts";
 import { callTool, createCallReader } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
@@ -64,13 +65,14 @@ const PARAMS = () => ({
   list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
   view: strict({ session, ...paging }),
   decide: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), decision: DECISION }),
-  answer: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), answer: ANSWER }),
   subscribe: strict({
     events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES }),
     sinceSeq: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
   nothing: checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false })),
 });
+
+const principalOf = (socket: Socket): Principal => socket.data.identity.principal;
 
 export function createMethods(
   deps: MethodDeps,
@@ -91,8 +93,8 @@ export function createMethods(
   const methods: Record<keyof WireMethods, Method> = {
     "chat.send": method<"chat.send">(params.send, send),
     "chat.steer": method<"chat.steer">(params.steer, (said, socket) => send({ ...said, steer: true }, socket)),
-    "chat.cancel": method<"chat.cancel">(params.cancel, ({ id }, socket) =>
-      cancelMessage(deps, id, socket.data.identity.principal),
+    "chat.cancel": method<"chat.cancel">(params.cancel, (it, socket) =>
+      cancelMessage(deps, it.id, principalOf(socket)),
     ),
     "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
       editMessage(deps, { id, text, maxChars: limits.maxMessageChars }, socket.data.identity.principal),
@@ -125,17 +127,14 @@ export function createMethods(
     "approvals.decide": method<"approvals.decide">(params.decide, (asked, socket) =>
       decideApproval(deps, asked, socket.data.identity.principal),
     ),
-    "questions.list": method<"questions.list">(params.nothing, () => ({ items: deps.questions.pending() })),
-    "questions.answer": method<"questions.answer">(params.answer, (asked, socket) =>
-      answerQuestion(deps, asked, socket.data.identity.principal),
-    ),
     subscribe: method<"subscribe">(params.subscribe, ({ events, sinceSeq }, socket) => {
       const names = CLIENT_EVENTS.filter((name) => events.includes(name));
       if (names.length !== new Set(events).size) throw unknownEvent();
       return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
     }),
     status: method<"status">(params.nothing, () => deps.status()),
-    ...cronMethods(deps, (asked) => asked.data.identity.principal),
+    ...cronMethods(deps, principalOf),
+    ...questionMethods(deps, principalOf),
   };
   const byName = new Map<string, Method>(Object.entries(methods));
   return {

@@ -146,7 +146,7 @@ async function untilStored(
   signal: AbortSignal,
 ): Promise<Receipt | AnswerReceipt | null> {
   const { message: fresh } = translated;
-  const { answering, ...told } = fresh;
+  const { answering: _answering, ...told } = fresh;
   const message = kind === "edit" ? told : fresh; // a change of what was said before answers nothing
   const { address, scope, sender, mentioned } = message;
   const place = message.place === undefined ? {} : { place: message.place };

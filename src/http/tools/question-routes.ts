@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { OPERATOR } from "../access/auth.ts";
 import { checked } from "../checked.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
-import { ANSWER, answerQuestion } from "../tools/questions.ts";
+import { ANSWER, answerQuestion } from "./questions.ts";
 import type { HttpDeps } from "../types.ts";
 
 export function questionRoutes(deps: Pick<HttpDeps, "questions">): readonly Route[] {

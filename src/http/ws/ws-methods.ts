@@ -74,6 +74,12 @@ const PARAMS = () => ({
 
 const principalOf = (socket: Socket): Principal => socket.data.identity.principal;
 
+/** Those with a file of their own. */
+const furtherMethods = (deps: HttpDeps) => ({
+  ...cronMethods(deps, principalOf),
+  ...questionMethods(deps, principalOf),
+});
+
 export function createMethods(
   deps: MethodDeps,
   limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
@@ -133,8 +139,7 @@ export function createMethods(
       return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
     }),
     status: method<"status">(params.nothing, () => deps.status()),
-    ...cronMethods(deps, principalOf),
-    ...questionMethods(deps, principalOf),
+    ...furtherMethods(deps),
   };
   const byName = new Map<string, Method>(Object.entries(methods));
   return {

@@ -39,7 +39,7 @@ export function QuestionCard({ asked }: { readonly asked: QuestionNews }) {
 }
 
 function Open({ asked, onAnswer }: { readonly asked: QuestionNews; readonly onAnswer: () => void }) {
-  const { id, question, expiresAt } = asked;
+  const { id, question, principal, expiresAt } = asked;
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const answer = async (value: Value) => {
@@ -56,10 +56,15 @@ function Open({ asked, onAnswer }: { readonly asked: QuestionNews; readonly onAn
   );
   return (
     <>
-      <p class="approval-who">
-        The assistant waits for your answer. <TimeLeft until={expiresAt} />
-      </p>
       {question.kind === "confirm" && question.text && <p class="asked-text">{legible(question.text)}</p>}
+      <p class="approval-who">
+        {principal !== "operator" && (
+          <>
+            For <b>{principal}</b>.{" "}
+          </>
+        )}
+        <TimeLeft until={expiresAt} />
+      </p>
       {question.kind === "input" ? (
         <Words {...{ question, sent, dismiss }} onSay={(text) => void answer(text)} />
       ) : (

@@ -101,7 +101,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
   const asking = { record: store, events, hooks, receiver: () => way.receiver };
-  const toolSide = openToolSide(life, { ...deps, ...asking }, config);
+  const toolSide = openToolSide(life, { ...deps, ...asking, ...late }, config);
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from, toolSide.skills.take()));
@@ -118,10 +118,10 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
-  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals: toolSide.approvals };
+  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals: toolSide.approvals, questions: toolSide.questions };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
-  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
+  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.chats };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
   if (toolSide.skills.hasChanged()) pool.replace(await openPool(config())); // no process has begun before the port is open
 

@@ -1,4 +1,4 @@
-/** A platform in a whole gateway with real pi: a stranger writes, is let in, is answered on the same platform, and sends a file. */
+/** A platform without buttons in a whole gateway with real pi: a stranger writes, is let in, is answered there, and answers what is asked. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { sourceAssets } from "../src/assets.ts";
@@ -10,10 +10,11 @@ import { systemClock } from "../src/kit/clock.ts";
 import { systemIds } from "../src/kit/ids.ts";
 import { createParlour } from "../src/testing/channels/parlour-service.ts";
 import { parlourPlatform } from "../src/testing/channels/parlour.ts";
-import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { recordingLog } from "../src/testing/recording-log.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
-import { asked, endpoint, eventually, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
+import { asked, endpoint, eventually, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -32,13 +33,23 @@ function withParlour(loaded: LoadedConfig): LoadedConfig {
   return { ...loaded, config: { ...loaded.config, channels } };
 }
 
+const ASK: FakeReply = { kind: "tools", calls: [{ name: "ask_choice", input: {} }] };
 const settings = ({ channels }: Config): unknown => ("parlour" in channels ? channels.parlour : null);
 
 beforeAll(async () => {
   home = await tempHome();
-  provider = await startFakeProvider(() => says("an answer from the model"));
+  provider = await startFakeProvider((request) => {
+    const last = request.messages.at(-1);
+    if (last?.role === "tool") return says(`got ${textOf(last.content)}`);
+    return asked(request) === "ask_choice" ? ASK : says("an answer from the model");
+  });
   const file = join(home.path, "pi-gateway.jsonc");
-  await Bun.write(file, JSON.stringify({ ...endpoint(provider), gateway: { port: 0 } }));
+  const extension = join(home.path, "asking.ts");
+  await Bun.write(extension, ASKING_EXTENSION);
+  const base = endpoint(provider);
+  const agent = { ...base.agent, extensions: [extension], tools: ASKING_TOOLS };
+  const tools = { approvals: { never: ASKING_TOOLS } };
+  await Bun.write(file, JSON.stringify({ ...base, agent, tools, gateway: { port: 0 } }));
   const environment = readEnvironment({ HOME: home.path, PATH: process.env["PATH"] });
   const load = async () =>
     withParlour(await loadConfig({ log }, { home: home.path, flag: undefined, cwd: home.path, environment }));
@@ -74,6 +85,7 @@ beforeAll(async () => {
     },
   );
   token = (await Bun.file(join(home.path, "token")).text()).trim();
+  await eventually(status, ({ pool }) => pool.idle > 0, WHOLE_TEST_MS / 2); // a start is not what is measured here
 });
 
 afterAll(async () => {
@@ -131,6 +143,22 @@ test("a stranger gets a code and nothing else; approved, they are the owner and 
   );
   expect(provider.requests.map(asked).some((words) => words.includes("what do you know?"))).toBe(true);
   expect(provider.requests.map(asked).some((words) => words.includes("hello there"))).toBe(false);
+});
+
+test("what an extension asks is a list with numbers there, and a number answers it", async () => {
+  const sees = (words: string) =>
+    eventually(
+      () => service.shown("ann"),
+      (shown) => shown.some((text) => text.includes(words)),
+    );
+  say("ann", "ask_choice");
+  await sees("Which one?\n1. tea\n2. coffee\nAnswer with a number from 1 to 2.");
+  say("ann", "milk");
+  await sees("That is none of the answers.");
+  say("ann", "2");
+  await sees('got "coffee"');
+  const words = provider.requests.map(asked);
+  expect(words.filter((text) => text === "2" || text === "milk")).toEqual([]);
 });
 
 test("an owner lets somebody in from the chat, and that person is a member", async () => {

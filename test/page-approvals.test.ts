@@ -1,26 +1,35 @@
-/** The owner's word on the page: a real browser, a real gateway, real pi; only the model is scripted. */
+/** The owner's word on the page, and answers to what an extension asks: a real browser, a real gateway, real pi; only the model is scripted. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
 import { accessibilityProblems } from "./page-axe.ts";
 import { openBrowser, type Visit, visit } from "./page-stage.ts";
-import { agentReady, asked, endpoint } from "./whole-fixture.ts";
+import { agentReady, asked, endpoint, textOf } from "./whole-fixture.ts";
 
 setDefaultTimeout(60_000);
 
 let browser: Browser;
 let provider: FakeProvider;
 let gateway: GatewayProcess;
+let extension: TempHome;
 
 const HIDDEN = "\u202e";
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => {
-    if (request.messages.at(-1)?.role !== "user") return says("that is all");
+    const last = request.messages.at(-1);
     const words = asked(request);
+    if (words.startsWith("ask_"))
+      return last?.role === "tool"
+        ? says(`got ${textOf(last.content)}`)
+        : { kind: "tools", calls: [{ name: words, input: {} }] };
+    if (last?.role !== "user") return says("that is all");
     if (words.startsWith("shell: "))
       return { kind: "tools", calls: [{ name: "bash", input: { command: words.slice(7) } }] };
     if (words.startsWith("note: "))
@@ -28,8 +37,12 @@ beforeAll(async () => {
     return says("An ordinary answer.");
   });
   const base = endpoint(provider);
-  const agent = { ...base.agent, tools: "full", pool: { min: 1, max: 3 } };
-  const config = { ...base, agent, tools: { approvals: { ask: ["save_note"] } } };
+  extension = await tempHome();
+  await writeFile(join(extension.path, "asking.ts"), ASKING_EXTENSION);
+  const tools = ["bash", "save_note", ...ASKING_TOOLS];
+  const extensions = [join(extension.path, "asking.ts")];
+  const agent = { ...base.agent, tools, extensions, pool: { min: 1, max: 3 } };
+  const config = { ...base, agent, tools: { approvals: { ask: ["save_note"], never: ASKING_TOOLS } } };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config })]);
   await agentReady(gateway);
 });
@@ -37,6 +50,7 @@ afterAll(async () => {
   await browser?.close();
   await gateway?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
+  await extension?.[Symbol.asyncDispose]();
 });
 
 const made = (name: string): boolean => existsSync(join(gateway.home, "workspace", name));
@@ -132,6 +146,61 @@ describe("a call that waits for the owner", () => {
     await on.page.setViewportSize({ width: 375, height: 720 });
     await button(on, "Deny").click();
     await on.replies.waitFor();
+  });
+});
+
+describe("what an extension asks", () => {
+  const question = ({ page }: Visit) => page.getByTestId("question");
+  const lastReply = ({ replies }: Visit, text: string) => replies.filter({ hasText: text }).waitFor();
+
+  test("is a card with a button for each choice: by mouse, by keyboard, and in every tab", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("ask_choice");
+    await question(on).waitFor();
+    expect(await question(on).innerText()).toMatch(/Which one\?[\s\S]*5 minutes left/);
+    expect(await on.page.getByTestId("announced").innerText()).toBe("The assistant asks: Which one?");
+    expect(await accessibilityProblems(on.page)).toEqual([]);
+    await using other = await on.secondTab();
+    await question(other).getByRole("button", { name: "coffee" }).waitFor();
+    await question(on).getByRole("button", { name: "coffee" }).click();
+    await lastReply(on, 'got "coffee"');
+    await question(other).waitFor({ state: "detached" });
+    await on.send("ask_yes");
+    await question(on).getByRole("button", { name: "No", exact: true }).press("Enter");
+    await lastReply(on, "got false");
+    expect(on.problems).toEqual([]);
+  });
+
+  test("is a field for words, also on a phone and after a reload; or is dismissed", async () => {
+    await using on = await visit(browser, gateway, { viewport: { width: 375, height: 720 }, colorScheme: "dark" });
+    await on.send("ask_words");
+    await question(on).waitFor();
+    await on.reload();
+    const field = question(on).getByRole("textbox", { name: "Your name?" });
+    await field.fill("Ann Lee");
+    expect(await accessibilityProblems(on.page)).toEqual([]);
+    await field.press("Enter");
+    await lastReply(on, 'got "Ann Lee"');
+    await on.send("ask_text");
+    const text = question(on).getByRole("textbox", { name: "Say it better." });
+    expect(await text.inputValue()).toBe("so so");
+    await question(on).getByRole("button", { name: "Dismiss" }).click();
+    await lastReply(on, "got nothing");
+    expect(on.problems).toEqual([]);
+  });
+
+  test("waits in its conversation while another is open, and goes with a stopped turn", async () => {
+    await using on = await visit(browser, gateway);
+    await on.send("ask_yes");
+    await question(on).waitFor();
+    await on.page.getByTestId("new-chat").click();
+    const banner = on.page.locator("[data-testid=banner][data-kind=asks]");
+    await on.page.locator(".session .asks").waitFor();
+    await banner.getByRole("button", { name: "Show" }).click();
+    await question(on).waitFor();
+    await on.page.getByTestId("stop").click();
+    await question(on).waitFor({ state: "detached" });
+    expect(on.problems).toEqual([]);
   });
 });
 

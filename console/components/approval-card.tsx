@@ -80,7 +80,7 @@ function Open({ question, onAnswer }: { readonly question: Question; readonly on
   );
 }
 
-function TimeLeft({ until }: { readonly until: number }) {
+export function TimeLeft({ until }: { readonly until: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);

@@ -1,7 +1,7 @@
 /** Things worth knowing that are not part of the conversation: the line is down, the page is old, the gateway needs attention. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { otherQuestions, titleOf } from "../state/approval-page.ts";
+import { askedElsewhere, otherQuestions, titleOf } from "../state/approval-page.ts";
 import { line, newVersion, openSession, status, wasOpen } from "../state/session-page.ts";
 import { Icon } from "./icons.tsx";
 
@@ -18,6 +18,7 @@ export function Banners() {
         </Banner>
       )}
       <Waiting />
+      <AskedElsewhere />
       {newVersion.value && (
         <Banner kind="version">
           <p>A new version is ready.</p>
@@ -48,6 +49,20 @@ function Waiting() {
         <code>{first.tool}</code> waits for your approval in “{titleOf(first.sessionKey)}”.
         {more.length > 0 && ` ${more.length} more ${more.length === 1 ? "waits" : "wait"}.`}
       </p>
+      <button type="button" class="quiet small" onClick={() => openSession(first.sessionKey)}>
+        Show
+      </button>
+    </Banner>
+  );
+}
+
+/** The same for what running turns want to know. */
+function AskedElsewhere() {
+  const [first] = askedElsewhere.value;
+  if (!first) return null;
+  return (
+    <Banner kind="asks">
+      <p>The assistant asks you something in “{titleOf(first.sessionKey)}”.</p>
       <button type="button" class="quiet small" onClick={() => openSession(first.sessionKey)}>
         Show
       </button>

@@ -3,10 +3,11 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
-import { shownQuestions } from "../state/approval-page.ts";
+import { shownAsked, shownQuestions } from "../state/approval-page.ts";
 import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../state/session-page.ts";
 import { arrange } from "../state/chat.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { QuestionCard } from "./asked/question-card.tsx";
 import { Empty } from "./empty.tsx";
 import { Icon } from "./icons.tsx";
 import { LiveRow, Message, SendRow } from "./message.tsx";
@@ -45,7 +46,8 @@ function Conversation() {
   if (phase === "loading" && sending.length === 0) return <Skeleton />;
   if (phase === "failed") return <Failed />;
   const alone = shownQuestions.value.filter(({ callId }) => !live?.tools.some((tool) => tool.callId === callId));
-  if (items.length === 0 && sending.length === 0 && !live && alone.length === 0) return <Empty />;
+  const asked = shownAsked.value;
+  if (items.length === 0 && sending.length === 0 && !live && alone.length + asked.length === 0) return <Empty />;
   return (
     <>
       {next && (
@@ -57,6 +59,9 @@ function Conversation() {
       {live && <LiveRow live={live} />}
       {alone.map((question) => (
         <ApprovalCard key={question.id} question={question} />
+      ))}
+      {asked.map((one) => (
+        <QuestionCard key={one.id} asked={one} />
       ))}
       {rows.queued}
       {sending.map((send) => (

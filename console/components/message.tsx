@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { MediaRef, TranscriptItem } from "../../src/contracts/chat.ts";
 import { changeMessage, react } from "../state/message-actions.ts";
 import { chat, discardSend, refreshMedia, sendAgain, sendMessage } from "../state/session-page.ts";
-import { shownQuestions } from "../state/approval-page.ts";
+import { shownAsked, shownQuestions } from "../state/approval-page.ts";
 import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
 import { isPicture, sizeText } from "../net/files.ts";
@@ -205,6 +205,7 @@ export function LiveRow({ live }: { readonly live: Live }) {
 
 function whatItDoes({ tools }: Live): string {
   if (tools.some(({ status }) => status === "pending")) return "The assistant waits for your approval…";
+  if (shownAsked.value.some(({ end }) => end === null)) return "The assistant waits for your answer…";
   return tools.some(({ status }) => status === "running")
     ? "The assistant is using a tool…"
     : "The assistant is thinking…";

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import { ago } from "../net/words.ts";
+import { askedIn } from "../state/asked/asked-page.ts";
 import { hashOf } from "../state/route.ts";
 import { questions } from "../state/questions.ts";
 import { chat, openSession, rename, view } from "../state/session-page.ts";
@@ -46,6 +47,7 @@ function Session({ item, now, onOpen }: Props) {
         <span class="session-title">{title}</span>
         <time dateTime={new Date(item.lastActivityAt).toISOString()}>{ago(item.lastActivityAt, now)}</time>
         {asks && <span class="asks">waits for your approval</span>}
+        {!asks && askedIn.value.has(item.key) && <span class="asks">asks something</span>}
         {item.channel !== "webchat" && <span class="channel">{item.channel}</span>}
       </a>
       <button

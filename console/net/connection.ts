@@ -12,6 +12,7 @@ const EVENTS: readonly ClientEventName[] = [
   "turn.ended",
   "approval",
   "cron.run",
+  "question",
   "status",
 ];
 const BACKOFF_FIRST_MS = 250;
@@ -29,6 +30,7 @@ const ASK_ONCE: ReadonlySet<keyof WireMethods> = new Set([
   "approvals.decide",
   "cron.add",
   "cron.run",
+  "questions.answer",
 ]);
 
 export type LineState = "connecting" | "open" | "waiting" | "signed-out";

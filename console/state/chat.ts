@@ -103,7 +103,7 @@ export function addEarlier(chat: Chat, view: Pick<SessionView, "items" | "next" 
 /** The conversation after `event`. Events of other sessions and those already applied change nothing. */
 export function applyEvent(chat: Chat, event: WireEvent): Chat {
   if (event.event === "resync" || event.event === "status") return chat;
-  if (event.event === "cron.run" || event.event === "approval") return chat;
+  if (event.event === "cron.run" || event.event === "approval" || event.event === "question") return chat;
   if (event.data.sessionKey !== chat.key) return chat;
   const waiting = chat.waiting && [...chat.waiting, event].slice(-MAX_WAITING_EVENTS);
   if (chat.phase !== "ready") return waiting ? { ...chat, waiting } : chat;

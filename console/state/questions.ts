@@ -1,8 +1,13 @@
 /** The questions the page has heard of, and what a screen reader is told about them. */
 import { signal } from "@preact/signals";
-import type { GatewayEvents } from "../../src/contracts/events.ts";
-import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
+import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { addOpen, forgetOpen, hear, type Question, type Questions } from "./approvals.ts";
+import { hearAsked, readAskedWith } from "./asked/asked-page.ts";
+
+type Ask = <M extends keyof WireMethods>(
+  method: M,
+  params: WireMethods[M]["params"],
+) => Promise<WireMethods[M]["result"]>;
 
 export const questions = signal<Questions>([]);
 /** What became of a question a moment ago. */
@@ -15,18 +20,22 @@ export const DECIDED: Readonly<Record<NonNullable<Question["decision"]>, string>
   expired: "Not answered, so it was not run",
 };
 
-export function hearOf(news: GatewayEvents["approval"]): void {
-  questions.value = hear(questions.value, news);
-  const { tool, decision } = news;
+export function hearQuestion(event: WireEvent): void {
+  if (event.event === "question") announced.value = hearAsked(event.data) ?? announced.value;
+  if (event.event !== "approval") return;
+  questions.value = hear(questions.value, event.data);
+  const { tool, decision } = event.data;
   announced.value = decision === null ? `${tool} waits for your approval.` : `${tool}: ${DECIDED[decision]}.`;
 }
 
-export async function readOpenWith(ask: () => Promise<{ readonly items: readonly PendingApproval[] }>): Promise<void> {
+/** What is open of both kinds. When the line is down it is read again once that is back. */
+export async function readOpenQuestions(ask: Ask): Promise<void> {
   questions.value = forgetOpen(questions.value);
-  try {
-    const { items } = await ask();
-    questions.value = addOpen(questions.value, items);
-  } catch {
-    // the line is down; what is open is read again when it is back
-  }
+  const reading = [
+    ask("approvals.list", {}).then(({ items }) => {
+      questions.value = addOpen(questions.value, items);
+    }),
+    readAskedWith(() => ask("questions.list", {})),
+  ];
+  await Promise.allSettled(reading);
 }

@@ -5,6 +5,7 @@ import { readStatus, renameSession, signIn, signOut, type Credential } from "../
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
 import { hear, readOpenWith } from "./hear.ts";
+import { hearQuestion, readOpenQuestions } from "./questions.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
@@ -180,6 +181,7 @@ function receive(event: WireEvent): void {
     chat.value = applyEvent(chat.value, event);
     if (event.event === "message") onMessage(event);
     hear(event);
+    hearQuestion(event);
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();
@@ -204,7 +206,7 @@ function readAll(): void {
   void refreshPeople();
   readChat();
   readListSoon();
-  void readOpenWith(() => request("approvals.list", {}));
+  void readOpenQuestions(request);
 }
 
 /** Asks the gateway over the open line. */

@@ -51,7 +51,7 @@ function healthIn(channel: OpenChannel): { readonly ok: boolean; readonly detail
   }
 }
 
-type Abilities = Pick<Channel, "react" | "edit" | "delete" | "pin" | "history">;
+type Abilities = Pick<Channel, "react" | "edit" | "delete" | "pin" | "history" | "questions">;
 
 function abilities(first: OpenChannel, at: (to: ChatAddress) => OpenChannel | undefined): Abilities {
   return {
@@ -66,6 +66,16 @@ function abilities(first: OpenChannel, at: (to: ChatAddress) => OpenChannel | un
     }),
     ...(first.pin && {
       pin: async (target, unpin, signal) => (await at(target.to)?.pin?.(target, unpin, signal)) ?? AWAY,
+    }),
+    ...(first.questions && {
+      questions: {
+        ...first.questions,
+        async show(asked, signal) {
+          const board = at(asked.to)?.questions;
+          if (!board) throw new Error(`no account ${asked.to.account} is open`);
+          return board.show(asked, signal);
+        },
+      },
     }),
     ...(first.history && {
       history: async (place, page, signal) => (await at(place.to)?.history?.(place, page, signal)) ?? AWAY,

@@ -50,6 +50,17 @@ describe("chat with text", () => {
     expect(fx.out()).toBe("Half an ans\nThe whole answer\n");
   });
 
+  test("says what the assistant asks, and how to answer it", async () => {
+    await using fx = await cliFixture();
+    const question = { kind: "confirm", title: "Sure\u202e?" };
+    const asked = ["question", { id: "q1", question, end: null }] as const;
+    const over = ["question", { id: "q1", question, end: { how: "answered" } }] as const;
+    await using _gateway = await fakeGateway(fx.home, () => eventStream(answer(asked, over, done("ok"))));
+    expect(await fx.run("chat", "x")).toBe(0);
+    expect([fx.out(), fx.err().match(/asks/g)?.length]).toEqual(["ok\n", 1]);
+    expect(fx.err()).toMatch(/The assistant asks: Sure\\u202e\?\n.*pi-gw questions answer q1/);
+  });
+
   test("prints every event as one JSON object with --json", async () => {
     await using fx = await cliFixture();
     await using _gateway = await fakeGateway(fx.home, () =>

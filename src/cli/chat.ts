@@ -127,6 +127,8 @@ function textPrinter(world: CliWorld): Printer {
         world.stdout(visibleLines(textOf(fields["text"])));
       } else if (event === "tool" && world.isTerminal) {
         world.stderr(`${visible(`[${textOf(fields["tool"])}: ${textOf(fields["status"])}]`)}\n`);
+      } else if (event === "question" && fields["end"] === null) {
+        world.stderr(`${visibleLines(askedText(fields))}\n`);
       } else if (event === "done") {
         finish(textOf(fields["content"]));
         outcome = EXIT_OK;
@@ -137,6 +139,12 @@ function textPrinter(world: CliWorld): Printer {
       outcome ??
       failed("The connection to the gateway ended before the answer was complete. The answer will be in the session."),
   };
+}
+
+/** The terminal that waits for the answer cannot be asked; another one can. */
+function askedText(fields: Fields): string {
+  const { title } = recordOf(fields["question"]);
+  return `The assistant asks: ${textOf(title)}\nSee it with \`pi-gw questions list\`, answer it with \`pi-gw questions answer ${textOf(fields["id"])}\`.`;
 }
 
 function jsonPrinter(world: CliWorld): Printer {

@@ -9,6 +9,7 @@ import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
 import type { SessionsFlags } from "./sessions/sessions.ts";
+import type { AnswerFlags } from "./tools/questions.ts";
 import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
 import type { UsageFlags } from "./usage/usage.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
@@ -45,6 +46,7 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
   addRoute(program, commander, world, finish);
   addTools(program, commander, world, finish);
   addApprovals(program, commander, world, finish);
+  addQuestions(program, world, finish);
   addConfig(program, world, finish);
   addBridge(program, world, finish);
   return program;
@@ -171,6 +173,26 @@ function addApprovals(program: Command, commander: Commander, world: CliWorld, f
     .action(async (id: string, decision: string, flags: CommonFlags) => {
       const { approvalsDecide } = await import("./tools/approvals.ts");
       finish(await approvalsDecide(world, id, decision, flags));
+    });
+}
+
+function addQuestions(program: Command, world: CliWorld, finish: Finish): void {
+  const questions = program.command("questions").description("what running turns want to know from people");
+  common(questions.command("list").description("show what is asked, the oldest first")).action(
+    async (flags: CommonFlags) => {
+      const { questionsList } = await import("./tools/questions.ts");
+      finish(await questionsList(world, flags));
+    },
+  );
+  common(questions.command("answer").description("answer one: with an option or words, or with a flag"))
+    .argument("<id>", "as the list shows it")
+    .argument("[words...]", "one of its options, or words")
+    .option("--yes", "yes")
+    .option("--no", "no")
+    .option("--dismiss", "no answer")
+    .action(async (id: string, words: readonly string[], flags: AnswerFlags) => {
+      const { questionsAnswer } = await import("./tools/questions.ts");
+      finish(await questionsAnswer(world, id, words, flags));
     });
 }
 

@@ -1,4 +1,5 @@
 /** A channel translates between a platform and the gateway, and nothing more. */
+import type { QuestionBoard } from "./channels/question.ts";
 import type { ChatAddress, InboundMessage } from "./chat.ts";
 import type { OutboxRow } from "./delivery.ts";
 import type { InboxId, SessionKey } from "./ids.ts";
@@ -33,6 +34,8 @@ export interface Channel {
   edit?(target: MessageTarget, text: string, signal: AbortSignal): Promise<ActionResult>;
   delete?(target: MessageTarget, signal: AbortSignal): Promise<ActionResult>;
   pin?(target: MessageTarget, unpin: boolean, signal: AbortSignal): Promise<ActionResult>;
+  /** How it shows questions with buttons; absent: they are plain messages there. */
+  readonly questions?: QuestionBoard;
   history?(place: ChatPlace, page: HistoryPage, signal: AbortSignal): Promise<HistoryResult>;
 }
 
@@ -105,6 +108,17 @@ export interface Receiver {
   receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt>;
 }
 
+/** The way in for chats, where words may also answer what a running turn has asked. */
+export interface ChatReceiver {
+  receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt | AnswerReceipt>;
+}
+
+/** It answered a question, and is no message to an agent. */
+export interface AnswerReceipt {
+  readonly kind: "answered";
+  readonly sessionKey: SessionKey;
+}
+
 export type Receipt =
   | { readonly kind: "queued"; readonly id: InboxId; readonly sessionKey: SessionKey; readonly position: number }
   /** Seen before. `sameContent` is false when one event id was used for two different messages. */
@@ -116,6 +130,17 @@ export type Receipt =
       readonly retryAfterMs?: number;
     };
 
-/** `ignored`: the message is not for the gateway, or its sender may not know that there is one; say nothing. */
+/**
+ * `ignored`: the message is not for the gateway, or its sender may not know that there is one; say nothing. `no_such_answer`: it was meant as
+ * an answer, and is none of the possible ones.
+ */
 export type RefusedBecause =
-  "empty" | "too_long" | "session_full" | "gateway_full" | "stopping" | "unknown_agent" | "not_allowed" | "ignored";
+  | "empty"
+  | "too_long"
+  | "session_full"
+  | "gateway_full"
+  | "stopping"
+  | "unknown_agent"
+  | "not_allowed"
+  | "ignored"
+  | "no_such_answer";

@@ -32,6 +32,15 @@ export interface InboundMessage {
   readonly receivedAt: number;
   /** What made it begin; absent: somebody said it. */
   readonly origin?: MessageOrigin;
+  /** From a channel that shows questions: new words that may answer one. Not stored. */
+  readonly answering?: AnsweringWords;
+}
+
+export interface AnsweringWords {
+  /** The message that it replies to, as its platform numbers it; null: it replies to none. */
+  readonly to: string | null;
+  /** What was said, without what the channel put around it. */
+  readonly text: string;
 }
 
 export type MessageOrigin = "chat" | "cron" | "heartbeat" | "webhook" | "delegate";

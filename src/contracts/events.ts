@@ -3,6 +3,7 @@ import type { JobRun } from "./automation/job.ts";
 import type { OutboundMessage, ToolStatus, TranscriptItem, TurnOutcome, Usage } from "./chat.ts";
 import type { InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
+import type { QuestionNews } from "./channels/question.ts";
 import type { ApprovalNews } from "./tools/approval.ts";
 
 export interface GatewayEvents {
@@ -29,6 +30,8 @@ export interface GatewayEvents {
   };
   /** The owner is asked about a call, and later: how that ended. */
   approval: ApprovalNews;
+  /** A person is asked something by a running turn, and later: how that ended. */
+  question: QuestionNews;
   /** A call was turned away, on whichever path it came; nothing ran. */
   tool_refused: ToolExecution;
   /** A tool begins, tells of its progress, ends; on whichever path it was called. What it was given and said is in the record, not here. */
@@ -107,6 +110,7 @@ export const CLIENT_EVENTS = [
   "turn.ended",
   "cron.run",
   "approval",
+  "question",
   "status",
 ] as const satisfies readonly EventName[];
 export type ClientEventName = (typeof CLIENT_EVENTS)[number];

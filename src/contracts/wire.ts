@@ -2,6 +2,7 @@
 import type { Job, JobRun, JobSpec } from "./automation/job.ts";
 import type { JobsStatus } from "./automation/jobs.ts";
 import type { LimitState } from "./budget/budget.ts";
+import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
@@ -82,6 +83,10 @@ export interface WireMethods {
   "approvals.list": { params: Record<string, never>; result: { items: readonly PendingApproval[] } };
   /** `not_found`: the question is not open any more. */
   "approvals.decide": { params: { id: string; decision: ApprovalDecision }; result: { decision: ApprovalDecision } };
+  /** What running turns want to know from people, oldest first. */
+  "questions.list": { params: Record<string, never>; result: { items: readonly OpenQuestion[] } };
+  /** `answer`: one of the options, words, or true and false; null: none. `not_found`: the question is over. */
+  "questions.answer": { params: { id: string; answer: string | boolean | null }; result: { said: string } };
   subscribe: { params: { events: readonly string[]; sinceSeq?: number }; result: { seq: number } };
   status: { params: Record<string, never>; result: GatewayStatus };
 }

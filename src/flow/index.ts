@@ -7,3 +7,5 @@ export { createDelegations } from "./delegation/delegations.ts";
 export { createLiveTurns } from "./live-turns.ts";
 export { createTakeBack } from "./take-back.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";
+export { createQuestions } from "./questions/questions.ts";
+export { takeAnswers } from "./questions/take-answers.ts";

@@ -18,6 +18,7 @@ import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { turnRoutes } from "./routes/turns.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
+import { questionRoutes } from "./tools/question-routes.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
 
 export interface TableDeps extends HttpDeps {
@@ -44,6 +45,7 @@ export function routeTable(
     ...mediaRoutes(deps, deps.links, limits),
     ...outboxRoutes(deps),
     ...approvalRoutes(deps),
+    ...questionRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
     ...hookRoutes(deps),

@@ -5,6 +5,7 @@ import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
+import type { Questions } from "../contracts/channels/question.ts";
 import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
 import type { LiveTurns, TakeBack } from "../contracts/flow.ts";
@@ -35,6 +36,7 @@ export interface HttpDeps {
   readonly budget: Pick<Budget, "today" | "limits">;
   readonly tools: ToolDoor;
   readonly approvals: Pick<Approvals, "pending" | "decide">;
+  readonly questions: Pick<Questions, "pending" | "answer">;
   readonly receiver: Receiver;
   readonly live: LiveTurns;
   readonly takeBack: TakeBack;

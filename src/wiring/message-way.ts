@@ -12,11 +12,12 @@ import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
+import type { Questions } from "../contracts/channels/question.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { startOutbox } from "../delivery/index.ts";
 import { createDesk } from "./desk.ts";
-import { createLiveTurns, createReceiver } from "../flow/index.ts";
+import { createLiveTurns, createReceiver, takeAnswers } from "../flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
@@ -35,6 +36,7 @@ export interface MessageWayParts extends GatewayDeps {
   readonly jobs: JobDesk;
   readonly approvals: Approvals;
   readonly budget: Budget;
+  readonly questions: Questions;
   /** Built later. */
   status(): GatewayStatus;
 }
@@ -61,11 +63,12 @@ export async function openMessageWay(
   const router = createRouter(config, doors, grants.current);
   const received = createReceiver({ log, events, queue, channels, router }, () => config().queue, stopping);
   const receiver: Receiver = tellReceived({ hooks }, received);
+  const chats = takeAnswers({ router, commands, questions: parts.questions }, receiver);
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...parts, store: store.outbox, channels });
   const arriving = inboundFiles(parts, options, config);
-  const wayIn = { ...parts, router, receiver, pairing, commands, files: arriving };
+  const wayIn = { ...parts, router, receiver: chats, pairing, commands, files: arriving };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });
   const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
-  return { ...inside, receiver, pairing, arriving, models: desk.models, grants: grants.current };
+  return { ...inside, receiver, chats, pairing, arriving, models: desk.models, grants: grants.current };
 }

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { agentProfiles, createAgentTokens, createSkillShelf, profileKey } from "../agents/index.ts";
 import { builtinPlugins } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
-import type { Receiver } from "../contracts/channel.ts";
+import type { Channel, Receiver } from "../contracts/channel.ts";
+import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
-import { backgroundEndMessage } from "../flow/index.ts";
+import { createPoster } from "../delivery/index.ts";
+import { backgroundEndMessage, createQuestions } from "../flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import type { PluginsOptions } from "../plugins/index.ts";
@@ -25,9 +27,12 @@ import {
 export interface ToolSideDeps extends GatewayDeps {
   readonly events: Events;
   readonly hooks: Hooks;
-  readonly record: Pick<Store, "toolCalls" | "approvals">;
+  readonly record: Pick<Store, "toolCalls" | "approvals" | "outbox">;
   /** Where the end of a background tool is told; made later than the tools. */
   receiver(): Receiver;
+  /** Where people are asked; made later as well. */
+  channels(): { get(id: string): Channel | undefined };
+  outbox(): Outbox;
 }
 
 export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => Config) {
@@ -42,7 +47,10 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
     "retention of tool calls",
     startRetention({ ...deps, store: { prune } }, () => config().tools.keepDays),
   );
-  return { registry, tools, approvals, agentTokens: createAgentTokens(deps), skills: createSkillShelf() };
+  const poster = createPoster({ ...deps, store: deps.record.outbox, outbox: { wake: () => deps.outbox().wake() } });
+  const asking = createQuestions({ ...deps, poster }, () => config().tools.questions);
+  const skills = createSkillShelf();
+  return { registry, tools, approvals, questions: asking, agentTokens: createAgentTokens(deps), skills };
 }
 
 /** Read for every call, so a changed file counts from the next one on. */

@@ -3,7 +3,7 @@
 import { createPlatforms, type PlatformEntry, type Platforms } from "../channels/index.ts";
 import { agentProfiles, agentWorkspace } from "../agents/index.ts";
 import type { Config, Environment } from "../config/index.ts";
-import type { Receiver } from "../contracts/channel.ts";
+import type { ChatReceiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { Commands } from "../contracts/command.ts";
@@ -35,11 +35,12 @@ export interface WayInParts {
   readonly events: Events;
   readonly store: Store;
   readonly router: Router;
-  readonly receiver: Receiver;
+  readonly receiver: ChatReceiver;
   readonly pairing: Pairing;
   readonly commands: Commands;
   readonly files: InboundFiles;
   readonly approvals: Approvals;
+  readonly questions: PlatformDeps["questions"];
 }
 
 export interface WayInOptions {
@@ -71,7 +72,8 @@ export function inboundFiles(
 export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms {
   const { clock, ids, log, events, store, commands, files } = parts;
   const deps: PlatformDeps = {
-    ...{ clock, ids, log, events, facts: store.channelFacts, approvals: parts.approvals, files },
+    ...{ clock, ids, log, events, facts: store.channelFacts, files },
+    ...{ approvals: parts.approvals, questions: parts.questions },
     door: createDoor(parts),
     commands: (role) => commands.list(role),
   };

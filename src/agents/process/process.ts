@@ -77,13 +77,13 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     const because = garbled !== null ? "garbled" : asked ? "stopped" : "exited";
     return { because, code: child.signalCode ? null : code, detail };
   };
-  const { request, send, onEvent, onDialog, onExtensionError } = wire;
+  const { request, send, onEvent, onDialog, onNote, onExtensionError } = wire;
   const ended = finish();
   const stopAndEnd = async (urgent: boolean): Promise<void> => {
     await stop(urgent);
     await ended; // whoever stops it may rely on everything being tidied up
   };
-  const talk = { request, send, onEvent, onDialog, onExtensionError };
+  const talk = { request, send, onEvent, onDialog, onNote, onExtensionError };
   return { pid: child.pid, identity, ended, onEnded: endListeners(ended), stop: stopAndEnd, ...talk };
 }
 

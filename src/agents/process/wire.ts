@@ -2,7 +2,8 @@
 import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
 import { createLineSplitter } from "../../kit/jsonl.ts";
 import type { Log } from "../../kit/log.ts";
-import { type Fields, MAX_LINE_BYTES, type PiEvent, type PiRecord, parseRecord } from "../talk/protocol.ts";
+import type { ChatNote } from "../../contracts/channels/question.ts";
+import { type Asks, type Fields, MAX_LINE_BYTES, type PiEvent, type PiRecord, parseRecord } from "../talk/protocol.ts";
 
 const MAX_STRAY_LINES = 200;
 
@@ -12,6 +13,8 @@ export interface Dialog {
   readonly id: string;
   readonly title: string;
   readonly body: string;
+  /** The same as a question to a person. */
+  readonly asks?: Asks;
 }
 
 /** What others may do with a pipe. */
@@ -22,6 +25,7 @@ export interface Talk {
   send(record: Fields): void;
   onEvent(listener: (event: PiEvent) => void): Disposable;
   onDialog(servant: (dialog: Dialog) => void): void;
+  onNote(listener: (note: ChatNote) => void): void;
   onExtensionError(listener: (error: string) => void): void;
 }
 
@@ -42,6 +46,7 @@ export function createWire(log: Log, ends: WireEnds): Wire {
   const listeners = new Set<(event: PiEvent) => void>();
   const counts = { stray: 0, unknown: 0 };
   let servant: (dialog: Dialog) => void = () => undefined;
+  let noted: (note: ChatNote) => void = () => undefined;
   let extensionError: (error: string) => void = () => undefined;
   let closed: { readonly reason: unknown } | null = null;
   let sequence = 0;
@@ -55,6 +60,8 @@ export function createWire(log: Log, ends: WireEnds): Wire {
         return;
       case "dialog":
         return servant(record);
+      case "note":
+        return noted(record.note);
       case "extension_error":
         log.warn("the bridge reported an error", { where: record.where });
         return extensionError(record.error);
@@ -89,6 +96,9 @@ export function createWire(log: Log, ends: WireEnds): Wire {
     },
     onDialog: (given) => {
       servant = given;
+    },
+    onNote: (given) => {
+      noted = given;
     },
     onExtensionError: (given) => {
       extensionError = given;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Config, Environment } from "../../config/index.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Events } from "../../contracts/events.ts";
+import type { Questions } from "../../contracts/channels/question.ts";
 import type { ToolGate } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
@@ -29,6 +30,8 @@ export interface StartDeps {
   readonly log: Log;
   readonly events: Events;
   readonly tools: ToolGate;
+  /** Without it extensions can ask nobody. */
+  readonly questions?: Pick<Questions, "ask" | "tell">;
   /** How scripts inside an agent call the gateway; absent: they cannot. */
   readonly reach?: AgentReach;
 }

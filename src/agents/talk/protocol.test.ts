@@ -155,11 +155,37 @@ describe("a line from the agent", () => {
     [
       "that asks something is a dialog",
       '{"type":"extension_ui_request","id":"u","method":"input","title":"t","placeholder":"p"}',
-      { kind: "dialog", id: "u", title: "t", body: "p" },
+      { kind: "dialog", id: "u", title: "t", body: "p", asks: { kind: "input", title: "t", placeholder: "p" } },
     ],
     [
-      "that only notifies is a sign of life",
-      '{"type":"extension_ui_request","id":"u","method":"notify"}',
+      "that offers a choice says which, and how long it waits",
+      '{"type":"extension_ui_request","id":"u","method":"select","title":"t","options":["a","b"],"timeout":5000}',
+      {
+        ...{ kind: "dialog", id: "u", title: "t", body: "" },
+        asks: { kind: "select", title: "t", options: ["a", "b"], timeoutMs: 5_000 },
+      },
+    ],
+    [
+      "that wants a yes says what for",
+      '{"type":"extension_ui_request","id":"u","method":"confirm","title":"t","message":"m"}',
+      { ...{ kind: "dialog", id: "u", title: "t", body: "" }, asks: { kind: "confirm", title: "t", text: "m" } },
+    ],
+    [
+      "that opens an editor wants words, and says which are there",
+      '{"type":"extension_ui_request","id":"u","method":"editor","title":"t","prefill":"p"}',
+      {
+        ...{ kind: "dialog", id: "u", title: "t", body: "" },
+        asks: { kind: "input", title: "t", prefill: "p", many: true },
+      },
+    ],
+    [
+      "that notifies is a note",
+      '{"type":"extension_ui_request","id":"u","method":"notify","message":"m","notifyType":"warning"}',
+      { kind: "note", note: { text: "m", level: "warning" } },
+    ],
+    [
+      "that decorates a terminal is a sign of life",
+      '{"type":"extension_ui_request","id":"u","method":"setStatus","statusKey":"k","statusText":"s"}',
       { kind: "event", event: { type: "alive" } },
     ],
     [

@@ -1,4 +1,5 @@
 /** pi's records, checked and reduced to what the gateway uses. The only file that knows pi's words; records it does not know become `unknown`. */
+import type { ChatNote, ChatQuestion } from "../../contracts/channels/question.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { parseJson } from "../../kit/json.ts";
 
@@ -10,11 +11,16 @@ export type PiRecord =
   | { readonly kind: "response"; readonly id: string; readonly ok: false; readonly error: string }
   | { readonly kind: "event"; readonly event: PiEvent }
   /** A dialog of an extension; ours carry tool calls. */
-  | { readonly kind: "dialog"; readonly id: string; readonly title: string; readonly body: string }
+  | { readonly kind: "dialog"; readonly id: string; readonly title: string; readonly body: string; readonly asks: Asks }
+  /** Something an extension tells people, without waiting for an answer. */
+  | { readonly kind: "note"; readonly note: ChatNote }
   | { readonly kind: "extension_error"; readonly where: string; readonly error: string }
   | { readonly kind: "unknown"; readonly type: string }
   /** Not a record at all, such as the output of a careless library. */
   | { readonly kind: "stray" };
+
+/** A dialog as a question to a person. */
+export type Asks = ChatQuestion & { readonly timeoutMs?: number };
 
 export type PiEvent =
   /** Known, and of interest only as a sign of life. */
@@ -114,11 +120,40 @@ function toResponse(record: Fields): PiRecord {
   return { kind: "response", id, ok: true, data: isFields(record.data) ? record.data : {} };
 }
 
-/** Only dialogs wait for an answer; notices and the like are signs of life. */
+/** Only dialogs wait for an answer. What an extension would put around a terminal (status, widget, title) has no place in a chat. */
 function toDialog(record: Fields): PiRecord {
-  const asks = ["select", "confirm", "input", "editor"].includes(text(record.method));
+  if (record.method === "notify") return toNote(record);
+  const asks = toQuestion(record);
   if (!asks || text(record.id) === "") return ALIVE;
-  return { kind: "dialog", id: text(record.id), title: text(record.title), body: text(record.placeholder) };
+  const patience = count(record.timeout) > 0 ? { timeoutMs: count(record.timeout) } : {};
+  return {
+    kind: "dialog",
+    id: text(record.id),
+    title: text(record.title),
+    body: text(record.placeholder),
+    asks: { ...asks, ...patience },
+  };
+}
+
+function toNote({ message, notifyType }: Fields): PiRecord {
+  const level = notifyType === "warning" || notifyType === "error" ? notifyType : "info";
+  return { kind: "note", note: { text: text(message), level } };
+}
+
+function toQuestion({ method, title, message, options, placeholder, prefill }: Fields): ChatQuestion | null {
+  const asked = { title: text(title) };
+  switch (method) {
+    case "select":
+      return { kind: "select", ...asked, options: Array.isArray(options) ? options.map(text) : [] };
+    case "confirm":
+      return { kind: "confirm", ...asked, text: text(message) };
+    case "input":
+      return { kind: "input", ...asked, placeholder: text(placeholder) };
+    case "editor":
+      return { kind: "input", ...asked, prefill: text(prefill), many: true };
+    default:
+      return null;
+  }
 }
 
 function toEvent(type: string, record: Fields): PiEvent | null {

@@ -45,6 +45,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     onDialog: (servant) => {
       ask = servant;
     },
+    onNote: () => undefined,
     onExtensionError: (listener) => {
       bridgeFails = listener;
     },

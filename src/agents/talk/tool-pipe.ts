@@ -10,6 +10,7 @@ import type { AgentToken } from "../tools/agent-tokens.ts";
 import { createOffering } from "../tools/offering.ts";
 import { createOwnCalls, type OwnEnd } from "../tools/own-calls.ts";
 import { ownToolsFor, type ToolProfile } from "../tools/own-tools.ts";
+import { type Asking, type AskingDeps, createAsking } from "./asking.ts";
 import { type Fields, isFields, text } from "./protocol.ts";
 import type { Dialog } from "../process/wire.ts";
 
@@ -32,6 +33,8 @@ export interface ToolPipe {
   began(call: AgentCall): void;
   /** pi no longer waits for this call. */
   ended(callId: string, end: OwnEnd): void;
+  /** Questions of other extensions, which are for people. */
+  readonly asking: Pick<Asking, "listen" | "hush" | "lastAsked">;
 }
 
 export interface ToolPipeOptions {
@@ -46,7 +49,7 @@ export interface ToolPipeOptions {
   readonly token?: AgentToken;
 }
 
-interface Deps {
+interface Deps extends AskingDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly tools: ToolGate;
@@ -83,6 +86,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   const serving: Serving = { running: new Map(), unasked: new Map(), caller: null };
   const { running } = serving;
   const ownCalls = createOwnCalls(deps, { workspace: options.workspace, readable: options.readable ?? [] });
+  const asking = createAsking(deps);
 
   const order = (body: unknown): Fields => ({
     type: "prompt",
@@ -104,10 +108,11 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   };
   const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
 
-  const answer = async ({ title, body }: Dialog): Promise<Answer> => {
+  const answer = async (dialog: Dialog): Promise<Answer> => {
+    const { title, body } = dialog;
     if (title === CALL_TITLE) return begin(deps, serving, body, { path: "pipe", work: call });
     if (title === ADMIT_TITLE) return begin(deps, serving, body, { path: "pi", work: admit });
-    if (title !== RESULT_TITLE) return { cancelled: true }; // there is nobody to ask
+    if (title !== RESULT_TITLE) return asking.ask(dialog);
     const ended = parseEnd(body);
     if (!ended) return refuse("The result could not be read.");
     return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
@@ -115,8 +120,10 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   process.onDialog((dialog) => {
     void answer(dialog).then((value) => process.send({ type: "extension_ui_response", id: dialog.id, ...value }));
   });
+  process.onNote(asking.tell);
 
   return {
+    asking,
     push: async (to, signal) => (bridge === "off" ? undefined : offering.push(to, signal)),
     serve(context) {
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
@@ -124,6 +131,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       serving.unasked.clear();
       ownCalls.endAll();
       serving.caller = context;
+      asking.serve(context);
       options.token?.serve(context);
       offering.follow(context);
     },

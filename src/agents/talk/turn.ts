@@ -90,7 +90,7 @@ export function startTurn(
   const watch = (): void => {
     signal.addEventListener("abort", stopped, { once: true });
     void begin().catch(() => undefined); // the process ended, or the turn did; both are handled where they are noticed
-    const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : clock.elapsed() - lastSign);
+    const quietMs = (): number => (run.toolsRunning() > 0 ? 0 : quietFor(clock, lastSign, agent));
     onSilence({ ...options, clock, quietMs }, () => halt(silent(options.silenceMs)), finished.signal);
   };
   if (signal.aborted) finish({ because: "stopped" }, true);
@@ -107,8 +107,15 @@ function endBadly({ log }: TurnDeps, { process }: ReadyAgent): void {
   void process.stop(true);
 }
 
-/** A tool that has just come or gone counts from the first request on. */
+/** A person who was asked something takes their time, like a tool. */
+function quietFor(clock: Clock, lastSign: number, { pipe }: ReadyAgent): number {
+  return clock.elapsed() - Math.max(lastSign, pipe.asking.lastAsked());
+}
+
+/** A tool that has just come or gone counts from the first request on. People can be asked until the turn is over. */
 async function ask({ process, pipe, templates }: ReadyAgent, input: PromptInput, signal: AbortSignal) {
+  pipe.asking.listen();
+  signal.addEventListener("abort", pipe.asking.hush, { once: true });
   await pipe.settled();
   return process.request({ type: "prompt", ...inputFields(input, templates) }, signal);
 }
@@ -136,10 +143,11 @@ function onSilence({ clock, quietMs, silenceMs }: Watched, act: () => void, over
 /** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. */
 async function stopPolitely(
   { clock, steering }: TurnDeps & { readonly steering: Steering },
-  { process }: ReadyAgent,
+  { process, pipe }: ReadyAgent,
   accepted: Promise<void>,
   finished: AbortSignal,
 ): Promise<boolean> {
+  pipe.asking.hush(); // or pi would wait for a person before it stops
   using limit = clock.deadline(ABORT_MS, () => new Error("the abort was not answered"));
   try {
     await orAborted(accepted, limit.signal);

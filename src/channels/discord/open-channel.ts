@@ -8,6 +8,7 @@ import { createSeen } from "./inbound/seen.ts";
 import { callbackOf } from "./interactions/callback.ts";
 import { createInteractions, type Interactions } from "./interactions/interactions.ts";
 import { registerMenu } from "./interactions/menu.ts";
+import { createQuestionBoard } from "./interactions/question-board.ts";
 import { startQuestions } from "./interactions/questions.ts";
 import { createReplays } from "./interactions/replays.ts";
 import { discordWebhook } from "./interactions/webhook.ts";
@@ -77,9 +78,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
   const sending = { ...deps, api, previews };
   const sent = new Map<string, string>();
   return {
-    id: CHANNEL,
-    account: ACCOUNT,
-    canRefuse: false,
+    ...{ id: CHANNEL, account: ACCOUNT, canRefuse: false },
     repeat: "deduplicated",
     dedupeMs: DEDUPE_MS,
     async send(part, signal) {
@@ -89,6 +88,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     },
     ready: () => link.health().ok,
     health: () => link.health(),
+    questions: createQuestionBoard({ ...deps, api }, stopping.signal),
     ...discordActions({ api, me: () => self.me, numberOf: (id) => sent.get(id) ?? id }),
     ...(settings.publicKey === undefined
       ? {}

@@ -1,7 +1,7 @@
 /** One bot, connected: what arrives goes to the door, what is said goes out, and its health says how it is doing. Stops without a trace. */
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { OpenChannel, PlatformDeps, Webhook } from "../../contracts/channels/platform.ts";
-import type { ChatAsker } from "../../contracts/channels/question.ts";
+import type { QuestionBoard } from "../../contracts/channels/question.ts";
 import type { InboxId, Role } from "../../contracts/ids.ts";
 import { type BotApi, openBotApi } from "./api/bot-api.ts";
 import { createChatRests } from "./api/chat-rests.ts";
@@ -12,7 +12,8 @@ import { createAlbums } from "./inbound/albums.ts";
 import type { Arrived, Me } from "./inbound/arrived.ts";
 import { createIntake } from "./inbound/intake.ts";
 import { pollUpdates } from "./inbound/poller.ts";
-import { createQuestions, type Questions } from "./inbound/questions.ts";
+import { createQuestionBoard } from "./inbound/question-board.ts";
+import { createQuestions } from "./inbound/questions.ts";
 import { createLink, type Link } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
 import { type LiveDeps, startLive } from "./outbound/live.ts";
@@ -23,13 +24,11 @@ import { serveWebhook, webhookOf } from "./webhook-mode.ts";
 
 export const CHANNEL = "telegram";
 
-export interface TelegramChannel extends OpenChannel, ChatAsker {}
-
 const CONNECT_PAUSE_MS = 5_000;
 const MAX_CONNECT_PAUSE_MS = 60_000;
 
 /** Begins to connect, and does not wait for it: a bot that cannot connect is one whose health says so. */
-export async function openAccount(deps: PlatformDeps, settings: AccountSettings): Promise<TelegramChannel> {
+export async function openAccount(deps: PlatformDeps, settings: AccountSettings): Promise<OpenChannel> {
   const { clock, ids, events } = deps;
   const log = deps.log.child({ channel: CHANNEL, account: settings.account });
   const stopping = new AbortController();
@@ -39,7 +38,9 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const rests = createChatRests({ clock });
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
   const tasks = createTasks();
-  const questions = createQuestions({ ids, log, api, facts, approvals: deps.approvals }, signal);
+  const asking = { log, api, questions: deps.questions };
+  const questions = createQuestions({ ...asking, ids, facts, approvals: deps.approvals }, signal);
+  const board = createQuestionBoard(asking, signal);
   const tick: LiveDeps["tick"] = (turnId, to) => {
     for (const question of deps.approvals.pending())
       if (question.turnId === turnId) tasks.add(questions.approval(question, to));
@@ -59,7 +60,6 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
       albums: () => albums,
       here: () => ({ channel: CHANNEL, account: settings.account, me: me ?? { id: 0, username: "" } }),
       press: questions.press,
-      answers: questions.words,
     },
     settings,
   );
@@ -78,7 +78,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   const running = run().catch((error: unknown) => log.error("telegram account ended", { error }));
 
-  return asChannel({ api, link, settings, questions, webhook, connected: () => me !== null }, signal, {
+  return asChannel({ api, link, settings, board, webhook, connected: () => me !== null }, signal, {
     send: (part, until) =>
       sendPart({ api, rests, facts, files: deps.files, previews: live }, part, AbortSignal.any([until, signal])),
     async [Symbol.asyncDispose]() {
@@ -94,16 +94,16 @@ interface Parts {
   readonly api: BotApi;
   readonly link: Link;
   readonly settings: AccountSettings;
-  readonly questions: Questions;
+  readonly board: QuestionBoard;
   readonly webhook: Webhook | null;
   connected(): boolean;
 }
 
 function asChannel(
-  { api, link, settings, questions, webhook, connected }: Parts,
+  { api, link, settings, board, webhook, connected }: Parts,
   signal: AbortSignal,
-  own: Pick<TelegramChannel, "send" | typeof Symbol.asyncDispose>,
-): TelegramChannel {
+  own: Pick<OpenChannel, "send" | typeof Symbol.asyncDispose>,
+): OpenChannel {
   return {
     ...actionsOf(api),
     ...own,
@@ -114,7 +114,7 @@ function asChannel(
     whenLost: "resend",
     ready: () => connected() && link.canSend(),
     health: () => link.health(),
-    ask: (to, of, question, until) => questions.ask(to, of, question, AbortSignal.any([until, signal])),
+    questions: { ...board, show: (asked, until) => board.show(asked, AbortSignal.any([until, signal])) },
     ...(webhook
       ? { webhook: { path: webhook.path, handle: guarded(webhook, () => connected() && !signal.aborted) } }
       : {}),

@@ -1,5 +1,6 @@
 /** The channel of the page (`webchat`) and of the HTTP API (`api`): the same translation under two names. */
 import type { Channel } from "../../contracts/channel.ts";
+import type { ShownQuestion } from "../../contracts/channels/question.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
 import { type AbilityDeps, takeReaction, webChatAbilities } from "./abilities.ts";
@@ -18,6 +19,10 @@ export interface WebChatDeps {
   readonly record?: Omit<AbilityDeps, "events">;
 }
 
+/** The page shows questions by itself, from events, and programs ask for them: there is nothing to send, and nothing to take back. */
+const NO_LIMITS = { maxButtons: Number.MAX_SAFE_INTEGER, maxLabelChars: Number.MAX_SAFE_INTEGER };
+const SHOWN: ShownQuestion = { messageId: null, close: async () => undefined };
+
 export function createWebChat(deps: WebChatDeps, id: "webchat" | "api"): WebChat {
   return {
     ...(deps.record ? webChatAbilities({ ...deps.record, events: deps.events }) : {}),
@@ -31,6 +36,7 @@ export function createWebChat(deps: WebChatDeps, id: "webchat" | "api"): WebChat
       deps.events.emit("message", { sessionKey: part.sessionKey, item: toTranscriptItem(part) });
       return {};
     },
+    questions: { ...NO_LIMITS, show: async () => SHOWN },
     ready: () => true,
     health: () => ({ ok: true, detail: "served by the gateway itself" }),
   };

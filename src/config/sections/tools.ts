@@ -110,6 +110,16 @@ export const ToolsSection = Type.Object(
       },
       { ...closed, description: "Which calls wait for the owner's word." },
     ),
+    questions: Type.Object(
+      {
+        waitMs: duration(
+          300_000,
+          1_000,
+          "How long a question of an agent's extension waits for the person it is for; a shorter time that the extension sets counts instead. The time of its turn (agent.timeoutMs) goes on meanwhile.",
+        ),
+      },
+      { ...closed, description: "What extensions ask people in the middle of a turn." },
+    ),
     maxPerSession: Type.Integer({
       default: 16,
       minimum: 1,

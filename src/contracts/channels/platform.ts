@@ -3,9 +3,10 @@
  * Its library is loaded when it is opened, not before.
  */
 import type { Approvals } from "../tools/approval.ts";
-import type { Channel, Receipt } from "../channel.ts";
+import type { Channel, ChatReceiver } from "../channel.ts";
 import type { ChatAddress, InboundMessage, MediaRef } from "../chat.ts";
 import type { Events } from "../events.ts";
+import type { Questions } from "./question.ts";
 import type { Principal, Role, SessionKey, TurnId } from "../ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -50,6 +51,8 @@ export interface PlatformDeps {
   readonly files: InboundFiles;
   readonly facts: ChannelFacts;
   readonly approvals: Approvals;
+  /** For presses of buttons under questions; words come in by the door. */
+  readonly questions: Pick<Questions, "answer">;
   /** For menus: the same commands everywhere. */
   commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
 }
@@ -64,7 +67,7 @@ export interface Door {
     arrival: Arrival,
   ): Promise<{ readonly kind: "come"; readonly role: Role } | { readonly kind: "stay"; readonly say: string | null }>;
   /** Stored when it resolves; then the platform may be told "received". Decides once more. */
-  receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt>;
+  receive: ChatReceiver["receive"];
 }
 
 export type Arrival = Pick<InboundMessage, "address" | "scope" | "place" | "sender" | "mentioned"> & {

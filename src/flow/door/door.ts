@@ -1,5 +1,5 @@
 /** The way in for channels that bring people nobody signed in: who may come is decided before any work, and once more when it is stored. */
-import type { Receiver } from "../../contracts/channel.ts";
+import type { ChatReceiver } from "../../contracts/channel.ts";
 import type { Pairing } from "../../contracts/channels/pairing.ts";
 import type { Arrival, Door } from "../../contracts/channels/platform.ts";
 import { GatewayError } from "../../contracts/errors.ts";
@@ -11,7 +11,7 @@ export interface DoorDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly router: Router;
-  readonly receiver: Receiver;
+  readonly receiver: ChatReceiver;
   readonly pairing: Pick<Pairing, "ask">;
 }
 

@@ -46,6 +46,7 @@ const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   unknown_agent: "invalid_params",
   not_allowed: "forbidden",
   ignored: "forbidden",
+  no_such_answer: "invalid_params",
 };
 
 export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, agent?: string): SessionPlace {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { API_SESSION, type HttpWorld, PNG, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
 
 const problem = async (response: Response): Promise<Record<string, unknown>> => ({
@@ -231,6 +231,10 @@ describe("a streamed answer", () => {
     bus.emit("turn.delta", { ...turn("in_9"), text: "someone else's" });
     bus.emit("turn.tool", { ...turn("in_1"), callId: "c1", tool: "clock", status: "running", input: { private: 1 } });
     bus.emit("turn.tool", { ...turn("in_1"), callId: "c1", tool: "clock", status: "success", ms: 4 });
+    const question = { kind: "confirm", title: "Sure?" } as const;
+    const asked = { question, principal: "operator" as Principal, askedAt: 1, expiresAt: 2, end: null };
+    bus.emit("question", { ...turn("in_1"), ...asked, id: "q1" });
+    bus.emit("question", { ...turn("in_9"), ...asked, id: "q9" });
     bus.emit("turn.delta", { ...turn("in_1"), text: "lo" });
     world.endTurn(id("in_1"), { content: "hello" });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -239,6 +243,7 @@ describe("a streamed answer", () => {
       ["delta", { text: "hel" }],
       ["tool", { callId: "c1", tool: "clock", status: "running" }],
       ["tool", { callId: "c1", tool: "clock", status: "success", ms: 4 }],
+      ["question", { id: "q1", question, expiresAt: 2, end: null }],
       ["delta", { text: "lo" }],
       ["done", expect.objectContaining({ content: "hello", turnId: "turn_in_1" })],
     ]);

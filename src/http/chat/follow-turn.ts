@@ -1,4 +1,5 @@
 /** Watches one session until the turn of one message has ended. Subscribes before the message is handed in, so that nothing is missed. */
+import type { QuestionNews } from "../../contracts/channels/question.ts";
 import type { Events, GatewayEvents } from "../../contracts/events.ts";
 import type { LiveTurns } from "../../contracts/flow.ts";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
@@ -14,6 +15,7 @@ export interface TurnFollower extends Disposable {
 
 export type TurnProgress =
   | { readonly event: "delta"; readonly data: { readonly text: string } }
+  | { readonly event: "question"; readonly data: Pick<QuestionNews, "id" | "question" | "expiresAt" | "end"> }
   | {
       readonly event: "tool";
       readonly data: { readonly callId: string; readonly tool: string; readonly status: string; readonly ms?: number };
@@ -22,7 +24,8 @@ export type TurnProgress =
 type Seen =
   | { readonly event: "turn.started"; readonly data: GatewayEvents["turn.started" | "turn.joined"] }
   | { readonly event: "turn.delta"; readonly data: GatewayEvents["turn.delta"] }
-  | { readonly event: "turn.tool"; readonly data: GatewayEvents["turn.tool"] };
+  | { readonly event: "turn.tool"; readonly data: GatewayEvents["turn.tool"] }
+  | { readonly event: "question"; readonly data: QuestionNews };
 
 /** Kept only while the receipt is awaited. Past this, progress is lost but never the result. */
 const MAX_EARLY_EVENTS = 10_000;
@@ -54,6 +57,7 @@ export function followTurn(
     deps.events.on("turn.joined", (data) => see({ event: "turn.started", data })), // from here on it is the same
     deps.events.on("turn.delta", (data) => see({ event: "turn.delta", data })),
     deps.events.on("turn.tool", (data) => see({ event: "turn.tool", data })),
+    deps.events.on("question", (data) => see({ event: "question", data })),
     deps.events.on("turn.ended", (data) => {
       if (data.sessionKey !== sessionKey) return;
       const before = ended;
@@ -91,6 +95,10 @@ export function followTurn(
 
 function progressOf(seen: Exclude<Seen, { event: "turn.started" }>): TurnProgress {
   if (seen.event === "turn.delta") return { event: "delta", data: { text: seen.data.text } };
+  if (seen.event === "question") {
+    const { id, question, expiresAt, end } = seen.data;
+    return { event: "question", data: { id, question, expiresAt, end } };
+  }
   return { event: "tool", data: toolData(seen.data) };
 }
 

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
+import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "../automation/cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS } from "../chat/accept-message.ts";
@@ -11,6 +12,7 @@ import type { MediaLinks } from "../access/media-links.ts";
 import { keyToRead, pageOf, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
+import { questionMethods } from "../tools/questions.ts";
 import { callTool, createCallReader, readOrTurnAway } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
@@ -74,6 +76,14 @@ async function abort(deps: MethodDeps, session: string): Promise<Result<"chat.ab
   return { aborted: deps.live.abort(await keyToRead(deps, session)) };
 }
 
+const principalOf = (socket: Socket): Principal => socket.data.identity.principal;
+
+/** Those with a file of their own. */
+const furtherMethods = (deps: HttpDeps) => ({
+  ...cronMethods(deps, principalOf),
+  ...questionMethods(deps, principalOf),
+});
+
 export function createMethods(
   deps: MethodDeps,
   limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
@@ -93,8 +103,8 @@ export function createMethods(
   const methods: Record<keyof WireMethods, Method> = {
     "chat.send": method<"chat.send">(params.send, send),
     "chat.steer": method<"chat.steer">(params.steer, (said, socket) => send({ ...said, steer: true }, socket)),
-    "chat.cancel": method<"chat.cancel">(params.cancel, ({ id }, socket) =>
-      cancelMessage(deps, id, socket.data.identity.principal),
+    "chat.cancel": method<"chat.cancel">(params.cancel, (it, socket) =>
+      cancelMessage(deps, it.id, principalOf(socket)),
     ),
     "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
       editMessage(deps, { id, text, maxChars: limits.maxMessageChars }, socket.data.identity.principal),
@@ -133,7 +143,7 @@ export function createMethods(
       return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
     }),
     status: method<"status">(params.nothing, () => deps.status()),
-    ...cronMethods(deps, (asked) => asked.data.identity.principal),
+    ...furtherMethods(deps),
   };
   const byName = new Map<string, Method>(Object.entries(methods));
   return {

@@ -8,12 +8,20 @@ export interface ToolLine {
   readonly ms?: number;
 }
 
+/** Something a person was asked in the middle of a turn. */
+export interface AskedLine {
+  readonly asked: string;
+  readonly end: string;
+}
+
+export type TurnLine = ToolLine | AskedLine;
+
 const MAX_TEXT_CHARS = 50_000;
 const MAX_NAME_CHARS = 100;
 
 export function turnEntry(
   record: GatewayEvents["turn.recorded"],
-  tools: readonly ToolLine[],
+  lines: readonly TurnLine[],
   scrub: (text: string) => string,
 ): string {
   const name = (text: string) => visible(scrub(text)).slice(0, MAX_NAME_CHARS);
@@ -25,8 +33,10 @@ export function turnEntry(
       ...(attachments.length > 0 ? [`Attached: ${attachments.map(name).join(", ")}`] : []),
     ].join("\n\n"),
   );
-  const used = tools.map(
-    (line) => `- \`${name(line.tool)}\` ${line.status}${line.ms === undefined ? "" : `, ${Math.round(line.ms)} ms`}`,
+  const used = lines.map((line) =>
+    "asked" in line
+      ? `- asked \`${name(line.asked)}\`: ${name(line.end)}`
+      : `- \`${name(line.tool)}\` ${line.status}${line.ms === undefined ? "" : `, ${Math.round(line.ms)} ms`}`,
   );
   const answered = record.reply.map(
     ({ kind, text }) => `**${kind === "notice" ? "Gateway" : "Assistant"}**\n\n${quoted(text, scrub)}`,

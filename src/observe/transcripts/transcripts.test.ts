@@ -92,6 +92,20 @@ describe("a transcript", () => {
     );
   });
 
+  test("says what a person was asked in the middle of a turn, and how that ended, and nothing of an open question", async () => {
+    await using fx = await world();
+    const asked = {
+      ...{ sessionKey: KEY, turnId: TURN, principal: "telegram:user:42" as Principal, askedAt: 1, expiresAt: 2 },
+      question: { kind: "confirm", title: "Sure?\n## 2020" },
+    } as const;
+    const ended = { how: "cancelled", by: null, because: "Nobody is there to be asked." } as const;
+    fx.events.emit("question", { ...asked, id: "q1", end: null });
+    fx.events.emit("question", { ...asked, id: "q1", end: ended });
+    fx.events.emit("question", { ...asked, id: "q2", end: null });
+    await fx.say(turn("please"));
+    expect(fx.read().match(/^- .*$/gm)).toEqual(["- asked `Sure?\\u000a## 2020`: Nobody is there to be asked."]);
+  });
+
   test("is private, one file per session, and goes on where it was", async () => {
     await using fx = await world();
     await fx.say(turn("one"));

@@ -9,7 +9,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import { dayOf } from "../log-files.ts";
 import { visible } from "../visible.ts";
-import { type ToolLine, turnEntry } from "./entry.ts";
+import { type TurnLine, turnEntry } from "./entry.ts";
 import {
   fileNames,
   makeFolder,
@@ -109,6 +109,7 @@ export function startTranscripts(
   const listening = [
     deps.events.on("turn.started", ({ turnId }) => tools.forget(turnId)),
     deps.events.on("turn.tool", (data) => tools.note(data)),
+    deps.events.on("question", (news) => tools.asked(news)),
     deps.events.on("turn.recorded", record),
   ];
   return {
@@ -163,20 +164,22 @@ function joined(batch: readonly Waiting[]): readonly Waiting[] {
 
 interface ToolLines {
   note(data: GatewayEvents["turn.tool"]): void;
+  /** What a person was asked, once it has an end. */
+  asked(news: GatewayEvents["question"]): void;
   /** Another attempt begins: what the last one called did not lead to the answer. */
   forget(turnId: TurnId): void;
-  take(turnId: TurnId): readonly ToolLine[];
+  take(turnId: TurnId): readonly TurnLine[];
 }
 
 /** What tools did in turns that have not ended. Bounded: of too many turns the oldest, of too many calls the latest are left out. */
 function createToolLines(): ToolLines {
-  const byTurn = new Map<TurnId, Map<string, ToolLine>>();
-  const linesOf = (turnId: TurnId): Map<string, ToolLine> => {
+  const byTurn = new Map<TurnId, Map<string, TurnLine>>();
+  const linesOf = (turnId: TurnId): Map<string, TurnLine> => {
     const known = byTurn.get(turnId);
     if (known) return known;
     const [oldest] = byTurn.keys();
     if (byTurn.size >= MAX_TURNS && oldest !== undefined) byTurn.delete(oldest);
-    const fresh = new Map<string, ToolLine>();
+    const fresh = new Map<string, TurnLine>();
     byTurn.set(turnId, fresh);
     return fresh;
   };
@@ -185,6 +188,10 @@ function createToolLines(): ToolLines {
       const lines = linesOf(turnId);
       if (!lines.has(callId) && lines.size >= MAX_TOOLS) return;
       lines.set(callId, { tool, status, ...(ms === undefined ? {} : { ms }) });
+    },
+    asked({ id, turnId, question, end }) {
+      const lines = linesOf(turnId);
+      if (end && lines.size < MAX_TOOLS) lines.set(id, { asked: question.title, end: end.because });
     },
     forget: (turnId) => void byTurn.delete(turnId),
     take(turnId) {

@@ -2,6 +2,7 @@
 import type { ChatAddress, InboundMessage } from "../../contracts/chat.ts";
 import type { Receipt } from "../../contracts/channel.ts";
 import type { Arrival, ChannelFacts, InboundFiles, PlatformDeps } from "../../contracts/channels/platform.ts";
+import type { AnswerVerdict } from "../../contracts/channels/question.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
@@ -31,6 +32,9 @@ export interface ChannelBench extends AsyncDisposable {
   readonly decided: string[];
   /** Questions that wait for an owner. */
   readonly questions: PendingApproval[];
+  /** Presses under questions of running turns, as `id at by role`; each is answered with `verdict`. */
+  readonly pressed: string[];
+  verdict: AnswerVerdict;
   /** From now on nothing is stored, until it is let go. */
   hold(): void;
   letGo(): void;
@@ -60,8 +64,9 @@ export async function channelBench(): Promise<ChannelBench> {
   const events = createEvents({ log });
   const state: DoorState = { held: null, failing: false, waiting: 0, count: 0 };
   const lists = { arrivals: [] as Arrival[], stored: [] as InboundMessage[], fetched: [] as string[] };
+  const asked = { pressed: [] as string[], verdict: { kind: "taken", say: "Thank you." } as AnswerVerdict };
   const answers = { decided: [] as string[], questions: [] as PendingApproval[] };
-  const bench = Object.assign({ role: "owner" as Role }, lists, answers, { strangers: new Map() });
+  const bench = Object.assign({ role: "owner" as Role }, lists, answers, asked, { strangers: new Map() });
   const door: PlatformDeps["door"] = {
     async look(arrival) {
       bench.arrivals.push(arrival);
@@ -76,6 +81,12 @@ export async function channelBench(): Promise<ChannelBench> {
     ...{ clock, ids, log, events, door, facts },
     files: filesOf(real.store, bench, { clock, ids }),
     approvals: approvalsOf(bench),
+    questions: {
+      answer(id, given, { principal, role }) {
+        bench.pressed.push(`${id} ${given.kind === "press" ? given.at : given.kind} ${principal} ${role}`);
+        return bench.verdict;
+      },
+    },
     commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
   };
   return Object.assign(bench, { deps, clock, log, store: real.store }, holding(state), {

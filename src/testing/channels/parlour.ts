@@ -86,7 +86,8 @@ async function take(deps: PlatformDeps, update: ParlourUpdate, service: Parlour,
     attachments: [],
     receivedAt: deps.clock.now(),
   };
-  await deps.door.receive(message, signal);
+  const receipt = await deps.door.receive(message, signal);
+  if (receipt.kind === "refused" && receipt.say !== "") await service.post(update.chat, receipt.say, signal);
 }
 
 // ── outbound: a stored part → calls of the platform ─────────────────────────────────────────────────────────────────────────────

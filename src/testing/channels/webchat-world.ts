@@ -1,4 +1,5 @@
 /** WebChat as the channel contract sees it: its platform is a page that is connected to the real port. */
+import type { Receiver } from "../../contracts/channel.ts";
 import { createWebChat } from "../../channels/webchat/index.ts";
 import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { Principal } from "../../contracts/ids.ts";
@@ -21,8 +22,9 @@ export async function webChatWorld(): Promise<ChannelWorld> {
   const channel = createWebChat({ events, record: { clock: bench.clock, store: bench.store } }, "webchat");
   const base = startHttpWorld();
   const stream = createClientStream({ events }, { epoch: 1 });
+  const receiver = bench.deps.door as Receiver; // nothing answers questions on this bench
   const http = openHttp(
-    { ...base.deps, events, stream, webchat: channel, store: bench.store, receiver: bench.deps.door },
+    { ...base.deps, events, stream, webchat: channel, store: bench.store, receiver },
     {
       ...{ port: 0, hostname: "127.0.0.1", allowedHosts: [], trustedProxies: [] },
       ...{ auth: { token: secret(TOKEN), password: null }, mediaKey: new Uint8Array(KEY_BYTES) },

@@ -7,6 +7,7 @@ import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { systemClock } from "../../kit/clock.ts";
 import type { ChannelBench } from "../channels/channel-bench.ts";
+import { askingPromises, type FakeButtons } from "./asking-contract.ts";
 
 export interface ChannelWorld extends AsyncDisposable {
   readonly bench: ChannelBench;
@@ -39,6 +40,8 @@ export interface FakePlatform {
   calls(): readonly string[];
   /** Until it is told `null`. `limited` asks for a pause of LIMITED_MS; `cut` does what it was asked, and breaks off before it says so. */
   misbehave(trouble: Trouble | null): void;
+  /** Questions with buttons; absent: there are none there. */
+  readonly buttons?: FakeButtons;
   /** Open connections of the channel; null: it has none of its own. */
   connections(): number | null;
 }
@@ -71,7 +74,7 @@ const STEP_REAL_MS = 10;
 const LONG_WORDS = 3_000;
 const NEVER = new AbortController().signal;
 
-type Promising = (title: string, check: (world: ChannelWorld) => Promise<void>) => void;
+export type Promising = (title: string, check: (world: ChannelWorld) => Promise<void>) => void;
 
 export function channelContract(name: string, open: () => Promise<ChannelWorld>): void {
   describe(`the channel ${name}`, () => {
@@ -88,6 +91,7 @@ export function channelContract(name: string, open: () => Promise<ChannelWorld>)
     strangerPromises(promise);
     outboundPromises(promise);
     abilityPromises(promise);
+    askingPromises(promise, eventually);
     lifePromises(promise);
   });
 }

@@ -4,6 +4,7 @@ import type { ChannelFacts, OpenChannel, PlatformDeps } from "../../contracts/ch
 import type { Principal } from "../../contracts/ids.ts";
 import { secret } from "../../kit/secret.ts";
 import { type ChannelBench, channelBench } from "../channels/channel-bench.ts";
+import type { FakeButtons } from "../contracts/asking-contract.ts";
 import {
   type ChannelWorld,
   eventually,
@@ -152,6 +153,7 @@ function platformOf(fake: FakeDiscord, done: ReadonlySet<string>): FakePlatform 
       fake.gateway.beSilent(trouble === "silent");
       fake.rest.misbehave(trouble === "silent" ? null : trouble);
     },
+    buttons: buttonsIn(fake),
     connections: () => fake.gateway.connections(),
   };
 }
@@ -159,6 +161,34 @@ function platformOf(fake: FakeDiscord, done: ReadonlySet<string>): FakePlatform 
 /** Reading what was missed and telling the menu is nothing that people notice. */
 function noticed(method: string, path: string): boolean {
   return !path.endsWith("/commands") && !(method === "GET" && path.endsWith("/messages"));
+}
+
+interface Row {
+  readonly components: readonly { readonly label: string; readonly custom_id: string }[];
+}
+
+function buttonsIn(fake: FakeDiscord): FakeButtons {
+  const now = () =>
+    fake.state
+      .messages(PLACES.dm)
+      .flatMap(({ id, components }) =>
+        (components as readonly Row[]).flatMap((row) => row.components.map((button) => ({ ...button, under: id }))),
+      );
+  const seen = new Map<string, ReturnType<typeof now>[number]>();
+  return {
+    labels: () => now().map(({ label }) => label),
+    async press(label, by) {
+      for (const button of now()) seen.set(button.label, button);
+      const { custom_id: custom = "", under = "" } = seen.get(label) ?? {};
+      const { event, payload } = pressed(fake, { channel: PLACES.dm, by, custom, under });
+      fake.gateway.dispatch(event, payload);
+    },
+    async reply(messageId, text) {
+      const more = { type: 19, message_reference: { message_id: messageId } };
+      const message = fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: text, more });
+      fake.gateway.dispatch("MESSAGE_CREATE", fake.state.asEvent(message));
+    },
+  };
 }
 
 interface Happened {

@@ -29,6 +29,9 @@ const MAX_CHARS = 2_000;
 const MAX_FILES = 10;
 const MAX_NONCE_CHARS = 25;
 const MAX_PAGE = 100;
+const MAX_ROWS = 5;
+const MAX_ROW_BUTTONS = 5;
+const MAX_LABEL_CHARS = 80;
 const AUTHOR = { id: BOT.id, username: BOT.name, bot: true };
 
 const error = (status: number, code: number, message: string): Answer => ({ status, json: { message, code } });
@@ -91,10 +94,35 @@ function badContent(body: Body, files: readonly FakeFile[]): Answer | null {
   return null;
 }
 
+interface Component {
+  readonly components?: readonly { readonly label?: string; readonly custom_id?: string }[];
+}
+
+/** At most five rows of one to five buttons, each with a short label and a name of its own. */
+function badComponents(given: unknown): Answer | null {
+  const rows = (given ?? []) as readonly Component[];
+  const buttons = rows.flatMap(({ components = [] }) => components);
+  const names = new Set(buttons.map(({ custom_id: name = "" }) => name));
+  const fits =
+    rows.length <= MAX_ROWS &&
+    rows.every(({ components = [] }) => components.length > 0 && components.length <= MAX_ROW_BUTTONS) &&
+    buttons.every(
+      ({ label = "", custom_id: name = "" }) => isBetween(label, MAX_LABEL_CHARS) && isBetween(name, 100),
+    ) &&
+    names.size === buttons.length;
+  return fits ? null : error(400, 50035, "Invalid Form Body");
+}
+
+function isBetween(text: string, max: number): boolean {
+  return text.length > 0 && text.length <= max;
+}
+
 function create(asked: Asked): Answer {
   return inChannel(({ state, call, body }, channel) => {
     const bad = badContent(body, call.files);
     if (bad) return bad;
+    const wrong = badComponents(body["components"]);
+    if (wrong) return wrong;
     const nonce = body["nonce"] === undefined ? null : String(body["nonce"]);
     if (nonce !== null && nonce.length > MAX_NONCE_CHARS) return error(400, 50035, "Invalid Form Body");
     const known = nonce !== null && body["enforce_nonce"] === true ? state.knownNonce(BOT.id, nonce) : null;

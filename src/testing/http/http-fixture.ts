@@ -104,6 +104,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
       gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), turnedAway: () => undefined },
       list: () => [],
     },
+    questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
     approvals: { pending: () => [], decide: async () => "unknown" },
     agentTokens: { resolve: () => null, known: () => false },
     plugins: { list: () => [], notices: () => [], route: () => null },

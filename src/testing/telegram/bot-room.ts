@@ -11,6 +11,8 @@ export interface ShownMessage {
   readonly replyTo?: number;
   readonly file?: { readonly field: string; readonly name: string; readonly bytes: Uint8Array };
   buttons: readonly { readonly text: string; readonly data: string }[];
+  /** It asks for a reply; Telegram lets nobody change such a message. */
+  readonly wantsReply: boolean;
   /** Texts it had before. */
   readonly before: string[];
   reactions: readonly string[];
@@ -96,6 +98,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
       ...(reply ? { replyTo: reply.message_id } : {}),
       ...(file ? { file } : {}),
       buttons: buttonsOf(fields),
+      wantsReply: parsed<{ force_reply?: boolean }>(fields.reply_markup)?.force_reply === true,
       before: [],
       reactions: [],
       pinned: false,
@@ -137,6 +140,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
         case "editMessageText": {
           const message = find(fields);
           if (!message) return bad("message to edit not found");
+          if (message.wantsReply) return bad("message can't be edited");
           const text = String(fields.text ?? "");
           const entities = parsed<readonly ShownEntity[]>(fields.entities) ?? [];
           const fault = faultOf(text, entities);

@@ -2,11 +2,11 @@
 import { createTelegram } from "../../channels/telegram/index.ts";
 import type { TelegramConfig } from "../../config/index.ts";
 import type { OpenChannel } from "../../contracts/channels/platform.ts";
-import type { ChatAsker } from "../../contracts/channels/question.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { secret } from "../../kit/secret.ts";
 import { channelBench } from "../channels/channel-bench.ts";
+import type { FakeButtons } from "../contracts/asking-contract.ts";
 import { type ChannelWorld, LIMITED_MS, type PlatformUpdate, type Trouble } from "../contracts/channel-contract.ts";
 import type { BotRoom, Fields } from "./bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "./fake-bot-api.ts";
@@ -23,11 +23,11 @@ const FOR_LONG = 1_000;
 export interface TelegramWorld extends ChannelWorld {
   readonly api: FakeBotApi;
   readonly room: BotRoom;
-  readonly channel: OpenChannel & ChatAsker;
+  readonly channel: OpenChannel;
   /** An update of this shape arrives. Returns its id. */
   happens(update: Fields): number;
   /** Opens the account again on the same facts, as after a restart. */
-  reopen(): Promise<OpenChannel & ChatAsker>;
+  reopen(): Promise<OpenChannel>;
 }
 
 const USUAL: TelegramConfig = {
@@ -59,7 +59,7 @@ export async function telegramWorld(more: Partial<TelegramConfig> = {}): Promise
     if (!first) throw new Error("no account");
     const asked = api.count("getUpdates");
     await api.until(() => api.count("getUpdates") > asked || config.mode === "webhook");
-    return first as OpenChannel & ChatAsker;
+    return first;
   };
   const channel = await open();
   const opened: AsyncDisposable[] = [channel];
@@ -96,6 +96,7 @@ export async function telegramWorld(more: Partial<TelegramConfig> = {}): Promise
         api.behave();
         if (trouble) for (const method of ALL_METHODS) api.misbehave(method, faultFor(trouble, hung.promise), FOR_LONG);
       },
+      buttons: buttonsIn(room, (update) => api.push(TOKEN, update)),
       connections: () => api.connections(),
     },
     close: async () => channel[Symbol.asyncDispose](),
@@ -112,6 +113,28 @@ const principal = ({ id }: Person): Principal => `telegram:user:${id}` as Princi
 
 export function textsIn(room: BotRoom, chat: number): readonly string[] {
   return room.messages.filter((one) => one.chat === String(chat) && !one.deleted).map(({ text }) => text);
+}
+
+function buttonsIn(room: BotRoom, push: (update: Fields) => void): FakeButtons {
+  const now = () => room.messages.flatMap(({ id, buttons }) => buttons.map((button) => ({ ...button, id })));
+  const seen = new Map<string, ReturnType<typeof now>[number]>();
+  let presses = 0;
+  const here = { id: FRIEND.id, type: "private" };
+  return {
+    labels: () => now().map(({ text }) => text),
+    async press(label, by) {
+      for (const button of now()) seen.set(button.text, button);
+      const { id = 0, data = "" } = seen.get(label) ?? {};
+      const update = pressed({ by: PEOPLE[by], messageId: id }, data, `button-${++presses}`);
+      const query = update["callback_query"] as Fields;
+      const message = { ...(query["message"] as Fields), chat: here }; // the same chat, whoever presses
+      push({ callback_query: { ...query, message } });
+    },
+    async reply(messageId, text) {
+      const answered = { message_id: Number(messageId), text: "?", from: { id: room.id, is_bot: true } };
+      push(said({ by: FRIEND, text, messageId: room.nextMessageId(), more: { reply_to_message: answered } }));
+    },
+  };
 }
 
 function toUpdate({ kind, by, where, text }: PlatformUpdate, room: BotRoom): Fields {

@@ -4,7 +4,7 @@
  */
 import type { API } from "@discordjs/core";
 import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
-import type { Receipt } from "../../../contracts/channel.ts";
+import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { failureOf } from "../outbound/failure.ts";
 import type { Previews } from "../outbound/preview.ts";
@@ -144,8 +144,10 @@ async function untilStored(
   deps: IntakeWork,
   { translated, kind }: ToStore,
   signal: AbortSignal,
-): Promise<Receipt | null> {
-  const { message } = translated;
+): Promise<Receipt | AnswerReceipt | null> {
+  const { message: fresh } = translated;
+  const { answering: _answering, ...told } = fresh;
+  const message = kind === "edit" ? told : fresh; // a change of what was said before answers nothing
   const { address, scope, sender, mentioned } = message;
   const place = message.place === undefined ? {} : { place: message.place };
   const seenBy = await retrying(

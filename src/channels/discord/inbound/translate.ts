@@ -48,6 +48,7 @@ export function translate(said: SaidMessage, { me, address, guild }: TranslateCo
       text,
       mentioned: scope === "dm" || isMentioned(said, me),
       ...(guild === null ? {} : { place: guild }),
+      ...(forwarded.length > 0 ? {} : { answering: { to: said.message_reference?.message_id ?? null, text } }),
     },
     attachments,
     voice: ((said.flags ?? 0) & VOICE_FLAG) !== 0,

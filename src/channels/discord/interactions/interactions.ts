@@ -1,19 +1,21 @@
 /**
- * Slash commands and buttons, whichever way they come. A command is a message; a button is an owner's answer to a question. Both pass the
+ * Slash commands and buttons, whichever way they come. A command is a message; a button is an answer to a question. Both pass the
  * door under the name of whoever used them, and each counts once.
  */
 import type { APIInteraction } from "discord-api-types/v10";
 import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { Answerer } from "../../../contracts/channels/question.ts";
 import type { Role } from "../../../contracts/ids.ts";
 import type { Places } from "../inbound/places.ts";
 import { fingerprintOf, senderOf } from "../inbound/translate.ts";
 import type { Previews } from "../outbound/preview.ts";
 import { readButton, settledText } from "./buttons.ts";
 import { ARGUMENT } from "./menu.ts";
+import { type PressedAnswer, readPress } from "./question-board.ts";
 import type { Replays } from "./replays.ts";
 
-export interface InteractionDeps extends Pick<PlatformDeps, "clock" | "log" | "door" | "approvals"> {
+export interface InteractionDeps extends Pick<PlatformDeps, "clock" | "log" | "door" | "approvals" | "questions"> {
   readonly places: Places;
   readonly replays: Replays;
   readonly previews: Pick<Previews, "expect">;
@@ -29,6 +31,8 @@ export type InteractionAnswer =
   | { readonly kind: "whisper"; readonly text: string }
   /** The message the button is under says this from now on, without buttons. */
   | { readonly kind: "replace"; readonly text: string }
+  /** It counts; what is shown changes by itself. */
+  | { readonly kind: "noted" }
   | { readonly kind: "busy" };
 
 export interface Interactions {
@@ -112,6 +116,8 @@ async function press(
   role: Role,
 ): Promise<InteractionAnswer> {
   if (interaction.type !== TYPE.component) return NOTHING;
+  const asked = readPress(interaction.data.custom_id);
+  if (asked) return answerAsked(deps, asked, { ...from.sender, role, at: from.address });
   const pressed = readButton(interaction.data.custom_id);
   if (!pressed) return NOTHING;
   if (role !== "owner") return { kind: "whisper", text: "Only an owner can decide that." };
@@ -124,4 +130,10 @@ async function press(
     by: from.sender.principal,
   });
   return { kind: "replace", text: settledText(pressed.decision, from.sender.name) };
+}
+
+function answerAsked({ questions }: InteractionDeps, { id, at }: PressedAnswer, by: Answerer): InteractionAnswer {
+  const verdict = questions.answer(id, { kind: "press", at }, by);
+  if (verdict.kind === "taken") return { kind: "noted" };
+  return verdict.because === "over" ? { kind: "replace", text: verdict.say } : { kind: "whisper", text: verdict.say };
 }

@@ -1,6 +1,6 @@
 /** Telegram update → what happened, by whom, where. Pure. Null for what we do not speak. Names are for display; ids decide. */
 import type { Message, Update, User } from "grammy/types";
-import type { ChatAddress } from "../../../contracts/chat.ts";
+import type { AnsweringWords, ChatAddress } from "../../../contracts/chat.ts";
 import type { Arrival } from "../../../contracts/channels/platform.ts";
 import type { Principal } from "../../../contracts/ids.ts";
 import { type FileSpec, filesOf } from "./files.ts";
@@ -20,8 +20,8 @@ export interface Arrived extends Arrival {
   /** Several messages that were sent as one. */
   readonly album: string | null;
   readonly press: Press | null;
-  /** The message of ours that this one answers. */
-  readonly answers: number | null;
+  /** As an answer to a question of ours. Null: it cannot be one. */
+  readonly answering: AnsweringWords | null;
 }
 
 export interface Press {
@@ -51,7 +51,7 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
       files: [],
       album: null,
       press: { callbackId: press.id, data: press.data },
-      answers: null,
+      answering: null,
     };
   }
   const message = update.message ?? update.edited_message;
@@ -70,8 +70,12 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
     files,
     album: edited ? null : (message.media_group_id ?? null),
     press: null,
-    answers: message.reply_to_message?.from?.id === here.me.id ? message.reply_to_message.message_id : null,
+    answering: edited || message.forward_origin ? null : { to: repliedTo(message), text: said.own },
   };
+}
+
+function repliedTo({ reply_to_message: answered }: Message): string | null {
+  return answered ? String(answered.message_id) : null;
 }
 
 interface InChat {

@@ -27,8 +27,6 @@ export interface IntakeDeps {
   /** It is stored, under this id. */
   accepted(arrived: Arrived, id: InboxId, role: Role): void;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
-  /** True: it answers a question of ours, and is no message. */
-  answers(arrived: Arrived): Promise<boolean>;
 }
 
 export interface Intake {
@@ -69,7 +67,6 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
         return true;
       }
       await deps.albums().flush(address.chat);
-      if (await deps.answers(arrived)) return true;
       return store(deps, { arrived, role: answer.role, mediaMaxMb: limits.mediaMaxMb }, signal);
     },
     async takeAlbum(pieces, signal) {
@@ -103,8 +100,10 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
     ...{ eventId: String(updateId), address, scope, sender, mentioned, text, attachments },
     fingerprint: digest(JSON.stringify([arrived.text, arrived.files.map(({ name, bytes }) => [name, bytes])])),
     receivedAt: deps.clock.now(),
+    ...(arrived.answering ? { answering: arrived.answering } : {}),
   };
   const receipt = await deps.door.receive(message, signal);
+  if (receipt.kind === "answered") return true;
   if (receipt.kind !== "refused") {
     if (receipt.kind === "queued") for (const { tell } of kept) if (tell !== null) await deps.say(arrived, tell);
     deps.accepted(arrived, receipt.id, role);

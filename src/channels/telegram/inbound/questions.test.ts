@@ -1,9 +1,10 @@
 /** Buttons: who may press them, what a press does, and that a copied, repeated or foreign press does nothing. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { AskedQuestion } from "../../../contracts/channels/question.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
-import { FRIEND, OTHER, type Person, pressed, said } from "../../../testing/telegram/people.ts";
+import { changed, FRIEND, OTHER, type Person, pressed, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 
 setDefaultTimeout(30_000); // real connections on a busy machine
@@ -135,56 +136,102 @@ describe("a call that waits for an owner", () => {
 
 describe("a question of a running turn", () => {
   const to = { channel: "telegram", account: "default", chat: String(FRIEND.id) };
+  const asked = { id: "abcdefgh12345678", to, of: friend, sessionKey, text: "Which one?", labels: ["tea", "coffee"] };
+  const show = (world: TelegramWorld, more: Partial<AskedQuestion> = {}) => {
+    const { questions } = world.channel;
+    if (!questions) throw new Error("this channel shows no questions");
+    return questions.show({ ...asked, ...more }, NEVER);
+  };
 
-  test("with choices is answered by a button of the person it is for", async () => {
+  test("has a button for each choice, which says who pressed it and is small enough for Telegram", async () => {
     await using world = await telegramWorld();
     world.bench.role = "member";
-    const answer = world.channel.ask(
-      to,
-      friend,
-      { kind: "select", title: "Which one?", options: ["tea", "coffee"] },
-      NEVER,
-    );
-    await eventually("it is shown", () => buttonsOf(world).length === 2);
-    const data = dataOf(world, "coffee");
+    const labels = Array.from({ length: world.channel.questions?.maxButtons ?? 0 }, (_, at) => `choice ${at}`);
+    const shown = await show(world, { labels });
+    const data = buttonsOf(world).map((button) => button.data);
+    expect(buttonsOf(world).map(({ text }) => text)).toEqual(labels);
+    expect(data.every((one) => Buffer.byteLength(one) <= 64 && !one.includes("choice"))).toBe(true);
+    expect(await press(world, OTHER, dataOf(world, "choice 3"))).toBe("Thank you.");
+    expect(world.bench.pressed).toEqual([`${asked.id} 3 telegram:user:${OTHER.id} member`]);
+    await shown.close({ answered: true, words: "Answered: choice 3" });
+    expect(world.room.messages.map(({ text, buttons }) => [text, buttons])).toEqual([
+      ["Which one?\n\nAnswered: choice 3", []],
+    ]);
+  });
+
+  test("keeps its buttons when the press does not count, and loses them when it is over", async () => {
+    await using world = await telegramWorld();
+    await show(world);
+    const data = dataOf(world, "tea");
+    world.bench.verdict = { kind: "refused", because: "not_yours", say: "This question is for somebody else." };
     expect(await press(world, OTHER, data)).toBe("This question is for somebody else.");
-    expect(await press(world, FRIEND, data)).toBe("coffee");
-    expect(await answer).toEqual({ kind: "chosen", option: "coffee" });
-    expect(await press(world, FRIEND, data)).toBe("This question is no longer open.");
+    expect(buttonsOf(world)).toHaveLength(2);
+    world.bench.verdict = { kind: "refused", because: "over", say: "This question is over." };
+    expect(await press(world, FRIEND, data)).toBe("This question is over.");
+    await eventually("the buttons are gone", () => buttonsOf(world).length === 0);
   });
 
-  test("that wants a yes is answered by yes or no", async () => {
+  test("is not answered when a stranger presses", async () => {
     await using world = await telegramWorld();
-    const answer = world.channel.ask(to, friend, { kind: "confirm", title: "Sure?", text: "It is final." }, NEVER);
-    await eventually("it is shown", () => buttonsOf(world).length === 2);
-    expect(world.room.messages[0]?.text).toBe("Sure?\nIt is final.");
-    await press(world, FRIEND, dataOf(world, "No"));
-    expect(await answer).toEqual({ kind: "confirmed", yes: false });
+    await show(world);
+    world.bench.strangers.set(world.platform.people.stranger, null);
+    const messageId = withButtons(world)?.id ?? 0;
+    world.happens(pressed({ by: { id: 33, first_name: "S" }, messageId }, dataOf(world, "tea"), "press-q"));
+    await eventually("it is let go", () => world.api.waiting(TOKEN).length === 0);
+    expect([world.bench.pressed, world.room.answers]).toEqual([[], []]);
   });
 
-  test("that wants words takes the answer to it, which is no message to the agent", async () => {
+  test("that wants words asks for a reply, and what is said says which message it replies to", async () => {
     await using world = await telegramWorld();
-    const answer = world.channel.ask(to, friend, { kind: "input", title: "Your name?" }, NEVER);
-    await eventually("it is shown", () => world.room.messages.length === 1);
-    const asked = world.room.messages[0];
-    await eventually("the call has its answer", () => world.api.connections() <= 1); // the poll is left
+    const shown = await show(world, { labels: [], text: "Your name?" });
+    const call = world.api.calls.findLast(({ method }) => method === "sendMessage");
+    expect(call?.fields.reply_markup).toEqual({ force_reply: true });
     const reply = {
-      reply_to_message: { message_id: asked?.id, text: asked?.text, from: { id: world.room.id, is_bot: true } },
+      reply_to_message: {
+        ...{ message_id: Number(shown.messageId), text: "Your name?" },
+        from: { id: world.room.id, is_bot: true },
+      },
     };
     world.happens(said({ by: FRIEND, text: "Ann", messageId: 9, more: reply }));
-    expect(await answer).toEqual({ kind: "said", text: "Ann" });
-    await eventually("it is let go", () => world.api.waiting(TOKEN).length === 0);
-    expect(world.bench.stored).toEqual([]);
+    world.happens(said({ by: FRIEND, text: "hello", messageId: 10 }));
+    world.happens(changed({ by: FRIEND, text: "hallo", messageId: 10 }));
+    await eventually("all are taken in", () => world.bench.stored.length === 3);
+    expect(world.bench.stored.map(({ answering }) => answering)).toEqual([
+      { to: shown.messageId, text: "Ann" },
+      { to: null, text: "hello" },
+      undefined, // a change of earlier words
+    ]);
   });
 
-  test("that nobody answers in time has no answer, and its buttons go", async () => {
+  test("that wanted words says that it is over, below it, because such a message cannot be changed", async () => {
     await using world = await telegramWorld();
-    const limit = new AbortController();
-    const answer = world.channel.ask(to, friend, { kind: "confirm", title: "Sure?" }, limit.signal);
-    await eventually("it is shown", () => buttonsOf(world).length === 2);
-    limit.abort(new Error("too late"));
-    expect(await answer).toEqual({ kind: "none" });
-    expect(buttonsOf(world)).toEqual([]);
+    const shown = await show(world, { labels: [], text: "Your name?" });
+    await shown.close({ answered: true, words: "Answered." });
+    await shown.close({ answered: false, words: "This question is over." });
+    expect(world.room.messages.map(({ text, replyTo }) => [text, replyTo])).toEqual([
+      ["Your name?", undefined],
+      ["This question is over.", Number(shown.messageId)],
+    ]);
+  });
+
+  test("that is long is shown whole, with the buttons below its end", async () => {
+    await using world = await telegramWorld();
+    const text = Array.from({ length: 1_200 }, (_, at) => `word${at}`).join(" ");
+    await show(world, { text });
+    const pieces = world.room.messages.map((message) => message.text);
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.join(" ").split(/\s+/)).toEqual(text.split(" "));
+    expect(world.room.messages.map(({ buttons }) => buttons.length > 0)).toEqual(
+      pieces.map((_, at) => at === pieces.length - 1),
+    );
+  });
+
+  test("that cannot be shown says so to whoever asks, and nothing fails when it cannot be taken away", async () => {
+    await using world = await telegramWorld();
+    const shown = await show(world);
+    world.platform.misbehave("gone");
+    await shown.close({ answered: false, words: "This question is over." });
+    await expect(show(world)).rejects.toThrow();
   });
 });
 

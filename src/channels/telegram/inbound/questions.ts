@@ -1,14 +1,11 @@
 /**
- * Questions with buttons: approvals for owners, and choices for the person a turn works for. A button carries a name nobody can guess, which
- * holds for one message in one chat and is used up by the first press that counts.
+ * Questions with buttons: approvals for owners here, those of running turns in question-board.ts. A button carries a name nobody can guess,
+ * which holds for one message in one chat and is used up by the first press that counts.
  */
 import type { ChatAddress } from "../../../contracts/chat.ts";
-import type { ChatAnswer, ChatAsker, ChatQuestion } from "../../../contracts/channels/question.ts";
-import type { Principal, Role } from "../../../contracts/ids.ts";
+import type { Role } from "../../../contracts/ids.ts";
 import type { ApprovalDecision, Approvals, PendingApproval } from "../../../contracts/tools/approval.ts";
-import { type Deferred, deferred, orAborted } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
-import type { Log } from "../../../kit/log.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { AccountFacts } from "../facts.ts";
 import { placeOf } from "../outbound/place.ts";
@@ -16,21 +13,19 @@ import { MAX_TEXT_UNITS } from "../render/render.ts";
 import type { Run } from "../render/runs.ts";
 import { splitRuns } from "../render/split.ts";
 import type { Arrived } from "./arrived.ts";
+import { type BoardDeps, pressAnswer } from "./question-board.ts";
 
-export interface QuestionDeps {
+export interface QuestionDeps extends Pick<BoardDeps, "questions"> {
   readonly ids: Ids;
-  readonly log: Log;
   readonly api: BotApi;
   readonly facts: AccountFacts;
   readonly approvals: Approvals;
 }
 
-export interface Questions extends ChatAsker {
+export interface AccountQuestions {
   /** Shows a call that waits for an owner; once per call. */
   approval(question: PendingApproval, to: ChatAddress): Promise<void>;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
-  /** True: these words answer a question that wanted words. */
-  words(arrived: Arrived): Promise<boolean>;
 }
 
 /** What a button stands for. */
@@ -38,16 +33,7 @@ interface Asked {
   readonly chat: string;
   /** Null until it is known: a press may be faster than the answer to our own call. */
   readonly messageId: string | null;
-  /** Absent: a choice, whose asker waits in this life. */
-  readonly approval?: string;
-}
-
-interface Waiting {
-  readonly of: Principal;
-  readonly chat: string;
-  messageId: string | null;
-  readonly labels: readonly string[];
-  readonly answer: Deferred<number | string>;
+  readonly approval: string;
 }
 
 const NAME_BYTES = 12;
@@ -57,37 +43,14 @@ const DECISIONS: readonly { readonly label: string; readonly decision: ApprovalD
   { label: "Deny", decision: "deny", said: "Denied." },
 ];
 const OVER = "This question is no longer open.";
-const MAX_OPTIONS = 20;
-const MAX_LABEL_CHARS = 60;
 const MAX_TOAST_CHARS = 200;
 const MAX_SHOWN = 1_000;
 const DATA = /^q:([A-Za-z0-9_-]{8,40}):([0-9]{1,2})$/;
 
-/** `life`: of the account. A question that is given up is still shown to its end, so that its buttons can be taken away. */
-export function createQuestions(deps: QuestionDeps, life: AbortSignal): Questions {
-  const waiting = new Map<string, Waiting>();
+/** `life`: of the account. */
+export function createQuestions(deps: QuestionDeps, life: AbortSignal): AccountQuestions {
   const shown = new Set<string>();
-
-  const ask: Questions["ask"] = async (to, of, question, signal) => {
-    const name = deps.ids.secret(NAME_BYTES);
-    const one: Waiting = { of, chat: to.chat, messageId: null, labels: labelsOf(question), answer: deferred() };
-    waiting.set(name, one);
-    try {
-      const runs = [{ text: wordsOf(question), styles: [] }];
-      one.messageId = await postQuestion(deps, to, { name, runs, labels: one.labels }, life);
-      const answer = await orAborted(one.answer.promise, signal).catch(() => null); // nobody answered in time
-      await closeButtons(deps, { chat: to.chat, messageId: one.messageId }, life);
-      return toAnswer(question, answer);
-    } catch (error) {
-      deps.log.warn("question not shown", { error });
-      return { kind: "none" };
-    } finally {
-      waiting.delete(name);
-    }
-  };
-
   return {
-    ask,
     async approval(question, to) {
       if (shown.has(question.id)) return;
       const [oldest] = shown;
@@ -105,9 +68,9 @@ export function createQuestions(deps: QuestionDeps, life: AbortSignal): Question
     async press(arrived, role, signal) {
       const [, name = "", choice = ""] = DATA.exec(arrived.press?.data ?? "") ?? [];
       const here = { chat: arrived.address.chat, messageId: String(arrived.messageId) };
-      const one = waiting.get(name);
-      const said = one
-        ? choose(one, here, { arrived, role, choice })
+      const answered = pressAnswer(deps, arrived, role);
+      const said = answered
+        ? { say: answered.say, close: answered.over }
         : await decide(deps, name, { arrived, role, choice });
       await deps.api
         .call(
@@ -117,16 +80,6 @@ export function createQuestions(deps: QuestionDeps, life: AbortSignal): Question
         )
         .catch(() => undefined); // it is too late to say it; what was decided holds
       if (said.close) await closeButtons(deps, here, signal);
-    },
-    async words(arrived) {
-      if (arrived.answers === null) return false;
-      const one = [...waiting.values()].find(
-        ({ chat, messageId, labels }) =>
-          labels.length === 0 && chat === arrived.address.chat && messageId === String(arrived.answers),
-      );
-      if (!one || arrived.sender.principal !== one.of) return false;
-      one.answer.resolve(arrived.text.replace(/^\[In answer to: [^\n]*\]\n/, ""));
-      return true;
     },
   };
 }
@@ -152,22 +105,12 @@ interface Said {
   readonly close: boolean;
 }
 
-function choose(one: Waiting, here: Shown, { arrived, role, choice }: Pressed): Said {
-  if (!isFor(one, here)) return { say: OVER, close: false };
-  if (arrived.sender.principal !== one.of && role !== "owner")
-    return { say: "This question is for somebody else.", close: false };
-  const label = one.labels[Number(choice)];
-  if (label === undefined) return { say: OVER, close: false };
-  one.answer.resolve(Number(choice));
-  return { say: label, close: false };
-}
-
 async function decide(deps: QuestionDeps, name: string, { arrived, role, choice }: Pressed): Promise<Said> {
   const stored = name === "" ? null : await deps.facts.get(`ask:${name}`);
   const asked = stored === null ? null : (JSON.parse(stored) as Asked); // written above
   const here = { chat: arrived.address.chat, messageId: String(arrived.messageId) };
   const chosen = DECISIONS[Number(choice)];
-  if (!asked?.approval || !isFor(asked, here) || !chosen) return { say: OVER, close: false };
+  if (!asked || !isFor(asked, here) || !chosen) return { say: OVER, close: false };
   if (role !== "owner") return { say: "Only an owner can decide this.", close: false };
   const outcome = await deps.approvals.decide(asked.approval, chosen.decision, arrived.sender.principal);
   await deps.facts.forget(`ask:${name}`);
@@ -188,8 +131,8 @@ async function postQuestion(
   signal: AbortSignal,
 ): Promise<string> {
   const chunks = splitRuns(runs, MAX_TEXT_UNITS);
-  const rows = labels.map((text, at) => [{ text: text.slice(0, MAX_LABEL_CHARS), callback_data: `q:${name}:${at}` }]);
-  const markup = rows.length > 0 ? { inline_keyboard: rows } : { force_reply: true as const, selective: true };
+  const rows = labels.map((text, at) => [{ text, callback_data: `q:${name}:${at}` }]);
+  const markup = { inline_keyboard: rows };
   let last = "";
   for (const [at, chunk] of chunks.entries()) {
     const buttons = at === chunks.length - 1 ? { reply_markup: markup } : {};
@@ -210,10 +153,6 @@ async function closeButtons({ api }: QuestionDeps, { chat, messageId }: Shown, s
     .catch(() => undefined); // they have no effect any more, shown or not
 }
 
-function wordsOf(question: ChatQuestion): string {
-  return question.kind === "confirm" && question.text ? `${question.title}\n${question.text}` : question.title;
-}
-
 function approvalText({ tool, input }: PendingApproval): readonly Run[] {
   return [
     { text: "The assistant asks for permission to use ", styles: [] },
@@ -222,17 +161,4 @@ function approvalText({ tool, input }: PendingApproval): readonly Run[] {
     { text: JSON.stringify(input, null, 2) ?? "nothing", styles: [{ type: "pre", language: "json" }] },
     { text: "\nOnly an owner can decide.", styles: [] },
   ];
-}
-
-function labelsOf(question: ChatQuestion): readonly string[] {
-  if (question.kind === "confirm") return ["Yes", "No"];
-  return question.kind === "select" ? question.options.slice(0, MAX_OPTIONS) : [];
-}
-
-function toAnswer(question: ChatQuestion, answer: number | string | null): ChatAnswer {
-  if (answer === null) return { kind: "none" };
-  if (typeof answer === "string") return { kind: "said", text: answer };
-  if (question.kind === "confirm") return { kind: "confirmed", yes: answer === 0 };
-  const option = question.kind === "select" ? question.options[answer] : undefined;
-  return option === undefined ? { kind: "none" } : { kind: "chosen", option };
 }

@@ -4,6 +4,8 @@ import type { Me } from "./arrived.ts";
 
 export interface Words {
   readonly text: string;
+  /** What its sender wrote, without what it answers or passes on. */
+  readonly own: string;
   /** Telegram says so: by a mention, a command for this bot, or an answer to one of its messages. */
   readonly mentioned: boolean;
 }
@@ -23,6 +25,7 @@ export function wordsOf(message: Message, me: Me): Words | null {
   const parts = command === null ? [passedOn(message), quoted(message), text, ...thingsOf(message)] : [command];
   return {
     text: parts.filter((part) => part !== null && part !== "").join("\n"),
+    own: text,
     mentioned: mentions.length > 0 || answersUs || (command !== null && raw.includes("@")),
   };
 }

@@ -1,0 +1,46 @@
+/** A person's answer to what a running turn wants to know, the same for the API and the socket. */
+import { Type } from "typebox";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { WireMethods } from "../../contracts/wire.ts";
+import { checked } from "../checked.ts";
+import type { HttpDeps } from "../types.ts";
+
+type QuestionMethod = Extract<keyof WireMethods, `questions.${string}`>;
+type Method<S> = (params: unknown, socket: S) => Promise<unknown>;
+
+const MAX_ANSWER_CHARS = 32_000;
+
+export const ANSWER = Type.Union([Type.String({ maxLength: MAX_ANSWER_CHARS }), Type.Boolean(), Type.Null()]);
+
+/** Throws `not_found` for a question that is over, and `invalid_params` for what is no answer to it. */
+export function answerQuestion(
+  { questions }: Pick<HttpDeps, "questions">,
+  { id, answer }: { readonly id: string; readonly answer: string | boolean | null },
+  principal: Principal,
+): { readonly said: string } {
+  // whoever may operate the gateway is its owner
+  const verdict = questions.answer(id, { kind: "value", value: answer }, { principal, role: "owner" });
+  if (verdict.kind === "taken") return { said: verdict.say };
+  if (verdict.because === "unfit") throw new GatewayError("invalid_params", "no such answer", { say: verdict.say });
+  throw new GatewayError("not_found", "no such open question", {
+    say: "This question is over: somebody has answered it, it ran out of time, or its turn has ended.",
+  });
+}
+
+/** For the event socket. */
+export function questionMethods<S>(
+  deps: Pick<HttpDeps, "questions">,
+  principalOf: (socket: S) => Principal,
+): Record<QuestionMethod, Method<S>> {
+  const closed = { additionalProperties: false } as const;
+  const nothing = checked(Type.Object({}, closed));
+  const answered = checked(Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }), answer: ANSWER }, closed));
+  return {
+    async "questions.list"(given) {
+      await nothing.parse(given);
+      return { items: deps.questions.pending() };
+    },
+    "questions.answer": async (given, socket) => answerQuestion(deps, await answered.parse(given), principalOf(socket)),
+  };
+}

@@ -1,0 +1,238 @@
+/** What an extension asks in a whole gateway with real pi: answered by a button, by words, by a program, and by nobody who may not. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { OpenQuestion } from "../src/contracts/channels/question.ts";
+import { systemClock } from "../src/kit/clock.ts";
+import { pressed as pressedOnDiscord } from "../src/testing/discord/discord-world.ts";
+import { type FakeDiscord, startFakeDiscord } from "../src/testing/discord/fake-discord.ts";
+import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../src/testing/discord/fake-people.ts";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
+import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
+import { FRIEND, pressed, said, STRANGER } from "../src/testing/telegram/people.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
+import { agentReady, asked, endpoint, eventually, post, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const TOKEN = "78:telegram-token-of-a-test";
+const HEARTBEAT_MS = 5_000;
+let home: TempHome;
+let provider: FakeProvider;
+let api: FakeBotApi;
+let room: BotRoom;
+let discord: FakeDiscord;
+let gateway: GatewayProcess;
+
+/** `ask_…` makes the model call the extension's tool of that name; then it says what the tool gave it. */
+function startModel(): Promise<FakeProvider> {
+  return startFakeProvider((request) => {
+    const last = request.messages.at(-1);
+    if (last?.role === "tool") return says(`got ${textOf(last.content)}`);
+    const [, name] = /^(ask_\w+)/.exec(asked(request)) ?? [];
+    return name === undefined ? says("hello") : { kind: "tools", calls: [{ name, input: {} }] };
+  });
+}
+
+beforeAll(async () => {
+  home = await tempHome();
+  const extension = join(home.path, "asking.ts");
+  await writeFile(extension, ASKING_EXTENSION);
+  provider = await startModel();
+  api = await startFakeBotApi();
+  room = api.bot(TOKEN);
+  discord = await startFakeDiscord({ now: () => systemClock.now(), heartbeatMs: HEARTBEAT_MS });
+  const base = endpoint(provider);
+  const config = {
+    ...base,
+    agent: { ...base.agent, extensions: [extension], tools: ASKING_TOOLS, pool: { min: 1, max: 4 } },
+    tools: { approvals: { never: ASKING_TOOLS }, origins: { cron: { allow: ASKING_TOOLS } } },
+    roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
+    channels: {
+      telegram: { botToken: TOKEN, apiRoot: api.apiRoot },
+      discord: { token: BOT_TOKEN, apiRoot: discord.apiRoot },
+    },
+  };
+  gateway = await startGatewayProcess({ config });
+  await agentReady(gateway);
+  await eventually(
+    () => discord.gateway.connections(),
+    (count) => count === 1,
+  );
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  for (const one of [discord, api, provider, home]) await one?.[Symbol.asyncDispose]();
+});
+
+const open = async (): Promise<readonly OpenQuestion[]> => {
+  const { items } = (await (await gateway.fetch("/api/questions")).json()) as { items: OpenQuestion[] };
+  return items;
+};
+const openIn = (place: string) =>
+  eventually(
+    async () => (await open()).filter(({ sessionKey }) => sessionKey.includes(place)),
+    (items) => items.length === 1,
+  );
+
+describe("on Telegram", () => {
+  const inChat = () => room.messages.filter(({ chat, deleted }) => chat === String(FRIEND.id) && !deleted);
+  const texts = () => inChat().map(({ text }) => text);
+  const shown = (text: string) =>
+    eventually(
+      () => inChat().findLast((one) => one.text === text),
+      (one) => one !== undefined,
+    );
+  const tell = (text: string, more = {}) =>
+    api.push(TOKEN, said({ by: FRIEND, text, messageId: room.nextMessageId(), more }));
+  const press = (by: typeof FRIEND, messageId: number, data: string, callbackId: string) =>
+    api.push(TOKEN, pressed({ by, messageId }, data, callbackId));
+  const letGo = (update: number) =>
+    eventually(
+      () => api.waiting(TOKEN),
+      (ids) => !ids.includes(update),
+    );
+
+  test("a choice is made by a button, once, and not by a stranger", async () => {
+    tell("ask_choice");
+    const question = await shown("Which one?");
+    const [, coffee] = question?.buttons ?? [];
+    expect(question?.buttons.map(({ text }) => text)).toEqual(["tea", "coffee"]);
+    await letGo(press(STRANGER, question?.id ?? 0, coffee?.data ?? "", "by-stranger"));
+    expect(room.answers).toEqual([]);
+    expect(await openIn("telegram")).toHaveLength(1);
+    press(FRIEND, question?.id ?? 0, coffee?.data ?? "", "by-friend");
+    await shown('got "coffee"');
+    await shown("Which one?\n\nAnswered: coffee");
+    expect(question?.buttons).toEqual([]);
+    press(FRIEND, question?.id ?? 0, coffee?.data ?? "", "late");
+    await eventually(
+      () => room.answers,
+      (answers) => answers.length === 2,
+    );
+    expect(room.answers).toEqual([
+      { id: "by-friend", text: "coffee" },
+      { id: "late", text: "This question is over." },
+    ]);
+  });
+
+  test("words are the next message, which is then no message to the agent", async () => {
+    const before = provider.requests.length;
+    tell("ask_words");
+    await shown("Your name?\n(first and last)");
+    await openIn("telegram");
+    tell("Ann Lee");
+    await shown('got "Ann Lee"');
+    expect(
+      provider.requests
+        .slice(before)
+        .map(asked)
+        .filter((words) => words === "Ann Lee"),
+    ).toEqual([]);
+    expect(provider.requests.length).toBe(before + 2);
+  });
+
+  test("a question goes with its turn when that is stopped, at once, and nobody's process with it", async () => {
+    tell("ask_yes");
+    const question = await shown("Sure?\nIt is final.");
+    const stop = { text: "/stop", entities: [{ type: "bot_command", offset: 0, length: 5 }] };
+    const pids = gateway.stderr().match(/agent did not stop when asked/g);
+    tell("/stop", stop);
+    await shown("Sure?\nIt is final.\n\nThis question is over. The turn that asked has ended.");
+    expect(question?.buttons).toEqual([]);
+    await eventually(texts, (seen) => seen.some((text) => text.includes("Stopped")));
+    expect([gateway.stderr().match(/agent did not stop when asked/g), await open()]).toEqual([pids, []]);
+  });
+
+  test("a note is a message, and what decorates a terminal is nothing", async () => {
+    tell("ask_note");
+    await shown('got "told"');
+    const seen = texts();
+    expect(seen.slice(seen.indexOf("Saved."))).toEqual(["Saved.", 'got "told"']);
+  });
+});
+
+describe("on Discord", () => {
+  const ours = () => discord.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
+  const shown = (content: string) =>
+    eventually(
+      () => ours().findLast((one) => one.content.startsWith(content)),
+      (one) => one !== undefined,
+    );
+
+  test("a yes is given by a component, and not by a stranger", async () => {
+    discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "ask_yes" });
+    const question = await shown("Sure?\nIt is final.");
+    const [yes] = JSON.stringify(question?.components).match(/ask:0:[\w-]+/) ?? [];
+    const press = (by: "friend" | "stranger") => {
+      const { event, payload } = pressedOnDiscord(discord, {
+        ...{ channel: PLACES.dm, by, custom: yes ?? "", under: question?.id ?? "" },
+      });
+      discord.gateway.dispatch(event, payload);
+    };
+    press("stranger");
+    discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "a message in between" });
+    await openIn("discord");
+    press("friend");
+    await shown("got true");
+    await shown("Sure?\nIt is final.\n\nAnswered: Yes");
+    await shown("hello"); // the message in between was one, and has its own turn
+    expect(question?.components).toEqual([]);
+  });
+
+  test("words are a reply or, in a direct chat, the next message", async () => {
+    discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "ask_words" });
+    await shown("Your name?");
+    await openIn("discord");
+    discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "Ben" });
+    await shown('got "Ben"');
+  });
+});
+
+describe("for programs", () => {
+  const answer = (id: string, given: unknown) =>
+    gateway.fetch(`/api/questions/${id}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ answer: given }),
+    });
+
+  test("a question is seen and answered over the API, with one of its answers", async () => {
+    const said = post(gateway, { text: "ask_choice", session: "asks" });
+    const [question] = await openIn(":asks");
+    expect(question?.question).toEqual({ kind: "select", title: "Which one?", options: ["tea", "coffee"] });
+    expect((await answer(question?.id ?? "", "milk")).status).toBe(422);
+    expect((await answer(question?.id ?? "", "tea")).status).toBe(200);
+    expect(((await (await said).json()) as { content: string }).content).toBe('got "tea"');
+    expect((await answer(question?.id ?? "", "tea")).status).toBe(404);
+  });
+
+  test("pi's own time limit is kept, and its question is over then", async () => {
+    const said = await post(gateway, { text: "ask_briefly", session: "brief" });
+    expect(((await said.json()) as { content: string }).content).toBe("got nothing");
+    expect(await open()).toEqual([]);
+  });
+
+  test("a turn that nobody watches asks nobody, and its record says why", async () => {
+    const job = { id: "asker", schedule: { kind: "every", expr: "365d" }, task: "ask_choice", delivery: "silent" };
+    const headers = { "content-type": "application/json" };
+    const added = await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body: JSON.stringify(job) });
+    expect(added.status).toBeLessThan(300);
+    await gateway.fetch("/api/cron/jobs/asker/run", { method: "POST", headers, body: "{}" });
+    const folder = join(gateway.home, "logs", "transcripts");
+    const record = () =>
+      readdirSync(folder)
+        .filter((name) => name.includes("cron"))
+        .map((name) => readFileSync(join(folder, name), "utf8"))
+        .join("\n");
+    await eventually(record, (text) => text.includes("> got nothing"));
+    expect(record()).toContain(
+      "- asked `Which one?`: Nobody is there to be asked: this turn was begun by a scheduled job.",
+    );
+    expect(await open()).toEqual([]);
+  });
+});

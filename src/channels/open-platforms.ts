@@ -20,7 +20,10 @@ export interface PlatformEntry {
 export interface Platforms extends AsyncDisposable {
   /** Closes what is off now, opens what is on, and replaces what changed; the rest goes on undisturbed. One at a time; never rejects. */
   apply(config: Config): Promise<void>;
-  /** Also while it is not open, as long as it is on: replies to it wait. */
+  /**
+   * Also while it is not open, as long as it is on: replies to it wait. Before the first `apply` it is not known what there will be, so
+   * replies wait whatever they are for; or a start would give up what the life before it left unsent.
+   */
   channel(id: string): Channel | undefined;
   channels(): readonly Channel[];
   health(): readonly ChannelHealth[];
@@ -49,6 +52,7 @@ const OPENING = "connecting";
 export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEntry[]): Platforms {
   const standing = new Map<string, Standing>();
   let queue: Promise<void> = Promise.resolve();
+  let applied = false;
 
   const begin = (entry: PlatformEntry, config: Config): void => {
     const { id } = entry;
@@ -75,6 +79,7 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
       await end(entry.id);
       if (now !== null) begin(entry, config);
     }
+    applied = true;
     deps.events.emit("status", { what: "channels" });
   };
 
@@ -83,7 +88,7 @@ export function createPlatforms(deps: PlatformDeps, entries: readonly PlatformEn
       queue = queue.then(() => applyNow(config));
       return queue;
     },
-    channel: (id) => standing.get(id)?.channel,
+    channel: (id) => standing.get(id)?.channel ?? (applied ? undefined : createSwitchboard(id, [], OPENING)),
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
     webhook(path) {

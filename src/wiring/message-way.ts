@@ -61,7 +61,7 @@ export async function openMessageWay(
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...parts, store: store.outbox, channels });
   const arriving = inboundFiles(parts, options, config);
-  const wayIn = { ...parts, router, receiver, pairing, commands, files: arriving };
+  const wayIn = { ...parts, router, receiver, pairing, commands, outbox, files: arriving };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS });
   const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
   return { ...inside, receiver, pairing, arriving, models: desk.models, grants: grants.current };

@@ -7,6 +7,7 @@ import type { Receiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { Commands } from "../contracts/command.ts";
+import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Router } from "../contracts/routing.ts";
@@ -40,6 +41,7 @@ export interface WayInParts {
   readonly commands: Commands;
   readonly files: InboundFiles;
   readonly approvals: Approvals;
+  readonly outbox: Pick<Outbox, "owes">;
 }
 
 export interface WayInOptions {
@@ -71,6 +73,7 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
   const deps: PlatformDeps = {
     ...{ clock, ids, log, events, facts: store.channelFacts, approvals: parts.approvals, files },
     door: createDoor(parts),
+    owes: (to) => parts.outbox.owes(to),
     commands: (role) => commands.list(role),
   };
   return createPlatforms(deps, options.platforms);

@@ -44,7 +44,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     for (const question of deps.approvals.pending())
       if (question.turnId === turnId) tasks.add(questions.approval(question, to));
   };
-  const live = startLive({ clock, log, events, api, rests, facts, tick }, settings.streamMode, signal);
+  const live = startLive({ clock, log, events, api, rests, facts, tick, owes: deps.owes }, settings.streamMode, signal);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   let me: Me | null = null;
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {

@@ -50,6 +50,8 @@ export interface PlatformDeps {
   readonly files: InboundFiles;
   readonly facts: ChannelFacts;
   readonly approvals: Approvals;
+  /** Something said earlier in this chat is still to be delivered: what is shown of a later answer now would stand above it. */
+  owes(to: ChatAddress): boolean;
   /** For menus: the same commands everywhere. */
   commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
 }

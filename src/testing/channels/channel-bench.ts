@@ -26,6 +26,8 @@ export interface ChannelBench extends AsyncDisposable {
   readonly fetched: string[];
   /** Who is not let in, and what they are told; everybody else comes in as `role`. */
   readonly strangers: Map<Principal, string | null>;
+  /** Chats in which something said earlier is still to be delivered. */
+  readonly owed: Set<string>;
   role: Role;
   /** Decisions that owners made, as `id decision by`. */
   readonly decided: string[];
@@ -61,7 +63,10 @@ export async function channelBench(): Promise<ChannelBench> {
   const state: DoorState = { held: null, failing: false, waiting: 0, count: 0 };
   const lists = { arrivals: [] as Arrival[], stored: [] as InboundMessage[], fetched: [] as string[] };
   const answers = { decided: [] as string[], questions: [] as PendingApproval[] };
-  const bench = Object.assign({ role: "owner" as Role }, lists, answers, { strangers: new Map() });
+  const bench = Object.assign({ role: "owner" as Role }, lists, answers, {
+    strangers: new Map(),
+    owed: new Set<string>(),
+  });
   const door: PlatformDeps["door"] = {
     async look(arrival) {
       bench.arrivals.push(arrival);
@@ -76,6 +81,7 @@ export async function channelBench(): Promise<ChannelBench> {
     ...{ clock, ids, log, events, door, facts },
     files: filesOf(real.store, bench, { clock, ids }),
     approvals: approvalsOf(bench),
+    owes: ({ chat }) => bench.owed.has(chat),
     commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
   };
   return Object.assign(bench, { deps, clock, log, store: real.store }, holding(state), {

@@ -23,6 +23,8 @@ export interface LiveDeps {
   readonly api: BotApi;
   readonly rests: ChatRests;
   readonly facts: AccountFacts;
+  /** Something said earlier in this chat is still to be delivered. */
+  owes(to: ChatAddress): boolean;
   /** Called now and then while a turn of this account runs. */
   tick(turnId: TurnId, to: ChatAddress): void;
 }
@@ -45,6 +47,10 @@ const TICK_MS = 1_000;
 const UNCLAIMED_MS = 120_000;
 const MAX_EXPECTED = 5_000;
 const MAX_TOOLS = 200;
+/** How soon it is looked again whether what was said before has been delivered. */
+const OWED_MS = 300;
+/** Written down before a preview is sent: from now on it may be shown, and nobody knows where. */
+const BEGUN = "begun";
 
 interface Watching {
   readonly turnId: TurnId;
@@ -96,7 +102,8 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       one?.over.abort();
       await one?.work;
       turns.delete(turnId);
-      return one?.messageId ?? (await deps.facts.get(previewKey(turnId)));
+      const messageId = one?.messageId ?? (await deps.facts.get(previewKey(turnId)));
+      return messageId === BEGUN ? { messageId: null, inDoubt: true } : { messageId, inDoubt: false };
     },
     async drop(turnId, until) {
       const one = turns.get(turnId);
@@ -153,7 +160,7 @@ function watch(board: Board, one: Watching): void {
 async function remove({ deps, turns }: Board, turnId: TurnId, until: AbortSignal): Promise<void> {
   const messageId = await deps.facts.get(previewKey(turnId));
   const to = turns.get(turnId)?.to;
-  if (messageId === null || !to) return;
+  if (messageId === null || messageId === BEGUN || !to) return;
   await deps.api.call("deleteMessage", { chat_id: to.chat, message_id: Number(messageId) }, until).catch(note(deps));
   await deps.facts.forget(previewKey(turnId));
 }
@@ -181,7 +188,9 @@ const note =
 /** Latest wins: what came while a call was under way, or during the pause, is shown with the next one. */
 async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, until: AbortSignal): Promise<void> {
   if (mode === "off") return;
-  one.messageId = await deps.facts.get(previewKey(one.turnId)); // of an attempt that an earlier life made
+  const known = await deps.facts.get(previewKey(one.turnId)); // of an attempt that an earlier life made
+  if (known === BEGUN) return inDoubt(deps, one);
+  one.messageId = known;
   const goOn = (ms: number) =>
     deps.clock.sleep(ms, until).then(
       () => true,
@@ -189,8 +198,9 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     );
   let pauseMs = FIRST_MS;
   while (await goOn(Math.max(pauseMs, deps.rests.leftMs(one.to.chat)))) {
-    pauseMs = one.gapMs;
-    const chunk = previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
+    const early = one.messageId === null && deps.owes(one.to);
+    pauseMs = early ? OWED_MS : one.gapMs;
+    const chunk = early ? null : previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
     if (!chunk || textKey(chunk) === one.shown) continue;
     // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
     const failed = await showOnce(deps, one, chunk).then(
@@ -200,17 +210,17 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     one.shown = textKey(chunk);
     if (failed === null || isRefused(failed, UNCHANGED)) continue;
     note(deps)(failed);
-    if (isRefused(failed, GONE)) {
-      one.messageId = null;
-      await deps.facts.forget(previewKey(one.turnId));
-    }
-    const lost = failed instanceof Fault && failed.info.kind === "lost";
-    if (lost && one.messageId === null) {
-      deps.log.warn("preview in doubt: it may be shown without an end", { turnId: one.turnId });
-      return; // another one would make it two
-    }
+    if (isRefused(failed, GONE)) one.messageId = null;
+    const lost = !(failed instanceof Fault) || failed.info.kind === "lost";
+    if (one.messageId === null && lost) return inDoubt(deps, one);
+    if (one.messageId === null) await deps.facts.forget(previewKey(one.turnId));
     if (failed instanceof Fault && failed.info.kind === "refused" && !isRefused(failed, GONE)) return;
   }
+}
+
+/** Another one would make it two. The reply says so to the operator. */
+function inDoubt({ log }: LiveDeps, { turnId }: Watching): void {
+  log.warn("preview in doubt: it may be shown without an end", { turnId });
 }
 
 async function showOnce({ api, facts }: LiveDeps, one: Watching, chunk: Chunk): Promise<void> {
@@ -225,6 +235,7 @@ async function showOnce({ api, facts }: LiveDeps, one: Watching, chunk: Chunk): 
     await api.call("editMessageText", { chat_id: place.chat, message_id: Number(one.messageId), ...said }, signal);
     return;
   }
+  await facts.put(previewKey(one.turnId), BEGUN);
   const sent = await api.call("sendMessage", { ...place.target, ...said, disable_notification: true }, signal);
   one.messageId = String(sent.message_id);
   await facts.put(previewKey(one.turnId), one.messageId);

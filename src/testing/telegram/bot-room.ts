@@ -40,6 +40,8 @@ export interface BotRoom {
   readonly webhook: Fields | null;
   /** Nobody may write there any more. */
   readonly closedChats: Set<string>;
+  /** Groups that have become supergroups: the old number, and the new one. */
+  readonly moved: Map<string, string>;
   /** Documents are taken, photos are not. */
   refusePhotos: boolean;
   readonly files: Map<string, Uint8Array>;
@@ -72,6 +74,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
   const reactions: { chat: string; message: number; emoji: readonly string[] }[] = [];
   const commands = new Map<string, readonly Fields[]>();
   const closedChats = new Set<string>();
+  const moved = new Map<string, string>();
   let webhook: Fields | null = null;
   let lastMessageId = 1_000;
 
@@ -114,6 +117,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
     commands,
     reactions,
     closedChats,
+    moved,
     files: new Map(),
     theirs: new Set(),
     refusePhotos: false,
@@ -122,6 +126,11 @@ export function createBotRoom(id: number, username: string): BotRoom {
       return webhook;
     },
     run(method, fields, uploads) {
+      const to = moved.get(String(fields.chat_id));
+      if (to !== undefined) {
+        const description = "Bad Request: group chat was upgraded to a supergroup chat";
+        return { ok: false, error_code: 400, description, parameters: { migrate_to_chat_id: Number(to) } };
+      }
       const field = MEDIA[method];
       if (field !== undefined) {
         const [file] = uploads;

@@ -42,6 +42,8 @@ export interface BotRoom {
   readonly closedChats: Set<string>;
   /** Groups that have become supergroups: the old number, and the new one. */
   readonly moved: Map<string, string>;
+  /** How the bot stands in a group; a member where nothing is said. */
+  readonly standing: Map<string, Fields>;
   /** Documents are taken, photos are not. */
   refusePhotos: boolean;
   readonly files: Map<string, Uint8Array>;
@@ -75,6 +77,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
   const commands = new Map<string, readonly Fields[]>();
   const closedChats = new Set<string>();
   const moved = new Map<string, string>();
+  const standing = new Map<string, Fields>();
   let webhook: Fields | null = null;
   let lastMessageId = 1_000;
 
@@ -118,6 +121,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
     reactions,
     closedChats,
     moved,
+    standing,
     files: new Map(),
     theirs: new Set(),
     refusePhotos: false,
@@ -199,6 +203,8 @@ export function createBotRoom(id: number, username: string): BotRoom {
           const file = String(fields.file_id);
           return room.files.has(file) ? fine({ file_id: file, file_path: `files/${file}` }) : bad("invalid file_id");
         }
+        case "getChatMember":
+          return fine(standing.get(String(fields.chat_id)) ?? { status: "member" });
         case "setWebhook":
           webhook = fields;
           return fine(true);

@@ -48,6 +48,8 @@ export interface FakeBotApi extends AsyncDisposable {
   bewitch(pick: ((method: string) => Misbehaviour | null) | null): void;
   /** Called when a message has been shown, before anybody is told. Null: no more of that. */
   onShown(tell: ((message: number) => void) | null): void;
+  /** Called when an update has been confirmed, and is forgotten here. Null: no more of that. */
+  onConfirmed(tell: (() => void) | null): void;
   /** Messages that were shown and whose sender was told nothing. */
   readonly untold: ReadonlySet<number>;
   count(method: string): number;
@@ -61,6 +63,8 @@ interface BotState {
   updates: { readonly id: number; readonly update: Fields }[];
   readonly seen: Map<number, Fields>;
   reversed: boolean;
+  /** One more is confirmed. */
+  confirmed(): void;
   poller: (() => void) | null;
   pushed: (() => void) | null;
 }
@@ -77,6 +81,7 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
   const untold = new Set<number>();
   let nextUpdate = FIRST_UPDATE;
   let spell: ((method: string) => Misbehaviour | null) | null = null;
+  let tellConfirmed: (() => void) | null = null;
   let tellShown: ((message: number) => void) | null = null;
 
   const look = (): void => {
@@ -93,6 +98,7 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
       reversed: false,
       poller: null,
       pushed: null,
+      confirmed: () => tellConfirmed?.(),
     };
     bots.set(token, made);
     return made;
@@ -184,6 +190,9 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
     onShown(tell) {
       tellShown = tell;
     },
+    onConfirmed(tell) {
+      tellConfirmed = tell;
+    },
     untold,
     connections: () => sockets.size,
     count: (method) => calls.filter((call) => call.method === method).length,
@@ -235,7 +244,9 @@ async function poll(state: BotState, { fields, clock }: Asked, request: Incoming
   if (state.room.webhook)
     return { ok: false, error_code: 409, description: "Conflict: can't use getUpdates method while webhook is active" };
   const offset = fields.offset === undefined ? null : Number(fields.offset);
+  const before = state.updates.length;
   if (offset !== null) state.updates = state.updates.filter(({ id }) => id >= offset);
+  for (let gone = before - state.updates.length; gone > 0; gone--) state.confirmed();
   state.poller?.();
   if (state.updates.length === 0 && Number(fields.timeout ?? 0) > 0) {
     const over = new AbortController();

@@ -15,7 +15,7 @@ import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { killAt, type Moment, MOMENTS } from "./kill-at.ts";
 import { type Echo, startEcho } from "./platforms/echo.ts";
 import type { PlatformName } from "./platforms/people.ts";
-import { type PlatformCrowd, startPlatformCrowd } from "./platforms/platform-crowd.ts";
+import { PLATFORM_MOMENTS, type PlatformCrowd, startPlatformCrowd } from "./platforms/platform-crowd.ts";
 import type { PlatformVerdict } from "./platforms/verdict.ts";
 import { judge, type Verdict } from "./verdict.ts";
 
@@ -56,8 +56,8 @@ const MAX_DELAY_MS = 500;
 const PATIENCE_MS = 45_000;
 /** Share of the kills of a gateway that aim at a write. */
 const AIMED = 0.7;
-/** Share of all kills that fall in the moment in which a platform shows a message. */
-const AIMED_AT_SHOWN = 0.4;
+/** Share of them that fall in a moment of a platform, where there is one. */
+const AIMED_AT_PLATFORM = 0.5;
 
 interface World {
   readonly home: string;
@@ -185,10 +185,11 @@ interface Aim extends Disposable {
 async function takeAim(world: World, moments: readonly Moment[]): Promise<Aim> {
   const { home, chance, crowd, gateway, platforms } = world;
   const [first, ...others] = moments;
-  if (first && platforms && chance.hits(AIMED_AT_SHOWN)) {
-    const nth = chance.between(1, MAX_NTH);
-    const trap = platforms.killAtShown(gateway.pid, nth);
-    return { due: trap.due, when: `while message ${nth} was shown`, [Symbol.dispose]: () => trap[Symbol.dispose]() };
+  if (first && platforms && chance.hits(AIMED_AT_PLATFORM)) {
+    const moment = chance.pick(PLATFORM_MOMENTS);
+    const nth = chance.between(1, MAX_NTH / 2);
+    const trap = platforms.killAt(gateway.pid, moment, nth);
+    return { due: trap.due, when: `while ${nth} was ${moment}`, [Symbol.dispose]: () => trap[Symbol.dispose]() };
   }
   if (first && chance.hits(AIMED)) {
     const moment = chance.pick([first, ...others]);

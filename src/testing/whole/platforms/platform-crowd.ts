@@ -21,12 +21,16 @@ export interface PlatformCrowd extends AsyncDisposable {
   speak(round: number): Promise<void>;
   waiting(): number;
   found(gateway: GatewayProcess): void;
-  /** Kills this process in the moment in which the n-th message from now on is shown, before its sender is told. */
-  killAtShown(pid: number, nth: number): Disposable & { readonly due: Promise<void> };
+  /** Kills this process in the moment in which this happens for the n-th time from now on. */
+  killAt(pid: number, moment: PlatformMoment, nth: number): Disposable & { readonly due: Promise<void> };
   /** What went wrong on the platforms, by kind. */
   readonly met: Readonly<Record<string, number>>;
   verdicts(gateway: GatewayProcess): Promise<Readonly<Record<PlatformName, PlatformVerdict>>>;
 }
+
+/** A message is shown and its sender not yet told; Telegram forgets an update; somebody has said something on Discord. */
+export const PLATFORM_MOMENTS = ["shown", "confirmed", "told"] as const;
+export type PlatformMoment = (typeof PLATFORM_MOMENTS)[number];
 
 interface Line {
   readonly spot: Spot;
@@ -65,6 +69,7 @@ export async function startPlatformCrowd(chance: Chance): Promise<PlatformCrowd>
   const say = (spot: Spot, words: string): void => {
     const text = `echo: ${words}`;
     stage.lines.push({ spot, answer: words, name: spot.say(text) });
+    if (spot.platform === "discord") trap.happened("told");
   };
   const open = (): readonly Line[] => {
     const seen = new Set(shownOn(stage).map(({ chat, text }) => nameOf({ chat, answer: text })));
@@ -110,7 +115,7 @@ export async function startPlatformCrowd(chance: Chance): Promise<PlatformCrowd>
       gateway = next;
       trap.nextLife();
     },
-    killAtShown: trap.set,
+    killAt: trap.set,
     async verdicts(last) {
       const doubts = await doubtsOf(last);
       const verdict = (platform: PlatformName) => {
@@ -134,10 +139,10 @@ export async function startPlatformCrowd(chance: Chance): Promise<PlatformCrowd>
 /** Which life of the gateway showed what, and the trap that ends one. */
 function createTrap({ telegram, discord, lives }: Stage) {
   let life = 0;
-  let order: { readonly pid: number; left: number; readonly sprung: Deferred<void> } | null = null;
-  const shown = (key: string): void => {
-    lives.set(key, life);
-    if (!order || --order.left > 0) return;
+  let order: { readonly pid: number; readonly moment: PlatformMoment; left: number; sprung: Deferred<void> } | null =
+    null;
+  const happened = (moment: PlatformMoment): void => {
+    if (order?.moment !== moment || --order.left > 0) return;
     try {
       process.kill(order.pid, "SIGKILL");
     } catch {
@@ -146,6 +151,11 @@ function createTrap({ telegram, discord, lives }: Stage) {
     order.sprung.resolve();
     order = null;
   };
+  const shown = (key: string): void => {
+    lives.set(key, life);
+    happened("shown");
+  };
+  telegram.onConfirmed(() => happened("confirmed"));
   telegram.onShown((id) => shown(`telegram ${id}`));
   discord.rest.onWritten(({ method, path }) => {
     const [, channel] = /^\/channels\/(\d+)\/messages$/.exec(path) ?? [];
@@ -154,9 +164,10 @@ function createTrap({ telegram, discord, lives }: Stage) {
   });
   return {
     nextLife: () => void life++,
-    set(pid: number, nth: number) {
+    happened,
+    set(pid: number, moment: PlatformMoment, nth: number) {
       const sprung = deferred<void>();
-      order = { pid, left: nth, sprung };
+      order = { pid, moment, left: nth, sprung };
       return { due: sprung.promise, [Symbol.dispose]: () => void (order = null) };
     },
   };

@@ -32,16 +32,21 @@ const start = ({ bench }: TelegramWorld): void =>
 const delta = ({ bench }: TelegramWorld, text: string): void =>
   bench.deps.events.emit("turn.delta", { sessionKey, turnId, text });
 
-/** Fake time, in small steps, with real time for the network in between. */
+/** The poll that waits is one; a call that hangs on purpose is not waited for. */
+const POLLING = 1;
+const MAX_LOOKS = 50;
+
+/** Fake time, in small steps; after each, what it has set off comes to its end. */
 async function pass(
-  { bench }: TelegramWorld,
+  { bench, api }: TelegramWorld,
   ms: number,
   each: (step: number) => void = () => undefined,
 ): Promise<void> {
   for (let step = 0; step * STEP_MS < ms; step++) {
     each(step);
     await bench.clock.advance(STEP_MS);
-    await systemClock.sleep(4, NEVER);
+    await systemClock.sleep(2, NEVER); // until a call has reached the network
+    for (let look = 0; api.connections() > POLLING && look < MAX_LOOKS; look++) await systemClock.sleep(2, NEVER);
   }
 }
 

@@ -52,8 +52,9 @@ const CONFIG = { queue: { mode: "followup" }, agent: { pool: { min: 2, max: 2 } 
 const MAX_NTH = 8;
 const MAX_FRAMES = 40;
 const MAX_DELAY_MS = 500;
-/** Far longer than a restart and some short turns take. */
+/** Far longer than a restart and some short turns take; where platforms ask for pauses, some of those too. */
 const PATIENCE_MS = 45_000;
+const PATIENCE_WITH_PLATFORMS_MS = 120_000;
 /** Share of the kills of a gateway that aim at a write. */
 const AIMED = 0.7;
 /** Share of them that fall in a moment of a platform, where there is one. */
@@ -137,7 +138,8 @@ async function playRound(world: World, round: number): Promise<{ readonly strike
   using aim = await takeAim(world, strike.startsWith("gateway") ? MOMENTS : []);
   const answered = Promise.all([world.crowd.speak(round), world.platforms?.speak(round)]).then(() => undefined);
   const strikes = await strikeWith(world, strike, aim, answered);
-  using patience = systemClock.deadline(PATIENCE_MS, () => new Error("not answered in time"));
+  const patienceMs = world.platforms ? PATIENCE_WITH_PLATFORMS_MS : PATIENCE_MS;
+  using patience = systemClock.deadline(patienceMs, () => new Error("not answered in time"));
   const healed = await orAborted(answered, patience.signal).then(
     () => true,
     () => false, // the verdict says who still waits

@@ -118,6 +118,7 @@ export async function startPlatformCrowd(chance: Chance): Promise<PlatformCrowd>
     killAt: trap.set,
     async verdicts(last) {
       const doubts = await doubtsOf(last);
+      for (const name of await excuses(last, open())) excused.add(name);
       const verdict = (platform: PlatformName) => {
         const lines = stage.lines.filter(({ spot }) => spot.platform === platform);
         const waiting = new Set(telegram.waiting(TOKEN).map(String));

@@ -210,6 +210,20 @@ describe("a gateway that is killed", () => {
   });
 });
 
+test("a reply that waits when the gateway is killed is sent by the next one, which opens Telegram after it has found it", async () => {
+  reply = () => says("waited for the restart");
+  api.misbehave("sendMessage", { kind: "limited", retryAfter: 3 });
+  tell("wait a little");
+  await eventually(
+    () => statusOf(gateway),
+    ({ outbox, queue }) => outbox.pending === 1 && queue.running === 0,
+  );
+  await gateway.kill();
+  gateway = await startGatewayProcess({ config: config(), home: gateway.home });
+  await eventually(texts, (seen) => seen.includes("waited for the restart"));
+  expect((await statusOf(gateway)).outbox.dead).toBe(0);
+});
+
 test("nothing is said to anybody else", () => {
   expect(texts(OTHER.id)).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { accepts } from "./bench/accepts.ts";
 import { dmFlood } from "./bench/dm-flood.ts";
+import { hangingChannels } from "./bench/hanging-channels.ts";
 import { idleSessions } from "./bench/idle-sessions.ts";
 import { jobs } from "./bench/jobs.ts";
 import { load } from "./bench/load.ts";
@@ -25,7 +26,7 @@ import { ensureDist } from "./bundle.ts";
 const QUICK = 0.2;
 const SCENARIOS: readonly Scenario[] = [
   ...[turns, toolCalls, switched, throughput, accepts, ownCost, page],
-  ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets],
+  ...[load, principals, dmFlood, overload, idleSessions, jobs, sockets, hangingChannels],
 ];
 
 const { values } = parseArgs({

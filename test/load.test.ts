@@ -2,6 +2,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { measureFlood } from "../scripts/bench/dm-flood.ts";
+import { measureHanging } from "../scripts/bench/hanging-channels.ts";
 import { measureLoad } from "../scripts/bench/load.ts";
 import { measureOverload } from "../scripts/bench/overload.ts";
 import { measurePrincipals } from "../scripts/bench/principals.ts";
@@ -45,6 +46,13 @@ test("a direct message does not stand in line behind a flood of group messages",
   expect(groupTurns).toBeGreaterThan(0);
   // The whole line would take 40 turns through 4 processes, 10 thinking times and more; next in line is one of them.
   expect(floodedMs.p50).toBeLessThan(idleMs.p50 + 5 * size.provider.thinkMs);
+});
+
+test("the page is answered while every reply to Telegram hangs and Discord's connection breaks again and again", async () => {
+  const { slowestMs, hung, reconnects } = await measureHanging({ asks: 6, turns: 1, chats: 40 });
+  expect(hung).toBeGreaterThanOrEqual(32); // all the places of its account
+  expect(reconnects).toBeGreaterThan(0);
+  expect(slowestMs).toBeLessThan(15_000); // a call to Telegram hangs for thirty seconds; whoever waits for one waits that long
 });
 
 test("a hundred times more than fits is refused with a time to come back, over HTTP and WebSocket, and memory stays bounded", async () => {

@@ -4,7 +4,7 @@ import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
-import { FRIEND, OTHER, said, STRANGER } from "../src/testing/telegram/people.ts";
+import { FRIEND, GROUP_ID, NEW_GROUP_ID, OTHER, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { agentReady, asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
@@ -20,7 +20,7 @@ let reply: () => FakeReply = () => says("ok");
 const config = () => ({
   ...endpoint(provider),
   roles: { owners: [`telegram:user:${FRIEND.id}`] },
-  channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot } },
+  channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } } },
 });
 
 beforeAll(async () => {
@@ -153,6 +153,39 @@ describe("trouble at Telegram", () => {
   });
 });
 
+describe("a group that becomes a supergroup", () => {
+  const inGroup = (text: string, id: number): number =>
+    api.push(TOKEN, said({ by: FRIEND, text, messageId: room.nextMessageId(), inGroup: { bot: room.username, id } }));
+
+  test("keeps its place in the list, its conversation, and the answer that was under way", async () => {
+    const gate = deferred<void>();
+    reply = () => says(gate.promise, "for the old number");
+    inGroup("remember the word heron", GROUP_ID);
+    await eventually(
+      () => provider.requests.some((one) => asked(one).includes("heron")),
+      (heard) => heard,
+    );
+    room.moved.set(String(GROUP_ID), String(NEW_GROUP_ID));
+    gate.resolve();
+    await eventually(
+      () => texts(NEW_GROUP_ID),
+      (seen) => seen.includes("for the old number"),
+    );
+    reply = () => says("for the new number");
+    inGroup("which word was it?", NEW_GROUP_ID);
+    await eventually(
+      () => texts(NEW_GROUP_ID),
+      (seen) => seen.includes("for the new number"),
+    );
+    const last = provider.requests.findLast((one) => asked(one).includes("which word was it?"));
+    expect(JSON.stringify(last?.messages)).toContain("heron");
+    const sessions = (await (await gateway.fetch("/api/sessions")).json()) as { items: { key: string }[] };
+    const groups = sessions.items.map(({ key }) => key).filter((key) => key.includes("telegram:group"));
+    expect(groups).toEqual([`agent:default:telegram:group:${GROUP_ID}`]);
+    expect(texts(NEW_GROUP_ID)).toEqual(["for the old number", "for the new number"]);
+  });
+});
+
 describe("a gateway that is killed", () => {
   test("while it answers goes on in the message it had begun, and forgets nothing that was said", async () => {
     const [more, gate] = [deferred<void>(), deferred<void>()];
@@ -175,6 +208,20 @@ describe("a gateway that is killed", () => {
     const questions = provider.requests.map(asked);
     expect(questions.some((question) => question.includes("and this came while you were away"))).toBe(true);
   });
+});
+
+test("a reply that waits when the gateway is killed is sent by the next one, which opens Telegram after it has found it", async () => {
+  reply = () => says("waited for the restart");
+  api.misbehave("sendMessage", { kind: "limited", retryAfter: 3 });
+  tell("wait a little");
+  await eventually(
+    () => statusOf(gateway),
+    ({ outbox, queue }) => outbox.pending === 1 && queue.running === 0,
+  );
+  await gateway.kill();
+  gateway = await startGatewayProcess({ config: config(), home: gateway.home });
+  await eventually(texts, (seen) => seen.includes("waited for the restart"));
+  expect((await statusOf(gateway)).outbox.dead).toBe(0);
 });
 
 test("nothing is said to anybody else", () => {

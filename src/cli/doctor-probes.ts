@@ -80,7 +80,8 @@ async function probeDiscord({ clock }: CliWorld, { channels }: Config): Promise<
   if (!enabled || token === undefined) return null;
   const { checkDiscord } = await import("../channels/discord/index.ts");
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Discord did not answer"));
-  return checkDiscord({ token, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
+  const guilds = Object.keys(channels.discord.guilds);
+  return checkDiscord({ token, guilds, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
 }
 
 /** In a folder of its own, so that a look never disturbs a running gateway or its files. */

@@ -82,6 +82,8 @@ export interface HistoryMessage {
 export interface SendReceipt {
   /** The platform's id of what was sent, if it has one. */
   readonly providerId?: string;
+  /** It was sent, but something of it may stand in the chat beside it. One sentence for the operator. */
+  readonly doubt?: string;
 }
 
 /**

@@ -66,6 +66,8 @@ export interface Outbox extends AsyncDisposable {
   wake(): void;
   /** Resolves when nothing is pending. */
   drained(signal: AbortSignal): Promise<void>;
+  /** Something said earlier in this chat is still to be delivered, or may be. */
+  owes(to: ChatAddress): boolean;
   /** `dead` and `ambiguous`: how many ended that way within the last day. */
   stats(): { readonly pending: number; readonly dead: number; readonly ambiguous: number };
 }

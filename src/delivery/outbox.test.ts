@@ -245,6 +245,39 @@ describe("lanes of the outbox", () => {
     expect(state.most).toBe(MAX_SENDING);
   });
 
+  test("an account that hangs in all of its chats takes no place of another one", async () => {
+    const chats = Array.from({ length: MAX_SENDING + 8 }, (_, index) => `h${index}`);
+    const { state, answer, release } = hanging(chats);
+    await using world = await outboxWorld({}, answer);
+    for (const chat of chats) await world.reply(chat, [chat]);
+    await until(() => state.open === MAX_SENDING);
+    await world.reply("elsewhere", ["hello"], { account: "another" });
+    await until(() => world.texts().includes("hello"));
+    expect(state.open).toBe(MAX_SENDING);
+    release();
+    await until(() => state.done === chats.length + 1);
+  });
+
+  test("says of which chats something is still to be delivered", async () => {
+    const { answer, release } = hanging(["stuck"]);
+    await using world = await outboxWorld({}, answer);
+    const to = (chat: string) => ({ channel: "fake", account: "default", chat });
+    await world.reply("stuck", ["one"]);
+    expect(world.outbox.owes(to("quiet"))).toBe(true); // not read yet, so nobody knows
+    await until(() => !world.outbox.owes(to("quiet")));
+    expect(world.outbox.owes(to("stuck"))).toBe(true);
+    release();
+    await until(() => !world.outbox.owes(to("stuck")));
+  });
+
+  test("what was sent with something of it beside it is listed as in doubt", async () => {
+    await using world = await outboxWorld({ repeat: "risky" }, () => ({ providerId: "7", doubt: "its preview" }));
+    await world.reply("a", ["one"]);
+    await world.drained();
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "its preview", providerId: "7" });
+    expect(world.sends).toHaveLength(1);
+  });
+
   test("a chat with hundreds of stuck parts does not hide a chat that came later", async () => {
     const { answer } = failing("stuck", () => new Error("503"));
     await using world = await outboxWorld({}, answer);

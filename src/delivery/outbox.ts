@@ -1,21 +1,26 @@
 /**
  * Sends what the outbox holds: one lane per chat, strictly in order inside it, lanes beside each other. A lane that has to wait for its
- * platform waits alone, without a place among those that send; a part is never skipped and never overtaken in its chat. Chats with nothing
- * to send cost nothing.
+ * platform waits alone, without a place among those that send, of which each account has its own; a part is never skipped and never
+ * overtaken in its chat. Chats with nothing to send cost nothing.
  */
+import type { ChatAddress } from "../contracts/chat.ts";
 import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import { deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
+import { createGates } from "./gates.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
 import { asFound } from "./rules.ts";
 
 const PAGE_ROWS = 200;
+/** For each account of each channel, so that one that hangs does not take the places of the others. */
 export const MAX_SENDING = 32;
 
 /** Forgotten with its last part, or when it has rested. */
 interface Lane {
   readonly key: string;
+  /** Of its account: where it stands in line. */
+  readonly gate: string;
   readonly parts: PendingPart[];
   /** Its platform wants nothing before; outlasts the part it was said about. */
   restsUntil: number;
@@ -23,6 +28,7 @@ interface Lane {
 
 interface Lanes {
   readonly pending: number;
+  holds(to: ChatAddress): boolean;
   add(part: PendingPart): void;
   /** What is under way has come to its end, or to where the next life takes it up. */
   settled(): Promise<void>;
@@ -74,6 +80,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   return {
     wake,
     drained: (until) => (quiet ? orAborted(quiet.promise, until) : Promise.resolve()),
+    owes: (to) => !upToDate || lanes.holds(to),
     stats: () => ({ pending: lanes.pending, ...trouble.counts() }),
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("outbox stopped"));
@@ -88,26 +95,7 @@ function createLanes(
   signal: AbortSignal,
 ): Lanes {
   const lanes = new Map<string, Lane>();
-  const runnable: Lane[] = [];
-  const running = new Set<Promise<void>>();
   let pending = 0;
-
-  const resume = (lane: Lane): void => {
-    runnable.push(lane);
-    pump();
-  };
-
-  const pump = (): void => {
-    while (running.size < MAX_SENDING && !signal.aborted) {
-      const lane = runnable.shift();
-      if (!lane) return;
-      const run = step(lane).finally(() => {
-        running.delete(run);
-        pump();
-      });
-      running.add(run);
-    }
-  };
 
   const step = async (lane: Lane): Promise<void> => {
     const [part] = lane.parts;
@@ -117,39 +105,49 @@ function createLanes(
     lane.restsUntil = done.restsUntil ?? lane.restsUntil;
     if (done.kind === "wait") {
       lane.parts[0] = done.part;
-      return runIn(deps.clock, done.ms, () => resume(lane), signal);
+      return runIn(deps.clock, done.ms, () => gates.enter(lane), signal);
     }
     if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
     const restMs = lane.restsUntil - deps.clock.now();
     // a lane at rest is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
-    if (restMs > 0) runIn(deps.clock, restMs, () => resume(lane), signal);
-    else if (lane.parts.length > 0) runnable.push(lane);
+    if (restMs > 0) runIn(deps.clock, restMs, () => gates.enter(lane), signal);
+    else if (lane.parts.length > 0) gates.queue(lane);
     else lanes.delete(lane.key);
     if (pending === 0) deps.onEmpty();
   };
+  const gates = createGates(MAX_SENDING, step, signal);
 
   return {
     get pending() {
       return pending;
     },
+    holds: (to) => (lanes.get(keyOf(to))?.parts.length ?? 0) > 0,
     add(part) {
-      const key = JSON.stringify([part.to.channel, part.to.account, part.to.chat]); // its threads share the limits of a chat
+      const key = keyOf(part.to);
       pending++;
       const known = lanes.get(key);
       if (known) {
         known.parts.push(part);
         return;
       }
-      const lane: Lane = { key, parts: [part], restsUntil: 0 };
+      const lane: Lane = {
+        key,
+        gate: JSON.stringify([part.to.channel, part.to.account]),
+        parts: [part],
+        restsUntil: 0,
+      };
       lanes.set(key, lane);
-      resume(lane);
+      gates.enter(lane);
     },
-    async settled() {
-      await Promise.all(running);
-    },
+    settled: () => gates.settled(),
   };
+}
+
+/** Its threads share the limits of a chat. */
+function keyOf({ channel, account, chat }: ChatAddress): string {
+  return JSON.stringify([channel, account, chat]);
 }
 
 function runIn(clock: Clock, ms: number, run: () => void, signal: AbortSignal): void {

@@ -48,6 +48,8 @@ export function withoutChannel(part: PendingPart, now: number): Before {
 export function afterSend(part: PendingPart, channel: Channel, receipt: SendReceipt, now: number): PartEnd {
   const providerId = receipt.providerId === undefined ? {} : { providerId: receipt.providerId };
   if (part.lost > 0 && isRisky(part, channel, now)) return { ...doubtful(), ...providerId };
+  if (receipt.doubt !== undefined)
+    return { state: "ambiguous", because: receipt.doubt.slice(0, MAX_BECAUSE_CHARS), ...providerId };
   return { state: "sent", because: null, ...providerId };
 }
 

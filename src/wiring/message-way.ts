@@ -67,7 +67,7 @@ export async function openMessageWay(
   const live = createLiveTurns({ clock, events, queue });
   const outbox = startOutbox({ ...parts, store: store.outbox, channels });
   const arriving = inboundFiles(parts, options, config);
-  const wayIn = { ...parts, router, receiver: chats, pairing, commands, files: arriving };
+  const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });
   const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
   return { ...inside, receiver, chats, pairing, arriving, models: desk.models, grants: grants.current };

@@ -7,6 +7,7 @@ import type { ChatReceiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { Commands } from "../contracts/command.ts";
+import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Router } from "../contracts/routing.ts";
@@ -41,6 +42,7 @@ export interface WayInParts {
   readonly files: InboundFiles;
   readonly approvals: Approvals;
   readonly questions: PlatformDeps["questions"];
+  readonly outbox: Pick<Outbox, "owes">;
 }
 
 export interface WayInOptions {
@@ -75,6 +77,7 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
     ...{ clock, ids, log, events, facts: store.channelFacts, files },
     ...{ approvals: parts.approvals, questions: parts.questions },
     door: createDoor(parts),
+    owes: (to) => parts.outbox.owes(to),
     commands: (role) => commands.list(role),
   };
   return createPlatforms(deps, options.platforms, options.taken);

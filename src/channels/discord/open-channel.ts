@@ -17,13 +17,11 @@ import { discordActions } from "./outbound/actions.ts";
 import { failureOf } from "./outbound/failure.ts";
 import { startPreviews } from "./outbound/preview.ts";
 import { openRest, type RestClient } from "./outbound/rest-client.ts";
-import { sendPart } from "./outbound/send.ts";
+import { DEDUPE_MS, sendPart } from "./outbound/send.ts";
 import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
 
 /** Servers, messages in them and in direct chats, and what they say. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
-/** Discord promises "a few minutes" for a nonce; this is surely within them. */
-const DEDUPE_MS = 120_000;
 const MAX_REMEMBERED = 5_000;
 const MIB = 1024 * 1024;
 
@@ -37,8 +35,8 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
   const self: Self = { me: null, application: settings.applicationId ?? null };
   const rest = openRest(settings);
   const { api } = rest;
-  const previews = startPreviews({ ...deps, api }, settings.streamMode);
   const places = createPlaces();
+  const previews = startPreviews({ ...deps, api, addressOf: places.address }, settings.streamMode);
   const sessions = rememberSessions(deps);
   const common = { ...deps, door: sessions.door, api, places, previews };
   const intake = startIntake({

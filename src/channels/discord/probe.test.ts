@@ -5,7 +5,7 @@ import { secret } from "../../kit/secret.ts";
 import { cliFixture } from "../../testing/cli-fixture.ts";
 import { systemProbes } from "../../cli/doctor-probes.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../testing/discord/fake-discord.ts";
-import { BOT_TOKEN } from "../../testing/discord/fake-people.ts";
+import { BOT_TOKEN, PLACES } from "../../testing/discord/fake-people.ts";
 import { checkDiscord } from "./index.ts";
 
 const NEVER = new AbortController().signal;
@@ -27,6 +27,20 @@ describe("a bot", () => {
     fake.state.application.flags = 0;
     const check = await checkDiscord({ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot }, NEVER);
     expect(check).toMatchObject({ state: "broken", say: expect.stringContaining("Message Content Intent") });
+  });
+
+  test("that is not in a server it is to answer in, or may not do there what it needs, is told what to change", async () => {
+    await start();
+    const check = (guilds: readonly string[]) =>
+      checkDiscord({ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot, guilds }, NEVER);
+    expect((await check([PLACES.guild])).state).toBe("ok");
+    const elsewhere = await check(["500000000000000099"]);
+    expect(elsewhere).toEqual({ state: "note", say: expect.stringContaining("not in the server 500000000000000099") });
+    fake.state.memberships.splice(0, 1, { id: PLACES.guild, permissions: String((1n << 10n) | (1n << 11n)) });
+    const { say } = await check([PLACES.guild]);
+    expect(say).toContain("lacks: Attach Files, Read Message History.");
+    fake.state.memberships.splice(0, 1, { id: PLACES.guild, permissions: String(1n << 3n) }); // an administrator
+    expect((await check([PLACES.guild])).state).toBe("ok");
   });
 
   test("with a wrong token is told where the right one goes", async () => {

@@ -6,6 +6,7 @@ import type { InboxId, Role } from "../../contracts/ids.ts";
 import { type BotApi, openBotApi } from "./api/bot-api.ts";
 import { createChatRests } from "./api/chat-rests.ts";
 import { Fault, faultOf } from "./api/faults.ts";
+import { followMoves, openMovedChats } from "./api/moved-chats.ts";
 import { createCommandMenu } from "./command-menu.ts";
 import { accountFacts } from "./facts.ts";
 import { createAlbums } from "./inbound/albums.ts";
@@ -33,8 +34,9 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const log = deps.log.child({ channel: CHANNEL, account: settings.account });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const api = await openBotApi({ clock }, settings);
   const facts = accountFacts(deps.facts, CHANNEL, settings.account);
+  const moved = await openMovedChats({ facts, log });
+  const api = followMoves(await openBotApi({ clock }, settings), moved);
   const rests = createChatRests({ clock });
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
   const tasks = createTasks();
@@ -45,7 +47,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     for (const question of deps.approvals.pending())
       if (question.turnId === turnId) tasks.add(questions.approval(question, to));
   };
-  const live = startLive({ clock, log, events, api, rests, facts, tick }, settings.streamMode, signal);
+  const live = startLive({ ...deps, log, api, rests, facts, moved, tick }, settings.streamMode, signal);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   let me: Me | null = null;
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {
@@ -58,7 +60,13 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
       ...{ clock, log, api, door: deps.door, files: deps.files, accepted },
       say: ({ address }, text) => sayTo({ api, log }, address, text, signal),
       albums: () => albums,
-      here: () => ({ channel: CHANNEL, account: settings.account, me: me ?? { id: 0, username: "" } }),
+      here: () => ({
+        channel: CHANNEL,
+        account: settings.account,
+        me: me ?? { id: 0, username: "" },
+        chatOf: moved.first,
+      }),
+      moved: moved.learn,
       press: questions.press,
     },
     settings,

@@ -133,6 +133,21 @@ describe("doctor", () => {
     expect(found?.say).toContain(words);
   });
 
+  test.each<[string, object | null, "ok" | "warning", string]>([
+    ["is in", { status: "member" }, "ok", "answers."],
+    ["is not in", { status: "left" }, "warning", "not in the group -1001"],
+    ["was thrown out of", { status: "kicked" }, "warning", "not in the group -1001"],
+    ["may not write in", { status: "restricted", can_send_messages: false }, "warning", "may not write"],
+    ["has seen move", null, "ok", "answers."],
+  ])("sees a group that the bot %s", async (_what, standing, state, words) => {
+    const [found] = await check({ groups: { "-1001": {} } }, (api) => {
+      const room = api.bot(TOKEN);
+      if (standing) room.standing.set("-1001", standing as never);
+      else room.moved.set("-1001", "-1002");
+    });
+    expect([found?.state, found?.say]).toEqual([state, expect.stringContaining(words)]);
+  });
+
   test("sees a token that Telegram does not know", async () => {
     const [found] = await check({}, (api) =>
       api.misbehave("getMe", { kind: "refused", code: 401, description: "Unauthorized" }),

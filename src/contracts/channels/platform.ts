@@ -53,6 +53,8 @@ export interface PlatformDeps {
   readonly approvals: Approvals;
   /** For presses of buttons under questions; words come in by the door. */
   readonly questions: Pick<Questions, "answer">;
+  /** Something said earlier in this chat is still to be delivered: what is shown of a later answer now would stand above it. */
+  owes(to: ChatAddress): boolean;
   /** For menus: the same commands everywhere. */
   commands(role: Role): readonly { readonly name: string; readonly help: string; readonly usage?: string }[];
 }

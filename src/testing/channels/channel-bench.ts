@@ -27,6 +27,8 @@ export interface ChannelBench extends AsyncDisposable {
   readonly fetched: string[];
   /** Who is not let in, and what they are told; everybody else comes in as `role`. */
   readonly strangers: Map<Principal, string | null>;
+  /** Chats in which something said earlier is still to be delivered. */
+  readonly owed: Set<string>;
   role: Role;
   /** Decisions that owners made, as `id decision by`. */
   readonly decided: string[];
@@ -66,7 +68,10 @@ export async function channelBench(): Promise<ChannelBench> {
   const lists = { arrivals: [] as Arrival[], stored: [] as InboundMessage[], fetched: [] as string[] };
   const asked = { pressed: [] as string[], verdict: { kind: "taken", say: "Thank you." } as AnswerVerdict };
   const answers = { decided: [] as string[], questions: [] as PendingApproval[] };
-  const bench = Object.assign({ role: "owner" as Role }, lists, answers, asked, { strangers: new Map() });
+  const bench = Object.assign({ role: "owner" as Role }, lists, answers, asked, {
+    strangers: new Map(),
+    owed: new Set<string>(),
+  });
   const door: PlatformDeps["door"] = {
     async look(arrival) {
       bench.arrivals.push(arrival);
@@ -87,6 +92,7 @@ export async function channelBench(): Promise<ChannelBench> {
         return bench.verdict;
       },
     },
+    owes: ({ chat }) => bench.owed.has(chat),
     commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
   };
   return Object.assign(bench, { deps, clock, log, store: real.store }, holding(state), {

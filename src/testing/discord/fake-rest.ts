@@ -14,6 +14,10 @@ export interface FakeRest extends AsyncDisposable {
   readonly calls: readonly Call[];
   /** Holds for what is written, until it is told `null`; the first `after` calls are still right. */
   misbehave(trouble: RestTrouble | null, after?: number): void;
+  /** Asked for every call that writes and for which nothing else holds; null: no more of that. */
+  bewitch(pick: (() => RestTrouble | null) | null): void;
+  /** Called when something that was written is done, before anybody is told. Null: no more of that. */
+  onWritten(tell: ((call: Call) => void) | null): void;
   /** The next calls that read messages meet a server error. */
   failReads(count: number): void;
   /** What it holds back is answered now. */
@@ -38,6 +42,8 @@ interface RestMemory {
   trouble: RestTrouble | null;
   after: number;
   failingReads: number;
+  spell: (() => RestTrouble | null) | null;
+  tell: ((call: Call) => void) | null;
   readonly calls: Call[];
   readonly held: (() => void)[];
   readonly downloads: Map<string, Uint8Array>;
@@ -49,6 +55,8 @@ export async function startFakeRest(state: FakeState, around: RestSurroundings):
     trouble: null,
     after: 0,
     failingReads: 0,
+    spell: null,
+    tell: null,
     calls: [],
     held: [],
     downloads: new Map(),
@@ -69,6 +77,12 @@ export async function startFakeRest(state: FakeState, around: RestSurroundings):
     misbehave(trouble, after = 0) {
       memory.trouble = trouble;
       memory.after = after;
+    },
+    bewitch(pick) {
+      memory.spell = pick;
+    },
+    onWritten(tell) {
+      memory.tell = tell;
     },
     failReads(count) {
       memory.failingReads = count;
@@ -115,13 +129,14 @@ async function serve(
   const done = routeCall(state, call, (commands) => {
     memory.commands = commands;
   });
+  if (!reads) memory.tell?.(call);
   if (trouble === "cut") return void request.socket.destroy();
   if (trouble === "late") await new Promise<void>((go) => memory.held.push(go));
   answer(response, done);
 }
 
 function troubleNow(memory: RestMemory): RestTrouble | null {
-  return memory.after-- > 0 ? null : memory.trouble;
+  return memory.after-- > 0 ? null : (memory.trouble ?? memory.spell?.() ?? null);
 }
 
 const needsToken = (path: string) => !path.startsWith("/interactions/") && !path.startsWith("/webhooks/");

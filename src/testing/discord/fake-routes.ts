@@ -52,6 +52,7 @@ const ROUTES: readonly (readonly [string, RegExp, (asked: Asked) => Answer])[] =
   ["POST", /^\/channels\/(\d+)\/typing$/, inChannel(() => DONE)],
   ["POST", /^\/interactions\/(\d+)\/([^/]+)\/callback$/, callback],
   ["GET", /^\/users\/@me$/, () => ({ status: 200, json: AUTHOR })],
+  ["GET", /^\/users\/@me\/guilds$/, ({ state }) => ({ status: 200, json: state.memberships })],
   ["GET", /^\/applications\/@me$/, ({ state }) => ({ status: 200, json: state.application })],
 ];
 const COMMANDS = /^\/applications\/\d+\/commands$/;

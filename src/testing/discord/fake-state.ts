@@ -1,5 +1,5 @@
 /** What a fake Discord knows: channels and their messages, numbered like the original's, and which nonces were used when. */
-import { BOT } from "./fake-people.ts";
+import { BOT, PLACES } from "./fake-people.ts";
 
 export interface FakeChannel {
   readonly id: string;
@@ -54,6 +54,8 @@ export interface NewMessage {
 export interface FakeState {
   /** What the bot may do. */
   readonly application: { readonly id: string; flags: number };
+  /** The servers it is in, with what it may do there. */
+  readonly memberships: { id: string; permissions: string }[];
   readonly channels: ReadonlyMap<string, FakeChannel>;
   addChannel(channel: FakeChannel): void;
   removeChannel(id: string): void;
@@ -76,6 +78,7 @@ const DISCORD_EPOCH = 1_420_070_400_000;
 const TIME_SHIFT = 22n;
 const NONCE_MS = 180_000;
 const MESSAGE_CONTENT_FLAG = 1 << 18;
+const ALL_PERMISSIONS = String((1n << 50n) - 1n);
 
 export function createFakeState({ now }: { now(): number }): FakeState {
   const channels = new Map<string, FakeChannel>();
@@ -87,6 +90,7 @@ export function createFakeState({ now }: { now(): number }): FakeState {
   const asPayload = (message: FakeMessage) => payloadOf(message);
 
   return {
+    memberships: [{ id: PLACES.guild, permissions: ALL_PERMISSIONS }],
     application: { id: BOT.applicationId, flags: MESSAGE_CONTENT_FLAG },
     channels,
     nextId,

@@ -42,6 +42,10 @@ export interface BotRoom {
   readonly webhook: Fields | null;
   /** Nobody may write there any more. */
   readonly closedChats: Set<string>;
+  /** Groups that have become supergroups: the old number, and the new one. */
+  readonly moved: Map<string, string>;
+  /** How the bot stands in a group; a member where nothing is said. */
+  readonly standing: Map<string, Fields>;
   /** Documents are taken, photos are not. */
   refusePhotos: boolean;
   readonly files: Map<string, Uint8Array>;
@@ -74,6 +78,8 @@ export function createBotRoom(id: number, username: string): BotRoom {
   const reactions: { chat: string; message: number; emoji: readonly string[] }[] = [];
   const commands = new Map<string, readonly Fields[]>();
   const closedChats = new Set<string>();
+  const moved = new Map<string, string>();
+  const standing = new Map<string, Fields>();
   let webhook: Fields | null = null;
   let lastMessageId = 1_000;
 
@@ -117,6 +123,8 @@ export function createBotRoom(id: number, username: string): BotRoom {
     commands,
     reactions,
     closedChats,
+    moved,
+    standing,
     files: new Map(),
     theirs: new Set(),
     refusePhotos: false,
@@ -125,6 +133,11 @@ export function createBotRoom(id: number, username: string): BotRoom {
       return webhook;
     },
     run(method, fields, uploads) {
+      const to = moved.get(String(fields.chat_id));
+      if (to !== undefined) {
+        const description = "Bad Request: group chat was upgraded to a supergroup chat";
+        return { ok: false, error_code: 400, description, parameters: { migrate_to_chat_id: Number(to) } };
+      }
       const field = MEDIA[method];
       if (field !== undefined) {
         const [file] = uploads;
@@ -194,6 +207,8 @@ export function createBotRoom(id: number, username: string): BotRoom {
           const file = String(fields.file_id);
           return room.files.has(file) ? fine({ file_id: file, file_path: `files/${file}` }) : bad("invalid file_id");
         }
+        case "getChatMember":
+          return fine(standing.get(String(fields.chat_id)) ?? { status: "member" });
         case "setWebhook":
           webhook = fields;
           return fine(true);

@@ -44,6 +44,14 @@ export interface FakeBotApi extends AsyncDisposable {
   misbehave(method: string, how: Misbehaviour, times?: number): void;
   /** Everything works again; what hangs goes on hanging. */
   behave(): void;
+  /** Asked for every call for which nothing is planned; null: no more of that. */
+  bewitch(pick: ((method: string) => Misbehaviour | null) | null): void;
+  /** Called when a message has been shown, before anybody is told. Null: no more of that. */
+  onShown(tell: ((message: number) => void) | null): void;
+  /** Called when an update has been confirmed, and is forgotten here. Null: no more of that. */
+  onConfirmed(tell: (() => void) | null): void;
+  /** Messages that were shown and whose sender was told nothing. */
+  readonly untold: ReadonlySet<number>;
   count(method: string): number;
   connections(): number;
   /** Resolves when the condition holds; looked at after every call and its answer. */
@@ -55,6 +63,8 @@ interface BotState {
   updates: { readonly id: number; readonly update: Fields }[];
   readonly seen: Map<number, Fields>;
   reversed: boolean;
+  /** One more is confirmed. */
+  confirmed(): void;
   poller: (() => void) | null;
   pushed: (() => void) | null;
 }
@@ -68,7 +78,11 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
   const bots = new Map<string, BotState>();
   const faults = new Map<string, Misbehaviour[]>();
   const watchers = new Set<() => void>();
+  const untold = new Set<number>();
   let nextUpdate = FIRST_UPDATE;
+  let spell: ((method: string) => Misbehaviour | null) | null = null;
+  let tellConfirmed: (() => void) | null = null;
+  let tellShown: ((message: number) => void) | null = null;
 
   const look = (): void => {
     for (const watcher of watchers) watcher();
@@ -84,13 +98,15 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
       reversed: false,
       poller: null,
       pushed: null,
+      confirmed: () => tellConfirmed?.(),
     };
     bots.set(token, made);
     return made;
   };
   const faultFor = (method: string): Misbehaviour | undefined => {
     const own = faults.get(method)?.shift();
-    return own ?? (method === "getUpdates" ? undefined : faults.get("*")?.shift());
+    const planned = own ?? (method === "getUpdates" ? undefined : faults.get("*")?.shift());
+    return planned ?? spell?.(method) ?? undefined;
   };
 
   const server = createServer((request, response) => {
@@ -118,7 +134,10 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
     if (fault?.kind === "cut_before") return void request.socket.destroy();
     if (fault && fault.kind !== "cut_after" && fault.kind !== "late") return answerFault(response, fault);
     const result = await resultOf(stateOf(token), { method, fields, files, clock }, request);
+    const shown = shownBy(method, result);
+    if (shown !== null) tellShown?.(shown);
     look();
+    if (shown !== null && fault?.kind === "cut_after") untold.add(shown);
     if (fault?.kind === "cut_after") return void request.socket.destroy();
     if (fault?.kind === "late") await fault.until;
     answer(response, result);
@@ -165,6 +184,16 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
       faults.set(method, planned);
     },
     behave: () => faults.clear(),
+    bewitch(pick) {
+      spell = pick;
+    },
+    onShown(tell) {
+      tellShown = tell;
+    },
+    onConfirmed(tell) {
+      tellConfirmed = tell;
+    },
+    untold,
     connections: () => sockets.size,
     count: (method) => calls.filter((call) => call.method === method).length,
     until(holds) {
@@ -203,12 +232,21 @@ async function resultOf(state: BotState, asked: Asked, request: IncomingMessage)
   );
 }
 
+/** The message a call has made; null: it made none. */
+function shownBy(method: string, result: MethodResult): number | null {
+  if (!method.startsWith("send") || !result.ok) return null;
+  const { message_id: id } = Object(result.result) as { message_id?: number };
+  return id ?? null;
+}
+
 /** Waits for something to arrive; a second poll ends the first one, as it does at Telegram. */
 async function poll(state: BotState, { fields, clock }: Asked, request: IncomingMessage): Promise<MethodResult> {
   if (state.room.webhook)
     return { ok: false, error_code: 409, description: "Conflict: can't use getUpdates method while webhook is active" };
   const offset = fields.offset === undefined ? null : Number(fields.offset);
+  const before = state.updates.length;
   if (offset !== null) state.updates = state.updates.filter(({ id }) => id >= offset);
+  for (let gone = before - state.updates.length; gone > 0; gone--) state.confirmed();
   state.poller?.();
   if (state.updates.length === 0 && Number(fields.timeout ?? 0) > 0) {
     const over = new AbortController();

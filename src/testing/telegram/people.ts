@@ -10,12 +10,14 @@ export const FRIEND: Person = { id: 11, first_name: "Friend" };
 export const OTHER: Person = { id: 22, first_name: "Other" };
 export const STRANGER: Person = { id: 33, first_name: "Stranger" };
 export const GROUP_ID = -1001;
+/** What a small group is called when it has become a large one. */
+export const NEW_GROUP_ID = -100_2001;
 
 export interface Told {
   readonly by: Person;
   readonly text?: string;
   /** In the group, with a mention of this bot. */
-  readonly inGroup?: { readonly bot: string; readonly mention?: boolean };
+  readonly inGroup?: { readonly bot: string; readonly mention?: boolean; readonly id?: number };
   readonly messageId: number;
   /** Whatever else the message has. */
   readonly more?: Fields;
@@ -24,7 +26,9 @@ export interface Told {
 const user = (by: Person): Fields => ({ ...by, is_bot: false });
 
 function chatOf({ by, inGroup }: Told): Fields {
-  return inGroup ? { id: GROUP_ID, type: "supergroup", title: "A group" } : { id: by.id, type: "private" };
+  return inGroup
+    ? { id: inGroup.id ?? GROUP_ID, type: "supergroup", title: "A group" }
+    : { id: by.id, type: "private" };
 }
 
 function messageOf(told: Told): Fields {

@@ -13,6 +13,10 @@ import { tempHome } from "../temp-home.ts";
 import { type Crowd, type CrowdSize, createCrowd } from "./crowd.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { killAt, type Moment, MOMENTS } from "./kill-at.ts";
+import { type Echo, startEcho } from "./platforms/echo.ts";
+import type { PlatformName } from "./platforms/people.ts";
+import { PLATFORM_MOMENTS, type PlatformCrowd, startPlatformCrowd } from "./platforms/platform-crowd.ts";
+import type { PlatformVerdict } from "./platforms/verdict.ts";
 import { judge, type Verdict } from "./verdict.ts";
 
 export interface ChaosOptions {
@@ -20,6 +24,8 @@ export interface ChaosOptions {
   /** The same seed makes the same choices; when exactly a process dies is still the machine's affair. */
   readonly seed: number;
   readonly crowd?: CrowdSize;
+  /** People on a fake Telegram and a fake Discord join in, and those misbehave. */
+  readonly channels?: boolean;
   onRound?(line: string): void;
 }
 
@@ -32,24 +38,33 @@ export interface ChaosReport extends Verdict {
   readonly acknowledged: number;
   /** Frames that came again under an id their client had, and dropped. */
   readonly repeats: number;
+  readonly channels?: Readonly<Record<PlatformName, PlatformVerdict>>;
+  /** What went wrong on the platforms, by kind. */
+  readonly troubles?: Readonly<Record<string, number>>;
 }
 
 type Strike = "gateway" | "gateway twice" | "agent" | "all agents" | "agent, then gateway";
 
 const CROWD: CrowdSize = { pages: 6, programs: 6, sessions: 4 };
+const SMALL_CROWD: CrowdSize = { pages: 2, programs: 2, sessions: 2 };
 /** A turn for each message, so that each has a reply of its own to be counted; a pool that all sessions have to share. */
 const CONFIG = { queue: { mode: "followup" }, agent: { pool: { min: 2, max: 2 } } };
 const MAX_NTH = 8;
 const MAX_FRAMES = 40;
 const MAX_DELAY_MS = 500;
-/** Far longer than a restart and some short turns take. */
+/** Far longer than a restart and some short turns take; where platforms ask for pauses, some of those too. */
 const PATIENCE_MS = 45_000;
+const PATIENCE_WITH_PLATFORMS_MS = 120_000;
 /** Share of the kills of a gateway that aim at a write. */
 const AIMED = 0.7;
+/** Share of them that fall in a moment of a platform, where there is one. */
+const AIMED_AT_PLATFORM = 0.5;
 
 interface World {
   readonly home: string;
+  readonly config: unknown;
   readonly crowd: Crowd;
+  readonly platforms: PlatformCrowd | null;
   readonly chance: Chance;
   readonly kills: { gateway: number; agents: number };
   gateway: GatewayProcess;
@@ -59,34 +74,59 @@ interface World {
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const chance = createChance(options.seed);
   await using home = await tempHome();
-  using crowd = createCrowd(options.crowd ?? CROWD, chance.fork("crowd"));
-  const gateway = await startGatewayProcess({ home: home.path, config: CONFIG });
-  const kills = { gateway: 0, agents: 0 };
-  const world: World = { home: home.path, crowd, chance: chance.fork("kills"), kills, gateway, inTurn: 0 };
+  await using platforms = options.channels ? await startPlatformCrowd(chance.fork("platforms")) : null;
+  await using echo = options.channels ? await startEcho() : null;
+  using crowd = createCrowd(options.crowd ?? (platforms ? SMALL_CROWD : CROWD), chance.fork("crowd"));
+  const config = configOf(platforms, echo);
+  const gateway = await startGatewayProcess({ home: home.path, config });
+  const counts = { kills: { gateway: 0, agents: 0 }, inTurn: 0 };
+  const world: World = { ...counts, home: home.path, config, crowd, platforms, chance: chance.fork("kills"), gateway };
   try {
-    await crowd.found(gateway);
-    for (let round = 1; round <= options.rounds; round++) {
-      const { strikes, healed } = await playRound(world, round);
-      options.onRound?.(`round ${round}: ${strikes}${healed ? "" : ", and not everything was answered"}`);
-      if (healed) continue;
-      options.onRound?.(`the gateway says: ${await (await world.gateway.fetch("/api/status")).text()}`);
-      break;
-    }
+    await found(world);
+    await platforms?.greet();
+    await playRounds(world, options);
     const sessions = new Set(crowd.said.map(({ session }) => session));
     const transcripts = new Map<string, readonly TranscriptItem[]>();
     for (const session of sessions) transcripts.set(session, await readTranscript(world.gateway, session));
     return {
       rounds: options.rounds,
-      kills,
+      kills: world.kills,
       inTurn: world.inTurn,
       messages: crowd.said.length,
       acknowledged: crowd.said.filter(({ acknowledged }) => acknowledged).length,
       repeats: crowd.repeats(),
       ...judge(crowd.said, transcripts, crowd.shown()),
+      ...(platforms ? { channels: await platforms.verdicts(world.gateway), troubles: platforms.met } : {}),
     };
   } finally {
     await world.gateway.stop();
   }
+}
+
+/** With platforms the model is one that can be slow, so that there is something to show while it writes. */
+function configOf(platforms: PlatformCrowd | null, echo: Echo | null): unknown {
+  if (!platforms || !echo) return CONFIG;
+  const pool = { min: 3, max: 3, reuse: "profile" };
+  return { ...CONFIG, ...echo.config(pool), channels: platforms.channels };
+}
+
+async function playRounds(world: World, { rounds, onRound }: ChaosOptions): Promise<void> {
+  for (let round = 1; round <= rounds; round++) {
+    const { strikes, healed } = await playRound(world, round);
+    onRound?.(`round ${round}: ${strikes}${healed ? "" : ", and not everything was answered"}`);
+    if (healed) continue;
+    onRound?.(`the gateway says: ${await (await world.gateway.fetch("/api/status")).text()}`);
+    return;
+  }
+}
+
+async function found({ crowd, platforms, gateway }: World): Promise<void> {
+  platforms?.found(gateway);
+  await crowd.found(gateway);
+}
+
+function waiting({ crowd, platforms }: World): number {
+  return crowd.waiting() + (platforms?.waiting() ?? 0);
 }
 
 /** Everybody speaks, something is killed in between and brought back, and everybody gets an answer. */
@@ -96,9 +136,10 @@ async function playRound(world: World, round: number): Promise<{ readonly strike
     ...(["agent", "agent", "all agents", "agent, then gateway"] as const),
   ]);
   using aim = await takeAim(world, strike.startsWith("gateway") ? MOMENTS : []);
-  const answered = world.crowd.speak(round);
+  const answered = Promise.all([world.crowd.speak(round), world.platforms?.speak(round)]).then(() => undefined);
   const strikes = await strikeWith(world, strike, aim, answered);
-  using patience = systemClock.deadline(PATIENCE_MS, () => new Error("not answered in time"));
+  const patienceMs = world.platforms ? PATIENCE_WITH_PLATFORMS_MS : PATIENCE_MS;
+  using patience = systemClock.deadline(patienceMs, () => new Error("not answered in time"));
   const healed = await orAborted(answered, patience.signal).then(
     () => true,
     () => false, // the verdict says who still waits
@@ -108,7 +149,7 @@ async function playRound(world: World, round: number): Promise<{ readonly strike
 
 async function strikeWith(world: World, strike: Strike, aim: Aim, answered: Promise<void>): Promise<string> {
   await Promise.race([aim.due, answered]);
-  const when = `killed ${aim.when}, ${world.crowd.waiting()} waiting`;
+  const when = `killed ${aim.when}, ${waiting(world)} waiting`;
   if (strike === "agent" || strike === "all agents") {
     killAgents(world, strike === "all agents");
     return `${strike} ${when}`;
@@ -122,18 +163,18 @@ async function strikeWith(world: World, strike: Strike, aim: Aim, answered: Prom
   if (strike !== "gateway twice") return `${strike} ${when}`;
   using next = await takeAim(world, ["begun", "ended", "sent"]); // while it takes up what the first kill left behind
   await Promise.race([next.due, answered]);
-  const again = `and again ${next.when}, ${world.crowd.waiting()} waiting`;
+  const again = `and again ${next.when}, ${waiting(world)} waiting`;
   await replaceGateway(world);
   return `gateway ${when}, ${again}`;
 }
 
 async function replaceGateway(world: World): Promise<void> {
-  if (world.crowd.waiting() > 0) world.inTurn++;
+  if (waiting(world) > 0) world.inTurn++;
   world.kills.gateway++;
   await world.gateway.kill();
   world.crowd.lost();
-  world.gateway = await startGatewayProcess({ home: world.home, config: CONFIG });
-  await world.crowd.found(world.gateway);
+  world.gateway = await startGatewayProcess({ home: world.home, config: world.config });
+  await found(world);
 }
 
 /** When the next kill falls. Taken before anybody speaks, so that the first write can be hit too. */
@@ -143,8 +184,15 @@ interface Aim extends Disposable {
 }
 
 /** Most kills of a gateway fall right after a write of one of these kinds; the others after some frames, or some milliseconds. */
-async function takeAim({ home, chance, crowd, gateway }: World, moments: readonly Moment[]): Promise<Aim> {
+async function takeAim(world: World, moments: readonly Moment[]): Promise<Aim> {
+  const { home, chance, crowd, gateway, platforms } = world;
   const [first, ...others] = moments;
+  if (first && platforms && chance.hits(AIMED_AT_PLATFORM)) {
+    const moment = chance.pick(PLATFORM_MOMENTS);
+    const nth = chance.between(1, MAX_NTH / 2);
+    const trap = platforms.killAt(gateway.pid, moment, nth);
+    return { due: trap.due, when: `while ${nth} was ${moment}`, [Symbol.dispose]: () => trap[Symbol.dispose]() };
+  }
   if (first && chance.hits(AIMED)) {
     const moment = chance.pick([first, ...others]);
     const nth = chance.between(1, MAX_NTH);
@@ -168,7 +216,7 @@ function killAgents(world: World, all: boolean): void {
     .filter(Number.isInteger);
   const hit = pids.filter((pid, at) => (all || at === 0) && kills(pid)).length;
   world.kills.agents += hit;
-  if (hit > 0 && world.crowd.waiting() > 0) world.inTurn++;
+  if (hit > 0 && waiting(world) > 0) world.inTurn++;
 }
 
 /** False: a note of a process that had ended already. */

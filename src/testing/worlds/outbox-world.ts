@@ -25,7 +25,11 @@ export interface OutboxWorld extends AsyncDisposable {
   readonly sends: { readonly id: string; readonly chat: string; readonly text: string; readonly at: number }[];
   ready: boolean;
   /** Stores a reply of these parts and tells the outbox. */
-  reply(chat: string, texts: readonly string[], to?: { channel?: string; thread?: string }): Promise<void>;
+  reply(
+    chat: string,
+    texts: readonly string[],
+    to?: { channel?: string; account?: string; thread?: string },
+  ): Promise<void>;
   /** From now on every call of the store goes through this. */
   tamper(change: (store: OutboxStore) => OutboxStore): void;
   /** Everything stops where it is; another life begins on what is on the disk. Returns what was in the middle of a send. */
@@ -165,10 +169,12 @@ interface Reply {
   readonly texts: readonly string[];
   readonly at: number;
   readonly channel?: string;
+  readonly account?: string;
   readonly thread?: string;
 }
 
-async function storeReply(store: Store, { number, chat, texts, at, channel = "fake", thread }: Reply): Promise<void> {
+async function storeReply(store: Store, { number, chat, texts, at, ...more }: Reply): Promise<void> {
+  const { channel = "fake", account = "default", thread } = more;
   const turnId = `turn_${number}` as TurnId;
   const id = `msg_${number}` as InboxId;
   const said = entry(chat, "hello");
@@ -180,7 +186,7 @@ async function storeReply(store: Store, { number, chat, texts, at, channel = "fa
     attempt,
     outcome: "done",
     reply: texts.map((text, part) => ({ part, message: { kind: "reply", text } })),
-    to: { channel, account: "default", chat, ...(thread === undefined ? {} : { thread }) },
+    to: { channel, account, chat, ...(thread === undefined ? {} : { thread }) },
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
     model: "m",
     settledBytes: 0,

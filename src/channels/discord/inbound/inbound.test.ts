@@ -1,19 +1,17 @@
 /** What comes in from Discord: each message once, under its author's name, also what was said while nobody was there. */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { APIAttachment } from "discord-api-types/v10";
-import { systemClock } from "../../../kit/clock.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import { secret } from "../../../kit/secret.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { openRest } from "../outbound/rest-client.ts";
-import { startIntake } from "./intake.ts";
+import { MAX_WAITING, startIntake } from "./intake.ts";
 import { createPlaces } from "./places.ts";
 import { createSeen } from "./seen.ts";
 import { type SaidMessage, translate } from "./translate.ts";
 
-const NEVER = new AbortController().signal;
 const SLOW_MS = 60_000;
 let world: DiscordWorld;
 afterEach(() => world?.[Symbol.asyncDispose]());
@@ -22,7 +20,21 @@ const texts = () => world.bench.stored.map(({ text }) => text);
 const stored = (count: number) => eventually(`${count} are stored`, () => world.bench.stored.length >= count);
 const say = (content: string, channel: string = PLACES.dm, more: Record<string, unknown> = {}) =>
   world.fake.say({ channel, author: PEOPLE.friend, content, more });
-const quiet = () => systemClock.sleep(50, NEVER);
+/** It is written down that this channel was read up to here. */
+async function noted(id: string, channel: string = PLACES.dm): Promise<void> {
+  const fact = (key: string) => world.bench.deps.facts.get("discord", "default", key);
+  const isNoted = async () => (await fact(`last:${channel}`)) === id && (await fact("channels"))?.includes(channel);
+  while (!(await isNoted())) await new Promise((resolve) => setImmediate(resolve));
+}
+/** What is said in one channel is dealt with in order: when this is stored, nothing before it is under way any more. */
+async function fence(channel: string = PLACES.dm): Promise<void> {
+  say("fence", channel);
+  await eventually("the fence is stored", () => world.bench.stored.some(({ text }) => text === "fence"));
+  world.bench.stored.splice(
+    world.bench.stored.findIndex(({ text }) => text === "fence"),
+    1,
+  );
+}
 
 describe("a message", () => {
   test(
@@ -128,9 +140,9 @@ describe("a message", () => {
       const silent = world.fake.state.add({ channel: PLACES.room, author: PEOPLE.friend, content: "no name" });
       world.fake.change(PLACES.room, silent.id, `<@${BOT.id}> now with a name`);
       await stored(2);
-      await quiet();
+      await fence();
       expect(texts()).toEqual(["hello", "now with a name"]);
-      expect(world.bench.arrivals.map(({ kind }) => kind)).toEqual(["message", "edit", "edit"]);
+      expect(world.bench.arrivals.map(({ kind }) => kind).toSorted()).toEqual(["edit", "edit", "message", "message"]);
     },
     SLOW_MS,
   );
@@ -170,8 +182,8 @@ describe("a message", () => {
       world.bench.hold();
       const count = 260;
       for (let at = 0; at < count; at++) say(`line ${at}`);
-      await eventually("one is at the door", () => world.bench.waiting() === 1);
-      await quiet();
+      const tooMany = () => world.bench.log.lines.filter(({ words }) => words.startsWith("too many messages at once"));
+      await eventually("some do not fit", () => tooMany().length >= count - MAX_WAITING);
       world.bench.letGo();
       await stored(count + 1);
       expect(new Set(texts()).size).toBe(count + 1);
@@ -186,18 +198,17 @@ describe("what was said while away", () => {
     "is taken in after the next start, in order, and once",
     async () => {
       world = await discordWorld();
-      say("before");
-      say("in the room", PLACES.room);
-      await stored(2);
-      await eventually("both are read", () => world.fake.gateway.connections() === 1);
-      await quiet();
+      const [before, inRoom] = [say("before"), say("in the room", PLACES.room)];
+      await noted(before);
+      await noted(inRoom, PLACES.room);
       await world.close();
       for (const number of [1, 2, 3]) say(`missed ${number}`);
       say("missed in the room", PLACES.room);
       await world.reopen();
       say("after");
       await stored(7);
-      await quiet();
+      await fence();
+      await fence(PLACES.room);
       const dm = world.bench.stored.filter(({ scope }) => scope === "dm").map(({ text }) => text);
       expect(dm).toEqual(["before", "missed 1", "missed 2", "missed 3", "after"]);
       const room = world.bench.stored.filter(({ scope }) => scope === "group");
@@ -213,9 +224,7 @@ describe("what was said while away", () => {
     "comes before what is said at that very moment, however long it takes to know where to look",
     async () => {
       world = await discordWorld();
-      say("before");
-      await stored(1);
-      await quiet();
+      await noted(say("before"));
       await world.close();
       say("missed");
       const { clock, log, door, files, facts } = world.bench.deps;
@@ -228,8 +237,6 @@ describe("what was said while away", () => {
       intake.begun();
       const now = world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "now" });
       intake.said(world.fake.state.asEvent(now) as never);
-      await quiet();
-      expect(texts()).toEqual(["before"]);
       known.resolve();
       await stored(3);
       expect(texts()).toEqual(["before", "missed", "now"]);
@@ -241,21 +248,16 @@ describe("what was said while away", () => {
     "is taken in although Discord cannot be read at first, before what is said meanwhile",
     async () => {
       world = await discordWorld();
-      say("before");
-      await stored(1);
-      await quiet();
+      await noted(say("before"));
       await world.close();
       say("missed");
       world.fake.rest.failReads(2);
       await world.reopen();
       say("meanwhile");
-      await quiet();
-      expect(texts()).toEqual(["before"]);
-      for (let step = 0; step < 6; step++) {
-        await world.bench.clock.advance(1_000);
-        await quiet();
-      }
-      await stored(3);
+      await eventually("it is read at last", () => {
+        void world.bench.clock.advance(1_000);
+        return world.bench.stored.length === 3;
+      });
       expect(texts()).toEqual(["before", "missed", "meanwhile"]);
     },
     SLOW_MS,
@@ -265,16 +267,14 @@ describe("what was said while away", () => {
     "more than a day ago is left alone",
     async () => {
       world = await discordWorld();
-      say("before");
-      await stored(1);
-      await quiet();
+      await noted(say("before"));
       await world.close();
       say("long ago");
       await world.bench.clock.advance(30 * 3_600_000);
       say("just now");
       await world.reopen();
       await stored(2);
-      await quiet();
+      await fence();
       expect(texts()).toEqual(["before", "just now"]);
     },
     SLOW_MS,
@@ -284,18 +284,16 @@ describe("what was said while away", () => {
     "in a channel that is gone costs one question, and no more",
     async () => {
       world = await discordWorld();
-      say("in the room", PLACES.room);
-      await stored(1);
-      await quiet();
+      await noted(say("in the room", PLACES.room), PLACES.room);
       await world.close();
       world.fake.state.removeChannel(PLACES.room);
       await world.reopen();
       const asked = () =>
         world.fake.rest.calls.filter(({ method, path }) => method === "GET" && path.includes(PLACES.room));
-      await eventually("it was asked for", () => asked().length === 1);
-      await quiet();
-      await world.reopen();
-      await quiet();
+      const given = () => world.bench.log.lines.some(({ words }) => words === "channel cannot be read any more");
+      await eventually("it was asked for, and given up", given);
+      await world.reopen(); // closing waits until it is forgotten
+      await fence(); // the direct chat is looked at after it
       expect(asked().length).toBe(1);
     },
     SLOW_MS,

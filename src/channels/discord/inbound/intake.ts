@@ -36,7 +36,7 @@ export interface Intake extends AsyncDisposable {
   begun(): void;
 }
 
-const MAX_WAITING = 200;
+export const MAX_WAITING = 200;
 /** Over all channels, for the moment in which it is looked up how far each was read. */
 const MAX_HELD = 2_000;
 const MAX_RECENT = 5_000;

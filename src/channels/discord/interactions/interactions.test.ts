@@ -2,7 +2,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { OpenChannel } from "../../../contracts/channels/platform.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
-import { systemClock } from "../../../kit/clock.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { commanded, type DiscordWorld, discordWorld, pressed } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
@@ -27,7 +26,12 @@ const question = (id: string, sessionKey = `agent:default:discord:dm:${PLACES.dm
 const callbacks = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/callback"));
 const happens = ({ event, payload }: { event: string; payload: unknown }) =>
   world.fake.gateway.dispatch(event, payload);
-const quiet = () => systemClock.sleep(50, NEVER);
+/** What comes over the connection comes in order: when this is stored, what came before it has been looked at. */
+async function fence(): Promise<void> {
+  world.fake.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "fence" });
+  await eventually("the fence is stored", () => world.bench.stored.some(({ text }) => text === "fence"));
+}
+const withoutFence = () => world.bench.stored.filter(({ text }) => text !== "fence");
 
 describe("a slash command", () => {
   test(
@@ -40,7 +44,8 @@ describe("a slash command", () => {
       const noted = () => world.bench.log.lines.some(({ words }) => words === "Discord commands registered");
       await eventually("that is noted", noted);
       await world.reopen();
-      await quiet();
+      await fence();
+      await world.close(); // waits for what is under way
       expect(registered()).toBe(1);
     },
     SLOW_MS,
@@ -72,9 +77,9 @@ describe("a slash command", () => {
       happens(commanded(world.fake, { channel: PLACES.room, by: "stranger", name: "status" }));
       const foreign = commanded(world.fake, { channel: PLACES.room, by: "other", name: "status" });
       happens({ ...foreign, payload: { ...foreign.payload, application_id: "200000000000000009" } });
-      await eventually("the door was asked", () => world.bench.arrivals.length === 1);
-      await quiet();
-      expect(world.bench.stored).toEqual([]);
+      await fence();
+      expect(withoutFence()).toEqual([]);
+      expect(world.bench.arrivals).toHaveLength(2); // the stranger, and the fence
       expect(callbacks()).toEqual([]);
     },
     SLOW_MS,
@@ -106,7 +111,7 @@ describe("a question to owners", () => {
       const custom = "approval:once:q1";
       expect(JSON.stringify(shown()[0]?.components)).toContain(custom);
       await world.bench.clock.advance(5_000);
-      await quiet();
+      await fence();
       expect(shown().length).toBe(1);
       happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom, under: shown()[0]?.id ?? "" }));
       await eventually("it is decided", () => world.bench.decided.length === 1);
@@ -128,8 +133,10 @@ describe("a question to owners", () => {
       if (isStranger) world.bench.strangers.set(`discord:user:${PEOPLE.other.id}` as Principal, null);
       world.bench.questions.push(question("q1"));
       happens(pressed(world.fake, { channel: PLACES.room, by: "other", custom: "approval:once:q1" }));
+      if (!isStranger) await eventually("it is answered", () => callbacks().length === 1);
       await eventually("the door was asked", () => world.bench.arrivals.length === 1);
-      await quiet();
+      world.bench.strangers.clear();
+      await fence();
       expect(world.bench.decided).toEqual([]);
       expect(callbacks().length).toBe(isStranger ? 0 : 1);
       expect(world.bench.arrivals[0]?.kind).toBe("action");
@@ -147,7 +154,7 @@ describe("a question to owners", () => {
       happens(press);
       happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" }));
       await eventually("both presses are answered", () => callbacks().length === 2);
-      await quiet();
+      await fence();
       expect(world.bench.decided).toEqual([`q1 deny discord:user:${PEOPLE.friend.id}`]);
       expect(callbacks().length).toBe(2);
     },
@@ -239,7 +246,7 @@ describe("a request to the webhook", () => {
       const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:session:q1" });
       expect(await post(world.channel, press.payload)).toMatchObject({ status: 200, json: { type: 7 } });
       happens(press);
-      await quiet();
+      await fence();
       expect(world.bench.decided).toEqual([`q1 session discord:user:${PEOPLE.friend.id}`]);
     },
     SLOW_MS,

@@ -1,6 +1,7 @@
 /** One answer while it is being written: "typing" until there is something to read, then one message, sent once and edited from then on. */
 import type { API } from "@discordjs/core";
-import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import type { ChannelFacts, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { ChatAddress } from "../../../contracts/chat.ts";
 import type { Events } from "../../../contracts/events.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
@@ -17,6 +18,9 @@ export interface PreviewDeps {
   readonly events: Pick<Events, "on">;
   readonly facts: ChannelFacts;
   readonly api: API;
+  readonly owes: PlatformDeps["owes"];
+  /** Where a channel is, as replies are addressed. */
+  addressOf(channel: string): ChatAddress;
 }
 
 export interface LivePreview {
@@ -26,6 +30,10 @@ export interface LivePreview {
   tools: readonly string[];
   shown: string;
   message: string | null;
+  /** When its message was first sent, whether it arrived or not. */
+  begunAt: number | null;
+  /** The answer to a send of it was lost. */
+  lost: boolean;
 }
 
 const FIRST_MS = 1_000;
@@ -33,7 +41,21 @@ const FIRST_MS = 1_000;
 const GAP_MS = 1_200;
 const TYPING_MS = 8_000;
 
+const BEGUN = "begun@";
 export const keyOf = (turnId: TurnId) => `preview:${turnId}`;
+
+/** What is known of a preview after a restart. `begun`: it may be shown, and which message it is nobody knows. */
+export type KnownPreview =
+  | { readonly kind: "shown"; readonly channel: string; readonly message: string }
+  | { readonly kind: "begun"; readonly channel: string; readonly at: number };
+
+export async function readPreview(facts: ChannelFacts, turnId: TurnId): Promise<KnownPreview | null> {
+  const known = await facts.get(CHANNEL, ACCOUNT, keyOf(turnId));
+  const [channel, message] = known?.split("/") ?? [];
+  if (!channel || !message) return null;
+  if (message.startsWith(BEGUN)) return { kind: "begun", channel, at: Number(message.slice(BEGUN.length)) };
+  return { kind: "shown", channel, message };
+}
 
 /** Until the signal; never rejects. */
 export async function followTurn(
@@ -57,11 +79,14 @@ async function type({ api, clock, log }: PreviewDeps, preview: LivePreview, sign
 
 async function follow(deps: PreviewDeps, preview: LivePreview, mode: StreamMode, signal: AbortSignal): Promise<void> {
   if (mode === "off") return;
+  const known = await readPreview(deps.facts, preview.turnId); // of an attempt that an earlier life made
+  if (known?.kind === "shown") preview.message = known.message;
   let pauseMs = FIRST_MS;
   for (;;) {
     await deps.clock.sleep(pauseMs, signal).catch(() => undefined); // as above
     if (signal.aborted) return;
     pauseMs = GAP_MS;
+    if (preview.message === null && deps.owes(deps.addressOf(preview.channel))) continue;
     const wanted = previewText(preview, mode);
     if (wanted === "" || wanted === preview.shown) continue;
     try {
@@ -70,10 +95,19 @@ async function follow(deps: PreviewDeps, preview: LivePreview, mode: StreamMode,
       if (signal.aborted) return;
       const failure = failureOf(error);
       deps.log.debug("preview not shown", { kind: failure.kind });
+      await noteFailure(deps, preview, failure.kind === "lost");
       if (failure.kind === "refused" || failure.kind === "token") return; // the reply itself will say so
       if (failure.kind === "limited") pauseMs = Math.max(GAP_MS, failure.retryAfterMs);
     }
   }
+}
+
+/** What was certainly not sent leaves no doubt behind. */
+async function noteFailure({ facts }: PreviewDeps, preview: LivePreview, lost: boolean): Promise<void> {
+  preview.lost ||= lost;
+  if (preview.message !== null || preview.lost) return;
+  preview.begunAt = null;
+  await facts.forget(CHANNEL, ACCOUNT, keyOf(preview.turnId)).catch(() => undefined); // a doubt too many does no harm
 }
 
 async function show(deps: PreviewDeps, preview: LivePreview, content: string, signal: AbortSignal): Promise<void> {
@@ -83,6 +117,11 @@ async function show(deps: PreviewDeps, preview: LivePreview, content: string, si
     await api.channels.editMessage(channel, preview.message, { content, allowed_mentions: NO_MENTIONS }, { signal });
   } else {
     const nonce = nonceOf(firstPartOf(turnId), 0);
+    // Discord knows the nonce for some minutes only; after that nobody could tell any more that there may be a message
+    if (preview.begunAt === null) {
+      preview.begunAt = deps.clock.now();
+      await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), `${channel}/${BEGUN}${preview.begunAt}`);
+    }
     const body = { content, nonce, enforce_nonce: true, allowed_mentions: NO_MENTIONS };
     const made = await api.channels.createMessage(channel, body, { signal });
     preview.message = made.id;

@@ -122,6 +122,50 @@ describe("a preview", () => {
   );
 
   test(
+    "whose id was lost in a crash is found by its nonce, and is in doubt once Discord has forgotten that",
+    async () => {
+      for (const [laterMs, inDoubt] of [
+        [60_000, false],
+        [600_000, true],
+      ] as const) {
+        world = await discordWorld({ streamMode: "partial" });
+        const turn = await asked(["The answer."]);
+        turn.start(FIRST);
+        turn.say("The an");
+        world.fake.rest.misbehave("late");
+        await pass(1_000);
+        await eventually("Discord has it", () => ours().length === 1);
+        world.fake.rest.misbehave(null);
+        await world.reopen();
+        world.fake.rest.letGo();
+        await world.bench.clock.advance(laterMs);
+        const { doubt } = await world.channel.send(turn.part, NEVER);
+        expect([doubt !== undefined, ours().length]).toEqual([inDoubt, inDoubt ? 2 : 1]);
+        expect(ours().at(-1)?.content).toBe("The answer.");
+        if (!inDoubt) await world[Symbol.asyncDispose]();
+      }
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "waits until what was said before it has been delivered",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      world.bench.owed.add(PLACES.dm);
+      const turn = await asked(["The answer."]);
+      turn.start(FIRST);
+      turn.say("The an");
+      for (let step = 0; step < 5; step++) await pass(1_000);
+      expect(ours()).toEqual([]);
+      world.bench.owed.clear();
+      await pass(1_200);
+      await eventually("it is shown", () => ours().length === 1);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "that somebody deleted is replaced by the reply",
     async () => {
       world = await discordWorld({ streamMode: "partial" });

@@ -2,28 +2,31 @@
  * Shows an answer while it is being written: "typing" first, then one message that is edited, never twice within a second, the newest text
  * each time. The reply takes that message over. Its id outlives a crash, so that the answer still ends up there.
  */
-import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
 import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
 import { failureOf } from "./failure.ts";
-import { followTurn, keyOf, type LivePreview, type PreviewDeps } from "./preview-turn.ts";
+import {
+  followTurn,
+  keyOf,
+  type KnownPreview,
+  type LivePreview,
+  type PreviewDeps,
+  readPreview,
+} from "./preview-turn.ts";
 
 export interface Previews extends AsyncDisposable {
   /** The answer to this message is to be shown in this channel. */
   expect(inboxId: InboxId, channel: string): void;
   /** Ends the preview of a turn and says where it is. Null: there is none. */
-  take(turnId: TurnId): Promise<ShownPreview | null>;
+  take(turnId: TurnId): Promise<KnownPreview | null>;
   forget(turnId: TurnId): Promise<void>;
-}
-
-export interface ShownPreview {
-  readonly channel: string;
-  readonly message: string;
 }
 
 /** A preview that no reply has taken over by then is taken away. */
 const ORPHAN_MS = 60_000;
 const MAX_EXPECTED = 2_000;
+
+const UNSENT = { begunAt: null, lost: false };
 
 interface Live {
   readonly preview: LivePreview;
@@ -42,7 +45,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
 
   const start = (turnId: TurnId, channel: string): void => {
     if (stopping.signal.aborted) return;
-    const preview: LivePreview = { turnId, channel, text: "", tools: [], shown: "", message: null };
+    const preview: LivePreview = { turnId, channel, text: "", tools: [], shown: "", message: null, ...UNSENT };
     const ended = new AbortController();
     const running = followTurn(deps, preview, mode, AbortSignal.any([ended.signal, stopping.signal]));
     live.set(turnId, { preview, ended, running });
@@ -83,8 +86,8 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
     },
     async take(turnId) {
       const preview = await end(turnId);
-      if (preview?.message) return { channel: preview.channel, message: preview.message };
-      return readFact(deps.facts, turnId);
+      if (preview?.message) return { kind: "shown", channel: preview.channel, message: preview.message };
+      return readPreview(deps.facts, turnId);
     },
     forget: (turnId) => deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId)),
     async [Symbol.asyncDispose]() {
@@ -133,16 +136,10 @@ function remember<V>(map: Map<InboxId, V>, id: InboxId, value: V): void {
 async function removeOrphan(deps: PreviewDeps, turnId: TurnId, signal: AbortSignal): Promise<void> {
   await deps.clock.sleep(ORPHAN_MS, signal).catch(() => undefined); // see above
   if (signal.aborted) return;
-  const left = await readFact(deps.facts, turnId);
-  if (!left) return;
+  const left = await readPreview(deps.facts, turnId);
+  if (left?.kind !== "shown") return;
   await deps.api.channels.deleteMessage(left.channel, left.message, { signal }).catch((error: unknown) => {
     deps.log.debug("preview not removed", { kind: failureOf(error).kind });
   });
   await deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId));
-}
-
-async function readFact(facts: ChannelFacts, turnId: TurnId): Promise<ShownPreview | null> {
-  const known = await facts.get(CHANNEL, ACCOUNT, keyOf(turnId));
-  const [channel, message] = known?.split("/") ?? [];
-  return channel && message ? { channel, message } : null;
 }

@@ -7,6 +7,7 @@ import { type SendReceipt, SendError } from "../../../contracts/channel.ts";
 import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
 import type { ChannelFacts, InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
+import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
 import { ACCOUNT, CHANNEL, isSnowflake } from "../settings.ts";
 import { renderMessage } from "../text/render.ts";
@@ -15,6 +16,7 @@ import { nonceOf } from "./nonce.ts";
 import type { Previews } from "./preview.ts";
 
 export interface SendDeps {
+  readonly clock: Clock;
   readonly log: Log;
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
@@ -24,6 +26,9 @@ export interface SendDeps {
 
 /** Nobody is pinged by what a model writes. */
 export const NO_MENTIONS = { parse: [] as never[] };
+/** Discord promises "a few minutes" for a nonce; this is surely within them. */
+export const DEDUPE_MS = 120_000;
+const DOUBT = "the answer to the send of its preview was lost; the beginning of it may stand in the chat as well";
 const MAX_FILES = 10;
 const MIB = 1024 * 1024;
 
@@ -53,7 +58,10 @@ export async function sendPart(
   const pieces = await piecesOf(deps, part, maxMb * MIB);
   const key = `sent:${part.id}`;
   const done = await readDone(deps.facts, key);
-  const preview = part.part === 0 ? await deps.previews.take(part.turnId) : null;
+  const known = part.part === 0 ? await deps.previews.take(part.turnId) : null;
+  const preview = known?.kind === "shown" ? known : null;
+  // within that time Discord itself finds the message by its nonce
+  const inDoubt = known?.kind === "begun" && deps.clock.now() - known.at > DEDUPE_MS;
   try {
     for (const [at, piece] of pieces.entries()) {
       if (done[at] !== undefined) continue;
@@ -69,7 +77,7 @@ export async function sendPart(
   if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);
   if (part.part === 0) await deps.previews.forget(part.turnId);
   const [first] = done;
-  return first === undefined ? {} : { providerId: first };
+  return { ...(first === undefined ? {} : { providerId: first }), ...(inDoubt ? { doubt: DOUBT } : {}) };
 }
 
 async function readDone(facts: ChannelFacts, key: string): Promise<string[]> {

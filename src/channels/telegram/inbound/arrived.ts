@@ -34,6 +34,8 @@ export interface Here {
   readonly channel: string;
   readonly account: string;
   readonly me: Me;
+  /** What the gateway calls a chat that Telegram may have given another number. */
+  chatOf(chat: string): string;
 }
 
 const MAX_NAME_CHARS = 100;
@@ -78,6 +80,14 @@ function repliedTo({ reply_to_message: answered }: Message): string | null {
   return answered ? String(answered.message_id) : null;
 }
 
+/** The number a group had and the one it has now, when that is what the update is about. Telegram says it in both of them. */
+export function moveOf({ message }: Update): { readonly from: string; readonly to: string } | null {
+  if (!message) return null;
+  const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = message;
+  if (to !== undefined) return { from: String(chat.id), to: String(to) };
+  return from === undefined ? null : { from: String(from), to: String(chat.id) };
+}
+
 interface InChat {
   readonly message_id: number;
   readonly chat: { readonly id: number; readonly type: string };
@@ -85,11 +95,11 @@ interface InChat {
   readonly is_topic_message?: boolean;
 }
 
-function common({ update_id: updateId }: Update, message: InChat, { channel, account }: Here) {
+function common({ update_id: updateId }: Update, message: InChat, { channel, account, chatOf }: Here) {
   const { chat, message_id: messageId, message_thread_id: thread } = message;
   const inTopic = message.is_topic_message === true && thread !== undefined;
   const address: ChatAddress = {
-    ...{ channel, account, chat: String(chat.id) },
+    ...{ channel, account, chat: chatOf(String(chat.id)) },
     ...(inTopic ? { thread: String(thread) } : {}),
   };
   const scope = chat.type === "private" ? ("dm" as const) : ("group" as const);

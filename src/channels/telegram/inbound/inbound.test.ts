@@ -12,7 +12,7 @@ import { createUpdateWindow } from "./window.ts";
 setDefaultTimeout(30_000); // real connections on a busy machine
 
 const me = { id: 99, username: "our_bot" };
-const here = { channel: "telegram", account: "default", me };
+const here = { channel: "telegram", account: "default", me, chatOf: (chat: string) => chat };
 const group = { id: GROUP_ID, type: "supergroup", title: "G" };
 const read = (message: Fields, kind = "message") =>
   readUpdate(

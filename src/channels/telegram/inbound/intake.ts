@@ -11,7 +11,7 @@ import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { Albums } from "./albums.ts";
-import { type Arrived, type Here, readUpdate } from "./arrived.ts";
+import { type Arrived, type Here, moveOf, readUpdate } from "./arrived.ts";
 import type { FileSpec } from "./files.ts";
 
 export interface IntakeDeps {
@@ -27,6 +27,8 @@ export interface IntakeDeps {
   /** It is stored, under this id. */
   accepted(arrived: Arrived, id: InboxId, role: Role): void;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
+  /** A group has another number now; durable when it resolves. */
+  moved(from: string, to: string): Promise<void>;
 }
 
 export interface Intake {
@@ -50,6 +52,11 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
   };
   return {
     async take(update, signal) {
+      const move = moveOf(update);
+      if (move) {
+        await deps.moved(move.from, move.to);
+        return true;
+      }
       const arrived = read(update);
       if (!arrived) return true;
       const { kind, address, scope, sender, mentioned } = arrived;

@@ -199,8 +199,9 @@ function createLanes(deps: PollerDeps, window: UpdateWindow, signal: AbortSignal
   };
 }
 
-/** What one person or chat says stays in order. */
+/** What one person or chat says stays in order; that a group has moved comes before what is said where it is now. */
 function laneOf(update: Update): string {
   const message = update.message ?? update.edited_message ?? update.callback_query?.message;
+  if (update.message?.migrate_to_chat_id !== undefined) return String(update.message.migrate_to_chat_id);
   return String(message?.chat.id ?? update.callback_query?.from.id ?? "");
 }

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { systemClock } from "../../../kit/clock.ts";
+import { deferred } from "../../../kit/deferred.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { FRIEND, GROUP_ID, said } from "../../../testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
@@ -31,16 +32,21 @@ const start = ({ bench }: TelegramWorld): void =>
 const delta = ({ bench }: TelegramWorld, text: string): void =>
   bench.deps.events.emit("turn.delta", { sessionKey, turnId, text });
 
-/** Fake time, in small steps, with real time for the network in between. */
+/** The poll that waits is one; a call that hangs on purpose is not waited for. */
+const POLLING = 1;
+const MAX_LOOKS = 50;
+
+/** Fake time, in small steps; after each, what it has set off comes to its end. */
 async function pass(
-  { bench }: TelegramWorld,
+  { bench, api }: TelegramWorld,
   ms: number,
   each: (step: number) => void = () => undefined,
 ): Promise<void> {
   for (let step = 0; step * STEP_MS < ms; step++) {
     each(step);
     await bench.clock.advance(STEP_MS);
-    await systemClock.sleep(4, NEVER);
+    await systemClock.sleep(2, NEVER); // until a call has reached the network
+    for (let look = 0; api.connections() > POLLING && look < MAX_LOOKS; look++) await systemClock.sleep(2, NEVER);
   }
 }
 
@@ -134,8 +140,47 @@ describe("a preview", () => {
     world.api.misbehave("sendMessage", { kind: "cut_after" });
     await pass(world, 4_000, (step) => delta(world, `w${step} `));
     expect(world.room.messages).toHaveLength(1);
-    await world.channel.send(rowOf("the answer"), NEVER);
+    const { doubt } = await world.channel.send(rowOf("the answer"), NEVER);
     expect(textsIn(world.room, FRIEND.id)).toContain("the answer");
+    expect(doubt).toContain("preview");
+  });
+
+  test("that a crash cut off in the middle of its send is not made twice, and the answer says that it is in doubt", async () => {
+    await using world = await telegramWorld();
+    const hung = deferred<void>();
+    await begun(world);
+    world.api.misbehave("sendMessage", { kind: "late", until: hung.promise });
+    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    const again = await world.reopen(); // the first one never hears of its message
+    const { doubt } = await again.send(rowOf("the answer"), NEVER);
+    hung.resolve();
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["half", "the answer"]);
+    expect(doubt).toContain("preview");
+  });
+
+  test.each([
+    ["limited", { kind: "limited", retryAfter: 1 }],
+    ["not passed on", { kind: "page", status: 502 }],
+  ] as const)("that was %s is shown later, and leaves no doubt", async (_what, how) => {
+    await using world = await telegramWorld();
+    await begun(world);
+    world.api.misbehave("sendMessage", how);
+    await pass(world, 4_000, (step) => delta(world, `w${step} `));
+    expect(textsIn(world.room, FRIEND.id)).toHaveLength(1);
+    expect((await world.channel.send(rowOf("the answer"), NEVER)).doubt).toBeUndefined();
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the answer"]);
+  });
+
+  test("waits until what was said before it has been delivered, or it would stand above it", async () => {
+    await using world = await telegramWorld();
+    world.bench.owed.add(String(FRIEND.id));
+    await begun(world);
+    await pass(world, 3_000, (step) => delta(world, `w${step} `));
+    expect(changesIn(world)).toEqual([]);
+    world.bench.owed.clear();
+    await pass(world, 1_000);
+    expect(textsIn(world.room, FRIEND.id)).toHaveLength(1);
   });
 });
 

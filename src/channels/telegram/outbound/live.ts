@@ -10,6 +10,7 @@ import type { Log } from "../../../kit/log.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { ChatRests } from "../api/chat-rests.ts";
 import { Fault, isRefused } from "../api/faults.ts";
+import type { MovedChats } from "../api/moved-chats.ts";
 import type { AccountFacts } from "../facts.ts";
 import type { Chunk } from "../render/split.ts";
 import { placeOf } from "./place.ts";
@@ -23,6 +24,9 @@ export interface LiveDeps {
   readonly api: BotApi;
   readonly rests: ChatRests;
   readonly facts: AccountFacts;
+  readonly moved: Pick<MovedChats, "now">;
+  /** Something said earlier in this chat is still to be delivered. */
+  owes(to: ChatAddress): boolean;
   /** Called now and then while a turn of this account runs. */
   tick(turnId: TurnId, to: ChatAddress): void;
 }
@@ -45,6 +49,10 @@ const TICK_MS = 1_000;
 const UNCLAIMED_MS = 120_000;
 const MAX_EXPECTED = 5_000;
 const MAX_TOOLS = 200;
+/** How soon it is looked again whether what was said before has been delivered. */
+const OWED_MS = 300;
+/** Written down before a preview is sent: from now on it may be shown, and nobody knows where. */
+const BEGUN = "begun";
 
 interface Watching {
   readonly turnId: TurnId;
@@ -53,6 +61,8 @@ interface Watching {
   text: string;
   readonly tools: Map<string, { tool: string; done: boolean }>;
   messageId: string | null;
+  /** What its chat was called when the message was shown. */
+  where: string;
   shown: string;
   ended: boolean;
   /** Ends the loops of this turn. */
@@ -91,12 +101,14 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       if (expected.size >= MAX_EXPECTED && oldest !== undefined) expected.delete(oldest);
       expected.set(id, { to, scope });
     },
-    async finish(turnId) {
+    async finish(turnId, chat) {
       const one = turns.get(turnId);
       one?.over.abort();
       await one?.work;
       turns.delete(turnId);
-      return one?.messageId ?? (await deps.facts.get(previewKey(turnId)));
+      const noted = await deps.facts.get(previewKey(turnId));
+      const known = one?.messageId ? `${one.messageId}@${one.where}` : noted;
+      return { messageId: shownIn(deps, known, chat), inDoubt: known === BEGUN };
     },
     async drop(turnId, until) {
       const one = turns.get(turnId);
@@ -138,7 +150,14 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
   if (!asked) return;
   watch(board, {
     ...{ turnId, to: asked.to, gapMs: asked.scope === "dm" ? EDIT_MS : GROUP_EDIT_MS, text: "", shown: "" },
-    ...{ ended: false, tools: new Map(), messageId: null, over: new AbortController(), work: Promise.resolve() },
+    ...{
+      ended: false,
+      tools: new Map(),
+      messageId: null,
+      where: "",
+      over: new AbortController(),
+      work: Promise.resolve(),
+    },
   });
 }
 
@@ -151,8 +170,8 @@ function watch(board: Board, one: Watching): void {
 }
 
 async function remove({ deps, turns }: Board, turnId: TurnId, until: AbortSignal): Promise<void> {
-  const messageId = await deps.facts.get(previewKey(turnId));
   const to = turns.get(turnId)?.to;
+  const messageId = to ? shownIn(deps, await deps.facts.get(previewKey(turnId)), to.chat) : null;
   if (messageId === null || !to) return;
   await deps.api.call("deleteMessage", { chat_id: to.chat, message_id: Number(messageId) }, until).catch(note(deps));
   await deps.facts.forget(previewKey(turnId));
@@ -172,6 +191,13 @@ async function ended(board: Board, turnId: TurnId): Promise<void> {
 }
 
 const previewKey = (turnId: TurnId): string => `preview:${turnId}`;
+/** A message that was shown before its group moved has no number where the group is now. */
+function shownIn({ moved }: LiveDeps, known: string | null, chat: string): string | null {
+  if (known === null || known === BEGUN) return null;
+  const [messageId = "", where = moved.now(chat)] = known.split("@");
+  return where === moved.now(chat) ? messageId : null;
+}
+
 const textKey = ({ text, entities }: Chunk): string => JSON.stringify([text, entities]);
 const note =
   ({ log }: LiveDeps) =>
@@ -181,7 +207,10 @@ const note =
 /** Latest wins: what came while a call was under way, or during the pause, is shown with the next one. */
 async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, until: AbortSignal): Promise<void> {
   if (mode === "off") return;
-  one.messageId = await deps.facts.get(previewKey(one.turnId)); // of an attempt that an earlier life made
+  const known = await deps.facts.get(previewKey(one.turnId)); // of an attempt that an earlier life made
+  if (known === BEGUN) return inDoubt(deps, one);
+  one.messageId = shownIn(deps, known, one.to.chat);
+  one.where = deps.moved.now(one.to.chat);
   const goOn = (ms: number) =>
     deps.clock.sleep(ms, until).then(
       () => true,
@@ -189,8 +218,10 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     );
   let pauseMs = FIRST_MS;
   while (await goOn(Math.max(pauseMs, deps.rests.leftMs(one.to.chat)))) {
-    pauseMs = one.gapMs;
-    const chunk = previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
+    if (one.where !== deps.moved.now(one.to.chat)) one.messageId = null; // it has no number where the group is now
+    const early = one.messageId === null && deps.owes(one.to);
+    pauseMs = early ? OWED_MS : one.gapMs;
+    const chunk = early ? null : previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
     if (!chunk || textKey(chunk) === one.shown) continue;
     // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
     const failed = await showOnce(deps, one, chunk).then(
@@ -200,20 +231,20 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     one.shown = textKey(chunk);
     if (failed === null || isRefused(failed, UNCHANGED)) continue;
     note(deps)(failed);
-    if (isRefused(failed, GONE)) {
-      one.messageId = null;
-      await deps.facts.forget(previewKey(one.turnId));
-    }
-    const lost = failed instanceof Fault && failed.info.kind === "lost";
-    if (lost && one.messageId === null) {
-      deps.log.warn("preview in doubt: it may be shown without an end", { turnId: one.turnId });
-      return; // another one would make it two
-    }
+    if (isRefused(failed, GONE)) one.messageId = null;
+    const lost = !(failed instanceof Fault) || failed.info.kind === "lost";
+    if (one.messageId === null && lost) return inDoubt(deps, one);
+    if (one.messageId === null) await deps.facts.forget(previewKey(one.turnId));
     if (failed instanceof Fault && failed.info.kind === "refused" && !isRefused(failed, GONE)) return;
   }
 }
 
-async function showOnce({ api, facts }: LiveDeps, one: Watching, chunk: Chunk): Promise<void> {
+/** Another one would make it two. The reply says so to the operator. */
+function inDoubt({ log }: LiveDeps, { turnId }: Watching): void {
+  log.warn("preview in doubt: it may be shown without an end", { turnId });
+}
+
+async function showOnce({ api, facts, moved }: LiveDeps, one: Watching, chunk: Chunk): Promise<void> {
   const said = {
     text: chunk.text,
     entities: [...chunk.entities] as never[],
@@ -225,9 +256,11 @@ async function showOnce({ api, facts }: LiveDeps, one: Watching, chunk: Chunk): 
     await api.call("editMessageText", { chat_id: place.chat, message_id: Number(one.messageId), ...said }, signal);
     return;
   }
+  await facts.put(previewKey(one.turnId), BEGUN);
   const sent = await api.call("sendMessage", { ...place.target, ...said, disable_notification: true }, signal);
   one.messageId = String(sent.message_id);
-  await facts.put(previewKey(one.turnId), one.messageId);
+  one.where = moved.now(place.chat);
+  await facts.put(previewKey(one.turnId), `${one.messageId}@${one.where}`);
 }
 
 async function showTyping(deps: LiveDeps, one: Watching, until: AbortSignal): Promise<void> {

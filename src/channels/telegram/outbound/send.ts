@@ -24,8 +24,11 @@ export interface SenderDeps {
 
 /** Where the live view of a turn is given up in favour of its reply. */
 export interface PreviewShelf {
-  /** Ends the preview of this turn; the message it was shown in, if there is one. */
-  finish(turnId: OutboxRow["turnId"]): Promise<string | null>;
+  /** Ends the preview of this turn; the message it was shown in, if there is one. `inDoubt`: it may be shown, nobody knows where. */
+  finish(
+    turnId: OutboxRow["turnId"],
+    chat: string,
+  ): Promise<{ readonly messageId: string | null; readonly inDoubt: boolean }>;
   /** Something else is said first: the preview goes, and may come again below it. */
   drop(turnId: OutboxRow["turnId"], signal: AbortSignal): Promise<void>;
   forget(turnId: OutboxRow["turnId"]): Promise<void>;
@@ -36,9 +39,13 @@ interface Progress {
   readonly sent: readonly string[];
   /** The message its first text is written into. */
   readonly preview: string | null;
+  /** A preview of it may stand beside it. */
+  readonly inDoubt?: boolean;
 }
 
-export const GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+const DOUBT = "the answer to the send of its preview was lost; the beginning of it may stand in the chat as well";
+
+export const GONE = /upgraded to a supergroup|message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 export const UNCHANGED = /message is not modified/i;
 
 export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<SendReceipt> {
@@ -62,7 +69,7 @@ export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortS
   }
   await tidyUp(deps, part, key);
   const [first] = progress.sent;
-  return first === undefined ? {} : { providerId: first };
+  return { ...(first === undefined ? {} : { providerId: first }), ...(progress.inDoubt ? { doubt: DOUBT } : {}) };
 }
 
 async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<void> {
@@ -72,7 +79,9 @@ async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<v
 
 async function begin({ previews }: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<Progress> {
   if (part.part < 0) await previews.drop(part.turnId, signal);
-  return { sent: [], preview: part.part === 0 ? await orAborted(previews.finish(part.turnId), signal) : null };
+  if (part.part !== 0) return { sent: [], preview: null };
+  const { messageId, inDoubt } = await orAborted(previews.finish(part.turnId, part.to.chat), signal);
+  return { sent: [], preview: messageId, inDoubt };
 }
 
 interface Doing {

@@ -118,7 +118,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
-  const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals: toolSide.approvals, questions: toolSide.questions };
+  const knowing = { ...deps, ...toolSide, ...asked, events, store, pool, hooks };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
   const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.chats };
@@ -130,9 +130,8 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const status = createStatus({ ...deps, pool, ...way, ...notices }, options);
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
-  const tools = { gate: toolSide.tools, list: () => toolSide.registry.list() };
   const arriving = { ...toolSide, files: way.arriving, webhook: platforms.webhook };
-  const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools };
+  const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools: toolsOf(toolSide) };
   const http = life.own("http", openPort(served, config, { token: token(config()), mediaKey: secrets.mediaKey }));
   address.resolve(http.url);
   life.own("platforms", platforms);
@@ -166,6 +165,10 @@ function tellPlugins(deps: { hooks: Hooks; events: Events }, version: string, li
   tellTurns({ hooks }, events);
   hooks.tell("gateway_start", { version });
   life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
+}
+
+function toolsOf({ tools, registry }: ReturnType<typeof openToolSide>) {
+  return { gate: tools, list: () => registry.list() };
 }
 
 /** Asks for a restart where the configuration allows that. */

@@ -4,8 +4,7 @@ import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
 import { whyNotSent } from "../net/words.ts";
-import { hear, readOpenWith } from "./hear.ts";
-import { hearQuestion, readOpenQuestions } from "./questions.ts";
+import { hear, readOpenQuestions } from "./hear.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
 import { addPage, EMPTY_LIST, renamed, touch, type SessionList } from "./list.ts";
@@ -181,7 +180,6 @@ function receive(event: WireEvent): void {
     chat.value = applyEvent(chat.value, event);
     if (event.event === "message") onMessage(event);
     hear(event);
-    hearQuestion(event);
     if (event.event === "status") {
       void refreshStatus();
       if (event.data.what === "sessions") readListSoon();

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
-import { firstMessage } from "./migrations/001-first-message.ts";
+import { firstMessage } from "./migrations/early/001-first-message.ts";
 
 test("sessions of a database from before earlier conversations know who alone speaks in them, and begin without any", () => {
   using db = new Database(":memory:");

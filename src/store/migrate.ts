@@ -1,21 +1,21 @@
 /** Brings a database to the newest shape, one transaction per step; the number of steps done is its `user_version`. Never steps back. */
 import type { Database } from "bun:sqlite";
-import { firstMessage } from "./migrations/001-first-message.ts";
-import { turnSpans } from "./migrations/002-turn-spans.ts";
-import { outboxStates } from "./migrations/003-outbox-states.ts";
-import { queueModes } from "./migrations/004-queue-modes.ts";
-import { sessionSettings } from "./migrations/005-session-settings.ts";
-import { toolCallChain } from "./migrations/007-tool-call-chain.ts";
-import { notesAndTasks } from "./migrations/009-notes-and-tasks.ts";
-import { postsAndFiles } from "./migrations/010-posts-and-files.ts";
+import { firstMessage } from "./migrations/early/001-first-message.ts";
+import { turnSpans } from "./migrations/early/002-turn-spans.ts";
+import { outboxStates } from "./migrations/early/003-outbox-states.ts";
+import { queueModes } from "./migrations/early/004-queue-modes.ts";
+import { sessionSettings } from "./migrations/early/005-session-settings.ts";
+import { toolCallChain } from "./migrations/early/007-tool-call-chain.ts";
+import { notesAndTasks } from "./migrations/early/009-notes-and-tasks.ts";
+import { postsAndFiles } from "./migrations/early/010-posts-and-files.ts";
 import { jobs } from "./migrations/011-jobs.ts";
 import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
-import { hooks } from "./migrations/016-hooks.ts";
 import { channels } from "./migrations/020-channels.ts";
-import { leftoversOfJobs } from "./migrations/022-leftovers-of-jobs.ts";
-import { usage } from "./migrations/017-usage.ts";
+import { leftoversOfJobs } from "./migrations/021-leftovers-of-jobs.ts";
+import { usage } from "./migrations/022-usage.ts";
+import { hooks } from "./migrations/023-hooks.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [

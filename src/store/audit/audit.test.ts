@@ -8,7 +8,7 @@ import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { intent } from "../../testing/contracts/store/store-world.ts";
 import { type TempHome, tempHome } from "../../testing/temp-home.ts";
-import { firstMessage } from "../migrations/001-first-message.ts";
+import { firstMessage } from "../migrations/early/001-first-message.ts";
 import { openStore } from "../open.ts";
 import { verifyAudit } from "./verify.ts";
 

@@ -8,7 +8,7 @@ export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "e
 export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
 
 export function createToolCallQueries(sql: Sql) {
-  return { ...reading(sql), ...writing(sql) };
+  return { ...reading(sql), ...looking(sql), ...writing(sql) };
 }
 
 function reading(sql: Sql) {
@@ -51,6 +51,22 @@ function reading(sql: Sql) {
         .orderBy("seq", "desc")
         .limit(1),
     ),
+    timesSince: sql.prepare((db, p: Params<{ principal: Principal; tool: string; since: number }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("at")
+        .where("tool", "=", p("tool"))
+        .where("at", ">", p("since"))
+        .where("principal", "=", p("principal"))
+        .where("status", "<>", "blocked")
+        .orderBy("at"),
+    ),
+  };
+}
+
+/** Whether there is one at all. */
+function looking(sql: Sql) {
+  return {
     anyCounting: sql.prepare((db, p: Params<{ scope: string }>) =>
       db
         .selectFrom("tool_calls")
@@ -73,16 +89,6 @@ function reading(sql: Sql) {
         .select("id")
         .where(raw<boolean>`status = 'unknown'`)
         .limit(1),
-    ),
-    timesSince: sql.prepare((db, p: Params<{ principal: Principal; tool: string; since: number }>) =>
-      db
-        .selectFrom("tool_calls")
-        .select("at")
-        .where("tool", "=", p("tool"))
-        .where("at", ">", p("since"))
-        .where("principal", "=", p("principal"))
-        .where("status", "<>", "blocked")
-        .orderBy("at"),
     ),
   };
 }

@@ -1,7 +1,7 @@
 /** A database from before replies had states keeps every reply, in its order and with what was known about it. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { migrate } from "../migrate.ts";
+import { migrate } from "../../migrate.ts";
 import { firstMessage } from "./001-first-message.ts";
 
 test("replies of an older database are what they were, and those on their way go on", () => {

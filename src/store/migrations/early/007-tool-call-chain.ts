@@ -1,5 +1,5 @@
 /** Tool calls get a caller's scope, a stored reply and their place in a chain of hashes, and can be listed by what people look for. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 /** The table is made anew because SQLite cannot change a check. Long columns are last: what decides about a row is read without them. */
 export const toolCallChain: Migration = {

@@ -1,5 +1,5 @@
 /** Sessions get a model, a name and earlier conversations of their own; people get roles from a chat. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 /** `person` is who alone speaks in a session; it stays empty for groups and for conversations that several people share. */
 export const sessionSettings: Migration = {

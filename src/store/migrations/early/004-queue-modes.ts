@@ -1,5 +1,5 @@
 /** A session may have a queue mode of its own, and the inbox knows which messages came when their session was full. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 /** `overflow`: 0 for a message that waits in its lane, 1 for one that will be shown shortened, 2 for one that will only be counted. */
 export const queueModes: Migration = {

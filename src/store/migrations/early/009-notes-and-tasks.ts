@@ -1,5 +1,5 @@
 /** Notes that can be searched and tasks that can be listed, each of one person. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 /**
  * The search index keeps no copy of the text: it reads the notes. `owner_key` is one word to it, so that a search walks one person's notes

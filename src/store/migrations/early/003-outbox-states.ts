@@ -1,5 +1,5 @@
 /** Replies remember how far their sending came, so that a crash in the middle of it is told apart from one before. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 /** The table is made anew because SQLite cannot change a check. The text is last: what decides about a row is read without it. */
 export const outboxStates: Migration = {

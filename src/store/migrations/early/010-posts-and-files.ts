@@ -1,5 +1,5 @@
 /** Replies carry files, may answer a certain message, and may be changed or taken back after they were sent. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 export const postsAndFiles: Migration = {
   name: "posts-and-files",

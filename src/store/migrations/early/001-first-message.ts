@@ -1,5 +1,5 @@
 /** The first tables: everything from an accepted message to its delivered reply. Never edited once released; changes are new steps. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 export const firstMessage: Migration = {
   name: "first-message",

@@ -1,5 +1,5 @@
 /** Where the time of a turn went. A column of the turn itself, so that it is written by the statement that ends the turn and costs no write of its own. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 export const turnSpans: Migration = {
   name: "turn-spans",

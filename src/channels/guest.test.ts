@@ -141,6 +141,39 @@ describe("a plugin's channel", () => {
     await expect(facts.put("telegram", "main", "offset", "1")).rejects.toMatchObject({ code: "plugin_invalid" });
   });
 
+  test("may be of any make, and can do what it has a method for", async () => {
+    await using w = await world();
+    class Pigeon {
+      readonly id = "pigeon";
+      readonly account = "main";
+      readonly canRefuse = false;
+      readonly repeat = "safe";
+      readonly #letters = new Map<string, string>();
+      async send(part: { readonly id: string; readonly message: { readonly text: string } }) {
+        this.#letters.set(part.id, part.message.text);
+        return { providerId: part.id };
+      }
+      async edit({ messageId }: { readonly messageId: string }, text: string) {
+        this.#letters.set(messageId, text);
+        return { kind: "done" as const };
+      }
+      ready = () => true;
+      health = () => ({ ok: true, detail: `${this.#letters.size} letters` });
+      async [Symbol.asyncDispose]() {}
+    }
+    w.platforms.add(guest({ open: async () => [new Pigeon()] }));
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    const channel = w.platforms.channel("pigeon");
+    const [part] = await w.bench.reply(HERE, ["coo"]);
+    if (!part) throw new Error("nothing to send");
+    expect(await channel?.send(part, NEVER)).toEqual({ providerId: part.id });
+    const target = { to: HERE, sessionKey: part.sessionKey, messageId: part.id };
+    expect(await channel?.edit?.(target, "coo coo", NEVER)).toEqual({ kind: "done" });
+    expect(channel).not.toHaveProperty("delete");
+    expect(w.platforms.health()).toEqual([{ id: "pigeon", ok: true, detail: "1 letters" }]);
+  });
+
   test("hears nothing any more once it is closed, whatever it forgot", async () => {
     await using w = await world();
     const heard: string[] = [];

@@ -143,25 +143,28 @@ describe("a plugin's channel", () => {
 
   test("may be of any make, and can do what it has a method for", async () => {
     await using w = await world();
-    class Pigeon {
-      readonly id = "pigeon";
-      readonly account = "main";
-      readonly canRefuse = false;
-      readonly repeat = "safe";
-      readonly #letters = new Map<string, string>();
-      async send(part: { readonly id: string; readonly message: { readonly text: string } }) {
-        this.#letters.set(part.id, part.message.text);
+    // As a class with private parts would: what is called on anything but the channel itself does not find them.
+    const letters = new WeakMap<object, Map<string, string>>();
+    const own = (of: object): Map<string, string> => {
+      const found = letters.get(of);
+      if (!found) throw new TypeError("not a pigeon");
+      return found;
+    };
+    const made = pigeon({
+      async send(this: object, part) {
+        own(this).set(part.id, part.message.text);
         return { providerId: part.id };
-      }
-      async edit({ messageId }: { readonly messageId: string }, text: string) {
-        this.#letters.set(messageId, text);
-        return { kind: "done" as const };
-      }
-      ready = () => true;
-      health = () => ({ ok: true, detail: `${this.#letters.size} letters` });
-      async [Symbol.asyncDispose]() {}
-    }
-    w.platforms.add(guest({ open: async () => [new Pigeon()] }));
+      },
+      async edit(this: object, { messageId }, text) {
+        own(this).set(messageId, text);
+        return { kind: "done" };
+      },
+      health(this: object) {
+        return { ok: true, detail: `${own(this).size} letters` };
+      },
+    });
+    letters.set(made, new Map());
+    w.platforms.add(guest({ open: async () => [made] }));
     await w.platforms.apply(CONFIG);
     await w.settle();
     const channel = w.platforms.channel("pigeon");

@@ -141,6 +141,42 @@ describe("a plugin's channel", () => {
     await expect(facts.put("telegram", "main", "offset", "1")).rejects.toMatchObject({ code: "plugin_invalid" });
   });
 
+  test("may be of any make, and can do what it has a method for", async () => {
+    await using w = await world();
+    // As a class with private parts would: what is called on anything but the channel itself does not find them.
+    const letters = new WeakMap<object, Map<string, string>>();
+    const own = (of: object): Map<string, string> => {
+      const found = letters.get(of);
+      if (!found) throw new TypeError("not a pigeon");
+      return found;
+    };
+    const made = pigeon({
+      async send(this: object, part) {
+        own(this).set(part.id, part.message.text);
+        return { providerId: part.id };
+      },
+      async edit(this: object, { messageId }, text) {
+        own(this).set(messageId, text);
+        return { kind: "done" };
+      },
+      health(this: object) {
+        return { ok: true, detail: `${own(this).size} letters` };
+      },
+    });
+    letters.set(made, new Map());
+    w.platforms.add(guest({ open: async () => [made] }));
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    const channel = w.platforms.channel("pigeon");
+    const [part] = await w.bench.reply(HERE, ["coo"]);
+    if (!part) throw new Error("nothing to send");
+    expect(await channel?.send(part, NEVER)).toEqual({ providerId: part.id });
+    const target = { to: HERE, sessionKey: part.sessionKey, messageId: part.id };
+    expect(await channel?.edit?.(target, "coo coo", NEVER)).toEqual({ kind: "done" });
+    expect(channel).not.toHaveProperty("delete");
+    expect(w.platforms.health()).toEqual([{ id: "pigeon", ok: true, detail: "1 letters" }]);
+  });
+
   test("hears nothing any more once it is closed, whatever it forgot", async () => {
     await using w = await world();
     const heard: string[] = [];

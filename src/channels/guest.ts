@@ -19,6 +19,7 @@ const DM_POLICIES: readonly unknown[] = ["pairing", "allowlist", "open", "disabl
 const GROUP_POLICIES: readonly unknown[] = ["allowlist", "open", "disabled"];
 const ROLES: readonly unknown[] = [undefined, "owner", "member", "guest"];
 const SEND_ERRORS: readonly unknown[] = ["retry", "limited", "permanent", "lost"] satisfies readonly SendErrorKind[];
+const ABILITIES = ["react", "edit", "delete", "pin", "history", "ask"] as const;
 const METHODS = ["send", "ready", "health", Symbol.asyncDispose] as const;
 
 /** Throws with a sentence for whoever wrote the plugin. `taken`: ids that are somebody else's. */
@@ -132,10 +133,20 @@ function checkOpen(id: string, open: readonly OpenChannel[]): void {
   }
 }
 
-/** Its prototype is the channel: abilities are what exists. */
+/** Abilities are what exists, and `ask` with them. Each is called on the channel itself, which may be of any make. */
 function around(channel: OpenChannel, lent: Lent): OpenChannel {
-  return Object.assign(Object.create(channel) as OpenChannel, {
-    async send(...given: Parameters<OpenChannel["send"]>) {
+  const { id, account, canRefuse, repeat, dedupeMs, whenLost, webhook } = channel;
+  const abilities = ABILITIES.flatMap((name): readonly (readonly [string, unknown])[] => {
+    const ability: unknown = Reflect.get(channel, name);
+    return typeof ability === "function" ? [[name, ability.bind(channel)]] : [];
+  });
+  return {
+    ...(Object.fromEntries(abilities) as Pick<OpenChannel, (typeof ABILITIES)[number] & keyof OpenChannel>),
+    ...{ id, account, canRefuse, repeat },
+    ...(dedupeMs === undefined ? {} : { dedupeMs }),
+    ...(whenLost === undefined ? {} : { whenLost }),
+    ...(webhook ? { webhook: { path: webhook.path, handle: async (...given) => webhook.handle(...given) } } : {}),
+    async send(...given) {
       try {
         return (await channel.send(...given)) ?? {};
       } catch (error) {
@@ -154,7 +165,7 @@ function around(channel: OpenChannel, lent: Lent): OpenChannel {
       lent[Symbol.dispose]();
       await channel[Symbol.asyncDispose]();
     },
-  } satisfies Partial<OpenChannel>);
+  };
 }
 
 /** By form, not by class: a plugin has no other way to the gateway's classes than to write the same words. */

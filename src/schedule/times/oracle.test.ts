@@ -19,7 +19,7 @@ test("500 random expressions around clock changes in 40 zones fire exactly when 
   const { differences, moments } = compareCron(createChance(1), 500);
   expect(differences).toEqual([]);
   expect(moments).toBeGreaterThan(10_000);
-}, 30_000);
+}, 120_000);
 
 test("1,000 invalid expressions are refused with a reason, each within 50 ms", () => {
   const times = createTimes("UTC");

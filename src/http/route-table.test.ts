@@ -64,6 +64,7 @@ describe("the route table", () => {
       "operator GET /api/tool-calls",
       "operator GET /api/turns",
       "operator GET /api/turns/:id",
+      "operator GET /api/usage",
       "operator GET /metrics",
       "operator GET /ws",
       "operator PATCH /api/cron/jobs/:id",

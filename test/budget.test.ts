@@ -104,7 +104,7 @@ test("what begins by itself stops first: the run is skipped with the reason, and
   for (const text of ["one", "two", "three"]) expect((await say(text)).status).toBe(200);
   const asked = provider.requests.length;
   expect((await runJob("skipped")).reason).toMatch(
-    /^The daily budget of this gateway is used up as far as work may that begins by itself \(\$0\.16 of \$0\.20\)/,
+    /^The rest of the daily budget of this gateway is for people \(\$0\.16 of \$0\.20 spent\); what begins by itself goes on at midnight/,
   );
   const { items } = (await (await gateway.fetch("/api/cron/jobs")).json()) as { items: WireJob[] };
   expect(items).toMatchObject([{ id: "quiet", state: "active", failures: 0 }]);
@@ -135,16 +135,17 @@ test("people talk until the limit, then read one sentence, and the owner is told
   expect(provider.charged()).toEqual({ inputTokens: total.inputTokens, outputTokens: total.outputTokens });
 });
 
-test("a crash forgets nothing of it and repeats nothing; a higher limit lets everybody go on", async () => {
-  const told = () => notices().then((all) => all.filter((text) => text.includes("`budget.dailyUsd`")).length);
+test("a higher limit lets everybody go on at once; a crash forgets nothing of what was spent and repeats nothing that was said", async () => {
+  const told = (on = gateway) =>
+    notices(on).then((all) => all.filter((text) => text.includes("`budget.dailyUsd`")).length);
   expect(await eventually(told, (count) => count === 2)).toBe(2);
+  const file = `${gateway.home}/pi-gateway.jsonc`;
+  await Bun.write(file, JSON.stringify({ ...config(), budget: { dailyUsd: 5 } }));
+  await gateway.fetch("/api/config/reload", { method: "POST" });
+  expect((await say("and now?")).body.content).toBe("noted");
+  await Bun.write(file, JSON.stringify(config()));
   await gateway.kill();
-  const { home } = gateway;
-  await using again = await startGatewayProcess({ home, env: ENV });
+  await using again = await startGatewayProcess({ home: gateway.home, env: ENV });
   expect((await say("and now?", again)).status).toBe(429);
-  const raised = { ...config(), budget: { dailyUsd: 5 } };
-  await Bun.write(`${home}/pi-gateway.jsonc`, JSON.stringify(raised));
-  await again.fetch("/api/config/reload", { method: "POST" });
-  expect((await say("and now?", again)).body.content).toBe("noted");
-  expect((await notices(again)).filter((text) => text.includes("`budget.dailyUsd`")).length).toBe(2);
+  expect(await told(again)).toBe(2);
 });

@@ -20,7 +20,8 @@ export function refusalWords(reached: Limit, work: BudgetWork, world: WordsWorld
 export function recordWords(reached: Limit, work: BudgetWork, world: WordsWorld): string {
   if (reaches(reached.spent, reached.max))
     return `${whoseWords(reached, work)} is used up (${amounts(reached)}); it is free again ${again(reached, world)}.`;
-  return `${whoseWords(reached, work)} is used up as far as work may that begins by itself (${amounts(reached)}); it is free again ${again(reached, world)}.`;
+  const whose = whoseWords(reached, work).replace(/^The/, "the");
+  return `The rest of ${whose} is for people (${amounts(reached)} spent); what begins by itself goes on ${again(reached, world)}.`;
 }
 
 export function ownerWords(limit: Limit, level: Level, world: WordsWorld): string {

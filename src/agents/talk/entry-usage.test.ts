@@ -22,6 +22,17 @@ test("every entry that a model was asked for counts, and half a line counts for 
   });
 });
 
+test("what was cut off knows the model that answered last, and how much of it came from a cache", () => {
+  const answer = (model: string) => ({
+    ...{ role: "assistant", provider: "fake", model },
+    usage: { ...usage(1), cacheRead: 4 },
+  });
+  const lines = ["one", "two"].map((model) => JSON.stringify({ type: "message", message: answer(model) }));
+  expect(usageOfLines(lines.join("\n"))).toEqual({
+    ...{ inputTokens: 10, cachedTokens: 8, outputTokens: 2, costUsd: 1, model: "fake/two" },
+  });
+});
+
 test.each([
   ["a summary", { type: "compaction_end", reason: "threshold", result: { summary: "…", usage: usage(7) } }],
   ["a tool that asked a model", { type: "message_end", message: { role: "toolResult", usage: usage(7) } }],

@@ -70,6 +70,7 @@ export interface Automation {
   readonly systemEvents: SystemEvents;
   readonly channel: Channel;
   readonly homes: Homes;
+  readonly rights: Pick<RunRights, "roleOf">;
   /** From now on slots are looked at. */
   start(): Promise<AsyncDisposable>;
   /** The configuration has changed. */
@@ -127,6 +128,7 @@ export function createAutomation(parts: AutomationParts): Automation {
     systemEvents,
     channel,
     homes,
+    rights: runRights(parts),
     notices: () => notices,
     reload: follow,
     async start() {

@@ -40,6 +40,8 @@ export const EVENT_TTL_MS = 24 * 3_600_000;
 export interface Wake {
   readonly principal: Principal;
   readonly role: Role;
+  /** What the record of the conversation shows in the place of somebody's words. Default: that a job has something for it. */
+  readonly words?: string;
 }
 
 /** Puts something into a session without a person having said it. */

@@ -31,7 +31,7 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
         address: home.to,
         scope: home.scope,
         sender: { principal: wake.principal, name: event.source },
-        text: WAKE_WORDS,
+        text: wake.words ?? WAKE_WORDS,
         attachments: [],
         mentioned: true,
         receivedAt: now,

@@ -371,7 +371,7 @@ describe("a plugin", () => {
     );
     if (!heard) throw new Error("not heard");
     expect(told(heard)).toContain("news from tool dig, in a block of its own below");
-    expect(told(heard)).toMatch(/<untrusted-text \w+ source="tool dig">[^<]*found a coin/);
+    expect(told(heard)).toMatch(/<untrusted-text [\w-]+ source="tool dig">[^<]*found a coin/);
     expect(told(heard)).toEndWith("\n\n(dig has something for this conversation.)"); // and nobody said anything
     script = () => says("ok");
   });

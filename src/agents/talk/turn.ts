@@ -71,8 +71,7 @@ export function startTurn(
     if (finished.signal.aborted) return;
     lastSign = clock.elapsed();
     if (event.type === "user_said" && !steering.userSaid()) return; // the prompt itself
-    if (event.type === "tool_started") pipe.began(event);
-    if (event.type === "tool_ended") pipe.ended(event.callId, event);
+    tellPipe(pipe, event);
     for (const one of run.apply(event)) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
@@ -100,6 +99,11 @@ export function startTurn(
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
+}
+
+function tellPipe(pipe: ReadyAgent["pipe"], event: PiEvent): void {
+  if (event.type === "tool_started") pipe.began(event);
+  if (event.type === "tool_ended") pipe.ended(event.callId, event);
 }
 
 function endBadly({ log }: TurnDeps, { process }: ReadyAgent): void {

@@ -8,7 +8,7 @@ export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "e
 export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
 
 export function createToolCallQueries(sql: Sql) {
-  return { ...reading(sql), ...writing(sql) };
+  return { ...reading(sql), ...scopes(sql), ...writing(sql) };
 }
 
 function reading(sql: Sql) {
@@ -51,22 +51,6 @@ function reading(sql: Sql) {
         .orderBy("seq", "desc")
         .limit(1),
     ),
-    anyCounting: sql.prepare((db, p: Params<{ scope: string }>) =>
-      db
-        .selectFrom("tool_calls")
-        .select("seq")
-        .where("scope", "=", p("scope"))
-        .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`)
-        .limit(1),
-    ),
-    anyUnknownOf: sql.prepare((db, p: Params<{ scope: string }>) =>
-      db
-        .selectFrom("tool_calls")
-        .select("seq")
-        .where("scope", "=", p("scope"))
-        .where(raw<boolean>`status = 'unknown'`)
-        .limit(1),
-    ),
     anyUnknown: sql.prepare((db) =>
       db
         .selectFrom("tool_calls")
@@ -83,6 +67,28 @@ function reading(sql: Sql) {
         .where("principal", "=", p("principal"))
         .where("status", "<>", "blocked")
         .orderBy("at"),
+    ),
+  };
+}
+
+/** Whether anything of a scope is there, by the same two indexes that find a call in it. */
+function scopes(sql: Sql) {
+  return {
+    anyCounting: sql.prepare((db, p: Params<{ scope: string }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("seq")
+        .where("scope", "=", p("scope"))
+        .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`)
+        .limit(1),
+    ),
+    anyUnknownOf: sql.prepare((db, p: Params<{ scope: string }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("seq")
+        .where("scope", "=", p("scope"))
+        .where(raw<boolean>`status = 'unknown'`)
+        .limit(1),
     ),
   };
 }

@@ -100,7 +100,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
 
   // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
-  const asking = { record: store, events, hooks, receiver: () => way.receiver };
+  const asking = { record: store, events, hooks, automation: () => automation };
   const toolSide = openToolSide(life, { ...deps, ...asking, ...late }, config);
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };

@@ -2,7 +2,7 @@
 export { type Briefing, createBriefing } from "./prompt.ts";
 export { createDoor, type DoorDeps } from "./door/door.ts";
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
-export { backgroundEndMessage } from "./background-end.ts";
+export { backgroundEndWords } from "./background-end.ts";
 export { createDelegations } from "./delegation/delegations.ts";
 export { createLiveTurns } from "./live-turns.ts";
 export { createTakeBack } from "./take-back.ts";

@@ -50,7 +50,7 @@ const PRIVATE_FILE = 0o600;
 const BUSY_MS = 1_000;
 /**
  * The log is folded into the database whenever it has grown to this many pages (16 MiB). Whoever writes then waits for it, and a tool call
- * writes fifteen pages: with fewer pages more than one call in a hundred would.
+ * writes thirteen pages: with a thousand of them one call in 75 would.
  */
 const CHECKPOINT_PAGES = 4_000;
 const MAX_IDLE_LOG_BYTES = 16 * 1024 * 1024;

@@ -76,6 +76,7 @@ export interface Automation {
   /** What the port offers of it. */
   readonly served: { readonly jobs: JobDesk; readonly hookDoor: HookDoor };
   readonly homes: Homes;
+  readonly rights: Pick<RunRights, "roleOf">;
   /** From now on slots are looked at. */
   start(): Promise<AsyncDisposable>;
   /** The configuration has changed. */
@@ -136,6 +137,7 @@ export function createAutomation(parts: AutomationParts): Automation {
     systemEvents,
     channels,
     homes,
+    rights: runRights(parts),
     notices: () => notices,
     reload: follow,
     async start() {

@@ -3,23 +3,23 @@ import { join } from "node:path";
 import { agentProfiles, createAgentTokens, createSkillShelf, profileKey } from "../agents/index.ts";
 import { builtinPlugins } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
-import type { Channel, Receiver } from "../contracts/channel.ts";
+import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createPoster } from "../delivery/index.ts";
-import { backgroundEndMessage, createQuestions } from "../flow/index.ts";
+import { createQuestions } from "../flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import type { PluginsOptions } from "../plugins/index.ts";
+import { type BackgroundEndDeps, tellBackgroundEnd } from "./background-end.ts";
 import {
   type BackgroundEnd,
   createApprovals,
   createToolGate,
   createToolRegistry,
-  originOf,
   startRetention,
   type ToolPolicy,
 } from "../tools/index.ts";
@@ -28,8 +28,8 @@ export interface ToolSideDeps extends GatewayDeps {
   readonly events: Events;
   readonly hooks: Hooks;
   readonly record: Pick<Store, "toolCalls" | "approvals" | "outbox">;
-  /** Where the end of a background tool is told; made later than the tools. */
-  receiver(): Receiver;
+  /** Tells the end of a background tool; made later than the tools. */
+  automation: BackgroundEndDeps["automation"];
   /** Where people are asked; made later as well. */
   channels(): { get(id: string): Channel | undefined };
   outbox(): Outbox;
@@ -40,7 +40,7 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
   const { toolCalls, approvals: questions } = deps.record;
   const approvals = createApprovals({ ...deps, store: questions }, () => config().tools.approvals);
   const guards = { policy: policyFrom(config), hooks: deps.hooks, approvals };
-  const backgroundEnded = (end: BackgroundEnd) => void tellEnd(deps, end);
+  const backgroundEnded = (end: BackgroundEnd) => void tellBackgroundEnd(deps, end);
   const tools = life.own("tools", createToolGate({ ...deps, ...guards, store: toolCalls, registry, backgroundEnded }));
   const prune = async (before: number) => (await toolCalls.prune(before)) + (await questions.prune(before));
   life.own(
@@ -69,21 +69,6 @@ export function toolPolicyOf(config: Config): ToolPolicy {
     ...config.tools,
     profile: (agentId, role) => profiles.get(profileKey(agentId, role))?.config.tools ?? "chat",
   };
-}
-
-/** Whoever called a tool from outside of chats asks for its end again, with the same call id. */
-async function tellEnd({ clock, log, receiver }: ToolSideDeps, end: BackgroundEnd): Promise<void> {
-  const origin = originOf(end.caller);
-  if (origin === "api" || origin === "mcp") return;
-  const message = backgroundEndMessage(end, origin === "group" ? "group" : "dm", clock.now());
-  const untold = (because: unknown) =>
-    log.warn("end of a background tool not told", { tool: end.tool, toolCallId: end.id, because });
-  try {
-    const receipt = await receiver().receive(message, new AbortController().signal);
-    if (receipt.kind === "refused") untold(receipt.because);
-  } catch (error) {
-    untold(error);
-  }
 }
 
 /** The gateway's own tools come by the same door as everybody's. */

@@ -138,7 +138,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     settled: offering.settled,
     began: (made) => void serving.unasked.set(made.callId, made),
     ended(callId, end) {
-      refusedByAgent(deps, serving, callId, end);
+      unaskedEnd(deps, serving, { callId, end, bridge });
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));
       running.delete(callId);
       void ownCalls.ended(callId, end); // when pi did not tell it itself
@@ -171,14 +171,20 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   }
 }
 
-/** pi knows the tools and their parameters too: what it refuses never comes over the pipe. */
-function refusedByAgent(deps: Deps, { unasked, caller }: Serving, callId: string, end: OwnEnd): void {
+interface UnaskedEnd extends Pick<ToolPipeOptions, "bridge"> {
+  readonly callId: string;
+  readonly end: OwnEnd;
+}
+
+/** pi knows the tools and their parameters too: what it refuses never comes over the pipe. Without a bridge nothing does. */
+function unaskedEnd(deps: Deps, { unasked, caller }: Serving, { callId, end, bridge }: UnaskedEnd): void {
   const made = unasked.get(callId);
   if (!made) return;
   unasked.delete(callId);
   if (!end.isError) return;
   const { tool, input: params } = made;
-  const because = `The agent did not make this call: ${end.output.slice(0, MAX_REASON_CHARS)}`;
+  const what = bridge === "off" ? "The gateway was not asked about this call" : "The agent did not make this call";
+  const because = `${what}: ${end.output.slice(0, MAX_REASON_CHARS)}`;
   deps.tools.turnedAway({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
 }
 

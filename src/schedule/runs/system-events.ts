@@ -35,7 +35,7 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
         address: home.to,
         scope: home.scope,
         sender: { principal: wake.principal, name: event.source },
-        text: WAKE_WORDS[origin],
+        text: wake.words ?? WAKE_WORDS[origin],
         attachments: [],
         mentioned: true,
         receivedAt: now,

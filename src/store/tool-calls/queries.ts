@@ -8,7 +8,7 @@ export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "e
 export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
 
 export function createToolCallQueries(sql: Sql) {
-  return { ...reading(sql), ...looking(sql), ...writing(sql) };
+  return { ...reading(sql), ...scopes(sql), ...writing(sql) };
 }
 
 function reading(sql: Sql) {
@@ -51,6 +51,13 @@ function reading(sql: Sql) {
         .orderBy("seq", "desc")
         .limit(1),
     ),
+    anyUnknown: sql.prepare((db) =>
+      db
+        .selectFrom("tool_calls")
+        .select("id")
+        .where(raw<boolean>`status = 'unknown'`)
+        .limit(1),
+    ),
     timesSince: sql.prepare((db, p: Params<{ principal: Principal; tool: string; since: number }>) =>
       db
         .selectFrom("tool_calls")
@@ -64,8 +71,8 @@ function reading(sql: Sql) {
   };
 }
 
-/** Whether there is one at all. */
-function looking(sql: Sql) {
+/** Whether anything of a scope is there, by the same two indexes that find a call in it. */
+function scopes(sql: Sql) {
   return {
     anyCounting: sql.prepare((db, p: Params<{ scope: string }>) =>
       db
@@ -80,13 +87,6 @@ function looking(sql: Sql) {
         .selectFrom("tool_calls")
         .select("seq")
         .where("scope", "=", p("scope"))
-        .where(raw<boolean>`status = 'unknown'`)
-        .limit(1),
-    ),
-    anyUnknown: sql.prepare((db) =>
-      db
-        .selectFrom("tool_calls")
-        .select("id")
         .where(raw<boolean>`status = 'unknown'`)
         .limit(1),
     ),

@@ -1,0 +1,53 @@
+/** Old calls go, in the background and a few at a time; a setting that changes counts from the next look on. */
+import { expect, test } from "bun:test";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { startRetention } from "./retention.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+
+function world(answers: (number | Error)[]) {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const asked: number[] = [];
+  const settings = { days: 90 };
+  const store = {
+    async prune(before: number) {
+      asked.push(clock.now() - before);
+      const answer = answers.shift() ?? 0;
+      if (typeof answer === "number") return answer;
+      throw answer;
+    },
+  };
+  const retention = startRetention({ clock, log, store }, () => settings.days);
+  return { clock, log, asked, settings, retention };
+}
+
+test("a minute after the start, and every six hours, what is too old goes until nothing is left", async () => {
+  const { clock, log, asked, settings, retention } = world([500, 500, 7]);
+  await clock.advance(59_000);
+  expect(asked).toEqual([]);
+  await clock.advance(2_000);
+  expect(asked).toEqual(Array.from({ length: 4 }, () => 90 * DAY_MS));
+  expect(log.lines.at(-1)?.fields).toEqual({ calls: 1_007, keepDays: 90 });
+  settings.days = 7;
+  await clock.advance(6 * HOUR_MS + 1_000);
+  expect(asked.slice(4)).toEqual([7 * DAY_MS]);
+  await retention[Symbol.asyncDispose]();
+  await clock.advance(24 * HOUR_MS);
+  expect(asked.length).toBe(5);
+});
+
+test("nothing goes while everything is to be kept, and a store that fails is asked again at the next look", async () => {
+  const { clock, log, asked, settings, retention } = world([new Error("full")]);
+  settings.days = 0;
+  await clock.advance(HOUR_MS);
+  expect(asked).toEqual([]);
+  settings.days = 1;
+  await clock.advance(6 * HOUR_MS);
+  expect([asked.length, log.lines.at(-1)?.words]).toEqual([1, "old tool calls could not be taken away"]);
+  await clock.advance(6 * HOUR_MS);
+  expect(asked.length).toBe(2);
+  await retention[Symbol.asyncDispose]();
+});

@@ -71,6 +71,20 @@ describe("a person on Telegram", () => {
     expect(shown.map(({ id }) => id)).toEqual([preview?.id ?? 0]);
   });
 
+  test("asks to be reminded, and is, once, in the same chat", async () => {
+    const input = { text: "stretching", when: "in 1 second" };
+    let step = 0;
+    reply = () => {
+      step++;
+      if (step === 1) return { kind: "tools", calls: [{ name: "create_reminder", input }] };
+      return says(step === 2 ? "I will remind you." : "Time to stretch!");
+    };
+    tell("remind me in a second to stretch");
+    const seen = await eventually(texts, (all) => all.includes("Time to stretch!"), 30_000);
+    expect(seen.filter((text) => text === "Time to stretch!")).toHaveLength(1);
+    expect(seen.filter((text) => text === "I will remind you.")).toHaveLength(1);
+  });
+
   test("uses the gateway's commands, which are in the menu", async () => {
     api.push(
       TOKEN,

@@ -119,7 +119,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const knowing = { ...deps, ...asked, events, store, pool, hooks, approvals };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
-  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.receiver };
+  const lent = { ...deps, ...toolSide, ...way, ...automation.lent, events, hooks, receiver: () => way.receiver };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
 
   // the port

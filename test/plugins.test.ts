@@ -13,7 +13,7 @@ import {
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { echoTool, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
-import { agentReady, endpoint, eventually, statusOf, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { agentReady, endpoint, eventually, statusOf, textOf, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -37,7 +37,18 @@ let script: (request: ProviderRequest) => FakeReply = () => says("ok");
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 
-const ENABLED = ["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"];
+const ENABLED = [
+  "late",
+  "steady",
+  "thrower",
+  "hanger",
+  "collider",
+  "escapee",
+  "loose",
+  "hello-plugin",
+  "counter",
+  "bell",
+];
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => script(request));
@@ -210,6 +221,23 @@ describe("the example plugin", () => {
 });
 
 describe("a plugin", () => {
+  test("tells the main conversation something, which the model reads as news from outside, once", async () => {
+    const body = `api.registerRoute({ method: "POST", path: "/ring", async handle() {
+      await api.wake("the parcel has arrived");
+      return { empty: await api.wake(" ").catch((error) => error.message) };
+    } });`;
+    await putPlugin(gateway.home, { id: "bell", body });
+    await until("bell", "running");
+    script = () => says("ok");
+    await gateway.chat("hello", { session: "hall" });
+    const rung = await gateway.fetch("/plugins/bell/ring", { method: "POST" });
+    expect(JSON.stringify(await rung.json())).toContain("Say what the assistant should know");
+    const news = () => provider.requests.filter((request) => told(request).includes("news from plugin bell"));
+    const [request] = await eventually(news, ({ length }) => length > 0);
+    expect(request && told(request)).toMatch(/<untrusted-text \S+ source="plugin bell">\nthe parcel has arrived\n/);
+    expect(news()).toHaveLength(1);
+  });
+
   test("is reloaded without touching the others", async () => {
     const counting = (text: string) => `
       globalThis.starts ??= 0;

@@ -1,5 +1,6 @@
 /** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
 import { join } from "node:path";
+import type { TellMain } from "../../contracts/automation/jobs.ts";
 import type { Channel, Receiver } from "../../contracts/channel.ts";
 import type { Command } from "../../contracts/command.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
@@ -25,6 +26,7 @@ export interface Lent {
   readonly commands: { register(command: Command): Disposable };
   readonly channels: { add(channel: Channel): Disposable };
   receiver(): Receiver;
+  tellMain?: TellMain;
 }
 
 export interface PluginIdentity {
@@ -114,6 +116,11 @@ function createApi(lent: Lent, plugin: PluginIdentity, kept: Kept, signal: Abort
       const undo = kept.add("channels", channel.id, channel, () => lent.channels.add(channel));
       if (start) api.registerService(channelService(lent, channel, start.bind(channel)));
       return undo;
+    },
+    async wake(text, mode = "now") {
+      signal.throwIfAborted();
+      const told = await lent.tellMain?.(`plugin ${id}`, { text, mode });
+      if (told?.kind !== "ok") throw invalid(told?.say ?? "There is no conversation to tell it to.");
     },
   };
   return api;

@@ -1,4 +1,4 @@
-/** Takes the pictures of the page that the README shows, of a real conversation with the demo model. Writes to docs/images and nowhere else. */
+/** Takes the pictures of the page that the README and the docs show, of a real conversation with the demo model. Writes to docs/images and nowhere else. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -33,6 +33,35 @@ async function takePictures(root: string): Promise<void> {
     if (bytes.length > MAX_PICTURE_BYTES) throw new Error(`${file} has ${bytes.length} bytes, which is too many.`);
     console.log(`${file}: ${Math.round(bytes.length / 1_024)} KB`);
   }
+  await takeJobs(browser, gateway, join(folder, "page-jobs.png"));
+}
+
+const JOBS = [
+  {
+    id: "morning",
+    schedule: { kind: "cron", expr: "0 9 * * 1-5", timezone: "Europe/Berlin" },
+    task: "Plan the day: calendar, mail, weather.",
+  },
+  { id: "backup", schedule: { kind: "every", expr: "6h" }, task: "Look whether the last backup is there." },
+  { id: "weekly", schedule: { kind: "cron", expr: "0 17 * * 5" }, task: "What was done this week?", paused: true },
+] as const;
+
+/** The view of jobs, with one of them open that has run. */
+async function takeJobs(browser: Browser, gateway: GatewayProcess, path: string): Promise<void> {
+  const post = (to: string, body: object) =>
+    gateway.fetch(`/api/cron/jobs${to}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  for (const job of JOBS) await post("", { ...job, delivery: "silent" });
+  await gateway.fetch("/api/cron/jobs/backup/run", { method: "POST" });
+  await using shown = await visit(browser, gateway, { path: "/#/jobs" });
+  const { page } = shown;
+  await page.getByTestId("job").filter({ hasText: "backup" }).getByRole("button").click();
+  await page.getByTestId("run").filter({ hasText: "went well" }).waitFor();
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path });
 }
 
 /** Returns the address of the conversation to show. */

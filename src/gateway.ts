@@ -121,7 +121,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const knowing = { ...deps, ...toolSide, ...asked, events, store, pool, hooks };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
-  const lent = { ...deps, ...toolSide, ...way, events, hooks, receiver: () => way.chats };
+  const lent = { ...deps, ...toolSide, ...way, ...automation.lent, events, hooks };
   const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
   if (toolSide.skills.hasChanged()) pool.replace(await openPool(config())); // no process has begun before the port is open
 

@@ -8,6 +8,10 @@ import { asked, endpoint, eventually, post, told, transcript, WHOLE_TEST_MS } fr
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
+const CHARS_PER_TOKEN = 4;
+/** At the default interval, as src/schedule/heartbeat/heartbeat.test.ts counts them. */
+const BEATS_ALONE = 144;
+
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 let reply = "HEARTBEAT_OK";
@@ -60,7 +64,11 @@ test("a look around that finds nothing is not shown", async () => {
   );
   const [beat] = beats();
   const size = JSON.stringify(beat?.body).length;
-  console.info(`one beat: ${size} characters to the model, about ${Math.ceil(size / 4)} tokens`);
+  const tokens = Math.ceil(size / CHARS_PER_TOKEN);
+  console.info(`one beat: ${size} characters to the model, about ${tokens} tokens`);
+  console.info(
+    `a week alone: ${BEATS_ALONE} model calls, about ${BEATS_ALONE * tokens} tokens; with an empty checklist: 0`,
+  );
   expect(beat?.messages.filter(({ role }) => role === "user").length).toBe(1); // a fresh session, no old talk
   expect(beat && asked(beat)).toContain("is the stove off?");
   expect((await transcript(gateway, "den")).map(({ text }) => text)).toEqual(["hello", "noted"]);

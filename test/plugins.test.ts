@@ -42,7 +42,7 @@ let gateway: GatewayProcess;
 
 const ENABLED = [
   ...["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"],
-  ...["skilled", "guard", "digger", "parrot"],
+  ...["skilled", "guard", "digger", "parrot", "bell"],
 ];
 /** No spare processes: skills that come and go replace all of them. */
 const configOf = (from: FakeProvider) => {
@@ -275,6 +275,23 @@ describe("a channel of a plugin", () => {
 });
 
 describe("a plugin", () => {
+  test("tells the main conversation something, which the model reads as news from outside, once", async () => {
+    const body = `api.registerRoute({ method: "POST", path: "/ring", async handle() {
+      await api.wake("the parcel has arrived");
+      return { empty: await api.wake(" ").catch((error) => error.message) };
+    } });`;
+    await putPlugin(gateway.home, { id: "bell", body });
+    await until("bell", "running");
+    script = () => says("ok");
+    await gateway.chat("hello", { session: "hall" });
+    const rung = await gateway.fetch("/plugins/bell/ring", { method: "POST" });
+    expect(JSON.stringify(await rung.json())).toContain("Say what the assistant should know");
+    const news = () => provider.requests.filter((request) => told(request).includes("news from plugin bell"));
+    const [request] = await eventually(news, ({ length }) => length > 0);
+    expect(request && told(request)).toMatch(/<untrusted-text \S+ source="plugin bell">\nthe parcel has arrived\n/);
+    expect(news()).toHaveLength(1);
+  });
+
   test("is reloaded without touching the others", async () => {
     const counting = (text: string) => `
       globalThis.starts ??= 0;

@@ -1,7 +1,13 @@
 /** Telegram in a whole gateway: a fake Bot API on one side, a real pi on the other. What counts is what people see in the chat. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deferred } from "../src/kit/deferred.ts";
-import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
 import { FRIEND, GROUP_ID, NEW_GROUP_ID, OTHER, said, STRANGER } from "../src/testing/telegram/people.ts";
@@ -15,7 +21,7 @@ let provider: FakeProvider;
 let api: FakeBotApi;
 let room: BotRoom;
 let gateway: GatewayProcess;
-let reply: () => FakeReply = () => says("ok");
+let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
 
 const config = () => ({
   ...endpoint(provider),
@@ -24,7 +30,7 @@ const config = () => ({
 });
 
 beforeAll(async () => {
-  provider = await startFakeProvider(() => reply());
+  provider = await startFakeProvider((request) => reply(request));
   api = await startFakeBotApi();
   room = api.bot(TOKEN);
   gateway = await startGatewayProcess({ config: config() });
@@ -69,6 +75,20 @@ describe("a person on Telegram", () => {
     await eventually(texts, (seen) => seen.includes("The first half of it, and the second half."));
     const shown = inChat(FRIEND.id).filter(({ text }) => text.startsWith("The first half"));
     expect(shown.map(({ id }) => id)).toEqual([preview?.id ?? 0]);
+  });
+
+  test("asks to be reminded, and is, once, in the same chat", async () => {
+    const input = { text: "stretching", when: "in 1 second" };
+    reply = (request) => {
+      if (asked(request).startsWith("Remind the person")) return says("Time to stretch!");
+      if (request.messages.at(-1)?.role !== "user") return says("I will remind you.");
+      return { kind: "tools", calls: [{ name: "create_reminder", input }] };
+    };
+    tell("remind me in a second to stretch");
+    const both = ["I will remind you.", "Time to stretch!"]; // on a busy machine in either order
+    const seen = await eventually(texts, (all) => both.every((text) => all.includes(text)), 30_000);
+    expect(seen.filter((text) => text === "Time to stretch!")).toHaveLength(1);
+    expect(seen.filter((text) => text === "I will remind you.")).toHaveLength(1);
   });
 
   test("uses the gateway's commands, which are in the menu", async () => {

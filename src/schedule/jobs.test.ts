@@ -90,6 +90,19 @@ describe("a job", () => {
   });
 });
 
+test("a moment may be a distance from now, whoever says it; what is kept is the moment", async () => {
+  await using world = await fixture();
+  const made = await world.jobs.add({ id: "soon", schedule: { kind: "at", expr: "in 20m" }, task: "stretch" }, member);
+  const at = Date.UTC(2026, 0, 1, 0, 20);
+  expect(made).toMatchObject({ job: { schedule: { kind: "at", expr: new Date(at).toISOString() }, nextAt: at } });
+  await world.clock.advance(60_000);
+  const changed = await world.jobs.update("soon", { schedule: { kind: "at", expr: "in 2 hours" } }, member);
+  expect(changed).toMatchObject({ job: { nextAt: Date.UTC(2026, 0, 1, 2, 1) } });
+  expect(say(await world.jobs.add({ ...hourly, schedule: { kind: "at", expr: "in a while" } }, member))).toContain(
+    "not a moment",
+  );
+});
+
 describe("whose job it is", () => {
   const ways: Readonly<Record<string, (world: Awaited<ReturnType<typeof fixture>>, who: Asker) => Promise<unknown>>> = {
     get: ({ jobs }, who) => jobs.get("hourly", who),

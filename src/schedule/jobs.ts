@@ -1,10 +1,11 @@
 /** The one way to make and change jobs. Owners see all; others their own. Jobs of the configuration file are changed in the file. */
-import { type Job, type JobStore, MAX_TASK_CHARS } from "../contracts/automation/job.ts";
+import { type Job, type JobStore, MAX_TASK_CHARS, type Schedule } from "../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobInput, JobRefusal, Jobs, Maker } from "../contracts/automation/jobs.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Engine } from "./engine.ts";
+import { readRelative } from "./times/relative.ts";
 import type { Times } from "./times/times.ts";
 
 export interface JobsDeps {
@@ -135,7 +136,7 @@ export function newJob(
   const now = deps.clock.now();
   const job: Job = {
     id,
-    schedule: input.schedule,
+    schedule: fixed(deps, input.schedule),
     task: input.task.trim(),
     agentId: input.agentId ?? maker.agentId,
     mode: input.mode ?? "isolated",
@@ -166,13 +167,19 @@ export function newJob(
 function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>): Job | Refusal {
   const { paused, schedule, ...rest } = change;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const fresh = schedule ? { schedule, anchorAt: deps.clock.now() } : {};
+  const fresh = schedule ? { schedule: fixed(deps, schedule), anchorAt: deps.clock.now() } : {};
   const next: Job = { ...job, ...given, ...fresh };
   const problem = wordsProblem(next) ?? (schedule ? scheduleProblem(deps, next) : null);
   if (problem) return problem;
   if (paused === true) return { ...next, state: "paused", nextAt: null };
   if (schedule || paused === false) return going(deps, next);
   return next;
+}
+
+/** "in 20m" is a moment counted from now, and only now: what is kept is the moment. */
+function fixed({ clock }: Pick<JobsDeps, "clock">, schedule: Schedule): Schedule {
+  const after = schedule.kind === "at" ? readRelative(schedule.expr) : null;
+  return after === null ? schedule : { kind: "at", expr: new Date(clock.now() + after).toISOString() };
 }
 
 function wordsProblem({ task, mode, webhook }: Job): Refusal | null {

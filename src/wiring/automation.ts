@@ -2,7 +2,7 @@
 import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
 import type { JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
-import type { JobDesk } from "../contracts/automation/jobs.ts";
+import type { JobDesk, TellMain } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { HookDoor } from "../contracts/automation/hook.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
@@ -71,6 +71,8 @@ export interface AutomationParts {
 export interface Automation {
   readonly jobs: JobDesk;
   readonly systemEvents: SystemEvents;
+  /** What plugins may do with it. */
+  readonly lent: { readonly tellMain: TellMain };
   /** Those that no person writes to. */
   readonly channels: readonly Channel[];
   /** What the port offers of it. */
@@ -135,6 +137,7 @@ export function createAutomation(parts: AutomationParts): Automation {
     jobs: desk,
     served: { jobs: desk, hookDoor },
     systemEvents,
+    lent: { tellMain: tellMain(parts, homes, systemEvents) },
     channels,
     homes,
     rights: runRights(parts),
@@ -235,9 +238,8 @@ function lookAndWake(
 ): Pick<JobDesk, "wake" | "status"> {
   return {
     async wake({ text, mode }, { principal, role, sessionKey }) {
-      if (text.trim() === "") return { kind: "refused", say: "Say what the assistant should know." };
-      if (text.length > MAX_WAKE_CHARS)
-        return { kind: "refused", say: `A wake has ${MAX_WAKE_CHARS} characters at most.` };
+      const problem = wordsProblem(text);
+      if (problem !== null) return { kind: "refused", say: problem };
       const home = (sessionKey && (await homes.at(sessionKey))) ?? (await homes.ofOwner());
       const event = { id: ids.next("event"), sessionKey: home.sessionKey, source: "wake", kind: "task", text } as const;
       await systemEvents.put(event, mode === "now" ? { wake: { principal, role } } : {});
@@ -247,6 +249,23 @@ function lookAndWake(
       const running = await store.jobs.running();
       return { enabled: config().cron.enabled, nextAt: await store.jobs.nextDueAt(), running: running.length };
     },
+  };
+}
+
+function wordsProblem(text: string): string | null {
+  if (text.trim() === "") return "Say what the assistant should know.";
+  return text.length > MAX_WAKE_CHARS ? `A wake has ${MAX_WAKE_CHARS} characters at most.` : null;
+}
+
+/** For parts that are not people: what they say is news, never a task, and works with the operator's rights in the operator's conversation. */
+function tellMain({ ids }: AutomationParts, homes: Homes, systemEvents: SystemEvents): TellMain {
+  return async (source, { text, mode }) => {
+    const problem = wordsProblem(text);
+    if (problem !== null) return { kind: "refused", say: problem };
+    const { sessionKey } = await homes.ofOwner();
+    const event = { id: ids.next("event"), sessionKey, source, kind: "news", text } as const;
+    await systemEvents.put(event, mode === "now" ? { wake: { principal: OPERATOR, role: "owner" } } : {});
+    return { kind: "ok", sessionKey };
   };
 }
 

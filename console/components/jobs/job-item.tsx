@@ -54,7 +54,7 @@ export function JobItem({ job, onRemoved }: Props) {
             <code class="tool-name">{job.id}</code>
             {job.state !== "active" && <span class="job-state">{STATE_WORDS[job.state]}</span>}
           </span>
-          <span class="job-task">{taskWords(job.task)}</span>
+          {!open && <span class="job-task">{taskWords(job.task)}</span>}
           <span class="job-second">
             {scheduleWords(job.schedule, ZONE())}
             {job.nextAt !== null && ` · ${moment(job.nextAt)}, ${until(job.nextAt, now)}`}

@@ -19,7 +19,7 @@ export function addCron(
     .argument("<task...>", "what the agent is asked to do")
     .option("--every <duration>", "an interval, such as 30m")
     .option("--in <duration>", "once, after this long")
-    .option("--at <moment>", "once, at a moment such as 2026-12-24T18:00:00Z")
+    .option("--at <moment>", "once, at a moment such as 2026-12-24T18:00:00Z, or in 20m")
     .option("--cron <fields>", 'a cron expression, such as "0 9 * * 1-5"')
     .option("--timezone <zone>", "such as Europe/Berlin")
     .option("--id <id>", "its name (default: a random one)")

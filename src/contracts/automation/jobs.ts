@@ -53,6 +53,9 @@ export interface JobDesk extends Jobs {
   status(): Promise<JobsStatus>;
 }
 
+/** News for the main conversation of the owner, from a part of the gateway that `source` names: `plugin build`. */
+export type TellMain = (source: string, words: WakeWords) => Promise<WakeAnswer>;
+
 export interface WakeWords {
   readonly text: string;
   readonly mode: "now" | "next-heartbeat";

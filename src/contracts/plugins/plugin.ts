@@ -2,6 +2,7 @@
  * A plugin: a folder with plugin.json and one default export `(api) => void`. It runs inside the gateway and is trusted like the gateway
  * itself. What it registers goes when it goes.
  */
+import type { WakeWords } from "../automation/jobs.ts";
 import type { ChannelAccessSettings } from "../channels/access.ts";
 import type { Platform } from "../channels/platform.ts";
 import type { Command } from "../command.ts";
@@ -40,6 +41,11 @@ export interface GatewayPluginApi {
   registerService(service: PluginService): Disposable;
   registerSkill(skill: PluginSkill): Disposable;
   registerChannel(channel: PluginChannel): Disposable;
+  /**
+   * Tells the main conversation of the owner something, as news from this plugin: now, or (`next-heartbeat`) with its next turn. Resolves when
+   * it is stored; rejects when it is empty or too long.
+   */
+  wake(text: string, mode?: WakeWords["mode"]): Promise<void>;
 }
 
 /** A tool whose obvious parts may be left out: label (its name), flags (may not run twice), timeoutMs (a minute). */

@@ -1,6 +1,7 @@
 /** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { TellMain } from "../../contracts/automation/jobs.ts";
 import type { Command } from "../../contracts/command.ts";
 import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { Hooks } from "../../contracts/plugins/hooks.ts";
@@ -26,6 +27,7 @@ export interface Lent {
   readonly commands: { register(command: Command): Disposable };
   readonly skills: Pick<SkillShelf, "add">;
   readonly platforms: { add(channel: PluginChannel): AsyncDisposable };
+  tellMain?: TellMain;
 }
 
 export interface PluginIdentity {
@@ -124,6 +126,11 @@ function createApi(lent: Lent & Leaving, plugin: PluginIdentity, kept: Kept, sig
         const added = lent.platforms.add(channel);
         return { [Symbol.dispose]: () => lent.leave(Promise.resolve(added[Symbol.asyncDispose]())) };
       }),
+    async wake(text, mode = "now") {
+      signal.throwIfAborted();
+      const told = await lent.tellMain?.(`plugin ${id}`, { text, mode });
+      if (told?.kind !== "ok") throw invalid(told?.say ?? "There is no conversation to tell it to.");
+    },
   };
   return api;
 }

@@ -109,6 +109,18 @@ test("a crowd stands in line: the next begins when one has ended, and not when i
   ]);
 });
 
+test("a crowd is never more than its limit at work, however many have ended", async () => {
+  const { start, put, end, runs } = world({ max: 2 });
+  const names = Array.from({ length: 12 }, (_, n) => `r${n}`);
+  await Promise.all(names.map((id) => start(id)));
+  const most: number[] = [];
+  for (let ended = 0; ended < names.length; ended++) {
+    most.push(put.length - ended);
+    await end(`cron:r${ended}:1`);
+  }
+  expect([Math.max(...most), put.length, runs.stats()]).toEqual([2, 12, { active: 0, waiting: 0 }]);
+});
+
 test("a run that had ended before anybody listened is ended at once, and not twice", async () => {
   const { start, results, end, ended } = world();
   const result = { turnId: "t" as TurnId, sessionKey: HOME, content: "", errorCode: null, toolCalls: [], usage: USAGE };

@@ -64,11 +64,21 @@ interface World extends StarterDeps {
 export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
   const world: World = { ...deps, active: new Map(), line: [], starting: 0, stop: new AbortController() };
   const room = (): boolean => world.active.size + world.starting < maxAtOnce();
+  /** Its place is taken before anything is waited for: who looks meanwhile must not find room that is promised. */
+  const placed = async <T>(begin: () => Promise<T>): Promise<T> => {
+    world.starting++;
+    try {
+      return await begin();
+    } finally {
+      world.starting--;
+      goOn();
+    }
+  };
   const goOn = (): void => {
     while (room() && !world.stop.signal.aborted) {
       const next = world.line.shift();
       if (!next) return;
-      void submitLate(world, next).finally(goOn);
+      void placed(() => submitLate(world, next));
     }
   };
   const listening = deps.events.on("turn.ended", ({ inboxIds }) => {
@@ -83,7 +93,7 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
         world.line.push({ run, job });
         return { kind: "begun" };
       }
-      return submit(world, run, job).finally(goOn);
+      return placed(() => submit(world, run, job));
     },
     stats: () => ({ active: world.active.size, waiting: world.line.length }),
     async [Symbol.asyncDispose]() {
@@ -109,28 +119,21 @@ async function submitLate(world: World, { run, job }: { readonly run: JobRun; re
 }
 
 async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
-  world.starting++;
-  try {
-    const home = await world.homes.of(job);
-    const role = world.rights.roleOf(job, home);
-    if (role === null)
-      return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
-    const entry =
-      job.mode === "main"
-        ? await mainEntry(world, { run, job, home, role })
-        : ownEntry(world, { run, job, home, role });
-    const receipt = await world.receiver.put(entry, world.stop.signal);
-    if (receipt.kind === "refused") {
-      if (receipt.because === "stopping") return { kind: "begun" }; // begun again by the next start
-      return { kind: "refused", because: receipt.say, again: true };
-    }
-    follow(world, receipt.id, { run, job, sessionKey: entry.sessionKey });
-    const result = await world.turns.resultOf(receipt.id); // it may have ended before anybody listened
-    if (!result || !forget(world, receipt.id)) return { kind: "begun" };
-    return { kind: "ended", outcome: outcomeOf(result, false), turnId: result.turnId };
-  } finally {
-    world.starting--;
+  const home = await world.homes.of(job);
+  const role = world.rights.roleOf(job, home);
+  if (role === null)
+    return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
+  const entry =
+    job.mode === "main" ? await mainEntry(world, { run, job, home, role }) : ownEntry(world, { run, job, home, role });
+  const receipt = await world.receiver.put(entry, world.stop.signal);
+  if (receipt.kind === "refused") {
+    if (receipt.because === "stopping") return { kind: "begun" }; // begun again by the next start
+    return { kind: "refused", because: receipt.say, again: true };
   }
+  follow(world, receipt.id, { run, job, sessionKey: entry.sessionKey });
+  const result = await world.turns.resultOf(receipt.id); // it may have ended before anybody listened
+  if (!result || !forget(world, receipt.id)) return { kind: "begun" };
+  return { kind: "ended", outcome: outcomeOf(result, false), turnId: result.turnId };
 }
 
 interface Wanted {

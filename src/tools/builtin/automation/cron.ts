@@ -42,7 +42,7 @@ const PARAMETERS = Type.Object(
           expr: Type.String({
             minLength: 1,
             maxLength: 200,
-            description: "cron: 0 9 * * *; every: 30m; at: 2026-02-13T10:00:00Z, in the future",
+            description: "cron: 0 9 * * *; every: 30m; at: in 20m, or 2026-02-13T10:00:00Z, in the future",
           }),
           timezone: Type.Optional(Type.String({ maxLength: 64, description: "Such as Europe/Berlin" })),
         },

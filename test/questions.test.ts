@@ -1,6 +1,6 @@
 /** What an extension asks in a whole gateway with real pi: answered by a button, by words, by a program, and by nobody who may not. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpenQuestion } from "../src/contracts/channels/question.ts";
@@ -225,7 +225,7 @@ describe("for programs", () => {
     await gateway.fetch("/api/cron/jobs/asker/run", { method: "POST", headers, body: "{}" });
     const folder = join(gateway.home, "logs", "transcripts");
     const record = () =>
-      readdirSync(folder)
+      (existsSync(folder) ? readdirSync(folder) : [])
         .filter((name) => name.includes("cron"))
         .map((name) => readFileSync(join(folder, name), "utf8"))
         .join("\n");

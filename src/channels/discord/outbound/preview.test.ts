@@ -10,6 +10,7 @@ import { previewText } from "./preview-text.ts";
 const NEVER = new AbortController().signal;
 const SLOW_MS = 60_000;
 const SETTLE_MS = 20;
+const STEP_MS = 100;
 let world: DiscordWorld;
 afterEach(() => world?.[Symbol.asyncDispose]());
 
@@ -19,6 +20,19 @@ const edits = () => world.fake.rest.calls.filter(({ method }) => method === "PAT
 async function pass(ms: number): Promise<void> {
   await world.bench.clock.advance(ms);
   await systemClock.sleep(SETTLE_MS, NEVER);
+}
+
+/** Lets time pass until it is so. */
+const inTime = (what: string, happened: () => boolean) =>
+  eventually(what, () => {
+    void world.bench.clock.advance(STEP_MS);
+    return happened();
+  });
+
+/** The gateway knows which message it is: one that ends before it has heard that cannot take it away. */
+async function known(turnId: TurnId): Promise<void> {
+  const fact = () => world.bench.deps.facts.get("discord", "default", `preview:${turnId}`);
+  while ((await fact())?.includes("begun") ?? true) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Frida asks something, and the bench answers with this text as the reply of this turn. */
@@ -54,13 +68,11 @@ describe("a preview", () => {
       turn.start(FIRST);
       await eventually("typing is shown", () => world.fake.rest.calls.some(({ path }) => path.endsWith("/typing")));
       turn.say("The whole");
-      await pass(1_000);
-      await eventually("the first words are shown", () => ours().length === 1);
+      await inTime("the first words are shown", () => ours().length === 1);
       expect(ours()[0]?.content).toBe("The whole …");
       turn.say(" ans");
       turn.say("wer");
-      await pass(1_200);
-      await eventually("the newest words are shown", () => ours()[0]?.content === "The whole answer …");
+      await inTime("the newest words are shown", () => ours()[0]?.content === "The whole answer …");
       expect(edits().length).toBe(1);
       await world.channel.send(turn.part, NEVER);
       turn.end();
@@ -93,8 +105,8 @@ describe("a preview", () => {
       const turn = await asked(["The answer."]);
       turn.start(FIRST);
       turn.say("The an");
-      await pass(1_000);
-      await eventually("something is shown", () => ours().length === 1);
+      await inTime("something is shown", () => ours().length === 1);
+      await known(turn.part.turnId);
       await world.bench.clock.advance(600_000); // Discord has forgotten the nonce
       await world.reopen();
       await world.channel.send(turn.part, NEVER);
@@ -111,8 +123,7 @@ describe("a preview", () => {
       turn.start(FIRST);
       turn.say("The an");
       world.fake.rest.misbehave("late");
-      await pass(1_000);
-      await eventually("Discord has it", () => ours().length === 1);
+      await inTime("Discord has it", () => ours().length === 1);
       world.fake.rest.misbehave(null);
       await world.channel.send(turn.part, NEVER); // the answer to the preview never comes
       world.fake.rest.letGo();
@@ -133,8 +144,7 @@ describe("a preview", () => {
         turn.start(FIRST);
         turn.say("The an");
         world.fake.rest.misbehave("late");
-        await pass(1_000);
-        await eventually("Discord has it", () => ours().length === 1);
+        await inTime("Discord has it", () => ours().length === 1);
         world.fake.rest.misbehave(null);
         await world.reopen();
         world.fake.rest.letGo();
@@ -159,8 +169,7 @@ describe("a preview", () => {
       for (let step = 0; step < 5; step++) await pass(1_000);
       expect(ours()).toEqual([]);
       world.bench.owed.clear();
-      await pass(1_200);
-      await eventually("it is shown", () => ours().length === 1);
+      await inTime("it is shown", () => ours().length === 1);
     },
     SLOW_MS,
   );
@@ -172,8 +181,7 @@ describe("a preview", () => {
       const turn = await asked(["The answer."]);
       turn.start(FIRST);
       turn.say("The an");
-      await pass(1_000);
-      await eventually("something is shown", () => ours().length === 1);
+      await inTime("something is shown", () => ours().length === 1);
       world.fake.state.remove(PLACES.dm, ours()[0]?.id ?? "");
       await world.channel.send(turn.part, NEVER);
       expect(ours().map(({ content }) => content)).toEqual(["The answer."]);
@@ -188,8 +196,8 @@ describe("a preview", () => {
       const turn = await asked(["never sent"]);
       turn.start(FIRST);
       turn.say("Hm");
-      await pass(1_000);
-      await eventually("something is shown", () => ours().length === 1);
+      await inTime("something is shown", () => ours().length === 1);
+      await known(turn.part.turnId);
       turn.end();
       for (let minute = 0; minute < 10 && ours().length > 0; minute++) await pass(60_000);
       await eventually("it is gone", () => ours().length === 0);

@@ -227,6 +227,6 @@ test.each<[string, readonly Marked[], Partial<Situation>, Partial<Wanted>, Choic
     {},
     use(1, "same_principal"),
   ],
-])("work that nobody waits for: %s", (_name, ...[states, changes, asked, expected]) => {
+])("work that nobody waits for: %s", (...[, states, changes, asked, expected]) => {
   expect(choose(states, changes, asked)).toEqual(expected);
 });

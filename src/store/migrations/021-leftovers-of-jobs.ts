@@ -14,6 +14,8 @@ create table job_alerts (
   at integer not null
 ) strict;
 
+create index jobs_of_file on jobs (id) where source = 'config'; -- few among many, looked for at every start
+
 create index sessions_of_runs on sessions (last_activity_at) where channel in ('cron', 'heartbeat');
 
 create table dead_files (

@@ -38,7 +38,7 @@ export function createJobs(deps: RowDeps): JobStore {
         const after = page.cursor === undefined ? "" : String(decodeCursor(page.cursor, ["string"])[0]);
         const rows = sql.all((db) => {
           let query = db.selectFrom("jobs").selectAll().where("id", ">", after).orderBy("id");
-          if (filter.source !== undefined) query = query.where("source", "=", filter.source);
+          if (filter.source !== undefined) query = query.where("source", "=", raw.lit(filter.source)); // as the index has it
           if (filter.createdBy !== undefined) query = query.where("created_by", "=", filter.createdBy);
           return query.limit(limit + 1);
         });

@@ -191,6 +191,7 @@ test("what an interrupted attempt had cost is found in the part of the file that
     expect((await events).at(-1)).toMatchObject({ type: "failed", again: true, usage: { inputTokens: 10 } });
   }
   await using again = await fx.lease({ sessionFile, settledBytes });
-  expect(again.lost).toEqual({ inputTokens: 10, outputTokens: 5, costUsd: expect.closeTo(0.00002, 8) });
+  const used = { inputTokens: 10, outputTokens: 5, costUsd: expect.closeTo(0.00002, 8) };
+  expect(again.lost).toEqual({ ...used, model: "fake/fake-1" });
   expect(readFileSync(join(fx.home, "sessions", sessionFile), "utf8")).not.toContain("never stored");
 });

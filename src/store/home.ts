@@ -144,8 +144,16 @@ async function writePrivate(file: string, text: string): Promise<void> {
 }
 
 /** A rename is on the disk only when its folder is. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+export function syncFolder(folder: string): Promise<void> {
+  return syncPath(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+}
+
+export function syncFile(file: string): Promise<void> {
+  return syncPath(file, constants.O_RDWR);
+}
+
+async function syncPath(path: string, flags: number): Promise<void> {
+  const handle = await open(path, flags);
   try {
     await handle.sync();
   } finally {

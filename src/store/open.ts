@@ -11,7 +11,7 @@ import { createChain } from "./audit/chain.ts";
 import { createHeadFile, type HeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { createGroupCommit, storeFailed } from "./group-commit.ts";
-import { ensurePrivateFile, prepareHome, syncFolder, unusable } from "./home.ts";
+import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./home.ts";
 import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals/approvals.ts";
@@ -113,10 +113,12 @@ async function createDatabase(home: string, file: string): Promise<void> {
     const db = new Database(draft, { readwrite: true });
     try {
       for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
+      db.exec("pragma synchronous = off"); // nobody looks for it under this name; it is on the disk before it gets its own
       migrate(db, 0);
     } finally {
       db.close(true);
     }
+    await syncFile(draft);
     await rename(draft, file);
     await syncFolder(home);
   } catch (error) {

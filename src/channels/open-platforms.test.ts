@@ -57,15 +57,6 @@ async function world(entries: (shown: Shown) => readonly PlatformEntry[]) {
 }
 
 describe("platforms", () => {
-  test("that are not known yet keep replies waiting; those that are off afterwards do not", async () => {
-    await using opened = await world((shown) => [entry("one", shown)]);
-    const { platforms } = opened;
-    expect(platforms.channel("one")?.ready()).toBe(false);
-    expect(platforms.channel("brought by a plugin")?.ready()).toBe(false);
-    await platforms.apply(config({}));
-    expect(platforms.channel("one")).toBeUndefined();
-  });
-
   test("are loaded only when they are on, and replies take the account they belong to", async () => {
     await using w = await world((shown) => [
       entry("one", shown),

@@ -26,10 +26,7 @@ export interface Platforms extends AsyncDisposable {
   add(guest: GuestPlatform): AsyncDisposable;
   /** Who may write to those that were added, by id. */
   access(): Readonly<Record<string, ChannelAccessSettings>>;
-  /**
-   * Also while it is not open, as long as it is on: replies to it wait. Before the first `apply` it is not known what there will be, so
-   * replies wait whatever they are for; or a start would give up what the life before it left unsent.
-   */
+  /** Also while it is not open, as long as it is on: replies to it wait. */
   channel(id: string): Channel | undefined;
   channels(): readonly Channel[];
   health(): readonly ChannelHealth[];
@@ -66,7 +63,6 @@ export function createPlatforms(
   let applied: Config | null = null;
   let ended = false;
   let queue: Promise<void> = Promise.resolve();
-  let settled = false;
 
   const end = async (id: string): Promise<void> => {
     const one = standing.get(id);
@@ -84,7 +80,6 @@ export function createPlatforms(
       await end(entry.id);
       if (now !== null) standing.set(entry.id, begin(deps, entry, config));
     }
-    settled = true;
     deps.events.emit("status", { what: "channels" });
   };
 
@@ -111,7 +106,7 @@ export function createPlatforms(
       };
     },
     access: guests.access,
-    channel: (id) => standing.get(id)?.channel ?? (settled ? undefined : createSwitchboard(id, [], OPENING)),
+    channel: (id) => standing.get(id)?.channel,
     channels: () => [...standing.values()].map(({ channel }) => channel),
     health: () => [...standing.values()].flatMap(({ entry, open, trouble }) => healthOf(entry.id, open, trouble)),
     webhook(path) {

@@ -10,7 +10,8 @@ import { JobsView } from "./components/jobs/jobs-view.tsx";
 import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
 import { announced } from "./state/questions.ts";
-import { door, stopTurn, turnRuns, view } from "./state/session-page.ts";
+import { readOnlyBecause } from "./state/route.ts";
+import { door, openKey, stopTurn, turnRuns, view } from "./state/session-page.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -33,14 +34,16 @@ export function App() {
 
 function Shell() {
   const dragging = useSignal(false);
+  const readOnly = readOnlyBecause(openKey.value);
+  const writes = view.value === "chat" && readOnly === null;
   const onDrag = (over: boolean) => (event: DragEvent) => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    dragging.value = over && view.value === "chat";
+    dragging.value = over && writes;
   };
   return (
     <div class="shell">
-      {view.value === "chat" && (
+      {writes && (
         <a class="skip" href="#composer" onClick={toComposer}>
           Skip to the message field
         </a>
@@ -53,7 +56,7 @@ function Shell() {
         onDragLeave={onDrag(false)}
         onDrop={(event) => {
           dragging.value = false;
-          if (view.value === "chat") takeFiles(event, event.dataTransfer?.files);
+          if (writes) takeFiles(event, event.dataTransfer?.files);
           else event.preventDefault();
         }}
       >
@@ -62,7 +65,13 @@ function Shell() {
         {view.value === "chat" ? (
           <>
             <ChatView />
-            <Composer />
+            {readOnly === null ? (
+              <Composer />
+            ) : (
+              <p class="read-only" data-testid="read-only">
+                {readOnly}
+              </p>
+            )}
           </>
         ) : view.value === "jobs" ? (
           <JobsView />

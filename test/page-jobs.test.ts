@@ -74,6 +74,8 @@ test("a job that is made elsewhere appears by itself, runs by hand, and leads to
   expect(await jobOf(on, "geese").innerText()).toMatch(/Last time: went well, just now[\s\S]*by hand/);
   await run.getByRole("link").click();
   await on.replies.filter({ hasText: "There are nine geese." }).waitFor();
+  await on.page.getByTestId("read-only").waitFor();
+  expect(await on.page.getByTestId("composer").count()).toBe(0);
   expect(on.problems).toEqual([]);
 });
 

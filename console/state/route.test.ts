@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { codeOf, hashOf, newSessionKey, sessionOf, viewOf } from "./route.ts";
+import { codeOf, readOnlyBecause, hashOf, newSessionKey, sessionOf, viewOf } from "./route.ts";
 
 test("a chat of this page has a short address, and the address leads back to it", () => {
   const key = newSessionKey();
@@ -33,4 +33,12 @@ test("only a sign-in link carries a code", () => {
 test("the tools, their calls and the jobs have addresses of their own; everything else is a conversation", () => {
   const hashes = ["#/tools", "#/tools/calls", "#/jobs", "#/tools/else", "#/chat/tools", "", "#code=x"];
   expect(hashes.map(viewOf)).toEqual(["tools", "calls", "jobs", "chat", "chat", "chat", "chat"]);
+});
+
+test("what was begun by itself or belongs to another channel is read here and not written", () => {
+  const keys = ["agent:default:webchat:dm:1", "agent:cook:api:dm:x"];
+  expect(keys.map(readOnlyBecause)).toEqual([null, null]);
+  expect(readOnlyBecause("agent:default:telegram:dm:5")).toContain("is on telegram");
+  expect(readOnlyBecause("agent:default:cron:tea:run:1")).toContain("Nobody talks");
+  expect(readOnlyBecause("agent:default:main")).toContain("main session");
 });

@@ -30,6 +30,18 @@ export function hashOf(session: string): string {
   return CHAT_ID.test(chat) ? `#/chat/${chat}` : `#/session/${encodeURIComponent(session)}`;
 }
 
+/** Sessions without people: of jobs, heartbeats and hooks. */
+const OWN_RUNS: readonly string[] = ["cron", "heartbeat", "hook", "webhook"];
+
+/** Why nothing can be said in a session from here; null when it can. */
+export function readOnlyBecause(session: string): string | null {
+  const [, , channel = "", scope] = session.split(":");
+  if ((channel === "webchat" || channel === "api") && scope === "dm") return null;
+  if (OWN_RUNS.includes(channel)) return "Nobody talks in this session: it was begun by itself. It can be read here.";
+  if (channel === "main") return "This is the main session. It can be read here, and is continued in its chats.";
+  return `This conversation is on ${channel}. It can be read here, and is answered there.`;
+}
+
 export type View = "chat" | "tools" | "calls" | "jobs";
 
 export const VIEW_TITLES: Readonly<Record<Exclude<View, "chat">, string>> = {

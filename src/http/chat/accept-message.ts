@@ -57,6 +57,11 @@ export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, age
     });
   }
   if (found) return found;
+  const [, elsewhere] = /^agent:[^:]+:([^:]+)/.exec(session) ?? [];
+  if (elsewhere !== undefined)
+    throw new GatewayError("invalid_params", "session of another place", {
+      say: `This conversation belongs to ${elsewhere}: it can be read here, and is continued there.`,
+    });
   throw new GatewayError("invalid_params", "unreadable session", {
     say: "`session` is a full session key, or a short name of a-z, 0-9 and dashes.",
   });

@@ -95,6 +95,13 @@ describe("a message by POST /api/chat", () => {
     }
   });
 
+  test("for a conversation of another channel is refused, and says where that goes on", async () => {
+    await using world = startHttpWorld();
+    const response = await world.postJson("/api/chat", { text: "hi", session: "agent:default:telegram:dm:5" });
+    expect([response.status, await response.text()]).toEqual([422, expect.stringContaining("belongs to telegram")]);
+    expect(world.received).toEqual([]);
+  });
+
   test("goes to the agent that is named, and to none when session and agent disagree", async () => {
     await using world = startHttpWorld();
     world.onTaken = (inboxId, sessionKey) => world.endTurn(inboxId, { sessionKey });

@@ -340,8 +340,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "what was taken back still waits",
     file: "queue/queue.ts",
-    find: "const held = lanes.hold(id);",
-    replace: "const held = lanes.hold(id); held?.letGo(world.clock.elapsed());",
+    find: "held.gone(clock.elapsed());",
+    replace: "held.letGo(clock.elapsed());",
   },
   {
     name: "what could not be taken back is dropped",

@@ -66,12 +66,17 @@ export function sentenceOf(failed: GatewayDidNotStart): string {
   return (JSON.parse(last) as { message: string }).message;
 }
 
-export function keyOf(session: string): string {
-  return `agent:default:api:dm:${session}`;
+export function keyOf(session: string, agent = "default"): string {
+  return `agent:${agent}:api:dm:${session}`;
 }
 
-export async function transcript(gateway: GatewayProcess, session: string): Promise<readonly TranscriptItem[]> {
-  const response = await gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf(session))}/transcript?limit=200`);
+export async function transcript(
+  gateway: GatewayProcess,
+  session: string,
+  agent?: string,
+): Promise<readonly TranscriptItem[]> {
+  const key = encodeURIComponent(keyOf(session, agent));
+  const response = await gateway.fetch(`/api/sessions/${key}/transcript?limit=200`);
   if (response.status === 404) return [];
   return ((await response.json()) as { items: TranscriptItem[] }).items;
 }

@@ -1,10 +1,11 @@
 /** What one person's session leaves for another: nothing but the working folder. Real pi; the provider's requests are the proof. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaseRequest } from "../contracts/agent.ts";
 import { type AgentFixture, agentFixture, caller, collect, providers, replyOf } from "../testing/agent-fixture.ts";
+import { createAgentStage, until } from "../testing/agent-stage.ts";
 import { says, startFakeProvider } from "../testing/fake-provider.ts";
 import { writePiWithChild } from "../testing/scripted-agent.ts";
 import { identify, rssBytes } from "./process/proc.ts";
@@ -23,76 +24,96 @@ async function say(fx: AgentFixture, who: Partial<LeaseRequest>, text: string): 
 }
 
 describe("by default", () => {
-  test(
-    "two people never share a process, and what one has said is in nothing the other's model gets",
-    async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ pool: { max: 1 } }, providers(fake));
-      const [first, second, third] = [
-        await say(fx, ann, `remember ${CANARY}`),
-        await say(fx, bob, "what do you remember?"),
-        await say(fx, ann, "and I?"),
-      ];
-      expect(new Set([first, second, third]).size).toBe(3);
-      expect(identify(first)).toBeNull();
-      expect(fake.requests.map(({ body }) => JSON.stringify(body).includes(CANARY))).toEqual([true, false, true]);
-    },
-    LIMIT_MS,
-  );
+  /** Ann, Bob and Ann again, where there is room for one process: the tests look at one thing each of what that left. */
+  let story: Awaited<ReturnType<typeof tell>>;
+  beforeAll(async () => void (story = await tell()), LIMIT_MS);
+  afterAll(() => story?.[Symbol.asyncDispose]());
 
-  test(
-    "the working folder is one for all sessions of an agent: a file there is seen by the next process too",
-    async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({}, providers(fake));
-      await using one = await fx.lease(ann);
-      await using other = await fx.lease(bob);
-      expect(one.pid).not.toBe(other.pid);
-      await writeFile(join(`/proc/${one.pid}/cwd`, "note.txt"), CANARY);
-      expect(readFileSync(join(`/proc/${other.pid}/cwd`, "note.txt"), "utf8")).toBe(CANARY);
-    },
-    LIMIT_MS,
-  );
+  async function tell() {
+    await using stack = new AsyncDisposableStack();
+    const fake = stack.use(await startFakeProvider(() => says("ok")));
+    let pidFile = "";
+    const fx = stack.use(
+      await agentFixture({ pool: { max: 1 } }, providers(fake), async (home) => {
+        pidFile = join(home.path, "children");
+        return { piPath: await writePiWithChild(home.path, pidFile) };
+      }),
+    );
+    const first = await fx.lease(ann);
+    expect(replyOf(await collect(first, `remember ${CANARY}`))).toBe("ok");
+    await writeFile(join(`/proc/${first.pid}/cwd`, "note.txt"), CANARY);
+    await first[Symbol.asyncDispose]();
+    const [left = 0] = childrenIn(pidFile);
+    const whileAnnRests = { process: identify(first.pid), leftBehind: identify(left) };
+
+    const second = await fx.lease(bob);
+    const note = readFileSync(join(`/proc/${second.pid}/cwd`, "note.txt"), "utf8");
+    expect(replyOf(await collect(second, "what do you remember?"))).toBe("ok");
+    const children = childrenIn(pidFile).length;
+    await second[Symbol.asyncDispose]();
+    const pids = [first.pid, second.pid, await say(fx, ann, "and I?")];
+    const atTheEnd = identify(first.pid);
+    const told = fake.requests.map(({ body }) => JSON.stringify(body).includes(CANARY));
+    const kept = stack.move();
+    const end = () => kept.disposeAsync();
+    return { whileAnnRests, atTheEnd, note, left, children, pids, told, [Symbol.asyncDispose]: end };
+  }
+
+  test("two people never share a process, one that has served another is ended, and what one has said is in nothing the other's model gets", () => {
+    expect(new Set(story.pids).size).toBe(3);
+    expect(story.whileAnnRests.process).not.toBeNull();
+    expect(story.atTheEnd).toBeNull();
+    expect(story.told).toEqual([true, false, true]);
+  });
+
+  test("the working folder is one for all sessions of an agent: a file there is seen by the next process too", () => {
+    expect(story.pids[0]).not.toBe(story.pids[1]);
+    expect(story.note).toBe(CANARY);
+  });
 
   test(
     "what a process has left in the background ends when another person's takes its place",
     async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      let pidFile = "";
-      await using fx = await agentFixture({ pool: { max: 1 } }, providers(fake), async (home) => {
-        pidFile = join(home.path, "children");
-        return { piPath: await writePiWithChild(home.path, pidFile) };
-      });
-      await say(fx, ann, "hello");
-      const [left = 0] = childrenIn(pidFile);
-      expect(identify(left)).not.toBeNull();
-      await using _next = await fx.lease(bob);
-      await until(() => identify(left) === null);
-      expect(childrenIn(pidFile).length).toBe(2);
+      expect(story.whileAnnRests.leftBehind).not.toBeNull();
+      expect(story.children).toBe(2); // Bob's process has begun with one of its own
+      await until(() => identify(story.left) === null);
     },
     LIMIT_MS,
   );
 });
 
-describe("with reuse by profile", () => {
+describe("with reuse by profile, and within the limits of size and age", () => {
+  const agents = createAgentStage({ pool: { max: 2, reuse: "profile", maxRssMb: 400 } });
+  afterAll(() => agents[Symbol.asyncDispose]());
+
   test(
     "people share a process, and each conversation still remembers only its own",
     async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ pool: { max: 2, reuse: "profile" } }, providers(fake));
+      const { fx, requests, file } = await agents.scene();
+      const [hers, his] = [
+        { ...ann, sessionFile: file("ann") },
+        { ...bob, sessionFile: file("bob") },
+      ];
       const pids = [
-        await say(fx, ann, `remember ${CANARY}`),
-        await say(fx, bob, "what do you remember?"),
-        await say(fx, ann, "and I?"),
-        await say(fx, bob, "still nothing?"),
+        await say(fx, hers, `remember ${CANARY}`),
+        await say(fx, his, "what do you remember?"),
+        await say(fx, hers, "and I?"),
+        await say(fx, his, "still nothing?"),
       ];
       expect(new Set(pids).size).toBe(1);
-      expect(fake.requests.map(({ body }) => JSON.stringify(body).includes(CANARY))).toEqual([
-        true,
-        false,
-        true,
-        false,
-      ]);
+      expect(requests.map(({ body }) => JSON.stringify(body).includes(CANARY))).toEqual([true, false, true, false]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "a process is not replaced after the turn: one of pi is far below the default",
+    async () => {
+      const { fx } = await agents.scene();
+      const first = await say(fx, { caller: ann.caller }, "hello");
+      const size = (rssBytes(first) ?? 0) / 1_048_576;
+      expect([size > 10, size < 300]).toEqual([true, true]);
+      expect(await say(fx, { caller: ann.caller }, "hello again")).toBe(first);
     },
     LIMIT_MS,
   );
@@ -114,19 +135,6 @@ describe("a process is replaced after the turn", () => {
     },
     LIMIT_MS,
   );
-
-  test(
-    "and one within the limits is not: a process of pi is far below the default",
-    async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ pool: { max: 1, maxRssMb: 400 } }, providers(fake));
-      const first = await say(fx, ann, "hello");
-      const size = (rssBytes(first) ?? 0) / 1_048_576;
-      expect([size > 10, size < 300]).toEqual([true, true]);
-      expect(await say(fx, ann, "hello again")).toBe(first);
-    },
-    LIMIT_MS,
-  );
 });
 
 test(
@@ -142,9 +150,4 @@ test(
 
 function childrenIn(pidFile: string): readonly number[] {
   return readFileSync(pidFile, "utf8").trim().split("\n").map(Number);
-}
-
-/** Looks again whenever the event loop has turned; the test's own time limit ends a wait in vain. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }

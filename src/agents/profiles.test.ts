@@ -1,5 +1,5 @@
 /** What a profile means for a real pi: its tools, skills, extensions, templates, working folder, and who may have its process. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readlinkSync } from "node:fs";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,22 +12,30 @@ import {
   replyOf,
   toolSpec,
 } from "../testing/agent-fixture.ts";
-import { type FakeProvider, type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
+import { createAgentStage, until } from "../testing/agent-stage.ts";
+import { type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
 import type { TempHome } from "../testing/temp-home.ts";
 
 const LIMIT_MS = 40_000;
+const ann = { principal: "web:user:ann" };
 const guest = { caller: caller("telegram:user:7", "guest"), sessionFile: "session-guest.jsonl" };
 
 function systemOf({ messages }: ProviderRequest): string {
   return JSON.stringify(messages.filter(({ role }) => role === "system" || role === "developer"));
 }
-function lastOf(fake: FakeProvider): ProviderRequest {
-  const last = fake.requests.at(-1);
+function lastOf(requests: readonly ProviderRequest[]): ProviderRequest {
+  const last = requests.at(-1);
   if (!last) throw new Error("the provider was not asked");
   return last;
 }
 async function ask(fx: AgentFixture, request: Parameters<AgentFixture["turn"]>[1] = {}, text = "hello") {
   expect(replyOf(await fx.turn(text, request))).toBe("ok");
+}
+/** The process that answered. */
+async function served(fx: AgentFixture, request: Parameters<AgentFixture["lease"]>[0]): Promise<number> {
+  await using lease = await fx.lease(request);
+  expect(replyOf(await collect(lease, "hello"))).toBe("ok");
+  return lease.pid;
 }
 async function write(home: TempHome, name: string, text: string): Promise<string> {
   const path = join(home.path, name);
@@ -37,26 +45,53 @@ async function write(home: TempHome, name: string, text: string): Promise<string
 }
 const SKILL = `---\nname: tide-tables\ndescription: Says when the tide turns. Use for anything about the sea.\n---\n\n# Tides\n`;
 
+async function withSkill(home: TempHome) {
+  return { skills: [join(await write(home, "skills/tides/SKILL.md", SKILL), "..")] };
+}
+const EXTENSION = `export default function (pi) {
+  pi.registerTool({ name: "tide", label: "Tide", description: "When the tide turns.", parameters: { type: "object", properties: {} },
+    execute: async () => ({ content: [{ type: "text", text: "at noon" }], details: undefined }) });
+}`;
+
+/** One process of a kind for all tests that look at it. */
+const roles = { guest: {} as { workspace?: string } };
+const chat = createAgentStage({ tools: "chat" }, withSkill);
+const workspace = createAgentStage({ tools: "workspace" }, withSkill);
+const full = createAgentStage({ tools: "full", roles }, async (home) => {
+  roles.guest.workspace = join(home.path, "for-guests");
+  return {};
+});
+/** Ann's, with a spare beside it. */
+const equipped = createAgentStage({ pool: { min: 1, max: 3 } }, async (home) => ({
+  extensions: [await write(home, "tide.ts", EXTENSION)],
+  promptTemplates: [join(await write(home, "templates/greet.md", "Greet $1 with a sea shanty."), "..")],
+}));
+afterAll(async () => {
+  for (const stage of [chat, workspace, full, equipped]) await stage[Symbol.asyncDispose]();
+});
+
 describe("tools", () => {
   const FILE_TOOLS = ["edit", "find", "grep", "ls", "read", "write"];
-  test.each([
-    ["chat", ["session_status"]],
-    ["workspace", [...FILE_TOOLS, "session_status"]],
-    ["full", ["bash", ...FILE_TOOLS, "session_status"]],
-    [
-      ["grep", "session_status"],
-      ["grep", "session_status"],
-    ],
-    [["read"], ["read"]],
-    [[], []],
-  ])(
+  const list = (...tools: string[]) => createAgentStage({ tools: tools as never });
+  const cases = [
+    ["chat", ["session_status"], chat],
+    ["workspace", [...FILE_TOOLS, "session_status"], workspace],
+    ["full", ["bash", ...FILE_TOOLS, "session_status"], full],
+    [["grep", "session_status"], ["grep", "session_status"], list("grep", "session_status")],
+    [["read"], ["read"], list("read")],
+    [[], [], list()],
+  ] as const;
+  afterAll(async () => {
+    for (const [, , stage] of cases.slice(3)) await stage[Symbol.asyncDispose]();
+  });
+
+  test.each(cases)(
     "%j gives the model exactly %j",
-    async (tools, expected) => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ tools: tools as never }, providers(fake));
+    async (_tools, expected, stage) => {
+      const { fx, requests } = await stage.scene();
       fx.gate.tools = [toolSpec("session_status")];
       await ask(fx);
-      expect(lastOf(fake).tools.toSorted()).toEqual([...expected].sort());
+      expect(lastOf(requests).tools.toSorted()).toEqual([...expected].sort());
     },
     LIMIT_MS,
   );
@@ -64,18 +99,12 @@ describe("tools", () => {
   test(
     "of pi's own are kept from guests, who have a working folder of their own where the role has one",
     async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      let folder = "";
-      const roles = { guest: {} as { workspace?: string } };
-      await using fx = await agentFixture({ tools: "full", roles }, providers(fake), async (home) => {
-        folder = join(home.path, "for-guests");
-        roles.guest.workspace = folder;
-        return {};
-      });
+      const { fx, requests } = await full.scene();
+      const folder = join(fx.home, "for-guests");
       await using lease = await fx.lease(guest);
       expect(replyOf(await collect(lease, "hello"))).toBe("ok");
       expect(readlinkSync(`/proc/${lease.pid}/cwd`)).toBe(await realpath(folder));
-      expect([lastOf(fake).tools, systemOf(lastOf(fake)).includes(folder)]).toEqual([[], true]);
+      expect([lastOf(requests).tools, systemOf(lastOf(requests)).includes(folder)]).toEqual([[], true]);
       await using owner = await fx.lease();
       expect(readlinkSync(`/proc/${owner.pid}/cwd`)).toBe(await realpath(join(fx.home, "workspace")));
     },
@@ -85,17 +114,14 @@ describe("tools", () => {
 
 describe("a skill", () => {
   test.each([
-    ["is in the instructions of an agent that can read it", "workspace", true],
-    ["is not in those of an agent that cannot", "chat", false],
-  ])(
+    ["is in the instructions of an agent that can read it", workspace, true],
+    ["is not in those of an agent that cannot", chat, false],
+  ] as const)(
     "%s",
-    async (_name, tools, there) => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ tools: tools as never }, providers(fake), async (home) => ({
-        skills: [join(await write(home, "skills/tides/SKILL.md", SKILL), "..")],
-      }));
+    async (_name, stage, there) => {
+      const { fx, requests } = await stage.scene();
       await ask(fx);
-      expect(systemOf(lastOf(fake)).includes("Says when the tide turns.")).toBe(there);
+      expect(systemOf(lastOf(requests)).includes("Says when the tide turns.")).toBe(there);
     },
     LIMIT_MS,
   );
@@ -115,17 +141,10 @@ describe("a skill", () => {
 test(
   "an extension's tool is there for the model, beside the gateway's",
   async () => {
-    const source = `export default function (pi) {
-      pi.registerTool({ name: "tide", label: "Tide", description: "When the tide turns.", parameters: { type: "object", properties: {} },
-        execute: async () => ({ content: [{ type: "text", text: "at noon" }], details: undefined }) });
-    }`;
-    await using fake = await startFakeProvider(() => says("ok"));
-    await using fx = await agentFixture({}, providers(fake), async (home) => ({
-      extensions: [await write(home, "tide.ts", source)],
-    }));
+    const { fx, requests } = await equipped.scene();
     fx.gate.tools = [toolSpec("session_status")];
-    await ask(fx);
-    expect(lastOf(fake).tools.toSorted()).toEqual(["session_status", "tide"]);
+    await ask(fx, ann);
+    expect(lastOf(requests).tools.toSorted()).toEqual(["session_status", "tide"]);
   },
   LIMIT_MS,
 );
@@ -134,13 +153,10 @@ describe("a prompt template", () => {
   test(
     "takes the place of its name, and no other slash is anything but text",
     async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({}, providers(fake), async (home) => ({
-        promptTemplates: [join(await write(home, "templates/greet.md", "Greet $1 with a sea shanty."), "..")],
-      }));
+      const { fx, requests } = await equipped.scene();
       const told = async (text: string) => {
-        await ask(fx, {}, text);
-        const { content } = lastOf(fake).messages.at(-1) ?? {};
+        await ask(fx, ann, text);
+        const { content } = lastOf(requests).messages.at(-1) ?? {};
         return typeof content === "string" ? content : JSON.stringify(content);
       };
       expect(await told("/greet Ann")).toContain("Greet Ann with a sea shanty.");
@@ -157,15 +173,14 @@ describe("a spare", () => {
   test(
     "waits for the next person while the first is served, and is taken without a start",
     async () => {
-      await using fake = await startFakeProvider(() => says("ok"));
-      await using fx = await agentFixture({ pool: { min: 1, max: 3 } }, providers(fake));
+      const { fx, file } = await equipped.scene();
       const pids = () =>
         fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [(data as { pid: number }).pid] : []));
-      await ask(fx, { principal: "web:user:ann", sessionFile: "session-ann.jsonl" });
+      const hers = await served(fx, ann);
       await until(() => fx.pool.stats().idle === 2);
       const before = pids();
-      await using bob = await fx.lease({ principal: "web:user:bob", sessionFile: "session-bob.jsonl" });
-      expect([before.length, before[1]]).toEqual([2, bob.pid]);
+      await using bob = await fx.lease({ principal: "web:user:bob", sessionFile: file("bob") });
+      expect(before.filter((pid) => pid !== hers)).toEqual([bob.pid]);
       await until(() => fx.pool.stats().idle === 2); // Ann's, and the next spare
       expect(pids().length).toBe(3);
     },
@@ -177,21 +192,12 @@ describe("a spare", () => {
     async () => {
       await using fake = await startFakeProvider(() => says("ok"));
       await using fx = await agentFixture({ pool: { min: 1, max: 3, reuse: "profile" } }, providers(fake));
-      const served = async (request: Parameters<AgentFixture["lease"]>[0]) => {
-        await using lease = await fx.lease(request);
-        expect(replyOf(await collect(lease, "hello"))).toBe("ok");
-        return lease.pid;
-      };
-      const owner = await served({ principal: "web:user:ann", sessionFile: "session-ann.jsonl" });
-      const [first, second] = [await served(guest), await served({ ...guest, sessionFile: "session-other.jsonl" })];
+      const owner = await served(fx, { ...ann, sessionFile: "session-ann.jsonl" });
+      const first = await served(fx, guest);
+      const second = await served(fx, { ...guest, sessionFile: "session-other.jsonl" });
       expect([first === owner, second === first]).toEqual([false, true]);
-      expect(await served({ principal: "web:user:bob", sessionFile: "session-bob.jsonl" })).toBe(owner);
+      expect(await served(fx, { principal: "web:user:bob", sessionFile: "session-bob.jsonl" })).toBe(owner);
     },
     LIMIT_MS,
   );
 });
-
-/** Looks again whenever the event loop has turned; the test's own time limit ends a wait in vain. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,21 +1,25 @@
 /** What reaches a model provider and what becomes of its errors, with real pi and a fake provider. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TEST_KEY, agentFixture, collect, okResult, providers, replyOf, toolSpec } from "../testing/agent-fixture.ts";
+import { createAgentStage } from "../testing/agent-stage.ts";
 import { type FakeReply, type FakeScript, inOrder, says, startFakeProvider } from "../testing/fake-provider.ts";
 
 const LIMIT_MS = 40_000;
 
+/** One process for all but those who need a start of their own; every test has sessions of its own. */
+const agents = createAgentStage({ pool: { max: 1 } });
+afterAll(() => agents[Symbol.asyncDispose]());
+
 test(
   "text that looks like a command reaches the model as text",
   async () => {
-    await using fake = await startFakeProvider(() => says("noted"));
-    await using fx = await agentFixture({}, providers(fake));
+    const { fx, requests } = await agents.scene(() => says("noted"));
     const bridge = "/gw-0123456789abcdef {}";
     const texts = ["/compact", bridge, " /x", "/skill:x", "\n/new", "/"];
     for (const text of texts) expect(replyOf(await fx.turn(text))).toBe("noted");
-    const said = fake.requests.map(({ messages }) => lastText(messages).trim());
+    const said = requests.map(({ messages }) => lastText(messages).trim());
     expect(said).toEqual(texts.map((text) => text.trim()));
   },
   LIMIT_MS,
@@ -24,14 +28,13 @@ test(
 test(
   "the real bridge command is text as well when a person types it",
   async () => {
-    await using fake = await startFakeProvider(() => says("noted"));
-    await using fx = await agentFixture({}, providers(fake));
+    const { fx, requests } = await agents.scene(() => says("noted"));
     fx.gate.tools = [toolSpec("one")];
     await using lease = await fx.lease();
     const environ = await readFile(`/proc/${lease.pid}/environ`, "utf8");
     const suffix = /PI_GATEWAY_BRIDGE=([a-z0-9]+)/.exec(environ)?.[1] ?? "";
     expect(replyOf(await collect(lease, `/gw-${suffix} {"kind":"tools","specs":[]}`))).toBe("noted");
-    expect(fake.requests[0]?.tools).toEqual(["one"]);
+    expect(requests[0]?.tools).toEqual(["one"]);
   },
   LIMIT_MS,
 );
@@ -39,15 +42,14 @@ test(
 test(
   "a tool that is added or removed is so in the next request, and survives a change of session",
   async () => {
-    await using fake = await startFakeProvider(() => says("ok"));
-    await using fx = await agentFixture({}, providers(fake));
+    const { fx, requests, file } = await agents.scene(() => says("ok"));
     fx.gate.tools = [toolSpec("one"), toolSpec("two")];
     await fx.turn("a");
-    await fx.turn("b", { sessionFile: "session-b.jsonl" });
+    await fx.turn("b", { sessionFile: file("b") });
     fx.gate.tools = [toolSpec("two")];
-    await fx.turn("c", { sessionFile: "session-b.jsonl" });
-    await fx.turn("d", { sessionFile: "session-c.jsonl" });
-    expect(fake.requests.map(({ tools }) => tools)).toEqual([["one", "two"], ["one", "two"], ["two"], ["two"]]);
+    await fx.turn("c", { sessionFile: file("b") });
+    await fx.turn("d", { sessionFile: file("c") });
+    expect(requests.map(({ tools }) => tools)).toEqual([["one", "two"], ["one", "two"], ["two"], ["two"]]);
   },
   LIMIT_MS,
 );
@@ -55,12 +57,11 @@ test(
 test(
   "two conversations in one process do not know of each other, and each remembers its own",
   async () => {
-    await using fake = await startFakeProvider(() => says("ok"));
-    await using fx = await agentFixture({ pool: { max: 1 } }, providers(fake));
-    await fx.turn("my fruit is apple", { sessionFile: "session-a.jsonl" });
-    await fx.turn("my fruit is pear", { sessionFile: "session-b.jsonl" });
-    await fx.turn("which fruit?", { sessionFile: "session-a.jsonl" });
-    const seen = JSON.stringify(fake.requests.at(-1)?.messages);
+    const { fx, requests, file } = await agents.scene(() => says("ok"));
+    await fx.turn("my fruit is apple");
+    await fx.turn("my fruit is pear", { sessionFile: file("other") });
+    await fx.turn("which fruit?");
+    const seen = JSON.stringify(requests.at(-1)?.messages);
     expect([seen.includes("apple"), seen.includes("pear")]).toEqual([true, false]);
   },
   LIMIT_MS,
@@ -69,15 +70,17 @@ test(
 test(
   "a conversation begun with the demo model goes on with the real one",
   async () => {
-    await using fake = await startFakeProvider(() => says("real"));
+    const { fx, requests, file } = await agents.scene(() => says("real"));
+    const sessionFile = file("begun");
     await using demo = await agentFixture();
-    await demo.turn("echo: begun");
-    await using fx = await agentFixture({}, providers(fake), async (home) => {
-      await cp(join(demo.home, "sessions"), join(home.path, "sessions"), { recursive: true });
-      return {};
+    await demo.turn("echo: begun", { sessionFile });
+    await cp(join(demo.home, "sessions", sessionFile), join(fx.home, "sessions", sessionFile));
+    expect((await fx.turn("and now?", { sessionFile })).at(-1)).toMatchObject({
+      type: "done",
+      text: "real",
+      model: "fake/fake-1",
     });
-    expect((await fx.turn("and now?")).at(-1)).toMatchObject({ type: "done", text: "real", model: "fake/fake-1" });
-    expect(JSON.stringify(fake.requests[0]?.messages)).toContain("begun");
+    expect(JSON.stringify(requests[0]?.messages)).toContain("begun");
   },
   LIMIT_MS,
 );
@@ -85,15 +88,16 @@ test(
 test(
   "a conversation begun with another model goes on with the one that is configured now",
   async () => {
-    await using fake = await startFakeProvider(() => says("ok"));
-    await using before = await agentFixture({ model: "fake/fake-1" }, providers(fake));
-    await before.turn("begun");
-    await using fx = await agentFixture({ model: "fake/fake-2" }, providers(fake), async (home) => {
+    const { fx: before, requests, provider, file } = await agents.scene();
+    const sessionFile = file("begun");
+    expect((await before.turn("begun", { sessionFile })).at(-1)).toMatchObject({ type: "done", model: "fake/fake-1" });
+    await using fx = await agentFixture({ model: "fake/fake-2" }, providers(provider), async (home) => {
       await cp(join(before.home, "sessions"), join(home.path, "sessions"), { recursive: true });
       return {};
     });
-    expect((await fx.turn("and now?")).at(-1)).toMatchObject({ type: "done", model: "fake/fake-2" });
-    expect(fake.requests.map(({ body }) => body.model)).toEqual(["fake-1", "fake-2"]);
+    expect((await fx.turn("and now?", { sessionFile })).at(-1)).toMatchObject({ type: "done", model: "fake/fake-2" });
+    expect(requests.map(({ body }) => body.model)).toEqual(["fake-1", "fake-2"]);
+    expect(JSON.stringify(requests[1]?.messages)).toContain("begun");
   },
   LIMIT_MS,
 );
@@ -108,8 +112,7 @@ test(
         { name: "two", input: {} },
       ],
     };
-    await using fake = await startFakeProvider(inOrder(calls, says("both done")));
-    await using fx = await agentFixture({}, providers(fake));
+    const { fx } = await agents.scene(inOrder(calls, says("both done")));
     fx.gate.tools = [toolSpec("one"), toolSpec("two")];
     fx.gate.answer = async ({ tool, onUpdate }) => {
       onUpdate?.({ content: [{ type: "text", text: "half way" }] });
@@ -131,10 +134,9 @@ test(
 test(
   "the provider's key reaches the provider and no file",
   async () => {
-    await using fake = await startFakeProvider();
-    await using fx = await agentFixture({}, providers(fake));
+    const { fx, requests } = await agents.scene();
     await fx.turn("hello");
-    expect(fake.requests[0]?.authorization).toBe(`Bearer ${TEST_KEY}`);
+    expect(requests[0]?.authorization).toBe(`Bearer ${TEST_KEY}`);
     for (const name of ["models.json", "settings.json"]) {
       expect(await readFile(join(fx.home, "agent", name), "utf8")).not.toContain(TEST_KEY);
     }
@@ -153,10 +155,9 @@ describe("an error of the provider", () => {
   test.each(cases)(
     "%s ends the turn with the code that says so, and is not tried again",
     async (_name, script, code) => {
-      await using fake = await startFakeProvider(script);
-      await using fx = await agentFixture({}, providers(fake));
+      const { fx, requests } = await agents.scene(script);
       expect((await fx.turn("hello")).at(-1)).toMatchObject({ type: "failed", code, again: false });
-      expect(fake.requests.length).toBe(1);
+      expect(requests.length).toBe(1);
     },
     LIMIT_MS,
   );
@@ -167,8 +168,7 @@ describe("an error of the provider", () => {
   ])(
     "%d is tried again by the agent, and told when that did not help",
     async (status, code) => {
-      await using fake = await startFakeProvider(fails(status));
-      await using fx = await agentFixture({}, providers(fake));
+      const { fx } = await agents.scene(fails(status));
       const events = await fx.turn("hello");
       expect(events.filter(({ type }) => type === "retrying").length).toBe(2);
       expect(events.at(-1)).toMatchObject({ type: "failed", code, again: false });
@@ -179,8 +179,7 @@ describe("an error of the provider", () => {
   test(
     "that passes leaves only the good answer",
     async () => {
-      await using fake = await startFakeProvider(inOrder({ kind: "cut", pieces: ["half a "] }, says("whole answer")));
-      await using fx = await agentFixture({}, providers(fake));
+      const { fx } = await agents.scene(inOrder({ kind: "cut", pieces: ["half a "] }, says("whole answer")));
       const events = await fx.turn("hello");
       expect(events.map(({ type }) => type)).toContain("retrying");
       expect(replyOf(events)).toBe("whole answer");
@@ -191,8 +190,7 @@ describe("an error of the provider", () => {
   test(
     "a connection that breaks every time is told as such",
     async () => {
-      await using fake = await startFakeProvider(() => ({ kind: "cut", pieces: ["half"] }));
-      await using fx = await agentFixture({}, providers(fake));
+      const { fx } = await agents.scene(() => ({ kind: "cut", pieces: ["half"] }));
       expect((await fx.turn("hello")).at(-1)).toMatchObject({ type: "failed", code: "provider_cut" });
     },
     LIMIT_MS,

@@ -1,22 +1,26 @@
 /** What the pool promises, kept with real pi processes and the demo model. */
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentEvent } from "../contracts/agent.ts";
 import { agentFixture, collect, okResult, replyOf, toolSpec } from "../testing/agent-fixture.ts";
-import { identify } from "./process/proc.ts";
+import { createAgentStage } from "../testing/agent-stage.ts";
 import { ensureSessionFile } from "./talk/session-file.ts";
 
 const LIMIT_MS = 30_000;
 /** A PNG of one red pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
+/** One process for all but those who need a start of their own; every test has sessions of its own. */
+const agents = createAgentStage({ pool: { max: 1 } }, undefined, () => ({ providers: {} }));
+afterAll(() => agents[Symbol.asyncDispose]());
+
 describe("a turn with the demo model", () => {
   test(
     "streams, calls a tool for the one who asked, and reports what the tool said",
     async () => {
-      await using fx = await agentFixture();
+      const { fx } = await agents.scene();
       fx.gate.tools = [toolSpec("session_status")];
       fx.gate.answer = async (request, signal) => {
         const stats = await request.context.stats(signal);
@@ -37,7 +41,7 @@ describe("a turn with the demo model", () => {
   test(
     "a tool that fails tells the model why, and the turn goes on",
     async () => {
-      await using fx = await agentFixture();
+      const { fx } = await agents.scene();
       fx.gate.tools = [toolSpec("session_status")];
       fx.gate.answer = async () => ({ kind: "failed", code: "tool_failed", message: "the moon is in the way" });
       const events = await fx.turn("status");
@@ -50,7 +54,7 @@ describe("a turn with the demo model", () => {
   test(
     "a picture reaches the model",
     async () => {
-      await using fx = await agentFixture();
+      const { fx } = await agents.scene();
       await using lease = await fx.lease();
       const input = { text: "what is this?", images: [{ mimeType: "image/png", base64: PIXEL }] };
       const events = await Array.fromAsync(lease.prompt(input, new AbortController().signal));
@@ -62,7 +66,7 @@ describe("a turn with the demo model", () => {
   test(
     "a stop in the middle ends the turn as aborted with what was said so far, and the process serves the next turn",
     async () => {
-      await using fx = await agentFixture();
+      const { fx } = await agents.scene();
       const stop = new AbortController();
       const events: AgentEvent[] = [];
       const first = await fx.lease();
@@ -84,7 +88,7 @@ describe("a turn with the demo model", () => {
   test(
     "a running tool is told when the turn is stopped",
     async () => {
-      await using fx = await agentFixture();
+      const { fx } = await agents.scene();
       const stop = new AbortController();
       fx.gate.tools = [toolSpec("session_status")];
       let told = false;
@@ -108,7 +112,7 @@ describe("a process that is killed in the middle of a turn", () => {
   test(
     "ends the turn as worth another attempt, and the next lease gets a new process and a clean session",
     async () => {
-      await using fx = await agentFixture();
+      const { fx } = await agents.scene();
       await fx.turn("echo: first");
       const lease = await fx.lease();
       const settled = await lease.settledBytes();
@@ -136,16 +140,24 @@ describe("sessions", () => {
   test(
     "stay apart in one process, and survive a change of process",
     async () => {
-      await using fx = await agentFixture();
-      await fx.turn("echo: apple", { sessionFile: "session-a.jsonl" });
-      await fx.turn("echo: pear", { sessionFile: "session-b.jsonl" });
-      await fx.turn("echo: apricot", { sessionFile: "session-a.jsonl" });
-      expect(spawned(fx.happened)).toBe(1);
-      const a = await readFile(join(fx.home, "sessions", "session-a.jsonl"), "utf8");
-      const b = await readFile(join(fx.home, "sessions", "session-b.jsonl"), "utf8");
+      const { fx, file } = await agents.scene();
+      const [one, other] = [file("a"), file("b")];
+      const pids: number[] = [];
+      for (const [text, sessionFile] of [
+        ["echo: apple", one],
+        ["echo: pear", other],
+        ["echo: apricot", one],
+      ] as const) {
+        await using lease = await fx.lease({ sessionFile });
+        await collect(lease, text);
+        pids.push(lease.pid);
+      }
+      expect(new Set(pids).size).toBe(1);
+      const a = await readFile(join(fx.home, "sessions", one), "utf8");
+      const b = await readFile(join(fx.home, "sessions", other), "utf8");
       expect([a.includes("apple"), a.includes("apricot"), a.includes("pear")]).toEqual([true, true, false]);
       expect([b.includes("pear"), b.includes("apple")]).toEqual([true, false]);
-      expect((await stat(join(fx.home, "sessions", "session-a.jsonl"))).mode & 0o777).toBe(0o600);
+      expect((await stat(join(fx.home, "sessions", one))).mode & 0o777).toBe(0o600);
     },
     LIMIT_MS,
   );
@@ -153,23 +165,11 @@ describe("sessions", () => {
   test(
     "follow the workspace when the state directory has moved",
     async () => {
-      await using fx = await agentFixture();
-      const path = join(fx.home, "sessions", "session-a.jsonl");
+      const { fx, file } = await agents.scene();
+      const sessionFile = file("moved");
+      const path = join(fx.home, "sessions", sessionFile);
       await ensureSessionFile(path, { id: "ses_1", at: 0, cwd: "/no/such/folder" });
-      expect(replyOf(await fx.turn("echo: moved"))).toBe("moved");
-    },
-    LIMIT_MS,
-  );
-
-  test(
-    "a process that serves one person is never given to another",
-    async () => {
-      await using fx = await agentFixture({ pool: { max: 1 } });
-      const first = await fx.lease({ principal: "web:user:1" });
-      await first[Symbol.asyncDispose]();
-      await using second = await fx.lease({ principal: "web:user:2", sessionFile: "session-b.jsonl" });
-      expect(second.pid).not.toBe(first.pid);
-      expect(identify(first.pid)).toBeNull();
+      expect(replyOf(await fx.turn("echo: moved", { sessionFile }))).toBe("moved");
     },
     LIMIT_MS,
   );
@@ -189,7 +189,7 @@ describe("sessions", () => {
 test(
   "the environment of an agent holds the allow-list and nothing else",
   async () => {
-    await using fx = await agentFixture();
+    const { fx } = await agents.scene();
     await using lease = await fx.lease();
     const names = readFileSync(`/proc/${lease.pid}/environ`, "utf8")
       .split("\0")

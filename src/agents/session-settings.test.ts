@@ -1,5 +1,5 @@
 /** Sessions with a model of their own, against real pi: what the provider receives proves which model, level and key were used. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
@@ -15,6 +15,7 @@ import {
   TEST_KEY,
   toolSpec,
 } from "../testing/agent-fixture.ts";
+import { createAgentStage } from "../testing/agent-stage.ts";
 import { type FakeProvider, inOrder, type ProviderRequest, says, startFakeProvider } from "../testing/fake-provider.ts";
 
 setDefaultTimeout(60_000);
@@ -34,6 +35,21 @@ function models(fake: FakeProvider, other = fake): Config["models"] {
     },
   };
 }
+
+/** A process for each of the two providers, for all but those who need a start of their own; every test has sessions of its own. */
+let other: FakeProvider;
+const agents = createAgentStage(
+  { model: "fake/fake-1", thinking: "minimal" as never, pool: { max: 2 } },
+  undefined,
+  (fake) => models(fake, other),
+);
+beforeAll(async () => {
+  other = await startFakeProvider(() => says("from the other"));
+});
+afterAll(async () => {
+  await agents[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
 
 const asked = ({ body }: ProviderRequest) => [body["model"], body["reasoning_effort"] ?? "off"];
 
@@ -64,9 +80,8 @@ describe("a session with a model and a thinking level of its own", () => {
   });
 
   test("follows a change while it is open, and goes back to the agent's own", async () => {
-    await using provider = await startFakeProvider();
-    await using fx = await agentFixture({ model: "fake/fake-1", thinking: "minimal" as never }, models(provider));
-    const sessionFile = "session-change.jsonl";
+    const { fx, requests, file } = await agents.scene();
+    const sessionFile = file("change");
     const wishes: readonly Partial<LeaseRequest>[] = [
       {},
       { model: "fake/fake-2" },
@@ -74,7 +89,7 @@ describe("a session with a model and a thinking level of its own", () => {
       {},
     ];
     for (const wish of wishes) await turn(fx, "hello", { sessionFile, ...wish });
-    expect(provider.requests.map(asked)).toEqual([
+    expect(requests.map(asked)).toEqual([
       ["fake-1", "minimal"],
       ["fake-2", "minimal"],
       ["fake-2", "high"],
@@ -83,51 +98,47 @@ describe("a session with a model and a thinking level of its own", () => {
   });
 
   test("of another provider is served by a process that has that provider's key and no other", async () => {
-    await using provider = await startFakeProvider(() => says("from the first"));
-    await using other = await startFakeProvider(() => says("from the other"));
-    await using fx = await agentFixture({ model: "fake/fake-1", pool: { max: 2 } }, models(provider, other));
+    const { fx, file } = await agents.scene(() => says("from the first"));
     const keysOf = (pid: number) =>
       readFileSync(`/proc/${pid}/environ`, "utf8")
         .split("\0")
         .filter((variable) => variable.startsWith("PI_GW_KEY_"));
-    const elsewhere = { sessionFile: "session-other.jsonl", model: "other/fake-2" };
-    const [here, there] = [
-      await turn(fx, "one", { sessionFile: "session-own.jsonl" }),
-      await turn(fx, "two", elsewhere),
-    ];
+    const before = other.requests.length;
+    const elsewhere = { sessionFile: file("other"), model: "other/fake-2" };
+    const [here, there] = [await turn(fx, "one", { sessionFile: file("own") }), await turn(fx, "two", elsewhere)];
     expect([here.reply, there.reply]).toEqual(["from the first", "from the other"]);
     expect([keysOf(here.pid), keysOf(there.pid)]).toEqual([
       [`PI_GW_KEY_FAKE=${TEST_KEY}`],
       [`PI_GW_KEY_OTHER=${OTHER_KEY}`],
     ]);
-    expect(other.requests.map(({ authorization }) => authorization)).toEqual([`Bearer ${OTHER_KEY}`]);
+    expect(other.requests.slice(before).map(({ authorization }) => authorization)).toEqual([`Bearer ${OTHER_KEY}`]);
     expect((await turn(fx, "three", { ...elsewhere, model: "other/fake-1" })).pid).toBe(there.pid);
-    expect(other.requests.map(({ body }) => body["model"])).toEqual(["fake-2", "fake-1"]);
+    expect(other.requests.slice(before).map(({ body }) => body["model"])).toEqual(["fake-2", "fake-1"]);
   });
 
   test("that pi does not offer is told why, and the process goes on serving others", async () => {
-    await using provider = await startFakeProvider();
-    await using fx = await agentFixture({ model: "fake/fake-1", pool: { max: 1 } }, models(provider));
-    const before = await turn(fx, "one", { sessionFile: "session-own.jsonl" });
-    const wrong = fx.lease({ sessionFile: "session-wrong.jsonl", model: "fake/fake-9" });
+    const { fx, file } = await agents.scene();
+    const before = await turn(fx, "one", { sessionFile: file("own") });
+    const wrong = fx.lease({ sessionFile: file("wrong"), model: "fake/fake-9" });
     await expect(wrong).rejects.toMatchObject({ code: "model_missing" });
     await expect(wrong).rejects.toThrow("fake-9");
-    expect((await turn(fx, "two", { sessionFile: "session-own.jsonl" })).pid).toBe(before.pid);
-    const nowhere = fx.lease({ sessionFile: "session-wrong.jsonl", model: "../../etc/passwd" });
+    expect((await turn(fx, "two", { sessionFile: file("own") })).pid).toBe(before.pid);
+    const nowhere = fx.lease({ sessionFile: file("wrong"), model: "../../etc/passwd" });
     await expect(nowhere).rejects.toMatchObject({ code: "model_missing" });
   });
 });
 
-test("what can be chosen is what pi offers with the key of one provider, with the levels each model has", async () => {
-  await using provider = await startFakeProvider();
-  await using fx = await agentFixture({ model: "fake/fake-1", pool: { max: 1 } }, models(provider));
+test("what can be chosen is what pi offers with the key of one provider, with the levels each model has, whether or not a process runs", async () => {
+  const { fx, file, provider } = await agents.scene();
+  await turn(fx, "hello", { sessionFile: file("own") });
   const own = await fx.pool.models?.({ caller: caller("operator") }, never);
   const levels = ["off", "minimal", "low", "medium", "high"] as const;
   expect(own).toEqual([
     { name: "fake/fake-1", thinking: [...levels] },
     { name: "fake/fake-2", thinking: [...levels] },
   ]);
-  const others = await fx.pool.models?.({ caller: caller("operator"), provider: "other" }, never);
+  await using fresh = await agentFixture({ model: "fake/fake-1", pool: { max: 1 } }, models(provider));
+  const others = await fresh.pool.models?.({ caller: caller("operator"), provider: "other" }, never);
   expect(others?.map(({ name, thinking }) => [name, thinking])).toEqual([
     ["other/fake-1", ["off"]],
     ["other/fake-2", ["off"]],
@@ -136,37 +147,35 @@ test("what can be chosen is what pi offers with the key of one provider, with th
 
 describe("a summary of a long conversation", () => {
   test("says what it saved and cost; the next turn is shown the summary in place of what was said", async () => {
-    await using provider = await startFakeProvider((request) =>
+    const { fx, requests, file } = await agents.scene((request) =>
       says(JSON.stringify(request.messages).includes("<conversation>") ? "They spoke of words." : "noted"),
     );
-    await using fx = await agentFixture({ model: "fake/fake-1" }, models(provider));
-    const sessionFile = "session-long.jsonl";
+    const sessionFile = file("long");
     for (const text of [LONG, LONG, "and now?"]) await turn(fx, text, { sessionFile });
     await using held = await fx.lease({ sessionFile });
     const result = await held.compact?.("mind the words", never);
     expect(result).toMatchObject({ kind: "done", usage: { inputTokens: 10, outputTokens: 5 }, model: "fake/fake-1" });
-    expect(JSON.stringify(provider.requests.at(-1)?.messages)).toContain("Additional focus: mind the words");
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain("Additional focus: mind the words");
     expect(await held.compact?.("", never)).toEqual({ kind: "nothing" });
     await collect(held, "go on");
-    const shown = JSON.stringify(provider.requests.at(-1)?.messages);
+    const shown = JSON.stringify(requests.at(-1)?.messages);
     expect([shown.includes("They spoke of words."), shown.length < 1.5 * LONG.length]).toEqual([true, true]);
   });
 
   test("can be stopped, and fails with a reason when the provider does; the process stays", async () => {
     let hang = true;
-    await using provider = await startFakeProvider((request) => {
+    const { fx, file, arrived } = await agents.scene((request) => {
       if (!JSON.stringify(request.messages).includes("<conversation>")) return says("noted");
       return hang ? { kind: "hang" } : { kind: "status", status: 401, message: "no" };
     });
-    await using fx = await agentFixture({ model: "fake/fake-1", pool: { max: 1 } }, models(provider));
-    const sessionFile = "session-long.jsonl";
+    const sessionFile = file("long");
     for (const text of [LONG, LONG]) await turn(fx, text, { sessionFile });
     const before = await turn(fx, "and now?", { sessionFile });
     {
       await using held = await fx.lease({ sessionFile });
       const stop = new AbortController();
       const work = held.compact?.("", stop.signal);
-      await provider.arrived(4);
+      await arrived(4);
       stop.abort(new Error("enough"));
       expect(await work).toEqual({ kind: "stopped" });
       hang = false;
@@ -178,15 +187,14 @@ describe("a summary of a long conversation", () => {
 
 test("what an interrupted attempt had cost is found in the part of the file that is cut off", async () => {
   const call = { kind: "tools", calls: [{ name: "look", input: {} }] } as const;
-  await using provider = await startFakeProvider(inOrder(says("ok"), call, { kind: "hang" }));
-  await using fx = await agentFixture({ model: "fake/fake-1" }, models(provider));
+  const { fx, file, arrived } = await agents.scene(inOrder(says("ok"), call, { kind: "hang" }));
   fx.gate.tools = [toolSpec("look")];
-  const sessionFile = "session-lost.jsonl";
+  const sessionFile = file("lost");
   const { settledBytes } = await turn(fx, "first", { sessionFile });
   {
     await using held = await fx.lease({ sessionFile });
     const events = collect(held, "second, whose end is never stored");
-    await provider.arrived(3);
+    await arrived(3);
     process.kill(held.pid, "SIGKILL");
     expect((await events).at(-1)).toMatchObject({ type: "failed", again: true, usage: { inputTokens: 10 } });
   }

@@ -48,6 +48,8 @@ export interface FakeGate extends ToolGate {
   /** For pi's own tools: why a call is refused; null lets it run. */
   judge: (request: ToolRequest) => string | null;
   readonly admitted: readonly { readonly request: ToolRequest; end: { isError: boolean; output: string } | null }[];
+  /** As it was at first, for the next test that uses the same pool. */
+  reset(): void;
 }
 
 /** What a configuration says about capabilities when it says nothing. */
@@ -196,6 +198,10 @@ function fakeGate(): FakeGate {
     answer: async () => okResult("done"),
     judge: () => null,
     specs: () => gate.tools,
+    reset() {
+      Object.assign(gate, fresh);
+      for (const list of [calls, away, admitted]) list.length = 0;
+    },
     offer(tools) {
       gate.tools = tools;
       for (const listener of listeners) listener();
@@ -224,6 +230,7 @@ function fakeGate(): FakeGate {
       return gate.answer(request, signal);
     },
   };
+  const fresh = { ...gate };
   return gate;
 }
 

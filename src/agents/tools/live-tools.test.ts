@@ -1,18 +1,10 @@
 /** Tools that come, change and go while an agent works. What the provider receives is the proof. Real pi. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ToolSpec } from "../../contracts/tools/tool.ts";
 import { deferred } from "../../kit/deferred.ts";
-import {
-  type AgentConfig,
-  type AgentFixture,
-  agentFixture,
-  collect,
-  okResult,
-  providers,
-  replyOf,
-  toolSpec,
-} from "../../testing/agent-fixture.ts";
-import { type FakeReply, inOrder, type ProviderRequest, says, startFakeProvider } from "../../testing/fake-provider.ts";
+import { agentFixture, collect, okResult, replyOf, toolSpec } from "../../testing/agent-fixture.ts";
+import { createAgentStage } from "../../testing/agent-stage.ts";
+import { type FakeReply, inOrder, type ProviderRequest, says } from "../../testing/fake-provider.ts";
 
 setDefaultTimeout(60_000);
 
@@ -31,24 +23,19 @@ function parametersOf(request: ProviderRequest | undefined, name: string): reado
   return Object.keys(tools.find((tool) => tool.function.name === name)?.function.parameters.properties ?? {});
 }
 
-async function stage(replies: readonly FakeReply[], config: AgentConfig = {}) {
-  const provider = await startFakeProvider(inOrder(...replies));
-  const fx: AgentFixture = await agentFixture({ model: "fake/fake-1", ...config }, providers(provider));
-  fx.gate.tools = [toolSpec("first")];
-  return {
-    fx,
-    requests: provider.requests,
-    arrived: provider.arrived,
-    async [Symbol.asyncDispose]() {
-      await fx[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
+/** One process for all: every test has a session of its own, and begins with one tool. */
+const live = createAgentStage({ model: "fake/fake-1", pool: { max: 1, reuse: "profile" } });
+afterAll(() => live[Symbol.asyncDispose]());
+
+async function act(replies: readonly FakeReply[], agents = live) {
+  const scene = await agents.scene(inOrder(...replies));
+  scene.fx.gate.tools = [toolSpec("first")];
+  return scene;
 }
 
 describe("during a running turn", () => {
   test("a new tool is in the very next request, and can be called in the same turn", async () => {
-    await using world = await stage([calls("first"), calls("second"), says("both done")]);
+    const world = await act([calls("first"), calls("second"), says("both done")]);
     const { fx, requests } = world;
     fx.gate.answer = async ({ tool }) => {
       if (tool === "first") fx.gate.offer([toolSpec("first"), toolSpec("second")]);
@@ -60,7 +47,7 @@ describe("during a running turn", () => {
   });
 
   test("a changed schema is in the very next request, and is the one that counts", async () => {
-    await using world = await stage([calls("first", { old: "x" }), calls("first", { new: "y" }), says("done")]);
+    const world = await act([calls("first", { old: "x" }), calls("first", { new: "y" }), says("done")]);
     const { fx, requests } = world;
     fx.gate.tools = [withParameter("first", "old")];
     fx.gate.answer = async () => {
@@ -73,7 +60,7 @@ describe("during a running turn", () => {
   });
 
   test("a removed tool is gone from the very next request, and a call to it is refused", async () => {
-    await using world = await stage([calls("first"), calls("second"), says("done")]);
+    const world = await act([calls("first"), calls("second"), says("done")]);
     const { fx, requests } = world;
     fx.gate.tools = [toolSpec("first"), toolSpec("second")];
     fx.gate.answer = async () => {
@@ -87,7 +74,7 @@ describe("during a running turn", () => {
   });
 
   test("a tool that is removed in the middle of its own call ends that call normally", async () => {
-    await using world = await stage([calls("first"), says("done")]);
+    const world = await act([calls("first"), says("done")]);
     const { fx, requests } = world;
     fx.gate.answer = async (_request, signal) => {
       fx.gate.offer([]);
@@ -99,7 +86,7 @@ describe("during a running turn", () => {
   });
 
   test("many changes at once arrive as the last of them", async () => {
-    await using world = await stage([calls("first"), says("done")]);
+    const world = await act([calls("first"), says("done")]);
     const { fx, requests } = world;
     fx.gate.answer = async () => {
       for (let n = 0; n < 100; n++) fx.gate.offer([toolSpec("first"), toolSpec(`extra_${n}`)]);
@@ -113,7 +100,7 @@ describe("during a running turn", () => {
 describe("between turns", () => {
   test("a tool that came while the model was talking is in the first request of the next turn, in the same session", async () => {
     const hold = deferred<void>();
-    await using world = await stage([says("one", hold.promise, "two"), says("done")]);
+    const world = await act([says("one", hold.promise, "two"), says("done")]);
     const { fx, requests } = world;
     {
       await using lease = await fx.lease();
@@ -128,29 +115,34 @@ describe("between turns", () => {
   });
 
   test("a process that rested is told at its next turn, in an open session and in another one", async () => {
-    await using world = await stage([says("ok")]);
-    const { fx, requests } = world;
-    await fx.turn("one");
+    const world = await act([says("ok")]);
+    const { fx, requests, file } = world;
+    const served = async (request: Parameters<typeof fx.lease>[0] = {}) => {
+      await using lease = await fx.lease(request);
+      await collect(lease, "hello");
+      return lease.pid;
+    };
+    const first = await served();
     fx.gate.offer([toolSpec("second")]);
-    await fx.turn("two");
+    const second = await served();
     fx.gate.offer([toolSpec("third")]);
-    await fx.turn("three", { sessionFile: "session-b.jsonl" });
+    const third = await served({ sessionFile: file("other") });
     expect(requests.map(({ tools }) => tools)).toEqual([["first"], ["second"], ["third"]]);
-    expect(fx.happened.filter(({ event }) => event === "agent.spawned").length).toBe(1);
+    expect([second, third]).toEqual([first, first]);
   });
 
   test("each caller is offered their own, also by the same process", async () => {
-    await using world = await stage([says("ok")], { pool: { max: 1, reuse: "profile" } });
-    const { fx, requests } = world;
+    const world = await act([says("ok")]);
+    const { fx, requests, file } = world;
     fx.gate.specs = (caller) => (caller?.principal === "operator" ? [toolSpec("first"), toolSpec("secret")] : []);
     await fx.turn("one");
-    await fx.turn("two", { principal: "web:user:2", sessionFile: "session-b.jsonl" });
+    await fx.turn("two", { principal: "web:user:2", sessionFile: file("other") });
     await fx.turn("three");
     expect(requests.map(({ tools }) => tools)).toEqual([["first", "secret"], [], ["first", "secret"]]);
   });
 
   test("one tool that cannot be described leaves the others where they are", async () => {
-    await using world = await stage([says("ok")]);
+    const world = await act([says("ok")]);
     const { fx, requests } = world;
     const broken = { ...toolSpec("broken"), parameters: null } as unknown as ToolSpec;
     fx.gate.tools = [toolSpec("first"), broken, toolSpec("second")];
@@ -161,7 +153,8 @@ describe("between turns", () => {
 
 describe("agent.bridge", () => {
   test("minimal keeps the tools of a turn as they were at its beginning, and changes them for the next", async () => {
-    await using world = await stage([calls("first"), says("done"), says("ok")], { bridge: "minimal" });
+    await using minimal = createAgentStage({ model: "fake/fake-1", bridge: "minimal" });
+    const world = await act([calls("first"), says("done"), says("ok")], minimal);
     const { fx, requests } = world;
     fx.gate.answer = async () => {
       fx.gate.offer([toolSpec("first"), toolSpec("second")]);
@@ -173,7 +166,8 @@ describe("agent.bridge", () => {
   });
 
   test("off gives no tools at all, pi's own included, and the conversation goes on", async () => {
-    await using world = await stage([says("ok")], { bridge: "off", tools: "full" });
+    await using off = createAgentStage({ model: "fake/fake-1", bridge: "off", tools: "full" });
+    const world = await act([says("ok")], off);
     const { fx, requests } = world;
     expect(replyOf(await fx.turn("one"))).toBe("ok");
     expect(requests.map(({ tools }) => tools)).toEqual([[]]);

@@ -1,18 +1,11 @@
 /** pi's own tools under the gateway's rules: judged before they run, written down when they end, kept inside the workspace. Real pi. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolRequest } from "../../contracts/tools/tool.ts";
-import {
-  type AgentConfig,
-  agentFixture,
-  caller,
-  okResult,
-  providers,
-  replyOf,
-  toolSpec,
-} from "../../testing/agent-fixture.ts";
-import { type FakeReply, inOrder, says, startFakeProvider } from "../../testing/fake-provider.ts";
+import { caller, okResult, replyOf, toolSpec } from "../../testing/agent-fixture.ts";
+import { type AgentStage, createAgentStage } from "../../testing/agent-stage.ts";
+import { type FakeReply, inOrder, says } from "../../testing/fake-provider.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { confine } from "./confine.ts";
 import { ownToolFlags, ownToolsFor, profileTools, type ToolProfile } from "./own-tools.ts";
@@ -24,22 +17,20 @@ const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => 
   calls: [{ name, input }],
 });
 
-async function stage(replies: readonly FakeReply[], config: AgentConfig = {}) {
-  const provider = await startFakeProvider(inOrder(...replies));
-  const fx = await agentFixture({ model: "fake/fake-1", ...config }, providers(provider));
+/** Every test has a session of its own, and files of its own names in the one workspace. */
+const workspaceAgents = createAgentStage({ model: "fake/fake-1", tools: "workspace", pool: { max: 1 } });
+const fullAgents = createAgentStage({ model: "fake/fake-1", tools: "full", pool: { max: 2 } });
+afterAll(async () => {
+  await workspaceAgents[Symbol.asyncDispose]();
+  await fullAgents[Symbol.asyncDispose]();
+});
+
+async function act(agents: AgentStage, replies: readonly FakeReply[]) {
+  const { fx, requests } = await agents.scene(inOrder(...replies));
   fx.gate.tools = [toolSpec("first")];
   const workspace = join(fx.home, "workspace");
   await mkdir(workspace, { recursive: true });
-  return {
-    fx,
-    requests: provider.requests,
-    workspace,
-    heard: (at: number) => JSON.stringify(provider.requests[at]?.messages.at(-1)),
-    async [Symbol.asyncDispose]() {
-      await fx[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
+  return { fx, requests, workspace, heard: (at: number) => JSON.stringify(requests[at]?.messages.at(-1)) };
 }
 
 describe("a profile", () => {
@@ -63,13 +54,13 @@ describe("a profile", () => {
   });
 
   test("is what the model is offered, beside the gateway's tools", async () => {
-    await using world = await stage([says("ok")], { tools: "workspace" });
+    const world = await act(workspaceAgents, [says("ok")]);
     await world.fx.turn("hello");
     expect(world.requests[0]?.tools).toEqual(["read", "write", "edit", "grep", "find", "ls", "first"]);
   });
 
   test("of pi's tools is not for people who do not own the gateway", async () => {
-    await using world = await stage([calls("read", { path: "a.txt" }), says("ok")], { tools: "full" });
+    const world = await act(fullAgents, [calls("read", { path: "a.txt" }), says("ok")]);
     await world.fx.turn("hello", { caller: { ...caller("web:user:2"), role: "member" } });
     expect(world.requests[0]?.tools).toEqual(["first"]);
     expect(world.heard(1)).toContain("Tool read not found");
@@ -79,7 +70,7 @@ describe("a profile", () => {
 
 describe("a call of pi's own tools", () => {
   test("that the gate refuses never runs, and the model reads why", async () => {
-    await using world = await stage([calls("bash", { command: "touch ran" }), says("done")], { tools: "full" });
+    const world = await act(fullAgents, [calls("bash", { command: "touch ran" }), says("done")]);
     const { fx, workspace } = world;
     const asked: ToolRequest[] = [];
     fx.gate.judge = (request) => {
@@ -98,8 +89,8 @@ describe("a call of pi's own tools", () => {
   });
 
   test("that is allowed runs, and its end is written down", async () => {
-    await using world = await stage([calls("read", { path: "a.txt" }), says("done")], { tools: "workspace" });
-    await writeFile(join(world.workspace, "a.txt"), "what the file says");
+    const world = await act(workspaceAgents, [calls("read", { path: "allowed.txt" }), says("done")]);
+    await writeFile(join(world.workspace, "allowed.txt"), "what the file says");
     await world.fx.turn("go");
     expect(world.heard(1)).toContain("what the file says");
     expect(world.fx.gate.admitted.map(({ request, end }) => [request.tool, request.path, end])).toEqual([
@@ -108,7 +99,7 @@ describe("a call of pi's own tools", () => {
   });
 
   test("runs with what the gate made of it, and the model reads what the gate made of the result", async () => {
-    await using world = await stage([calls("read", { path: "a.txt" }), says("done")], { tools: "workspace" });
+    const world = await act(workspaceAgents, [calls("read", { path: "a.txt" }), says("done")]);
     await writeFile(join(world.workspace, "a.txt"), "the first file");
     await writeFile(join(world.workspace, "b.txt"), "the second file");
     world.fx.gate.admit = async () => ({
@@ -121,13 +112,13 @@ describe("a call of pi's own tools", () => {
   });
 
   test("that fails inside pi is written down as failed", async () => {
-    await using world = await stage([calls("bash", { command: "exit 3" }), says("done")], { tools: "full" });
+    const world = await act(fullAgents, [calls("bash", { command: "exit 3" }), says("done")]);
     await world.fx.turn("go");
     expect(world.fx.gate.admitted[0]?.end).toMatchObject({ isError: true });
   });
 
   test("that is running when the turn is stopped gets an end", async () => {
-    await using world = await stage([calls("bash", { command: "touch began; sleep 30" })], { tools: "full" });
+    const world = await act(fullAgents, [calls("bash", { command: "touch began; sleep 30" })]);
     const { fx, workspace } = world;
     const stop = new AbortController();
     {
@@ -143,7 +134,7 @@ describe("a call of pi's own tools", () => {
   });
 
   test("waits for the gate's word, and is not run when the turn is stopped meanwhile", async () => {
-    await using world = await stage([calls("bash", { command: "touch ran" })], { tools: "full" });
+    const world = await act(fullAgents, [calls("bash", { command: "touch late" })]);
     const { fx, workspace } = world;
     const stop = new AbortController();
     fx.gate.admit = (request, signal) =>
@@ -158,14 +149,14 @@ describe("a call of pi's own tools", () => {
       const events = await Array.fromAsync(lease.prompt({ text: "go", images: [] }, stop.signal));
       expect(events.at(-1)?.type).toBe("aborted");
     }
-    expect(await Bun.file(join(workspace, "ran")).exists()).toBe(false);
+    expect(await Bun.file(join(workspace, "late")).exists()).toBe(false);
   });
 
   test("outside of the workspace is refused, also through a link, and leaves its row", async () => {
     await using secret = await tempHome();
     await writeFile(join(secret.path, "key.txt"), "a secret");
     const asks = [{ path: "link/key.txt" }, { path: join(secret.path, "key.txt") }, { path: "../agent/settings.json" }];
-    await using world = await stage([...asks.map((ask) => calls("read", ask)), says("done")], { tools: "workspace" });
+    const world = await act(workspaceAgents, [...asks.map((ask) => calls("read", ask)), says("done")]);
     await symlink(secret.path, join(world.workspace, "link"));
     await world.fx.turn("go");
     for (const [at] of asks.entries()) expect(world.heard(at + 1)).toContain("outside of the workspace");
@@ -179,14 +170,14 @@ describe("a call of pi's own tools", () => {
       calls("write", { path: "../escaped.txt", content: "made" }),
       says("done"),
     ];
-    await using world = await stage(replies, { tools: "workspace" });
+    const world = await act(workspaceAgents, replies);
     await world.fx.turn("go");
     expect(await readFile(join(world.workspace, "new/deep/a.txt"), "utf8")).toBe("made");
     expect(await Bun.file(join(world.workspace, "../escaped.txt")).exists()).toBe(false);
   });
 
   test("does not stand in the way of the gateway's tools, which are judged once", async () => {
-    await using world = await stage([calls("first"), says("done")], { tools: "full" });
+    const world = await act(fullAgents, [calls("first"), says("done")]);
     world.fx.gate.answer = async () => okResult("done");
     await world.fx.turn("go");
     expect([world.fx.gate.calls.length, world.fx.gate.admitted.length]).toEqual([1, 0]);

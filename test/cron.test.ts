@@ -7,9 +7,9 @@ import { checkConfigText } from "../src/config/index.ts";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
 import type { WireJob, WireRun } from "../src/contracts/wire.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
-import { tempHome } from "../src/testing/temp-home.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { killAt } from "../src/testing/whole/kill-at.ts";
+import { killAt, type Moment } from "../src/testing/whole/kill-at.ts";
 import {
   asked,
   endpoint,
@@ -25,17 +25,28 @@ import {
 setDefaultTimeout(WHOLE_TEST_MS);
 
 let provider: FakeProvider;
+let home: TempHome;
 let gateway: GatewayProcess;
 let answers: (words: string) => FakeReply | null = () => null;
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => answers(asked(request)) ?? says("noted"));
-  gateway = await startGatewayProcess({ config: endpoint(provider) });
+  home = await tempHome();
+  gateway = await startGatewayProcess({ home: home.path, config: withJobs([configured("from-file", "first")]) });
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
 });
+
+/** One agent process at a time will do for all of this. */
+function oneAtATime() {
+  const base = endpoint(provider);
+  return { ...base, agent: { ...base.agent, pool: { min: 0, max: 1 } } };
+}
+const withJobs = (jobs: readonly unknown[]) => ({ ...oneAtATime(), cron: { jobs } });
+const configured = (id: string, task: string) => ({ id, schedule: { kind: "cron", expr: "0 9 * * *" }, task });
 
 async function api<T>(path: string, method = "GET", body?: unknown, on = gateway): Promise<T> {
   const init =
@@ -118,11 +129,12 @@ describe("the words of a run", () => {
       if (step > 1) return says("I have rung it.");
       return { kind: "tools", calls: [{ name: "send_message", input: { text: "Ding dong." } }] };
     };
+    await post(gateway, { text: "hello from the bell", session: "bell-chat" });
     await addJob({ id: "bell", ...LATER, task: "ring the bell", delivery: "direct" });
     await api("/jobs/bell/run", "POST");
     await ended("bell");
     const said = await eventually(
-      () => replies("main-chat"),
+      () => replies("bell-chat"),
       (items) => items.some(({ text }) => text === "Ding dong."),
     );
     expect(said.some(({ text }) => text.includes("rung it"))).toBe(false);
@@ -130,6 +142,7 @@ describe("the words of a run", () => {
 
   test("of a job for the main session are said there, in its own memory", async () => {
     answers = (words) => (words.includes("The job tide is due") ? says("High water at noon.") : null);
+    await post(gateway, { text: "hello from the shore", session: "tide-chat" });
     await addJob({ id: "tide", ...LATER, task: "look up the tide", mode: "main" });
     await api("/jobs/tide/run", "POST");
     await ended("tide");
@@ -137,8 +150,8 @@ describe("the words of a run", () => {
     expect(request && told(request)).toContain(
       "due now, from job tide, do it and tell the person the result: look up the tide",
     );
-    expect((await replies("main-chat")).at(-1)?.text).toBe("High water at noon.");
-    await post(gateway, { text: "and now?", session: "main-chat" });
+    expect((await replies("tide-chat")).at(-1)?.text).toBe("High water at noon.");
+    await post(gateway, { text: "and now?", session: "tide-chat" });
     const next = provider.requests.findLast((one) => asked(one) === "and now?");
     expect(JSON.stringify(next?.messages)).toContain("High water at noon.");
     expect(next && told(next)).not.toContain("due now");
@@ -150,20 +163,21 @@ describe("a job", () => {
     const socket = await openSocket(gateway, null);
     await socket.request("subscribe", { events: ["cron.run"] });
     answers = (words) => (words.includes("open the window") ? says("It is open.") : null);
+    await post(gateway, { text: "hello from the window", session: "window-chat" });
     const at = new Date(Date.now() + 1_500).toISOString();
     const schedule = { kind: "at", expr: at };
     await addJob({ id: "window", schedule, task: "open the window", delivery: "direct", deleteAfterRun: true });
     await socket.until((events) => events.some((one) => one.event === "cron.run" && one.data.run.status === "ran"));
     socket.close();
     await eventually(
-      () => replies("main-chat"),
+      () => replies("window-chat"),
       (items) => items.at(-1)?.text === "It is open.",
     );
     expect((await gateway.fetch("/api/cron/jobs/window")).status).toBe(404);
   });
 
   test("that was made in the page with a plain sentence says its words in the page", async () => {
-    await using demo = await startGatewayProcess();
+    await using demo = await startGatewayProcess({ config: { agent: { pool: { min: 0, max: 1 } } } });
     const socket = await openSocket(demo);
     const session = "agent:default:webchat:dm:couch";
     await socket.request("chat.send", { session, text: "remind me in 3 seconds to stretch", clientId: "c1" });
@@ -176,33 +190,6 @@ describe("a job", () => {
     expect(mine.filter(({ text }) => text === "Reminder: stretch").length).toBe(1);
     socket.close();
   });
-
-  test.each(["stored", "begun", "ended"] as const)(
-    "whose gateway is killed when its message is %s says its words once",
-    async (moment) => {
-      await using home = await tempHome();
-      const config = endpoint(provider);
-      answers = (words) => (words.includes("feed the cat") ? says(`The cat is fed (${moment}).`) : null);
-      const first = await startGatewayProcess({ home: home.path, config });
-      await post(first, { text: "hello", session: "cat" });
-      await addJob({ id: "cat", ...LATER, task: "feed the cat", delivery: "direct" }, first);
-      using killer = killAt({ database: join(home.path, "gateway.db"), pid: first.pid, moment, nth: 1 });
-      await killer.armed;
-      await api("/jobs/cat/run", "POST", undefined, first).catch(() => undefined); // it may be dead before it answers
-      await killer.killed;
-      await first.kill(); // where the watcher could not watch
-      await using second = await startGatewayProcess({ home: home.path });
-      const [run] = await ended("cat", second);
-      const said = await eventually(
-        () => replies("cat", second),
-        (items) => items.some(({ text }) => text.includes("fed")),
-      );
-      expect([run?.status, said.filter(({ text }) => text === `The cat is fed (${moment}).`).length]).toEqual([
-        "ran",
-        1,
-      ]);
-    },
-  );
 
   test("is refused with a reason when it cannot be", async () => {
     const bad = (job: unknown) =>
@@ -243,45 +230,37 @@ describe("a job", () => {
 
 describe("jobs of the configuration", () => {
   test("follow the file while the gateway runs, and leave jobs of others alone", async () => {
-    await using home = await tempHome();
-    const base = endpoint(provider);
-    const job = (id: string, task: string) => ({ id, schedule: { kind: "cron", expr: "0 9 * * *" }, task });
     const write = (jobs: readonly unknown[]) =>
-      writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify({ ...base, cron: { jobs } }));
-    await using running = await startGatewayProcess({
-      home: home.path,
-      config: { ...base, cron: { jobs: [job("one", "first")] } },
-    });
-    await addJob({ id: "own", ...LATER, task: "mine" }, running);
+      writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(withJobs(jobs)));
+    await addJob({ id: "own", ...LATER, task: "mine" });
     const names = async () =>
-      (await api<{ items: WireJob[] }>("/jobs", "GET", undefined, running)).items.map(
-        ({ id, task, source }) => `${id}: ${task} (${source})`,
-      );
-    expect(await names()).toEqual(["one: first (config)", "own: mine (person)"]);
-    await write([job("one", "changed"), job("two", "second"), job("own", "not yours")]);
-    await eventually(names, (list) => list.includes("two: second (config)"));
-    expect(await names()).toEqual(["one: changed (config)", "own: mine (person)", "two: second (config)"]);
+      (await api<{ items: WireJob[] }>("/jobs?limit=200")).items
+        .filter(({ id }) => ["from-file", "own", "second-one"].includes(id))
+        .map(({ id, task, source }) => `${id}: ${task} (${source})`)
+        .toSorted();
+    expect(await names()).toEqual(["from-file: first (config)", "own: mine (person)"]);
+    await write([configured("from-file", "changed"), configured("second-one", "new"), configured("own", "not yours")]);
+    await eventually(names, (list) => list.includes("second-one: new (config)"));
+    expect(await names()).toEqual(["from-file: changed (config)", "own: mine (person)", "second-one: new (config)"]);
     await write([]);
     expect(await eventually(names, (list) => list.length === 1)).toEqual(["own: mine (person)"]);
   });
 });
 
 test("the owner is told when a job fails twice, and by then nothing was said in the chat by the run itself", async () => {
-  await using home = await tempHome();
   answers = (words) => (words.includes("fail, please") ? { kind: "status", status: 401, message: "bad key" } : null);
-  await using running = await startGatewayProcess({ home: home.path, config: endpoint(provider) });
-  await post(running, { text: "hello", session: "owner" });
-  await addJob({ id: "broken", ...LATER, task: "fail, please", delivery: "direct" }, running);
+  await post(gateway, { text: "hello", session: "owner" });
+  await addJob({ id: "broken", ...LATER, task: "fail, please", delivery: "direct" });
   for (const count of [1, 2]) {
-    await api("/jobs/broken/run", "POST", undefined, running);
+    await api("/jobs/broken/run", "POST");
     await eventually(
-      () => runsOf("broken", running),
+      () => runsOf("broken"),
       (runs) => runs.filter(({ status }) => status === "failed").length === count,
       30_000,
     );
   }
   const said = await eventually(
-    () => replies("owner", running),
+    () => replies("owner"),
     (items) => items.some(({ kind }) => kind === "notice"),
   );
   const notices = said.filter(({ kind }) => kind === "notice").map(({ text }) => text);
@@ -365,29 +344,55 @@ describe("what a job says cannot pass for something else", () => {
   });
 });
 
-test("a retelling that dies in the middle is told once, and soon, whatever an agent had locked when it was killed", async () => {
-  await using home = await tempHome();
-  answers = (words) => {
-    if (words.includes("taste the soup")) return says("It needs salt.");
-    return words.includes("A scheduled job has something") ? says("The soup needs salt, says the job.") : null;
-  };
-  const first = await startGatewayProcess({ home: home.path, config: endpoint(provider) });
-  await post(first, { text: "hello", session: "kitchen" });
-  await addJob({ id: "taste", ...LATER, task: "taste the soup" }, first);
-  using killer = killAt({ database: join(home.path, "gateway.db"), pid: first.pid, moment: "begun", nth: 2 });
+interface Death {
+  readonly id: string;
+  readonly moment: Moment;
+  readonly nth: number;
+  readonly delivery: "direct" | "announce";
+}
+
+/** Runs a job whose gateway dies at that moment, with the chat of the same name as the place where it is told. */
+async function runAndDie(life: GatewayProcess, database: string, { id, moment, nth, delivery }: Death): Promise<void> {
+  await post(life, { text: "hello", session: id });
+  await addJob({ id, ...LATER, task: `look after ${id}`, delivery }, life);
+  using killer = killAt({ database, pid: life.pid, moment, nth });
   await killer.armed;
-  await api("/jobs/taste/run", "POST", undefined, first).catch(() => undefined); // it may be dead before it answers
+  await api(`/jobs/${id}/run`, "POST", undefined, life).catch(() => undefined); // it may be dead before it answers
   await killer.killed;
-  await first.kill(); // where the watcher could not watch
-  await mkdir(join(home.path, "agent", "auth.json.lock"), { recursive: true }); // as an agent leaves it that is killed while it starts
-  await using second = await startGatewayProcess({ home: home.path });
+  await life.kill(); // where the watcher could not watch
+}
+
+test("a job whose gateway is killed when its message is stored, begun or ended says its words once; so does a retelling that dies in the middle, and soon, whatever an agent had locked when it was killed", async () => {
+  await using place = await tempHome();
+  const database = join(place.path, "gateway.db");
+  answers = (words) => {
+    if (words.includes("A scheduled job has something")) return says("The soup needs salt, says the job.");
+    const [, id] = /look after ([\w-]+)/.exec(words) ?? [];
+    return id ? says(`I looked after ${id}.`) : null;
+  };
+  await using lives = new AsyncDisposableStack();
+  let life = lives.use(await startGatewayProcess({ home: place.path, config: oneAtATime() }));
+  for (const moment of ["stored", "begun", "ended"] as const) {
+    const id = `cat-${moment}`;
+    await runAndDie(life, database, { id, moment, nth: 1, delivery: "direct" });
+    life = lives.use(await startGatewayProcess({ home: place.path }));
+    const [run] = await ended(id, life);
+    const said = await eventually(
+      () => replies(id, life),
+      (items) => items.some(({ text }) => text.includes("looked")),
+    );
+    const times = said.filter(({ text }) => text === `I looked after ${id}.`).length;
+    expect([moment, run?.status, times]).toEqual([moment, "ran", 1]);
+  }
+  await runAndDie(life, database, { id: "soup-taster", moment: "begun", nth: 2, delivery: "announce" });
+  await mkdir(join(place.path, "agent", "auth.json.lock"), { recursive: true }); // as an agent leaves it that is killed while it starts
+  const last = lives.use(await startGatewayProcess({ home: place.path }));
   const said = await eventually(
-    () => replies("kitchen", second),
+    () => replies("soup-taster", last),
     (items) => items.some(({ text }) => text.includes("says the job")),
-    30_000,
   );
   expect(said.filter(({ text }) => text === "The soup needs salt, says the job.").length).toBe(1);
-  expect(second.stderr()).not.toContain("agent did not start");
+  expect(last.stderr()).not.toContain("agent did not start");
 });
 
 describe("the page docs/automation.md", () => {

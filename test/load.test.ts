@@ -41,10 +41,10 @@ test("more people than processes are all answered, each with their own words", a
 });
 
 test("a direct message does not stand in line behind a flood of group messages", async () => {
-  const size = { asks: 5, groups: 10, waiting: 40, provider: { thinkMs: 150 } };
+  const size = { pool: 2, asks: 5, groups: 5, waiting: 20, provider: { thinkMs: 150 } };
   const { floodedMs, idleMs, groupTurns } = await measureFlood(size);
   expect(groupTurns).toBeGreaterThan(0);
-  // The whole line would take 40 turns through 4 processes, 10 thinking times and more; next in line is one of them.
+  // The whole line would take 20 turns through 2 processes, 10 thinking times and more; next in line is one of them.
   expect(floodedMs.p50).toBeLessThan(idleMs.p50 + 5 * size.provider.thinkMs);
 });
 

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { GatewayStatus } from "../src/contracts/wire.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
-  agentReady,
   asked,
   endpoint,
   eventually,
@@ -23,10 +23,11 @@ setDefaultTimeout(WHOLE_TEST_MS);
 const OLD_TOKEN = "the-old-token-of-this-gateway-1234";
 const NEW_TOKEN = "the-new-token-of-this-gateway-5678";
 const TOKEN_CHANGE_MS = 5_000;
-const quiet = { agent: { pool: { min: 0, max: 1 } } };
+const quiet = { agent: { pool: { min: 0, max: 1 } }, gateway: { port: 0 } };
 
-const gate = deferred<void>();
 let provider: FakeProvider;
+let gateway: GatewayProcess;
+let gate = deferred<void>();
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) =>
@@ -34,25 +35,44 @@ beforeAll(async () => {
       ? says("began, ", gate.promise, "ended")
       : says(`I am ${String(request.body.model)}`),
   );
+  gateway = await startGatewayProcess({ config: quiet, portFromConfig: true });
 });
-afterAll(() => provider?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+});
+
+/** Where a test begins: the gateway runs with this and has nothing to say about it. */
+async function begin(config: unknown): Promise<void> {
+  await save(gateway, config);
+  await gateway.fetch("/api/config/reload", { method: "POST" });
+  expect(await noticesOf(gateway)).toEqual([]);
+}
+
+const withModel = (model: string, max: number) => ({
+  ...endpoint(provider, model),
+  agent: { model: `fake/${model}`, pool: { min: 0, max } },
+  gateway: quiet.gateway,
+});
 
 async function save(gateway: GatewayProcess, config: unknown): Promise<void> {
   const text = typeof config === "string" ? config : JSON.stringify(config);
   await writeFile(join(gateway.home, "pi-gateway.jsonc"), text);
 }
 
-const noticesOf = async (gateway: GatewayProcess) => (await statusOf(gateway)).notices;
+const noticesOf = async (of: GatewayProcess) => (await statusOf(of)).notices;
 
 describe("a changed model", () => {
   test("serves the next turn, while the running one ends with the old model and the old processes go", async () => {
-    await using gateway = await startGatewayProcess({ config: endpoint(provider, "fake-1") });
-    await agentReady(gateway);
+    gate = deferred<void>();
+    await begin(withModel("fake-1", 2));
+    const before = provider.requests.length;
     const running = gateway.chat("wait for me", { session: "long" });
-    await provider.arrived(1);
+    await provider.arrived(before + 1);
     const old = agentPids(gateway.home);
+    expect(old.length).toBeGreaterThan(0);
 
-    await save(gateway, endpoint(provider, "fake-2"));
+    await save(gateway, withModel("fake-2", 2));
     const next = await eventually(
       () => gateway.chat("who are you", { session: "next" }),
       ({ body }) => body.content === "I am fake-2",
@@ -71,62 +91,53 @@ describe("a changed model", () => {
     expect((await gateway.chat("and who is this", { session: "long" })).body.content).toBe("I am fake-2");
     expect((await statusOf(gateway)).model).toEqual({ name: "fake/fake-2", demo: false });
   });
-
-  test("of a provider that was not there before is used, with its own key", async () => {
-    await using gateway = await startGatewayProcess({ config: quiet });
-    await save(gateway, endpoint(provider, "fake-1", "a-key-that-came-later-42"));
-    await agentReady(gateway);
-    expect((await gateway.chat("who came later")).body.content).toBe("I am fake-1");
-    const request = provider.requests.find((one) => asked(one).includes("who came later"));
-    expect(request?.authorization).toBe("Bearer a-key-that-came-later-42");
-    expect(gateway.stderr()).not.toContain("a-key-that-came-later-42");
-  });
 });
 
-describe("a changed token", () => {
-  test("closes sockets of the old one, refuses it within seconds, and lets the new one in", async () => {
-    await using gateway = await startGatewayProcess({ config: { ...quiet, gateway: { auth: { token: OLD_TOKEN } } } });
-    expect(gateway.token).toBe(OLD_TOKEN);
-    const socket = await openSocket(gateway);
-    await save(gateway, { ...quiet, gateway: { auth: { token: NEW_TOKEN } } });
-    const statusWith = async (token: string) =>
-      (await gateway.fetch("/api/status", { headers: { authorization: `Bearer ${token}` } })).status;
-    await eventually(
-      () => statusWith(OLD_TOKEN),
-      (status) => status === 401,
-      TOKEN_CHANGE_MS,
-    );
-    expect(await statusWith(NEW_TOKEN)).toBe(200);
-    expect(await socket.closed).toEqual({ code: 4001, reason: expect.stringContaining("Sign in again") });
-    await expect(openSocket({ url: gateway.url, token: OLD_TOKEN })).rejects.toThrow();
-    (await openSocket({ url: gateway.url, token: NEW_TOKEN })).close();
-  });
+test("a file that appears after the start is picked up: a provider that was not there before is used, with its own key", async () => {
+  await using fresh = await startGatewayProcess();
+  expect((await statusOf(fresh)).pool.max).toBe(4);
+  const later = endpoint(provider, "fake-1", "a-key-that-came-later-42");
+  await save(fresh, { ...later, agent: { ...later.agent, pool: { min: 0, max: 3 } } });
+  await eventually(
+    () => statusOf(fresh),
+    ({ pool }) => pool.max === 3,
+  );
+  expect((await fresh.chat("who came later")).body.content).toBe("I am fake-1");
+  const request = provider.requests.find((one) => asked(one).includes("who came later"));
+  expect(request?.authorization).toBe("Bearer a-key-that-came-later-42");
+  expect(fresh.stderr()).not.toContain("a-key-that-came-later-42");
+});
 
-  test("that is taken away is not taken over, and the status says why", async () => {
-    await using gateway = await startGatewayProcess({ config: { ...quiet, gateway: { auth: { token: OLD_TOKEN } } } });
-    await save(gateway, quiet);
-    const notices = await eventually(
-      () => noticesOf(gateway),
-      (seen) => seen.length > 0,
-    );
-    expect(notices).toEqual([expect.stringMatching(/would weaken how people sign in.*Restart/)]);
-    expect((await gateway.fetch("/api/status")).status).toBe(200);
-  });
+test("a changed token closes sockets of the old one, refuses it within seconds, and lets the new one in; one that is taken away is not taken over, and the status says why", async () => {
+  const config = (token: string) => ({ ...quiet, gateway: { auth: { token } } });
+  await using locked = await startGatewayProcess({ config: config(OLD_TOKEN) });
+  expect(locked.token).toBe(OLD_TOKEN);
+  const socket = await openSocket(locked);
+  await save(locked, config(NEW_TOKEN));
+  const ask = (token: string) => locked.fetch("/api/status", { headers: { authorization: `Bearer ${token}` } });
+  await eventually(
+    async () => (await ask(OLD_TOKEN)).status,
+    (status) => status === 401,
+    TOKEN_CHANGE_MS,
+  );
+  expect((await ask(NEW_TOKEN)).status).toBe(200);
+  expect(await socket.closed).toEqual({ code: 4001, reason: expect.stringContaining("Sign in again") });
+  await expect(openSocket({ url: locked.url, token: OLD_TOKEN })).rejects.toThrow();
+  (await openSocket({ url: locked.url, token: NEW_TOKEN })).close();
+
+  await save(locked, { agent: quiet.agent });
+  const notices = await eventually(
+    async () => ((await (await ask(NEW_TOKEN)).json()) as GatewayStatus).notices,
+    (seen) => seen.length > 0,
+  );
+  expect(notices).toEqual([expect.stringMatching(/would weaken how people sign in.*Restart/)]);
+  expect((await ask(NEW_TOKEN)).status).toBe(200);
+  expect((await locked.fetch("/api/status", { headers: { authorization: "" } })).status).toBe(401);
 });
 
 describe("a changed file", () => {
-  test("that appears after the start is picked up", async () => {
-    await using gateway = await startGatewayProcess();
-    expect((await statusOf(gateway)).pool.max).toBe(4);
-    await save(gateway, { agent: { pool: { min: 0, max: 3 } } });
-    await eventually(
-      () => statusOf(gateway),
-      ({ pool }) => pool.max === 3,
-    );
-  });
-
   test("that is broken changes nothing and is reported; corrected, it takes effect and the report goes", async () => {
-    await using gateway = await startGatewayProcess({ config: quiet });
+    await begin(quiet);
     await save(gateway, '{ "agent": { "pool": { "min": 0, "max": 2 }, }, "queue": nonsense }');
     const notices = await eventually(
       () => noticesOf(gateway),
@@ -134,7 +145,7 @@ describe("a changed file", () => {
     );
     expect(notices.join("\n")).toMatch(/pi-gateway\.jsonc:1:\d+/);
     expect((await statusOf(gateway)).pool.max).toBe(1);
-    await save(gateway, { agent: { pool: { min: 0, max: 2 } } });
+    await save(gateway, { ...quiet, agent: { pool: { min: 0, max: 2 } } });
     const { notices: left } = await eventually(
       () => statusOf(gateway),
       ({ pool }) => pool.max === 2,
@@ -144,7 +155,7 @@ describe("a changed file", () => {
 
   test("says which part waits for the next start", async () => {
     const config = (port: number) => ({ ...quiet, gateway: { port } });
-    await using gateway = await startGatewayProcess({ config: config(0), portFromConfig: true });
+    await begin(config(0));
     await save(gateway, config(18_790));
     const notices = await eventually(
       () => noticesOf(gateway),
@@ -161,21 +172,23 @@ describe("a changed file", () => {
   });
 
   test("can ask for more detail in the log", async () => {
-    await using gateway = await startGatewayProcess({ config: { ...quiet, logging: { level: "warn" } } });
-    expect(gateway.stderr()).toBe("");
+    await begin({ ...quiet, logging: { level: "warn" } });
+    const already = gateway.stderr().length;
+    await gateway.fetch("/api/no-such-thing");
+    expect(gateway.stderr().slice(already)).not.toContain('"level":"debug"');
     await save(gateway, { ...quiet, logging: { level: "debug" } });
     await eventually(
       async () => {
         await gateway.fetch("/api/no-such-thing");
-        return gateway.stderr();
+        return gateway.stderr().slice(already);
       },
       (text) => text.includes('"level":"debug"'),
     );
   });
 
   test("is read at once when asked for, and the answer says what changed", async () => {
-    await using gateway = await startGatewayProcess({ config: quiet });
-    await save(gateway, { agent: { pool: { min: 0, max: 1, waitMs: 5_000 } } });
+    await begin(quiet);
+    await save(gateway, { ...quiet, agent: { pool: { min: 0, max: 1, waitMs: 5_000 } } });
     const report = await (await gateway.fetch("/api/config/reload", { method: "POST" })).json();
     // The file is watched as well: whoever comes second finds nothing left to do.
     expect([

@@ -9,18 +9,9 @@ import {
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
 import type { UsageSum } from "../src/contracts/store/usage.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import {
-  agentPids,
-  agentReady,
-  asked,
-  endpoint,
-  eventually,
-  keyOf,
-  runs,
-  textOf,
-  WHOLE_TEST_MS,
-} from "./whole-fixture.ts";
+import { agentPids, asked, endpoint, eventually, keyOf, runs, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -30,6 +21,7 @@ const LONG = "a long story about words ".repeat(4_000);
 
 let provider: FakeProvider;
 let other: FakeProvider;
+let home: TempHome;
 let gateway: GatewayProcess;
 let reply: (request: ProviderRequest, index: number) => FakeReply = () => says("noted");
 
@@ -39,7 +31,8 @@ function config() {
   const base = endpoint(provider);
   const models = ["fake-1", "fake-2"].map((id) => ({ id, reasoning: true, contextWindow: 64_000 }));
   return {
-    agent: { ...base.agent, pool: { min: 1, max: 2 } },
+    agent: { ...base.agent, pool: { min: 0, max: 1 } },
+    roles: { owners: ["telegram:user:41"], members: [] },
     models: {
       providers: {
         fake: { ...base.models.providers.fake, models },
@@ -52,25 +45,33 @@ function config() {
 beforeAll(async () => {
   provider = await startFakeProvider((request, index) => reply(request, index));
   other = await startFakeProvider(() => says("from afar"));
-  gateway = await startGatewayProcess({ config: config() });
-  await agentReady(gateway);
+  home = await tempHome();
+  gateway = await startGatewayProcess({ home: home.path, config: config() });
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
   await other?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
 });
 
-const say = async (text: string, session: string, to = gateway): Promise<string> => {
-  const { body } = await to.chat(text, { session });
+/** The gateway dies and another one takes its place, with all that was said before. */
+async function dieAndRise(meanwhile: () => void = () => undefined): Promise<void> {
+  await gateway.kill();
+  meanwhile();
+  gateway = await startGatewayProcess({ home: home.path });
+}
+
+const say = async (text: string, session: string): Promise<string> => {
+  const { body } = await gateway.chat(text, { session });
   return body.content ?? JSON.stringify(body);
 };
 /** What everything has cost, as the gateway's books have it. */
-const books = async (of = gateway): Promise<UsageSum> =>
-  ((await (await of.fetch("/api/usage?from=2000-01-01")).json()) as { total: UsageSum }).total;
-const summary = async (session: string, of = gateway): Promise<SessionSummary> =>
+const books = async (): Promise<UsageSum> =>
+  ((await (await gateway.fetch("/api/usage?from=2000-01-01")).json()) as { total: UsageSum }).total;
+const summary = async (session: string): Promise<SessionSummary> =>
   (
-    (await (await of.fetch(`/api/sessions/${encodeURIComponent(keyOf(session))}`)).json()) as {
+    (await (await gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf(session))}`)).json()) as {
       session: SessionSummary;
     }
   ).session;
@@ -85,38 +86,48 @@ const modelAndLevel = (words: string) => {
 };
 
 describe("a conversation's own model and thinking level", () => {
-  test("hold for it alone, over a death of its process and of the gateway", async () => {
-    await using home = await startGatewayProcess({ config: config() });
-    await agentReady(home);
-    await say("hello", "plain", home);
-    await say("hello", "clever", home);
-    expect(await say("/model fake-2", "clever", home)).toStartWith("Model: fake/fake-2, for this conversation");
-    expect(await say("/think low", "clever", home)).toStartWith("Thinking: low");
-    const takeTurns = async (round: string, to: GatewayProcess) => {
+  test("hold for it alone, over a death of its process and of the gateway, and so do its name and the roles that were given", async () => {
+    await say("hello", "plain");
+    await say("/status", "clever");
+    await say("plans for Friday", "clever");
+    expect((await summary("clever")).title).toBe("plans for Friday");
+    await say("/name The big plan", "clever");
+    expect(await say("/model fake-2", "clever")).toStartWith("Model: fake/fake-2, for this conversation");
+    expect(await say("/think low", "clever")).toStartWith("Thinking: low");
+    expect(await say("/role telegram:user:42 member", "clever")).toBe(
+      "telegram:user:42 is a member from the next message on.",
+    );
+    const takeTurns = async (round: string) => {
       for (const session of ["clever", "plain", "clever"]) {
-        await say(`${round} in ${session}`, session, to);
+        await say(`${round} in ${session}`, session);
         expect([round, ...modelAndLevel(`${round} in ${session}`)]).toEqual(
           session === "clever" ? [round, "fake-2", "low"] : [round, "fake-1", "medium"],
         );
       }
     };
-    await takeTurns("first", home);
-    const [pid] = agentPids(home.home);
-    if (pid) process.kill(pid, "SIGKILL");
+    await takeTurns("first");
+    const pids = agentPids(home.path);
+    expect(pids.length).toBeGreaterThan(0);
+    for (const pid of pids) process.kill(pid, "SIGKILL");
     await eventually(
-      () => agentPids(home.home).some((one) => one === pid && runs(one)),
-      (still) => !still,
+      () => pids.filter(runs),
+      (still) => still.length === 0,
     );
-    await takeTurns("after its process died", home);
-    await home.kill();
-    await using again = await startGatewayProcess({ home: home.home });
-    await takeTurns("after the gateway died", again);
-    await say("/new", "clever", again);
-    await say("fresh start", "clever", again);
+    await takeTurns("after its process died");
+    await dieAndRise();
+    expect((await summary("clever")).title).toBe("The big plan");
+    await takeTurns("after the gateway died");
+    const shown = await say("/role", "clever");
+    expect(shown).toStartWith("You are an owner here (`operator`).\n- Why: owner: the operator is always an owner");
+    expect(shown).toContain("- telegram:user:41: owner (by the configuration)");
+    expect(shown).toContain("- telegram:user:42: member (given from a chat)");
+    expect(await say("/sessions big", "clever")).toStartWith("1. The big plan: ");
+    await say("/new", "clever");
+    await say("fresh start", "clever");
     expect(modelAndLevel("fresh start")).toEqual(["fake-2", "low"]);
-    await say("/model default", "clever", again);
-    await say("/think default", "clever", again);
-    await say("back to normal", "clever", again);
+    await say("/model default", "clever");
+    await say("/think default", "clever");
+    await say("back to normal", "clever");
     expect(modelAndLevel("back to normal")).toEqual(["fake-1", "medium"]);
   });
 
@@ -194,15 +205,16 @@ describe("what a conversation has cost", () => {
         return { kind: "text", pieces: ["long"], usage: { inputTokens: 60_000, outputTokens: 7 } };
       return says("noted");
     };
+    const summaries = provider.requests.filter(isSummary).length;
     await say("what is your status?", "costly");
     await say(`one ${LONG}`, "costly");
     await say(`two ${LONG}`, "costly");
     expect(await say("/compact", "costly")).toMatch(/^Summarised: about \d+(\.\d)?k? tokens before, /);
-    expect(provider.requests.filter(isSummary)).toHaveLength(1);
+    expect(provider.requests.filter(isSummary)).toHaveLength(summaries + 1);
     await say("shaky?", "costly");
     await say(`three ${LONG}`, "costly");
     await say("nearly full", "costly");
-    expect(provider.requests.filter(isSummary).length).toBeGreaterThan(1); // pi did it by itself
+    expect(provider.requests.filter(isSummary).length).toBeGreaterThan(summaries + 1); // pi did it by itself
     reply = () => says("noted");
     const charged = provider.charged();
     const { usage } = await summary("costly");
@@ -218,82 +230,57 @@ describe("what a conversation has cost", () => {
   });
 
   test("counts an attempt that a crash interrupted", async () => {
-    await using home = await startGatewayProcess({ config: config() });
-    await agentReady(home);
     const before = provider.charged();
+    const booked = await books();
     let hang = true;
     reply = (request) => {
       if (request.messages.at(-1)?.role === "tool") return hang ? { kind: "hang" } : says("done at last");
       return { kind: "tools", calls: [{ name: "session_status", input: {} }] };
     };
     const waiting = provider.requests.length;
-    void home.chat("look it up", { session: "crashed" }).catch(() => undefined); // its connection breaks with the gateway
+    void gateway.chat("look it up", { session: "crashed" }).catch(() => undefined); // its connection breaks with the gateway
     await provider.arrived(waiting + 2);
-    await home.kill();
-    hang = false;
-    await using again = await startGatewayProcess({ home: home.home });
+    await dieAndRise(() => void (hang = false));
     await eventually(
-      () => summary("crashed", again),
+      () => summary("crashed"),
       ({ messages }) => messages === 2,
     );
     reply = () => says("noted");
-    const { usage } = await summary("crashed", again);
+    const { usage } = await summary("crashed");
     expect(usage.inputTokens).toBe(provider.charged().inputTokens - before.inputTokens);
-    expect(await books(again)).toMatchObject({ inputTokens: usage.inputTokens, outputTokens: usage.outputTokens });
+    const now = await books();
+    expect([now.inputTokens - booked.inputTokens, now.outputTokens - booked.outputTokens]).toEqual([
+      usage.inputTokens,
+      usage.outputTokens,
+    ]);
   });
 });
 
 describe("/compact", () => {
   test("that a crash interrupts is done once after it, and the conversation goes on", async () => {
-    await using home = await startGatewayProcess({ config: config() });
-    await agentReady(home);
     let hang = true;
     reply = (request) => {
       if (!isSummary(request)) return says("noted");
       return hang ? { kind: "hang" } : says("They told stories.");
     };
-    for (const text of [`one ${LONG}`, `two ${LONG}`, "three"]) await say(text, "long", home);
+    for (const text of [`one ${LONG}`, `two ${LONG}`, "three"]) await say(text, "long");
     const summaries = provider.requests.filter(isSummary).length;
-    void home.chat("/compact mind the names", { session: "long" }).catch(() => undefined); // as above
+    void gateway.chat("/compact mind the names", { session: "long" }).catch(() => undefined); // as above
     await eventually(
       () => provider.requests.filter(isSummary).length,
       (count) => count === summaries + 1,
     );
-    await home.kill();
-    hang = false;
-    await using again = await startGatewayProcess({ home: home.home });
+    await dieAndRise(() => void (hang = false));
     await eventually(
-      () => summary("long", again),
+      () => summary("long"),
       ({ messages }) => messages === 8,
     );
-    await say("what was it about?", "long", again);
+    await say("what was it about?", "long");
     reply = () => says("noted");
     const shown = shownWith("what was it about?");
     expect([shown.includes("They told stories."), shown.includes(`one ${LONG}`)]).toEqual([true, false]);
     const focus = provider.requests.filter(isSummary).at(-1);
     expect(JSON.stringify(focus?.messages)).toContain("mind the names");
-    expect(await say("/compact", "empty", again)).toStartWith("There is nothing to summarise yet");
-  });
-});
-
-describe("names and roles", () => {
-  test("are kept over a restart", async () => {
-    const roles = { owners: ["telegram:user:41"], members: [] };
-    await using home = await startGatewayProcess({ config: { ...config(), roles } });
-    await say("/status", "named", home);
-    await say("plans for Friday", "named", home);
-    expect((await summary("named", home)).title).toBe("plans for Friday");
-    await say("/name The big plan", "named", home);
-    expect(await say("/role telegram:user:42 member", "named", home)).toBe(
-      "telegram:user:42 is a member from the next message on.",
-    );
-    await home.kill();
-    await using again = await startGatewayProcess({ home: home.home });
-    expect((await summary("named", again)).title).toBe("The big plan");
-    const shown = await say("/role", "named", again);
-    expect(shown).toStartWith("You are an owner here (`operator`).\n- Why: owner: the operator is always an owner");
-    expect(shown).toContain("- telegram:user:41: owner (by the configuration)");
-    expect(shown).toContain("- telegram:user:42: member (given from a chat)");
-    expect(await say("/sessions big", "named", again)).toStartWith("1. The big plan: ");
+    expect(await say("/compact", "empty")).toStartWith("There is nothing to summarise yet");
   });
 });

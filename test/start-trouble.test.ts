@@ -1,5 +1,5 @@
 /** What can be wrong around a start: configuration, port, state directory, disk, pi. Always a sentence, never a lost message. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { deferred } from "../src/kit/deferred.ts";
-import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../src/testing/scripted-agent.ts";
-import { tempHome } from "../src/testing/temp-home.ts";
-import { startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
   agentReady,
@@ -32,6 +32,11 @@ setDefaultTimeout(WHOLE_TEST_MS);
 
 /** No agent is started before it is needed, which most of these tests do not come to. */
 const quiet = { agent: { pool: { min: 0, max: 1 } } };
+interface Trouble {
+  readonly status: number;
+  readonly say: RegExp;
+  readonly notice: RegExp | null;
+}
 const EX_TRY_AGAIN = 75;
 const EX_CONFIG = 78;
 
@@ -49,9 +54,10 @@ describe("a configuration", () => {
     expect(sentenceOf(failed)).toContain("pi-gateway.jsonc:3:11");
   });
 
-  test("that breaks later does not stop a start: the last good one is used, and the status says so", async () => {
-    await using home = await homeWith('{ "agent": { "pool": { "min": 0, "max": 3 } } }');
+  test("with an unknown name outside the gateway section starts, and the status says the nearest name; when it breaks later the last good one is used, and the status says so", async () => {
+    await using home = await homeWith('{ "agent": { "pool": { "min": 0, "max": 3, "maxx": 3 } } }');
     await using first = await startGatewayProcess({ home: home.path });
+    expect((await statusOf(first)).notices).toEqual([expect.stringMatching(/maxx.*Did you mean .*max/)]);
     await first.stop();
     await writeFile(join(home.path, "pi-gateway.jsonc"), '{ "agent": { "pool": { "min": 0, "max": ');
     await using second = await startGatewayProcess({ home: home.path });
@@ -68,13 +74,6 @@ describe("a configuration", () => {
     expect(sentenceOf(failed)).toMatch(/binde.*Did you mean .*bind/);
   });
 
-  test("with an unknown name elsewhere starts, and the status says the nearest name", async () => {
-    await using home = await homeWith('{ "agent": { "pool": { "min": 0, "maxx": 3 } } }');
-    await using gateway = await startGatewayProcess({ home: home.path });
-    const { notices } = await statusOf(gateway);
-    expect(notices).toEqual([expect.stringMatching(/maxx.*Did you mean .*max/)]);
-  });
-
   test("that opens the gateway to other machines without a credential ends the start with 78", async () => {
     await using home = await homeWith('{ "gateway": { "bind": "lan" } }');
     const failed = await startFails({ home: home.path });
@@ -84,36 +83,68 @@ describe("a configuration", () => {
 });
 
 describe("what another program holds", () => {
-  test("a port in use ends the start with 75 and a sentence, and leaves the state directory free", async () => {
+  test("a port in use ends the start with 75 and leaves the state directory free; a state directory in use ends it with 75, and after a kill -9 of its holder it is free at once", async () => {
     using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
     await using home = await tempHome();
-    const failed = await startFails({ home: home.path, config: quiet, args: ["--port", String(other.port)] });
-    expect(failed.exitCode).toBe(EX_TRY_AGAIN);
-    expect(sentenceOf(failed)).toBe(
+    const noPort = await startFails({ home: home.path, config: quiet, args: ["--port", String(other.port)] });
+    expect(noPort.exitCode).toBe(EX_TRY_AGAIN);
+    expect(sentenceOf(noPort)).toBe(
       `Port ${other.port} is in use by another program. Stop that program, or choose another with --port.`,
     );
-    await using next = await startGatewayProcess({ home: home.path });
-    expect((await next.fetch("/health")).status).toBe(200);
-  });
+    await using first = await startGatewayProcess({ home: home.path });
+    expect((await first.fetch("/health")).status).toBe(200);
 
-  test("a state directory in use ends the start with 75; after a kill -9 of its holder it is free at once", async () => {
-    await using first = await startGatewayProcess({ config: quiet });
-    const failed = await startFails({ home: first.home });
-    expect(failed.exitCode).toBe(EX_TRY_AGAIN);
-    expect(sentenceOf(failed)).toContain(first.home);
-    expect(sentenceOf(failed)).toContain(String(first.pid));
+    const noPlace = await startFails({ home: home.path });
+    expect(noPlace.exitCode).toBe(EX_TRY_AGAIN);
+    expect(sentenceOf(noPlace)).toContain(home.path);
+    expect(sentenceOf(noPlace)).toContain(String(first.pid));
     expect((await first.fetch("/ready")).status).toBe(200);
 
     await first.kill();
-    await using second = await startGatewayProcess({ home: first.home });
+    await using second = await startGatewayProcess({ home: home.path });
     expect((await second.fetch("/ready")).status).toBe(200);
     expect(second.token).toBe(first.token);
   });
 });
 
 describe("pi", () => {
-  test.concurrent.each([
-    ["missing", null, { status: 502, say: /pi agent was not found|piPath.*nowhere/, notice: /piPath.*nowhere/ }],
+  let home: TempHome;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    home = await tempHome();
+    const piPath = await writeScriptedAgent(join(home.path, "bad"), { kind: "exits", code: 1, lastWords: "not today" });
+    gateway = await startGatewayProcess({ home: home.path, config: { agent: { piPath, pool: SMALL_POOL } } });
+  });
+  afterAll(async () => {
+    try {
+      expect(await gateway?.stop()).toBe(0); // whatever its agents were like
+    } finally {
+      await home?.[Symbol.asyncDispose]();
+    }
+  });
+
+  async function change(agent: Readonly<Record<string, unknown>>): Promise<void> {
+    await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify({ agent: { pool: SMALL_POOL, ...agent } }));
+    await gateway.fetch("/api/config/reload", { method: "POST" });
+  }
+
+  async function saysWhatIsWrong(of: GatewayProcess, { status, say, notice }: Trouble): Promise<void> {
+    const session = `told-${++told}`;
+    const { status: got, body } = await of.chat("hello", { session });
+    expect({ status: got, say: body.error?.message }).toEqual({ status, say: expect.stringMatching(say) });
+    const items = await transcript(of, session);
+    expect(items.map(({ role, kind }) => [role, kind])).toEqual([
+      ["user", undefined],
+      ["assistant", "notice"],
+    ]);
+    expect(items[1]?.text).toMatch(say);
+    if (notice) expect((await statusOf(of)).notices[0]).toMatch(notice);
+    expect((await of.fetch("/ready")).status).toBe(200);
+  }
+  let told = 0;
+
+  test.each([
     [
       "exits at once",
       { kind: "exits", code: 3, lastWords: "no licence" },
@@ -127,32 +158,25 @@ describe("pi", () => {
     ["hangs", { kind: "hangs" }, { status: 504, say: /took too long/, notice: null }],
   ] as const)(
     "that is not right (%s) does not stop the gateway: the chat says it in a sentence, within its time limit",
-    async (_what, how: Misbehaviour | null, { status, say, notice }) => {
-      await using home = await tempHome();
-      const piPath = how ? await writeScriptedAgent(join(home.path, "bad"), how) : join(home.path, "nowhere");
-      const agent = { piPath, timeoutMs: how?.kind === "hangs" ? 1_000 : 20_000, pool: SMALL_POOL };
-      await using gateway = await startGatewayProcess({ home: home.path, config: { agent } });
-      const { status: got, body } = await gateway.chat("hello", { session: "told" });
-      expect({ status: got, say: body.error?.message }).toEqual({ status, say: expect.stringMatching(say) });
-      const items = await transcript(gateway, "told");
-      expect(items.map(({ role, kind }) => [role, kind])).toEqual([
-        ["user", undefined],
-        ["assistant", "notice"],
-      ]);
-      expect(items[1]?.text).toMatch(say);
-      if (notice) expect((await statusOf(gateway)).notices[0]).toMatch(notice);
-      expect((await gateway.fetch("/ready")).status).toBe(200);
-      expect(await gateway.stop()).toBe(0);
+    async (what, how: Misbehaviour, trouble) => {
+      const piPath = await writeScriptedAgent(join(home.path, `bad-${what.replaceAll(" ", "-")}`), how);
+      await change({ piPath, timeoutMs: how.kind === "hangs" ? 1_000 : 20_000 });
+      await saysWhatIsWrong(gateway, trouble);
     },
   );
 
-  test("that is put right in the file answers the next message without a restart", async () => {
-    await using gateway = await startGatewayProcess({ config: { agent: { piPath: "/nowhere/pi" } } });
-    expect((await gateway.chat("hello")).body.error?.code).toBe("agent_missing");
-    await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify({ agent: { pool: SMALL_POOL } }));
-    await agentReady(gateway);
-    expect((await gateway.chat("echo: back")).body.content).toBe("back");
-    expect((await statusOf(gateway)).notices).toEqual([]);
+  test("that is missing when the gateway starts does not stop it: the chat says it in a sentence; put right in the file it answers the next message without a restart", async () => {
+    await using own = await tempHome();
+    const piPath = join(own.path, "nowhere");
+    await using poor = await startGatewayProcess({ home: own.path, config: { agent: { piPath, pool: SMALL_POOL } } });
+    const say = /pi agent was not found|piPath.*nowhere/;
+    await saysWhatIsWrong(poor, { status: 502, say, notice: /piPath.*nowhere/ });
+    expect((await poor.chat("hello")).body.error?.code).toBe("agent_missing");
+    await writeFile(join(own.path, "pi-gateway.jsonc"), JSON.stringify({ agent: { pool: { min: 1, max: 1 } } }));
+    await agentReady(poor);
+    expect((await poor.chat("echo: back")).body.content).toBe("back");
+    expect((await statusOf(poor)).notices).toEqual([]);
+    expect(await poor.stop()).toBe(0);
   });
 });
 
@@ -165,20 +189,40 @@ describe("a full disk", () => {
       process.env["BUN_RUNTIME_TRANSPILER_CACHE_PATH"] ?? join(tmpdir(), "pi-gateway-test-cache"),
   };
 
+  const gate = deferred<void>();
+  let provider: FakeProvider;
+  let folder: TempHome;
+  let disk: SmallDisk;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    if (!canMount) return;
+    provider = await startFakeProvider((request) =>
+      asked(request).startsWith("take your time")
+        ? says("began, ", gate.promise, "ended ".repeat(20_000))
+        : says("gladly"),
+    );
+    folder = await tempHome();
+    disk = await smallDisk(join(folder.path, "disk"), DISK_MB);
+    const config = { ...endpoint(provider), agent: { model: "fake/fake-1", pool: { min: 0, max: 1 } } };
+    gateway = await startGatewayProcess({ home: disk.path, config, env: { ...outside } });
+  });
+  afterAll(async () => {
+    if (!canMount) return;
+    const code = await gateway?.stop();
+    await disk?.[Symbol.asyncDispose]();
+    await folder?.[Symbol.asyncDispose]();
+    await provider?.[Symbol.asyncDispose]();
+    expect(code).toBe(0);
+  });
+
   test.skipIf(!canMount)(
     "refuses messages in a sentence and takes them again when there is room (needs the right to mount a tmpfs)",
     async () => {
-      await using folder = await tempHome();
-      await using disk = await smallDisk(join(folder.path, "disk"), DISK_MB);
-      await using gateway = await startGatewayProcess({
-        home: disk.path,
-        config: { agent: { pool: SMALL_POOL } },
-        env: { ...outside },
-      });
-      expect((await gateway.chat("echo: before", { session: "disk" })).body.content).toBe("before");
+      expect((await gateway.chat("before", { session: "disk" })).body.content).toBe("gladly");
 
       await disk.fill();
-      const refused = await post(gateway, { text: `echo: ${"lost? ".repeat(20_000)}`, session: "disk" });
+      const refused = await post(gateway, { text: "lost? ".repeat(20_000), session: "disk" });
       expect(await problemOf(refused)).toEqual({
         status: ERRORS.store_failed.status,
         code: "store_failed",
@@ -187,34 +231,26 @@ describe("a full disk", () => {
 
       await disk.free();
       const after = await eventually(
-        () => gateway.chat("echo: after", { session: "disk" }),
+        () => gateway.chat("after", { session: "disk" }),
         ({ status }) => status === 200,
       );
-      expect(after.body.content).toBe("after");
+      expect(after.body.content).toBe("gladly");
       const said = (await transcript(gateway, "disk")).map(({ text }) => text);
-      expect(said).toEqual(["echo: before", "before", "echo: after", "after"]);
-      expect(await gateway.stop()).toBe(0);
+      expect(said).toEqual(["before", "gladly", "after", "gladly"]);
     },
   );
 
   test.skipIf(!canMount)("in the middle of a turn keeps the answer for later and says what was wrong", async () => {
-    const gate = deferred<void>();
-    await using provider = await startFakeProvider((request) =>
-      asked(request) === "go on" ? says("gladly") : says("began, ", gate.promise, "ended ".repeat(20_000)),
-    );
-    await using folder = await tempHome();
-    await using disk = await smallDisk(join(folder.path, "disk"), DISK_MB);
-    await using gateway = await startGatewayProcess({
-      home: disk.path,
-      config: endpoint(provider),
-      env: { ...outside },
-    });
-    await agentReady(gateway);
+    const before = provider.requests.length;
     const answer = gateway.chat("take your time", { session: "middle" });
-    await provider.arrived(1);
+    await provider.arrived(before + 1);
     await disk.fill();
+    const already = gateway.stderr().length;
     gate.resolve();
-    await eventually(gateway.stderr, (said) => said.includes("turn could not be stored yet"));
+    await eventually(
+      () => gateway.stderr().slice(already),
+      (said) => said.includes("turn could not be stored yet"),
+    );
     await disk.free();
     expect((await answer).body.error?.message).toBe(ERRORS.agent_disk_full.say);
     const items = await transcript(gateway, "middle");

@@ -1,15 +1,15 @@
 /** Following a gateway and stopping it: numbered events over reconnects and restarts, clean stops, nothing left running. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { WireEvent } from "../src/contracts/wire.ts";
 import { deferred } from "../src/kit/deferred.ts";
-import { type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
-import { tempHome } from "../src/testing/temp-home.ts";
+import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
-  agentReady,
+  asked,
   endpoint,
   eventually,
   keyOf,
@@ -18,7 +18,7 @@ import {
   problemOf,
   type RawSocket,
   runs,
-  SMALL_POOL,
+  statusOf,
   transcript,
   WHOLE_TEST_MS,
 } from "./whole-fixture.ts";
@@ -26,7 +26,42 @@ import {
 setDefaultTimeout(WHOLE_TEST_MS);
 
 const AGENTS_GONE_MS = 5_000;
-const EIGHT_WORDS = "echo: one two three four five six seven eight";
+
+let provider: FakeProvider;
+let home: TempHome;
+/** The one of these tests that runs now; most of them end it. */
+let gateway: GatewayProcess | null = null;
+const replies = new Map<string, () => FakeReply>();
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => replies.get(asked(request))?.() ?? says("one ", "two ", "three"));
+  home = await tempHome();
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const configFile = (): string => join(home.path, "pi-gateway.jsonc");
+
+/** A gateway that runs with this configuration: the one before, or the next in the same state directory. */
+async function running(more: Record<string, unknown> = {}): Promise<GatewayProcess> {
+  const base = endpoint(provider);
+  const config = { ...base, agent: { ...base.agent, pool: { min: 0, max: 1 } }, ...more };
+  const same = existsSync(configFile()) && readFileSync(configFile(), "utf8") === JSON.stringify(config);
+  if (gateway && !same) await ended(() => gateway?.stop());
+  gateway ??= await startGatewayProcess({ home: home.path, config });
+  return gateway;
+}
+
+/** Ends the gateway that runs, one way or another. */
+async function ended<T>(end: () => T): Promise<Awaited<T>> {
+  const how = await end();
+  await gateway?.exited;
+  gateway = null;
+  return how;
+}
 
 const replied = (events: readonly WireEvent[]): boolean =>
   events.some((one) => one.event === "message" && one.data.item.role === "assistant");
@@ -34,17 +69,20 @@ const seqs = (socket: RawSocket): readonly number[] => socket.events.map(({ seq 
 
 describe("the event socket", () => {
   test("numbers what happens; a client that comes back gets exactly what it missed, and a second one sees the same", async () => {
-    await using gateway = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL } } });
-    const steady = await openSocket(gateway);
-    const leaver = await openSocket(gateway);
-    await steady.request("chat.send", { session: keyOf("seen"), text: EIGHT_WORDS, clientId: "a" });
+    const here = await running();
+    const more = deferred<void>();
+    replies.set("count", () => says("one ", more.promise, "two ", "three ", "four"));
+    const steady = await openSocket(here);
+    const leaver = await openSocket(here);
+    await steady.request("chat.send", { session: keyOf("seen"), text: "count", clientId: "seen-a" });
     await leaver.until((events) => events.some(({ event }) => event === "turn.started"));
     leaver.close();
     await leaver.closed;
+    more.resolve();
     const lastSeen = leaver.events.at(-1)?.seq ?? 0;
     await steady.until(replied);
 
-    const returned = await openSocket(gateway, lastSeen);
+    const returned = await openSocket(here, lastSeen);
     const all = steady.events.filter(({ seq }) => seq > lastSeen);
     expect(returned.events).toEqual(all);
     expect([...leaver.events, ...returned.events]).toEqual([...steady.events]);
@@ -53,7 +91,7 @@ describe("the event socket", () => {
     const kinds = steady.events.map(({ event }) => event).filter((name, at, every) => name !== every[at - 1]);
     expect(kinds).toEqual(["message", "turn.started", "turn.delta", "turn.ended", "message"]);
 
-    await returned.request("chat.send", { session: keyOf("seen"), text: "echo: more", clientId: "b" });
+    await returned.request("chat.send", { session: keyOf("seen"), text: "more", clientId: "seen-b" });
     await returned.until((events) => events.filter(({ event }) => event === "turn.ended").length === 2);
     await steady.until((events) => events.length >= leaver.events.length + returned.events.length);
     expect(steady.events.slice(leaver.events.length, leaver.events.length + returned.events.length)).toEqual([
@@ -63,47 +101,46 @@ describe("the event socket", () => {
     returned.close();
   });
 
-  test("says resync after a restart, because the missed events are gone; the numbers go on growing", async () => {
-    await using home = await tempHome();
-    await using first = await startGatewayProcess({ home: home.path, config: { agent: { pool: SMALL_POOL } } });
+  test("says resync after a kill -9, because the missed events are gone, and the numbers go on growing; agents at rest are gone within seconds", async () => {
+    const first = await running();
     const before = await openSocket(first);
-    await before.request("chat.send", { session: keyOf("restart"), text: "echo: before", clientId: "a" });
+    await before.request("chat.send", { session: keyOf("restart"), text: "before", clientId: "restart-a" });
     await before.until(replied);
     const lastSeen = before.events.at(-1)?.seq ?? 0;
-    await first.kill();
+    await eventually(
+      () => statusOf(first),
+      ({ pool }) => pool.idle > 0 && pool.busy === 0,
+    );
+    const agents = agentPids(home.path);
+    await ended(() => first.kill());
     expect((await before.closed).code).toBe(1006);
+    await noAgentsLeft(agents);
 
-    await using second = await startGatewayProcess({ home: home.path });
-    const after = await openSocket(second, lastSeen);
+    const after = await openSocket(await running(), lastSeen);
     expect(after.events.map(({ event }) => event)).toEqual(["resync"]);
     expect(after.events[0]?.seq).toBeGreaterThan(lastSeen);
     const view = (await after.request("sessions.get", { session: keyOf("restart") })) as { items: { text: string }[] };
-    expect(view.items.map(({ text }) => text)).toEqual(["echo: before", "before"]);
-    await after.request("chat.send", { session: keyOf("restart"), text: "echo: after", clientId: "b" });
+    expect(view.items.map(({ text }) => text)).toEqual(["before", "one two three"]);
+    await after.request("chat.send", { session: keyOf("restart"), text: "after", clientId: "restart-b" });
     await after.until(replied);
     expect(seqs(after)).toEqual(seqs(after).toSorted((a, b) => a - b));
     after.close();
   });
 });
 
-/** A gateway whose model is in the middle of an answer. */
-async function inTheMiddle(answers: (index: number) => FakeReply, more: Record<string, unknown> = {}) {
-  const provider = await startFakeProvider((_request, index) => answers(index));
-  const home = await tempHome();
-  const gateway = await startGatewayProcess({ home: home.path, config: { ...endpoint(provider), ...more } });
-  await agentReady(gateway);
-  const answer = gateway.chat("take your time", { session: "middle" }).catch(() => null); // a kill cuts it off
-  await provider.arrived(1);
-  return {
-    gateway,
-    home: home.path,
-    answer,
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-      await home[Symbol.asyncDispose]();
-    },
-  };
+/** A gateway whose model is in the middle of an answer to this word, which names the session as well. */
+async function inTheMiddle(word: string, reply: () => FakeReply, more: Record<string, unknown> = {}) {
+  replies.set(word, reply);
+  const here = await running(more);
+  const before = provider.requests.length;
+  const answer = here.chat(word, { session: word }).catch(() => null); // a kill cuts it off
+  await provider.arrived(before + 1);
+  return { here, answer, agents: agentPids(home.path) };
+}
+
+function hangsOnce(later: string): () => FakeReply {
+  let asks = 0;
+  return () => (++asks === 1 ? { kind: "hang" } : says(later));
 }
 
 async function noAgentsLeft(pids: readonly number[]): Promise<void> {
@@ -132,60 +169,38 @@ async function refusesNow(gateway: GatewayProcess): Promise<{ status: number; co
 }
 
 describe("a stop", () => {
-  test("lets the running turn finish and answers it, refuses new messages, ends with 0 and leaves no process", async () => {
+  test("that is asked for several times at once, as a process group does, lets the running turn finish and answers it, refuses new messages, ends with 0 and leaves no process", async () => {
     const gate = deferred<void>();
-    await using scene = await inTheMiddle(() => says("began, ", gate.promise, "ended"));
-    const { gateway } = scene;
-    const agents = agentPids(scene.home);
+    const { here, answer, agents } = await inTheMiddle("finish", () => says("began, ", gate.promise, "ended"));
+    expect(agents.length).toBeGreaterThan(0);
     expect(agents.filter(runs)).toEqual([...agents]);
-    process.kill(gateway.pid, "SIGTERM");
-    expect(await refusesNow(gateway)).toMatchObject({ status: 503, code: "stopping" });
+    for (const signal of ["SIGTERM", "SIGTERM", "SIGINT"] as const) process.kill(here.pid, signal);
+    expect(await refusesNow(here)).toMatchObject({ status: 503, code: "stopping" });
     gate.resolve();
-    expect((await scene.answer)?.body.content).toBe("began, ended");
-    expect(await gateway.exited).toBe(0);
+    expect((await answer)?.body.content).toBe("began, ended");
+    expect(await ended(() => here.exited)).toBe(0);
     expect(agents.filter(runs)).toEqual([]);
-    expect(agentPids(scene.home)).toEqual([]);
-    expect(existsSync(join(scene.home, "gateway.json"))).toBe(false);
-  });
-
-  test("that is asked for several times at once, as a process group does, is one clean stop", async () => {
-    const gate = deferred<void>();
-    await using scene = await inTheMiddle(() => says("began, ", gate.promise, "ended"));
-    for (const signal of ["SIGTERM", "SIGTERM", "SIGINT"] as const) process.kill(scene.gateway.pid, signal);
-    await refusesNow(scene.gateway);
-    gate.resolve();
-    expect((await scene.answer)?.body.content).toBe("began, ended");
-    expect(await scene.gateway.exited).toBe(0);
+    expect(agentPids(home.path)).toEqual([]);
+    expect(existsSync(join(home.path, "gateway.json"))).toBe(false);
   });
 
   test("does not wait for ever: what outlives gateway.stopGraceMs is taken up by the next start and answered once", async () => {
-    const answers = (index: number): FakeReply => (index === 0 ? { kind: "hang" } : says("taken up"));
-    await using scene = await inTheMiddle(answers, { gateway: { stopGraceMs: 200 } });
-    const agents = agentPids(scene.home);
-    expect(await scene.gateway.stop()).toBe(0);
+    const impatient = { gateway: { stopGraceMs: 200 } };
+    const { here, agents } = await inTheMiddle("slowly", hangsOnce("taken up"), impatient);
+    expect(await ended(() => here.stop())).toBe(0);
+    expect(agents.length).toBeGreaterThan(0);
     expect(agents.filter(runs)).toEqual([]);
-    await using next = await startGatewayProcess({ home: scene.home });
+    const next = await running(impatient);
     const items = await eventually(
-      () => transcript(next, "middle"),
+      () => transcript(next, "slowly"),
       (seen) => seen.length > 1,
     );
-    expect(items.map(({ text }) => text)).toEqual(["take your time", "taken up"]);
+    expect(items.map(({ text }) => text)).toEqual(["slowly", "taken up"]);
   });
 });
 
-describe("a kill -9 of the gateway", () => {
-  test("in the middle of a turn takes its agents with it within seconds", async () => {
-    await using scene = await inTheMiddle(() => ({ kind: "hang" }));
-    const agents = agentPids(scene.home);
-    await scene.gateway.kill();
-    await noAgentsLeft(agents);
-  });
-
-  test("at rest takes its agents with it within seconds", async () => {
-    await using gateway = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL } } });
-    await agentReady(gateway);
-    const agents = agentPids(gateway.home);
-    await gateway.kill();
-    await noAgentsLeft(agents);
-  });
+test("a kill -9 of the gateway in the middle of a turn takes its agents with it within seconds", async () => {
+  const { here, agents } = await inTheMiddle("wait", hangsOnce("at last"), { gateway: { stopGraceMs: 200 } });
+  await ended(() => here.kill());
+  await noAgentsLeft(agents);
 });

@@ -6,6 +6,8 @@ import { type ProviderManner, startProviderProcess } from "./parts/provider-proc
 import { round, spread, type Spread, timed } from "./parts/stats.ts";
 
 export interface FloodSize {
+  /** Processes. */
+  readonly pool: number;
   readonly asks: number;
   readonly groups: number;
   /** Kept waiting all the time, over all groups. */
@@ -20,7 +22,6 @@ export interface FloodFigures {
   readonly groupTurns: number;
 }
 
-const POOL = 4;
 const WARM_UP = 3;
 /** A person types; asking without a pause would measure a conversation with nobody else in the house. */
 const PAUSE_MS = 20;
@@ -28,7 +29,7 @@ const PAUSE_MS = 20;
 export async function measureFlood(size: FloodSize): Promise<FloodFigures> {
   await using provider = await startProviderProcess({ echo: true, ...size.provider });
   const queue = { mode: "followup", maxPerSession: size.waiting, maxTotal: size.waiting * 2 };
-  const config = { ...benchConfig(provider.baseUrl, { min: POOL, max: POOL }), queue };
+  const config = { ...benchConfig(provider.baseUrl, { min: size.pool, max: size.pool }), queue };
   await using gateway = await startInProcess(config, process.env);
   const idle = await askAll(gateway, size.asks);
   const flood = startFlood(gateway, size);
@@ -50,14 +51,14 @@ async function askAll(gateway: InProcess, asks: number): Promise<readonly number
 }
 
 /** As many group messages as there is room for, and another one for each that was answered. */
-function startFlood(gateway: InProcess, { groups, waiting }: FloodSize) {
+function startFlood(gateway: InProcess, { pool, groups, waiting }: FloodSize) {
   const flowing = Promise.withResolvers<void>();
   let answered = 0;
   let over = false;
   const keepTalking = async (number: number): Promise<void> => {
     for (let at = 0; !over; at++) {
       await gateway.ask({ text: `group ${number}.${at}`, chat: `group-${number % groups}`, scope: "group" });
-      if (++answered >= POOL) flowing.resolve();
+      if (++answered >= pool) flowing.resolve();
     }
   };
   const talking = Promise.all(Array.from({ length: waiting }, (_, number) => keepTalking(number)));
@@ -76,8 +77,8 @@ export const dmFlood: Scenario = {
   name: "dm-flood",
   async measure(scale) {
     const asks = Math.max(10, Math.round(60 * scale));
-    const thinking = await measureFlood({ asks, groups: 20, waiting: 100, provider: { thinkMs: 250 } });
-    const instant = await measureFlood({ asks, groups: 20, waiting: 100, provider: {} });
+    const thinking = await measureFlood({ pool: 4, asks, groups: 20, waiting: 100, provider: { thinkMs: 250 } });
+    const instant = await measureFlood({ pool: 4, asks, groups: 20, waiting: 100, provider: {} });
     return [
       { what: "direct message in peace, model thinks 250 ms, p50", value: thinking.idleMs.p50, unit: "ms" },
       { what: "  in a flood of 100 waiting group messages, p50", value: thinking.floodedMs.p50, unit: "ms" },

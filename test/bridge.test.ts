@@ -12,19 +12,10 @@ import {
   says,
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
-import { tempHome } from "../src/testing/temp-home.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { echoTool, pluginsOf, putPlugin } from "./plugins-fixture.ts";
-import {
-  agentPids,
-  agentReady,
-  endpoint,
-  eventually,
-  post,
-  textOf,
-  transcript,
-  WHOLE_TEST_MS,
-} from "./whole-fixture.ts";
+import { agentPids, endpoint, eventually, post, textOf, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -53,25 +44,32 @@ const once =
 
 let script: (request: ProviderRequest) => FakeReply = () => says("ok");
 let provider: FakeProvider;
+let home: TempHome;
 let gateway: GatewayProcess;
 
-beforeAll(async () => {
-  provider = await startFakeProvider((request) => script(request));
+/** No spare processes: what a restart or a change of the bridge replaces, only who speaks needs again. */
+function configWith(bridge: string) {
   const { agent, models } = endpoint(provider);
   const seeing = { ...models.providers.fake, models: [{ id: "fake-1", input: ["text", "image"] }] };
   const agents = [{ id: "second", systemPrompt: "You are another one." }];
-  const config = { agent, agents, models: { providers: { fake: seeing } }, plugins: PLUGINS };
-  gateway = await startGatewayProcess({ config });
+  const own = { ...agent, bridge, pool: { min: 0, max: 2 } };
+  return { agent: own, agents, models: { providers: { fake: seeing } }, plugins: PLUGINS };
+}
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => script(request));
+  home = await tempHome();
+  gateway = await startGatewayProcess({ home: home.path, config: configWith("live") });
   await putPlugin(gateway.home, { id: "probe", body: PROBE });
   await eventually(
     async () => (await pluginsOf(gateway)).get("probe")?.state,
     (state) => state === "running",
   );
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
 });
 
 /** A turn that stays open until it is let go. */
@@ -161,31 +159,27 @@ describe("the bridge", () => {
   });
 
   test("AC-6: a restart, even a violent one, gives the agents the same set again", async () => {
-    await using home = await tempHome();
-    await putPlugin(home.path, { id: "probe", body: PROBE });
-    const config = { ...endpoint(provider), plugins: PLUGINS };
     script = () => says("ok");
     const seen: (readonly string[] | undefined)[] = [];
-    for (let life = 0; life < 2; life++) {
-      await using one = await startGatewayProcess({ home: home.path, config });
-      await one.chat("which tools?");
+    const look = async () => {
+      await gateway.chat("which tools?", { session: "ac6" });
       seen.push(provider.requests.at(-1)?.tools);
-      await one.kill();
-    }
+    };
+    await look();
+    await gateway.kill();
+    gateway = await startGatewayProcess({ home: home.path, config: configWith("live") });
+    await look();
     expect(seen[0]).toEqual(expect.arrayContaining(["session_status", "probe_echo", "probe_picture"]));
     expect(seen[1]).toEqual(seen[0]);
   });
 
   test("AC-7: going back to a smaller bridge, to none, and forth again loses nothing of a conversation", async () => {
-    await using home = await tempHome();
-    const config = (bridge: string) => ({ ...endpoint(provider), agent: { ...endpoint(provider).agent, bridge } });
-    await using one = await startGatewayProcess({ home: home.path, config: config("live") });
     script = () => says("ok");
     const offered: number[] = [];
     for (const bridge of ["live", "minimal", "off", "live"]) {
-      await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(bridge)), { mode: 0o600 });
-      await one.fetch("/api/config/reload", { method: "POST" });
-      await one.chat(`with ${bridge}`, { session: "ac7" });
+      await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(configWith(bridge)), { mode: 0o600 });
+      await gateway.fetch("/api/config/reload", { method: "POST" });
+      await gateway.chat(`with ${bridge}`, { session: "ac7" });
       offered.push(provider.requests.at(-1)?.tools.length ?? -1);
     }
     expect(offered.map((count) => count > 0)).toEqual([true, true, false, true]);
@@ -194,7 +188,7 @@ describe("the bridge", () => {
       ?.messages.filter(({ role }) => role === "user")
       .map(({ content }) => textOf(content));
     expect(asked?.map((text) => /with (\w+)/.exec(text)?.[1])).toEqual(["live", "minimal", "off", "live"]);
-    expect((await transcript(one, "ac7")).length).toBe(8);
+    expect((await transcript(gateway, "ac7")).length).toBe(8);
   });
 });
 

@@ -15,13 +15,11 @@ import {
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
-  agentReady,
   asked,
   endpoint,
   eventually,
   openSocket,
   problemOf,
-  SMALL_POOL,
   textOf,
   transcript,
   WHOLE_TEST_MS,
@@ -40,6 +38,7 @@ let provider: FakeProvider;
 let gateway: GatewayProcess;
 let searx: Server;
 let space = "";
+let config: (restart: boolean) => unknown;
 /** Released when an answer may be finished. */
 const held = Promise.withResolvers<void>();
 let deaths = 0;
@@ -85,15 +84,15 @@ beforeAll(async () => {
   const baseUrl = `http://127.0.0.1:${(searx.address() as { port: number }).port}`;
   provider = await startFakeProvider(obedient);
   const base = endpoint(provider);
-  gateway = await startGatewayProcess({
-    config: {
-      ...base,
-      tools: { webSearch: { provider: "searxng", baseUrl } },
-      gateway: { commands: { restart: true } },
-    },
+  config = (restart) => ({
+    ...base,
+    agent: { ...base.agent, pool: { min: 0, max: 1 } },
+    agents: [{ id: "demo", model: "gwdemo/demo" }],
+    tools: { webSearch: { provider: "searxng", baseUrl } },
+    ...(restart ? { gateway: { commands: { restart } } } : {}),
   });
+  gateway = await startGatewayProcess({ config: config(true) });
   space = join(gateway.home, "workspace");
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
@@ -296,8 +295,7 @@ describe("an agent that dies in the middle of its work", () => {
 
 describe("the demo model", () => {
   test("uses the real tools when it is asked in plain words", async () => {
-    await using demo = await startGatewayProcess({ config: { agent: { pool: SMALL_POOL } } });
-    const say = async (text: string) => (await demo.chat(text, { session: "demo" })).body as Answer;
+    const say = async (text: string) => (await gateway.chat(text, { session: "demo", agent: "demo" })).body as Answer;
     expect((await say("note: the spare key is under the mat")).content).toContain('"saved":true');
     expect((await say("search my notes for key")).content).toContain("under the mat");
     expect((await say("add task water the plants")).content).toContain('"created":true');
@@ -305,7 +303,7 @@ describe("the demo model", () => {
     expect((await say("What is your status?")).content).toContain("Model: gwdemo/demo");
     const chart = await say("send me a chart");
     expect(chart.attachments).toMatchObject([{ name: "demo-chart.png", mimeType: "image/png" }]);
-    const picture = await fetch(`${demo.url}${chart.attachments?.[0]?.url}`);
+    const picture = await fetch(`${gateway.url}${chart.attachments?.[0]?.url}`);
     expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(200);
   });
 });
@@ -338,8 +336,14 @@ describe("a restart on request", () => {
   });
 
   test("is refused where it is not allowed", async () => {
-    await using other = await startGatewayProcess({ config: { agent: { pool: { min: 0, max: 1 } } } });
-    expect(await problemOf(await other.fetch("/api/restart", { method: "POST" }))).toEqual({
+    const reload = async (restart: boolean) => {
+      await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify(config(restart)), { mode: 0o600 });
+      expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
+    };
+    await reload(false);
+    const answer = await problemOf(await gateway.fetch("/api/restart", { method: "POST" }));
+    await reload(true);
+    expect(answer).toEqual({
       status: 403,
       code: "forbidden",
       message: "Restarting from here is off. Set gateway.commands.restart to true to allow it.",

@@ -1,6 +1,7 @@
 /** One agent asks another in a whole gateway, with real pi on both sides: the answer, the limits, the end of it, and what it costs. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MetricsSnapshot } from "../src/contracts/metrics.ts";
 import type { Span } from "../src/contracts/queue.ts";
@@ -13,10 +14,10 @@ import {
   says,
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import {
   agentPids,
-  agentReady,
   asked,
   eventually,
   keyOf,
@@ -55,16 +56,17 @@ const plan = (end: string, ...steps: readonly (readonly Step[])[]): string =>
   `PLAN${JSON.stringify({ steps, end })}DONE`;
 const ask = (agent: string, task: string, more: object = {}): Step => ["delegate_to_agent", { agent, task, ...more }];
 
-function config(provider: FakeProvider, max: number, delegation: object = {}) {
+function config(provider: FakeProvider, max: number) {
   const cost = { input: 1_000, output: 10_000 };
   return {
-    agent: { model: "fake/fake-1", pool: { min: 1, max }, delegates: ["researcher"], delegation },
+    agent: { model: "fake/fake-1", pool: { min: 0, max }, delegates: ["researcher"] },
     agents: [
       {
         ...{ id: "researcher", description: "finds things out", delegates: ["critic"] },
         systemPrompt: "You are the researcher.",
       },
       { id: "critic", systemPrompt: "You are the critic.", delegates: ["researcher"] },
+      { id: "loner", systemPrompt: "You are the loner." },
     ],
     models: {
       providers: {
@@ -101,7 +103,7 @@ const waitsFor = (provider: FakeProvider, words: string) =>
 function busyPids(gateway: GatewayProcess, agent: string): readonly number[] {
   const isOf = (pid: number): boolean => {
     const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    return agent === "default" ? !/agents\/(researcher|critic)/.test(line) : line.includes(`agents/${agent}`);
+    return agent === "default" ? !/agents\/(researcher|critic|loner)/.test(line) : line.includes(`agents/${agent}`);
   };
   const pids = agentPids(gateway.home).filter((pid) => runs(pid) && isOf(pid));
   if (pids.length === 0) throw new Error(`${agent} has no process`);
@@ -114,19 +116,34 @@ const logOf = (gateway: GatewayProcess): string => {
   return [...files.map((name) => readFileSync(join(folder, name), "utf8")), gateway.stderr()].join("\n");
 };
 
-describe("an agent that may ask others", () => {
-  let provider: FakeProvider;
-  let gateway: GatewayProcess;
+const MANY = 4;
+let script: (request: ProviderRequest) => FakeReply = obedient;
+let provider: FakeProvider;
+let home: TempHome;
+let gateway: GatewayProcess;
+let processes = MANY;
 
-  beforeAll(async () => {
-    provider = await startFakeProvider(obedient);
-    gateway = await startGatewayProcess({ config: config(provider, 4) });
-    await agentReady(gateway);
-  });
-  afterAll(async () => {
-    await gateway?.[Symbol.asyncDispose]();
-    await provider?.[Symbol.asyncDispose]();
-  });
+/** The same gateway with so many processes at most, for whoever comes. */
+async function limitTo(max: number): Promise<void> {
+  if (processes === max) return;
+  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(provider, max)), { mode: 0o600 });
+  expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
+  processes = max;
+}
+
+beforeAll(async () => {
+  provider = await startFakeProvider((request) => script(request));
+  home = await tempHome();
+  gateway = await startGatewayProcess({ home: home.path, config: config(provider, MANY) });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+describe("an agent that may ask others", () => {
+  beforeEach(() => limitTo(MANY));
 
   test("gets the other one's answer, marked as somebody else's words, and both are paid in its turn", async () => {
     const before = provider.charged();
@@ -281,6 +298,9 @@ describe("an agent that may ask others", () => {
   });
 
   test("is counted: how many, how they ended, how long they took", async () => {
+    const slow = ask("researcher", "HANG to be counted", { timeoutMs: 1_000 });
+    const steps = [[ask("researcher", "Count me")], [ask("critic", "Count me not")], [slow]];
+    await gateway.chat(plan("counted", ...steps), { session: "counted" });
     const { delegations, latency } = await read<MetricsSnapshot>(gateway, "/api/metrics");
     expect(Math.min(delegations.done, delegations.failed, delegations.refused)).toBeGreaterThan(0);
     expect(latency.delegation.count).toBe(delegations.done + delegations.failed);
@@ -291,9 +311,34 @@ describe("an agent that may ask others", () => {
   });
 });
 
+test("an agent without a list is not offered the tool, and refused if it calls it all the same", async () => {
+  await gateway.chat(plan("ok", [ask("researcher", "Secretly")]), { session: "none", agent: "loner" });
+  const own = provider.requests.filter((request) => asked(request).includes("Secretly"));
+  expect(own.length).toBeGreaterThan(1);
+  expect(own.every(({ tools }) => !tools.includes("delegate_to_agent"))).toBe(true);
+  expect(provider.requests.some((request) => asked(request) === "Secretly")).toBe(false);
+});
+
+test("after kill -9 of the gateway nothing is asked twice, and the turn ends visibly, once", async () => {
+  await limitTo(MANY);
+  const lost = post(gateway, { text: plan("never", [ask("researcher", "HANG in a crash")]), session: "crash" }).catch(
+    () => null, // nobody answers any more
+  );
+  await waitsFor(provider, "HANG in a crash");
+  await gateway.kill();
+  await lost;
+  gateway = await startGatewayProcess({ home: home.path });
+  const items = await eventually(
+    () => transcript(gateway, "crash"),
+    (seen) => seen.some(({ kind }) => kind === "notice"),
+  );
+  expect(items.filter(({ role }) => role === "assistant").map(({ kind }) => kind)).toEqual(["notice"]);
+  expect(items.filter(({ role }) => role === "tool").map(({ status }) => status)).toEqual(["unknown"]);
+  expect(provider.requests.filter((request) => asked(request) === "HANG in a crash")).toHaveLength(1);
+});
+
 test("with one process for everybody nobody hangs: who asks is told, and answers without", async () => {
-  await using provider = await startFakeProvider(obedient);
-  await using gateway = await startGatewayProcess({ config: config(provider, 1) });
+  await limitTo(1);
   const { body } = await gateway.chat(plan("alone", [ask("researcher", "Help!")]), { session: "one" });
   expect(body.content).toBe("alone");
   const [output] = await toolOutputs(gateway, "one");
@@ -303,51 +348,20 @@ test("with one process for everybody nobody hangs: who asks is told, and answers
 test("when all who have a process ask at once, the newest gives way, the other is served, and both answer", async () => {
   const both = Promise.withResolvers<void>();
   let asking = 0;
-  await using provider = await startFakeProvider((request) => {
+  script = (request) => {
     const reply = obedient(request);
     if (reply.kind !== "tools") return reply;
     if (++asking === 2) both.resolve();
     return { ...reply, after: both.promise };
-  });
-  await using gateway = await startGatewayProcess({ config: config(provider, 2) });
+  };
+  await limitTo(2);
   const names = ["a", "b"];
   const answers = await Promise.all(
     names.map((name) => gateway.chat(plan(`end ${name}`, [ask("researcher", `task ${name}`)]), { session: name })),
   );
+  script = obedient;
   expect(answers.map(({ body }) => body.content)).toEqual(["end a", "end b"]);
   const outputs = (await Promise.all(names.map((name) => toolOutputs(gateway, name)))).flat();
   expect(outputs.filter((text) => text.includes("done: task"))).toHaveLength(1);
   expect(outputs.filter((text) => text.includes("none is left for this task"))).toHaveLength(1);
-});
-
-test("an agent without a list is not offered the tool, and refused if it calls it all the same", async () => {
-  await using provider = await startFakeProvider(obedient);
-  const { agents, ...rest } = config(provider, 2);
-  await using gateway = await startGatewayProcess({
-    config: { ...rest, agents, agent: { ...rest.agent, delegates: [] } },
-  });
-  await gateway.chat(plan("ok", [ask("researcher", "Secretly")]), { session: "none" });
-  expect(provider.requests.every(({ tools }) => !tools.includes("delegate_to_agent"))).toBe(true);
-  expect(provider.requests.some((request) => asked(request) === "Secretly")).toBe(false);
-});
-
-test("after kill -9 of the gateway nothing is asked twice, and the turn ends visibly, once", async () => {
-  await using provider = await startFakeProvider(obedient);
-  const first = await startGatewayProcess({ config: config(provider, 3) });
-  const { home } = first;
-  const lost = post(first, { text: plan("never", [ask("researcher", "HANG in a crash")]), session: "crash" }).catch(
-    () => null, // nobody answers any more
-  );
-  await waitsFor(provider, "HANG in a crash");
-  await first.kill();
-  await lost;
-  await using next = await startGatewayProcess({ home });
-  const items = await eventually(
-    () => transcript(next, "crash"),
-    (seen) => seen.some(({ kind }) => kind === "notice"),
-  );
-  expect(items.filter(({ role }) => role === "assistant").map(({ kind }) => kind)).toEqual(["notice"]);
-  expect(items.filter(({ role }) => role === "tool").map(({ status }) => status)).toEqual(["unknown"]);
-  expect(provider.requests.filter((request) => asked(request) === "HANG in a crash")).toHaveLength(1);
-  await first[Symbol.asyncDispose]();
 });

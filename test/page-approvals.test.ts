@@ -10,7 +10,7 @@ import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
 import { accessibilityProblems } from "./page-axe.ts";
 import { openBrowser, type Visit, visit } from "./page-stage.ts";
-import { agentReady, asked, endpoint, textOf } from "./whole-fixture.ts";
+import { asked, endpoint, textOf } from "./whole-fixture.ts";
 
 setDefaultTimeout(60_000);
 
@@ -41,10 +41,9 @@ beforeAll(async () => {
   await writeFile(join(extension.path, "asking.ts"), ASKING_EXTENSION);
   const tools = ["bash", "save_note", ...ASKING_TOOLS];
   const extensions = [join(extension.path, "asking.ts")];
-  const agent = { ...base.agent, tools, extensions, pool: { min: 1, max: 3 } };
+  const agent = { ...base.agent, tools, extensions, pool: { min: 0, max: 1 } };
   const config = { ...base, agent, tools: { approvals: { ask: ["save_note"], never: ASKING_TOOLS } } };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config })]);
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await browser?.close();

@@ -37,7 +37,11 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     return answer(question, times);
   });
   const model = { id: "fake-1", input: ["text", "image"] };
-  const config = { models: { providers: { fake: { baseUrl: provider.baseUrl, apiKey: "test", models: [model] } } } };
+  const pool = { min: 0, max: 1 };
+  const config = {
+    agent: { pool },
+    models: { providers: { fake: { baseUrl: provider.baseUrl, apiKey: "test", models: [model] } } },
+  };
   let gateway = await startGatewayProcess({ home: home.path, config });
   return {
     get gateway() {

@@ -11,6 +11,7 @@ import { eventually } from "./whole-fixture.ts";
 
 const TEST_MS = 40_000;
 const MAX_TEXT_CHARS = 200_000;
+const DEMO = { agent: { pool: { min: 0, max: 1 } } };
 const SIGNED_OUT = /status of 401/;
 
 setDefaultTimeout(TEST_MS);
@@ -22,7 +23,11 @@ let demo: GatewayProcess;
 let scripted: ScriptedGateway;
 
 beforeAll(async () => {
-  [browser, demo, scripted] = await Promise.all([openBrowser(), startGatewayProcess(), startScriptedGateway()]);
+  [browser, demo, scripted] = await Promise.all([
+    openBrowser(),
+    startGatewayProcess({ config: DEMO }),
+    startScriptedGateway(),
+  ]);
 });
 
 afterAll(async () => {
@@ -264,17 +269,16 @@ test("images that are attached and pasted reach the model and are there after a 
 });
 
 test("a gateway killed in mid-reply comes back to a page that shows everything once", async () => {
-  await using own = await startScriptedGateway();
-  await using owner = await visit(browser, own.gateway);
+  await using owner = await visit(browser, scripted.gateway);
   await owner.send("a slow answer, please");
   await owner.page.getByTestId("live").getByText("Half of the").waitFor();
-  await own.gateway.kill();
+  await scripted.gateway.kill();
   const offline = owner.page.locator("[data-testid=banner][data-kind=offline]");
   await offline.waitFor();
   await owner.send("said while nobody listened");
   await owner.page.locator("[data-kind=sending]").waitFor();
 
-  await own.startAgain();
+  await scripted.startAgain();
   await owner.replies.nth(1).waitFor();
   await offline.waitFor({ state: "detached" });
   const expected = [

@@ -12,17 +12,31 @@ import {
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { tempHome } from "../src/testing/temp-home.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { echoTool, parrotChannel, pluginsOf, putPlugin, removePlugin } from "./plugins-fixture.ts";
-import { asked, endpoint, eventually, instructions, statusOf, textOf, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import {
+  asked,
+  endpoint,
+  eventually,
+  instructions,
+  statusOf,
+  textOf,
+  told,
+  transcript,
+  WHOLE_TEST_MS,
+} from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
 /** The promise is half a second; a machine that runs many tests at once is slower. */
 const LIVE_MS = 5_000;
 const MAX_LOOKS = 5_000;
+const LOOK_EVERY_MS = 20;
+const NEVER = new AbortController().signal;
 /** A turn in a process that has to be started first, on such a machine, perhaps twice. */
 const NEW_AGENT_MS = 40_000;
+/** What an agent with a workspace has when nobody brings anything. */
+const TOOLS_OF_PI = ["read", "write", "edit", "grep", "find", "ls"];
 const EXAMPLE = join(import.meta.dir, "..", "examples", "hello-plugin");
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
@@ -38,29 +52,51 @@ const lastResult = (request: ProviderRequest): string =>
 
 let script: (request: ProviderRequest) => FakeReply = () => says("ok");
 let provider: FakeProvider;
+let home: TempHome;
 let gateway: GatewayProcess;
 
 const ENABLED = [
   ...["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"],
-  ...["skilled", "guard", "digger", "parrot", "bell"],
+  ...["skilled", "guard", "digger", "parrot", "bell", "watcher"],
 ];
+const PLUGINS = { enabled: ENABLED, config: { "hello-plugin": { greeting: "Good day" } } };
 /** No spare processes: skills that come and go replace all of them. */
-const configOf = (from: FakeProvider) => {
-  const { agent, models } = endpoint(from);
+const configOf = (plugins: object = PLUGINS) => {
+  const { agent, models } = endpoint(provider);
   return {
-    ...{ models, agent: { ...agent, pool: { min: 0, max: 2 } }, agents: [{ id: "reader", tools: "workspace" }] },
-    ...{ plugins: { enabled: ENABLED } },
+    ...{ models, agent: { ...agent, tools: "workspace", pool: { min: 0, max: 2 } } },
+    plugins,
   };
 };
 
+const HOOKS = [
+  ...["message_received", "before_agent_start", "session_start", "session_end"],
+  ...["message_sent", "gateway_start"],
+];
+/** There from the start. It hides one word of one conversation and notes what it is shown of it. */
+const WATCHING = `
+  const seen = [];
+  const about = ({ sessionKey = "watched" }) => sessionKey.endsWith("watched");
+  for (const name of ${JSON.stringify(HOOKS)}) api.registerHook(name, (event) => void (about(event) && seen.push(name)));
+  api.registerHook("message_sending", ({ text }) => ({ text: text.replace("secret", "(hidden)") }));
+  api.registerRoute({ method: "GET", path: "/seen", handle: () => seen });`;
+
 beforeAll(async () => {
   provider = await startFakeProvider((request) => script(request));
-  gateway = await startGatewayProcess({ config: configOf(provider) });
+  home = await tempHome();
+  await putPlugin(home.path, { id: "watcher", body: WATCHING });
+  gateway = await startGatewayProcess({ home: home.path, config: configOf() });
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
 });
+
+const reload = async (plugins: object = PLUGINS) => {
+  await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(configOf(plugins)), { mode: 0o600 });
+  expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
+};
 
 const stateOf = async (id: string) => (await pluginsOf(gateway)).get(id)?.state;
 const until = (id: string, state: string) =>
@@ -117,7 +153,7 @@ describe("during one running turn of a real agent", () => {
         heard.push(lastResult(request));
         return says("all seen");
       }
-      return calls("session_status");
+      return { ...calls("session_status"), after: systemClock.sleep(LOOK_EVERY_MS, NEVER) };
     };
     const { body } = await gateway.chat("go");
     script = () => says("ok");
@@ -157,11 +193,17 @@ describe("a plugin that misbehaves", () => {
 
     await gateway.chat("which tools?", { session: "trouble" });
     const offered = provider.requests.at(-1)?.tools ?? [];
-    expect(offered.filter((name) => name.endsWith("_echo"))).toEqual(["steady_echo"]);
+    const theirs = new Set(["steady_echo", "lost_echo", "hung_echo", "own_echo"]);
+    expect(offered.filter((name) => theirs.has(name))).toEqual(["steady_echo"]);
     expect(offered).toContain("session_status");
     const { notices, plugins } = await statusOf(gateway);
     expect(notices).toContain("Plugin thrower does not run: It failed: no luck today");
-    expect(plugins).toEqual({ running: 2, failed: expect.any(Number) });
+    const running = [...(await pluginsOf(gateway)).values()].filter(({ state }) => state === "running").length;
+    expect(plugins).toEqual({ running, failed: expect.any(Number) });
+    const ids = ["steady", "thrower", "hanger", "collider"];
+    expect(ids.map((id) => seen.get(id)?.state)).toEqual(["running", "failed", "failed", "failed"]);
+    for (const id of ids) await removePlugin(gateway.home, id);
+    await until("steady", "failed"); // it is enabled, and its folder is gone
   });
 
   test("by letting an error escape later is stopped, and nothing else is", async () => {
@@ -171,6 +213,7 @@ describe("a plugin that misbehaves", () => {
     await putPlugin(gateway.home, { id: "escapee", body: `void Promise.reject(new Error("rejected"));` });
     await troubled("escapee", "It let an error escape: rejected");
     expect((await gateway.chat("still there?", { session: "trouble" })).status).toBe(200);
+    await removePlugin(gateway.home, "escapee");
   });
 
   test("by being writable for others is not loaded, until that is mended", async () => {
@@ -188,32 +231,26 @@ describe("a plugin that misbehaves", () => {
 
 describe("the example plugin", () => {
   test("brings a tool, a command and a route, and remembers across a restart", async () => {
-    await using home = await tempHome();
-    const config = {
-      ...endpoint(provider),
-      plugins: { enabled: ["hello-plugin"], config: { "hello-plugin": { greeting: "Good day" } } },
-    };
-    const before: string[] = [];
     await cp(EXAMPLE, join(home.path, "plugins", "hello-plugin"), { recursive: true });
-    {
-      await using first = await startGatewayProcess({ home: home.path, config });
-      script = (request) =>
-        lastResult(request) === "" ? calls("say_hello", { name: "Ada" }) : says(lastResult(request));
-      expect((await first.chat("greet Ada")).body.content).toBe("Good day, Ada! You are number 1.");
-      script = () => says("ok");
-      expect((await first.chat("/hello")).body.content).toContain("You are number 2.");
-      expect((await first.chat("/help")).body.content).toContain("`/hello`: Say hello");
-      before.push(...(provider.requests.at(-1)?.tools ?? []));
-      await first.stop();
-    }
-    await using second = await startGatewayProcess({ home: home.path, config });
-    expect(await (await second.fetch("/plugins/hello-plugin/count")).json()).toEqual({ count: 2 });
-    await second.chat("which tools?");
+    await until("hello-plugin", "running");
+    script = (request) =>
+      lastResult(request) === "" ? calls("say_hello", { name: "Ada" }) : says(lastResult(request));
+    expect((await gateway.chat("greet Ada", { session: "hello" })).body.content).toBe(
+      "Good day, Ada! You are number 1.",
+    );
+    script = () => says("ok");
+    expect((await gateway.chat("/hello", { session: "hello" })).body.content).toContain("You are number 2.");
+    expect((await gateway.chat("/help", { session: "hello" })).body.content).toContain("`/hello`: Say hello");
+    const before = provider.requests.at(-1)?.tools ?? [];
+    await gateway.stop();
+    gateway = await startGatewayProcess({ home: home.path, config: configOf() });
+    expect(await (await gateway.fetch("/plugins/hello-plugin/count")).json()).toEqual({ count: 2 });
+    await gateway.chat("which tools?", { session: "hello" });
     expect(before).toContain("say_hello");
     expect(provider.requests.at(-1)?.tools).toEqual(before);
-    expect((await fetch(`${second.url}/plugins/hello-plugin/count`)).status).toBe(401);
-    expect((await second.fetch("/plugins/hello-plugin/nothing")).status).toBe(404);
-    expect((await second.fetch("/plugins/hello-plugin/count", { method: "POST" })).status).toBe(405);
+    expect((await fetch(`${gateway.url}/plugins/hello-plugin/count`)).status).toBe(401);
+    expect((await gateway.fetch("/plugins/hello-plugin/nothing")).status).toBe(404);
+    expect((await gateway.fetch("/plugins/hello-plugin/count", { method: "POST" })).status).toBe(405);
     expect((await stat(join(home.path, "plugin-data", "hello-plugin.json"))).mode & 0o777).toBe(0o600);
   });
 
@@ -298,7 +335,9 @@ describe("a plugin", () => {
       api.registerService({ name: "count", async start() { globalThis.starts++; return () => { globalThis.starts += 100; }; } });
       api.registerRoute({ method: "GET", path: "/starts", access: "public", handle: () => ({ starts: globalThis.starts, text: "${text}" }) });`;
     await putPlugin(gateway.home, { id: "counter", body: counting("before") });
+    await putPlugin(gateway.home, { id: "steady", body: echoTool("steady_echo", "text") });
     await until("counter", "running");
+    await until("steady", "running");
     const look = async () => (await fetch(`${gateway.url}/plugins/counter/starts`)).json();
     expect(await look()).toEqual({ starts: 1, text: "before" });
     const since = (await pluginsOf(gateway)).get("steady")?.since;
@@ -318,12 +357,12 @@ describe("a plugin", () => {
     const goOn = deferred<void>();
     const skill = "---\nname: tides\ndescription: Says when the tide turns.\n---\n\nLook at the moon.\n";
     const named = async (session: string): Promise<string> => {
-      await gateway.chat("what can you do?", { session, agent: "reader" });
+      await gateway.chat("what can you do?", { session });
       return instructions(provider.requests.at(-1));
     };
     const hears = (fits: (text: string) => boolean) => eventually(() => named("skill"), fits, NEW_AGENT_MS);
     script = (request) => (asked(request) === "take your time" ? says("one ", goOn.promise, "two") : says("ok"));
-    const running = gateway.chat("take your time", { session: "slow", agent: "reader" });
+    const running = gateway.chat("take your time", { session: "slow" });
     await eventually(
       () => provider.requests.some((request) => asked(request) === "take your time"),
       (seen) => seen,
@@ -344,7 +383,7 @@ describe("a plugin", () => {
       if (last === "") return calls("read", { path });
       return last.includes("the moon") ? calls("write", { path, content: "x" }) : says(last);
     };
-    const written = (await gateway.chat("read and write", { session: "reads", agent: "reader" })).body.content;
+    const written = (await gateway.chat("read and write", { session: "reads" })).body.content;
     expect(written).toContain("outside of the workspace"); // only after it has been read
     script = () => says("ok");
     await removePlugin(gateway.home, "skilled");
@@ -417,68 +456,53 @@ describe("a plugin", () => {
   });
 
   test("looks in where it asked to: at messages, turns, replies, and the start of the gateway", async () => {
-    const hooks = [
-      "message_received",
-      "before_agent_start",
-      "session_start",
-      "session_end",
-      "message_sent",
-      "gateway_start",
-    ];
-    const body = `
-      const seen = [];
-      for (const name of ${JSON.stringify(hooks)}) api.registerHook(name, (event) => void seen.push(name));
-      api.registerHook("message_sending", ({ text }) => ({ text: text.replace("secret", "(hidden)") }));
-      api.registerRoute({ method: "GET", path: "/seen", handle: () => seen });`;
-    await using home = await tempHome();
-    await putPlugin(home.path, { id: "watcher", body });
-    const config = { ...endpoint(provider), plugins: { enabled: ["watcher"] } };
-    await using other = await startGatewayProcess({ home: home.path, config });
     script = () => says("this is secret");
-    expect((await other.chat("tell me")).body.content).toBe("this is (hidden)");
+    expect((await gateway.chat("tell me", { session: "watched" })).body.content).toBe("this is (hidden)");
     const seen = await eventually(
-      async () => (await (await other.fetch("/plugins/watcher/seen")).json()) as string[],
+      async () => (await (await gateway.fetch("/plugins/watcher/seen")).json()) as string[],
       (names) => names.includes("message_sent"),
     );
-    expect(seen.toSorted()).toEqual(hooks.toSorted());
-    const items = (await (await other.fetch("/api/sessions/operator/transcript")).json()) as {
-      items: { text: string }[];
-    };
-    expect(items.items.map(({ text }) => text)).toEqual(["tell me", "this is (hidden)"]);
+    expect(seen.toSorted()).toEqual(HOOKS.toSorted());
+    expect((await transcript(gateway, "watched")).map(({ text }) => text)).toEqual(["tell me", "this is (hidden)"]);
     await putPlugin(home.path, {
       id: "watcher",
       body: `api.registerHook("message_sending", () => { throw new Error("cannot look"); });`,
     });
     await eventually(
-      async () => (await pluginsOf(other)).get("watcher")?.provides.routes.length,
+      async () => (await pluginsOf(gateway)).get("watcher")?.provides.routes.length,
       (routes) => routes === 0,
     );
-    const held = (await other.chat("again")).body.content;
+    const held = (await gateway.chat("again", { session: "watched" })).body.content;
+    await putPlugin(home.path, { id: "watcher", body: WATCHING });
+    await eventually(
+      async () => (await pluginsOf(gateway)).get("watcher")?.provides.routes.length,
+      (routes) => routes === 1,
+    );
     expect(held).toBe("The reply was held back because the plugin watcher could not check it.");
     script = () => says("ok");
   });
 
   test("that is not enabled is not even read, and one that is disabled stops at once", async () => {
-    await using home = await tempHome();
     await putPlugin(home.path, { id: "one", body: echoTool("one_echo", "text") });
     await putPlugin(home.path, { id: "two", body: `this is not even a program` });
-    const config = (plugins: object) => ({ ...endpoint(provider), plugins });
-    await using other = await startGatewayProcess({ home: home.path, config: config({ enabled: ["one"] }) });
-    const states = async () => [...(await pluginsOf(other)).values()].map(({ id, state }) => `${id} ${state}`);
+    const own = new Set(["gateway", "one", "two"]);
+    const states = async () =>
+      [...(await pluginsOf(gateway)).values()].filter(({ id }) => own.has(id)).map(({ id, state }) => `${id} ${state}`);
+    await reload({ enabled: ["one"] });
+    await eventually(states, (seen) => seen.includes("one running"));
     expect(await states()).toEqual(["gateway running", "one running", "two available"]);
-    const write = (plugins: object) =>
-      writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(plugins)), { mode: 0o600 });
-    await write({ enabled: ["one"], disabled: ["one", "gateway"] });
+    await reload({ enabled: ["one"], disabled: ["one", "gateway"] });
     await eventually(states, (seen) => seen.includes("gateway disabled") && seen.includes("one disabled"));
-    await other.chat("which tools?");
-    expect(provider.requests.at(-1)?.tools).toEqual([]);
-    const digest = "0".repeat(64);
-    await write({ enabled: ["one"], pins: { one: digest } });
+    script = () => says("ok");
+    await gateway.chat("which tools?", { session: "disabled" });
+    expect(provider.requests.at(-1)?.tools).toEqual(TOOLS_OF_PI);
+    await reload({ enabled: ["one"], pins: { one: "0".repeat(64) } });
     await eventually(states, (seen) => seen.includes("one failed"));
-    const trouble = (await pluginsOf(other)).get("one")?.trouble ?? "";
+    const trouble = (await pluginsOf(gateway)).get("one")?.trouble ?? "";
     expect(trouble).toContain("It is not the one that plugins.pins.one names");
     const real = /digest is ([0-9a-f]{64})/.exec(trouble)?.[1];
-    await write({ enabled: ["one"], pins: { one: real } });
+    await reload({ enabled: ["one"], pins: { one: real } });
     await eventually(states, (seen) => seen.includes("one running"));
+    await reload();
   });
 });

@@ -12,7 +12,7 @@ import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
 import { FRIEND, GROUP_ID, NEW_GROUP_ID, OTHER, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -25,6 +25,7 @@ let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
 
 const config = () => ({
   ...endpoint(provider),
+  agent: { ...endpoint(provider).agent, pool: { min: 0, max: 1 } },
   roles: { owners: [`telegram:user:${FRIEND.id}`] },
   channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } } },
 });
@@ -34,7 +35,6 @@ beforeAll(async () => {
   api = await startFakeBotApi();
   room = api.bot(TOKEN);
   gateway = await startGatewayProcess({ config: config() });
-  await agentReady(gateway);
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

@@ -1,6 +1,7 @@
 /** Tools in a whole gateway and behind real pi: who may do what, what is left on record, and that nothing happens twice. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuiltinToolDeps, builtinTools } from "../src/builtin.ts";
 import type { Caller } from "../src/contracts/agent.ts";
@@ -12,13 +13,19 @@ import { openStore, verifyAudit } from "../src/store/index.ts";
 import { systemClock } from "../src/kit/clock.ts";
 import { systemIds } from "../src/kit/ids.ts";
 import { silentLog } from "../src/kit/log.ts";
-import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { realTools } from "../src/testing/tools/real-tools.ts";
-import { EFFECTS_FILE, startToolChild, type ToolChildOptions } from "../src/testing/tools/tool-child.ts";
+import { callTool, EFFECTS_FILE, startToolChild, type ToolChildOptions } from "../src/testing/tools/tool-child.ts";
 import { OWNER, says as result, tool } from "../src/testing/tools/tool-world.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, asked, endpoint, eventually, openSocket, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, openSocket, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -30,6 +37,11 @@ describe("a whole gateway", () => {
   let provider: FakeProvider;
   let gateway: GatewayProcess;
 
+  const config = () => {
+    const { agent, models } = endpoint(provider);
+    return { models, agent: { ...agent, pool: { min: 0, max: 1 } } };
+  };
+
   beforeAll(async () => {
     provider = await startFakeProvider((request) => {
       const isFirst = request.messages.at(-1)?.role === "user";
@@ -39,8 +51,7 @@ describe("a whole gateway", () => {
         calls: [{ name: asked(request).includes("status") ? "session_status" : "bash", input: {} }],
       };
     });
-    gateway = await startGatewayProcess({ config: endpoint(provider) });
-    await agentReady(gateway);
+    gateway = await startGatewayProcess({ config: config() });
   });
   afterAll(async () => {
     await gateway?.[Symbol.asyncDispose]();
@@ -84,6 +95,7 @@ describe("a whole gateway", () => {
   });
 
   test("answers programs in the promised shapes, writes those calls down too, and hides secrets", async () => {
+    const before = new Set((await calls()).map(({ id }) => id));
     const list = (await (await gateway.fetch("/api/tools")).json()) as { tools: { name: string; plugin: string }[] };
     expect(list.tools).toContainEqual(
       expect.objectContaining({ name: "session_status", plugin: "gateway", status: "ok" }),
@@ -101,12 +113,11 @@ describe("a whole gateway", () => {
     expect((await post({ tool: "session_status", params: { token: PLANTED }, callId: "hostile" })).status).toBe(422);
     expect((await post({ tool: "nothing" })).status).toBe(404);
     expect((await post({ tool: "session_status", sessionKey: "agent:default:api:dm:audit" })).status).toBe(400);
-    const rows = await calls("?status=blocked");
+    const rows = (await calls("?status=blocked")).filter(({ id }) => !before.has(id));
     expect(rows.map(({ tool: name, origin, turnId }) => [name, origin, turnId])).toEqual([
       ["session_status", "api", null], // the one that named a session
       ["nothing", "api", null],
       ["session_status", "api", null],
-      ["bash", "chat", expect.any(String) as never],
     ]);
     expect(JSON.stringify(rows)).not.toContain(PLANTED);
     const socket = await openSocket(gateway, null);
@@ -115,23 +126,28 @@ describe("a whole gateway", () => {
   });
 
   test("keeps a record that verifies while it runs", async () => {
+    await post({ tool: "session_status" });
     expect(await verifyAudit(gateway.home)).toMatchObject({ kind: "intact", findings: [] });
   });
-});
 
-test("a tool that the configuration denies is not offered, and refused to who calls it all the same", async () => {
-  await using provider = await startFakeProvider(() => says("hello"));
-  await using gateway = await startGatewayProcess({
-    config: { ...endpoint(provider), tools: { deny: ["session_*"] } },
+  test("does not offer a tool that the configuration denies, and refuses it to who calls it all the same", async () => {
+    const reload = async (tools: object) => {
+      const text = JSON.stringify({ ...config(), tools });
+      await writeFile(join(gateway.home, "pi-gateway.jsonc"), text, { mode: 0o600 });
+      expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
+    };
+    await reload({ deny: ["session_*"] });
+    await gateway.chat("hello", { session: "denied" });
+    const offered = provider.requests.at(-1)?.tools;
+    const answer = await post({ tool: "session_status" });
+    await reload({});
+    expect(offered).toContain("send_message");
+    expect(offered).not.toContain("session_status");
+    expect([answer.status, await answer.json()]).toMatchObject([403, { error: { code: "not_allowed" } }]);
   });
-  await gateway.chat("hello");
-  expect(provider.requests.at(-1)?.tools).not.toContain("session_status");
-  const init = { method: "POST", headers: { "content-type": "application/json" } };
-  const answer = await gateway.fetch("/api/tools/call", { ...init, body: JSON.stringify({ tool: "session_status" }) });
-  expect([answer.status, await answer.json()]).toMatchObject([403, { error: { code: "not_allowed" } }]);
 });
 
-describe("an agent that does whatever it is told", () => {
+describe("real pi at the gate", () => {
   /** A stranger in a group who has made the model obey. */
   const guest: Caller = {
     ...OWNER,
@@ -149,36 +165,49 @@ describe("an agent that does whatever it is told", () => {
     action: "config.get",
   };
   const FLAGS = ["ownerOnly", "optional", "workspaceOnly", "pty", "elevated"] as const;
+  const effects: string[] = [];
+  const open = { type: "object", properties: {}, additionalProperties: true };
+  const make = (name: string, flags: Partial<Tool["flags"]>) =>
+    tool(async () => (effects.push(name), result("it worked")), {
+      name,
+      parameters: open,
+      flags: { idempotent: false, ...flags },
+    });
+  const armed = [...FLAGS.map((flag) => make(`t_${flag.toLowerCase()}`, { [flag]: true })), make("t_free", {})];
+  const offered = [...armed, ...builtinTools(NOTHING_BEHIND)];
+  const names = [...offered.map(({ name }) => name), "bash", "read", "write", "__proto__"];
+  const release = deferred<void>();
+  const slow = tool(() => release.promise.then(() => result("at last")), { name: "slow", timeoutMs: 120_000 });
+  const quick = tool(async () => result("at once"), { name: "quick" });
 
-  function armed(effects: string[]): readonly Tool[] {
-    const open = { type: "object", properties: {}, additionalProperties: true };
-    const make = (name: string, flags: Partial<Tool["flags"]>) =>
-      tool(async () => (effects.push(name), result("it worked")), {
-        name,
-        parameters: open,
-        flags: { idempotent: false, ...flags },
-      });
-    return [...FLAGS.map((flag) => make(`t_${flag.toLowerCase()}`, { [flag]: true })), make("t_free", {})];
+  function script(request: ProviderRequest): FakeReply {
+    const words = asked(request);
+    const results = request.messages.filter(({ role }) => role === "tool").length;
+    if (words.includes("attack") && results === 0)
+      return { kind: "tools", calls: names.map((name) => ({ name, input: HOSTILE })) };
+    if (words.includes("twice") && results < 2) return { kind: "tools", calls: [{ name: "t_once", input: {} }] };
+    if (words.includes("quickly") && results === 0)
+      return { kind: "tools", calls: [{ name: "quick", input: { text: "x" } }] };
+    return says("answered");
   }
 
-  test("gets nothing done that its caller may not, over real pi, and every try is on record", async () => {
-    const effects: string[] = [];
-    const tools = [...armed(effects), ...builtinTools(NOTHING_BEHIND)];
-    const names = [...tools.map(({ name }) => name), "bash", "read", "write", "__proto__"];
-    await using world = await realTools({
-      tools,
-      script: ({ messages }) =>
-        messages.at(-1)?.role === "user"
-          ? { kind: "tools", calls: names.map((name) => ({ name, input: HOSTILE })) }
-          : says("I have tried everything"),
-    });
-    const events = await world.turn("do it", guest, "session-attack.jsonl");
+  let world: Awaited<ReturnType<typeof realTools>>;
+  beforeAll(async () => {
+    const tools = [...offered, make("t_once", {}), slow, quick];
+    world = await realTools({ tools, script, rules: { limits: { t_once: { calls: 1, perMs: 600_000 } } } });
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  test("an agent that does whatever it is told gets nothing done that its caller may not, and every try is on record", async () => {
+    const events = await world.turn("attack", guest, "session-attack.jsonl");
     expect(events.at(-1)).toMatchObject({ type: "done" });
-    expect(effects).toEqual(["t_free"]);
+    const done = () => effects.filter((name) => name !== "t_once");
+    expect(done()).toEqual(["t_free"]);
     // a process that was taken over need not ask pi which tools there are
     for (const name of names) await world.call(name, HOSTILE, { ...OWNER, ...guest });
-    expect(effects).toEqual(["t_free", "t_free"]);
-    const rows = await eventually(world.rows, (seen) => seen.every(({ status }) => status !== "pending"));
+    expect(done()).toEqual(["t_free", "t_free"]);
+    const tries = async () => (await world.rows()).filter(({ turnId }) => turnId === guest.turnId);
+    const rows = await eventually(tries, (seen) => seen.every(({ status }) => status !== "pending"));
     expect(new Set(rows.flatMap(({ tool: name, status }) => (status === "success" ? [name] : [])))).toEqual(
       new Set(["t_free"]),
     );
@@ -188,43 +217,33 @@ describe("an agent that does whatever it is told", () => {
     expect(await verifyAudit(world.home)).toMatchObject({ kind: "intact" });
   });
 
-  test("is told no in a form that a model can read", async () => {
-    const call = { kind: "tools", calls: [{ name: "t_free", input: {} }] } as const;
-    await using world = await realTools({
-      tools: armed([]),
-      rules: { limits: { t_free: { calls: 1, perMs: 60_000 } } },
-      script: ({ messages }) => (messages.filter(({ role }) => role === "tool").length < 2 ? call : says("oh")),
-    });
-    await world.turn("do it, twice", guest, "session-no.jsonl");
+  test("an agent that does whatever it is told is told no in a form that a model can read", async () => {
+    await world.turn("do it twice", { ...guest, turnId: "turn_twice" as TurnId }, "session-no.jsonl");
     const told = textOf(world.provider.requests.at(-1)?.messages.at(-1)?.content);
-    expect(JSON.parse(told)).toEqual({ status: "blocked", tool: "t_free", reason: expect.stringContaining("t_free") });
+    expect(JSON.parse(told)).toEqual({ status: "blocked", tool: "t_once", reason: expect.stringContaining("t_once") });
   });
-});
 
-test("a hundred slow calls of one conversation do not keep another from being answered, tools included", async () => {
-  const release = deferred<void>();
-  const slow = tool(() => release.promise.then(() => result("at last")), { name: "slow", timeoutMs: 120_000 });
-  const quick = tool(async () => result("at once"), { name: "quick" });
-  await using world = await realTools({
-    tools: [slow, quick],
-    script: ({ messages }) =>
-      messages.at(-1)?.role === "user"
-        ? { kind: "tools", calls: [{ name: "quick", input: { text: "x" } }] }
-        : says("answered"),
+  test("a hundred slow calls of one conversation do not keep another from being answered, tools included", async () => {
+    let ended = 0;
+    const hundred = Array.from({ length: 100 }, async () => {
+      await world.call("slow", { text: "x" }, { ...OWNER, ...guest, turnId: "turn_slow" as TurnId });
+      ended++;
+    });
+    const other = {
+      ...guest,
+      sessionKey: "agent:default:telegram:group:-200" as SessionKey,
+      turnId: "turn_2" as TurnId,
+    };
+    const events = await world.turn("quickly", other, "session-other.jsonl");
+    expect([events.at(-1), ended]).toMatchObject([{ type: "done", text: "answered" }, 0]);
+    const called = (await world.rows()).filter(({ turnId, tool: name }) => turnId === "turn_2" && name === "quick");
+    expect(called.map(({ status }) => status)).toEqual(["success"]);
+    release.resolve();
+    await Promise.all(hundred);
+    const done = async () =>
+      (await world.rows()).filter(({ tool: name, status }) => name === "slow" && status === "success");
+    expect((await eventually(done, ({ length }) => length === 100)).length).toBe(100);
   });
-  let ended = 0;
-  const hundred = Array.from({ length: 100 }, async () => {
-    await world.call("slow", { text: "x" }, OWNER);
-    ended++;
-  });
-  const other = { ...OWNER, sessionKey: "agent:default:webchat:dm:2" as SessionKey, turnId: "turn_2" as TurnId };
-  const events = await world.turn("hello", other, "session-other.jsonl");
-  expect([events.at(-1), ended]).toMatchObject([{ type: "done", text: "answered" }, 0]);
-  release.resolve();
-  await Promise.all(hundred);
-  const done = async () =>
-    (await world.rows()).filter(({ tool: name, status }) => name === "slow" && status === "success");
-  expect((await eventually(done, ({ length }) => length === 100)).length).toBe(100);
 });
 
 describe("kill -9 in the middle of a tool", () => {
@@ -233,13 +252,6 @@ describe("kill -9 in the middle of a tool", () => {
     readFileSync(join(home, EFFECTS_FILE), "utf8")
       .split("\n")
       .filter((line) => line === callId).length;
-
-  async function lastLine(options: ToolChildOptions): Promise<unknown> {
-    const child = startToolChild(options);
-    const text = await new Response(child.stdout).text();
-    await child.exited;
-    return JSON.parse(text.trim().split("\n").at(-1) ?? "");
-  }
 
   async function killInTool(options: ToolChildOptions): Promise<void> {
     const child = startToolChild(options);
@@ -254,7 +266,7 @@ describe("kill -9 in the middle of a tool", () => {
     for (let round = 0; round < ROUNDS; round++) {
       const options = { home: home.path, callId: `call-${round}`, idempotent: false } as const;
       await killInTool({ ...options, how: "hang" });
-      expect(await lastLine({ ...options, how: "end" })).toMatchObject({ kind: "refused", code: "outcome_unknown" });
+      expect(await callTool({ ...options, how: "end" })).toMatchObject({ kind: "refused", code: "outcome_unknown" });
       expect(effectsOf(home.path, options.callId)).toBe(1);
     }
     await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home: home.path });
@@ -267,8 +279,8 @@ describe("kill -9 in the middle of a tool", () => {
     await using home = await tempHome();
     const options = { home: home.path, callId: "again", idempotent: true } as const;
     await killInTool({ ...options, how: "hang" });
-    expect(await lastLine({ ...options, how: "end" })).toEqual({ kind: "ok", result: result("done") });
-    expect(await lastLine({ ...options, how: "end" })).toEqual({ kind: "ok", result: result("done") });
+    expect(await callTool({ ...options, how: "end" })).toEqual({ kind: "ok", result: result("done") });
+    expect(await callTool({ ...options, how: "end" })).toEqual({ kind: "ok", result: result("done") });
     expect(effectsOf(home.path, "again")).toBe(2);
   });
 });

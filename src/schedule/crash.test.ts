@@ -44,7 +44,7 @@ test.each(Object.keys(BUGS))(
   async (name) => {
     const bug = BUGS[name];
     if (!bug) throw new Error("no such bug");
-    const { wrong } = await runCrashWorld(createChance(3), { jobs: 20, hours: 5, bug });
+    const { wrong } = await runCrashWorld(createChance(3), { jobs: 12, hours: 3, bug });
     expect(wrong.length).toBeGreaterThan(0);
   },
   60_000,

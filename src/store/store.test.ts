@@ -1,6 +1,6 @@
 /** The SQLite store against the promises of every store, and against those that are its own. */
 import { expect, test } from "bun:test";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
@@ -17,6 +17,7 @@ import { recordingLog } from "../testing/recording-log.ts";
 import { notesContract } from "../testing/contracts/store/notes-contract.ts";
 import { hookMarkContract } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { outboxContract } from "../testing/contracts/store/outbox-contract.ts";
+import { blankDisk } from "../testing/sim/disk.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
 
@@ -24,9 +25,13 @@ function deps() {
   return { clock: systemClock, ids: createSeqIds(), log: recordingLog() };
 }
 
+/** Tables that are made once: making them is most of what an empty store costs. The tests of this file itself make theirs. */
+let blank: Uint8Array | null = null;
+
 async function openWorld(): Promise<StoreWorld> {
   await using building = new AsyncDisposableStack(); // a store that does not open leaves no folder behind
   const home = building.use(await tempHome());
+  await writeFile(join(home.path, "gateway.db"), (blank ??= blankDisk()), { mode: 0o600 });
   let store: Store = await openStore(deps(), { home: home.path });
   const rest = building.move();
   return {
@@ -91,46 +96,33 @@ test("the log file stays small however much is written", async () => {
   expect((await stat(join(home.path, "gateway.db-wal"))).size).toBeLessThan(20 * 1024 * 1024);
 });
 
-test("a page of ten thousand sessions comes without sorting them", async () => {
-  await using home = await tempHome();
-  await using store = await openStore(deps(), { home: home.path });
-  for (let round = 0; round < 10; round++) {
-    const rows = Array.from({ length: 1_000 }, (_, n) =>
-      row(`in${round}.${n}`, `${round}.${n}`, { receivedAt: n * 10 + round }),
-    );
-    await Promise.all(rows.map((one) => store.inbox.accept(one)));
-  }
-  const filters = [{}, { search: "5.77" }, { search: "no such words" }, { channel: "webchat" }];
-  for (const filter of filters) {
+test("a page of ten thousand sessions comes without sorting them, and costs about as much as one of a hundred", async () => {
+  const filled = async (home: string, count: number): Promise<Store> => {
+    const store = await openStore(deps(), { home });
+    for (let from = 0; from < count; from += 1_000) {
+      const rows = Array.from({ length: Math.min(1_000, count) }, (_, n) =>
+        row(`in${from}.${n}`, `${from}.${n}`, { receivedAt: n * 10 + from / 1_000 }),
+      );
+      await Promise.all(rows.map((one) => store.inbox.accept(one)));
+    }
+    return store;
+  };
+  /** The best of a few: a busy machine is no slow query. */
+  const timed = async (store: Store, filter: Parameters<Store["sessions"]["list"]>[0], rounds: number) => {
     const times: number[] = [];
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < rounds; round++) {
       const startedAt = systemClock.elapsed();
       await store.sessions.list(filter, { limit: 50 });
       times.push(systemClock.elapsed() - startedAt);
     }
-    expect([filter, Math.min(...times) < 50]).toEqual([filter, true]); // the best of a few: a busy machine is no slow query
-  }
-}, 30_000);
-
-test("a page of ten thousand sessions costs about as much as one of a hundred", async () => {
-  const timed = async (count: number) => {
-    await using home = await tempHome();
-    await using store = await openStore(deps(), { home: home.path });
-    for (let from = 0; from < count; from += 1_000) {
-      const rows = Array.from({ length: Math.min(1_000, count) }, (_, n) =>
-        row(`in${from}.${n}`, `${from}.${n}`, { receivedAt: from + n }),
-      );
-      await Promise.all(rows.map((one) => store.inbox.accept(one)));
-    }
-    const times: number[] = [];
-    for (let round = 0; round < 20; round++) {
-      const startedAt = systemClock.elapsed();
-      await store.sessions.list({}, { limit: 50 });
-      times.push(systemClock.elapsed() - startedAt);
-    }
     return Math.min(...times);
   };
-  expect((await timed(10_000)) / (await timed(100))).toBeLessThan(5);
+  await using homes = new AsyncDisposableStack();
+  const many = homes.use(await filled(homes.use(await tempHome()).path, 10_000));
+  const few = homes.use(await filled(homes.use(await tempHome()).path, 100));
+  for (const filter of [{}, { search: "5.77" }, { search: "no such words" }, { channel: "webchat" }])
+    expect([filter, (await timed(many, filter, 5)) < 50]).toEqual([filter, true]);
+  expect((await timed(many, {}, 20)) / (await timed(few, {}, 20))).toBeLessThan(5);
 }, 30_000);
 
 test("a message from a session key with quotes and patterns is stored under exactly that key", async () => {

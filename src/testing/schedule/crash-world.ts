@@ -5,7 +5,7 @@
 import type { Job, JobRun, JobStore, RunStarter } from "../../contracts/automation/job.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { createJobs, createTimes, type Engine, startEngine } from "../../schedule/index.ts";
+import { createJobs, createTimes, type Engine, startEngine, type Times } from "../../schedule/index.ts";
 import { assemble } from "../../store/open.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { alertsWanted, createOwner, wrongAlerts } from "./alerts-told.ts";
@@ -54,6 +54,7 @@ export async function runCrashWorld(chance: Chance, options: CrashOptions): Prom
     starter,
     chance: chance.fork("death"),
     ids: createSeqIds(),
+    times: rememberedTimes(),
     bug: options.bug,
   };
   alertsWanted(disk.db);
@@ -88,7 +89,7 @@ export async function runCrashWorld(chance: Chance, options: CrashOptions): Prom
     starter.finishAll(life.engine);
   }
   await asleep(fake);
-  const report = check(disk, made, clock.now());
+  const report = check(world, made, clock.now());
   life.kill();
   const told = wrongAlerts(disk.db);
   return {
@@ -113,8 +114,34 @@ interface LifeWorld {
   readonly fake: FakeClock;
   readonly starter: ReturnType<typeof createStarter>;
   readonly ids: ReturnType<typeof createSeqIds>;
+  readonly times: Times;
   readonly bug: Bug | undefined;
   chance: Chance | null;
+}
+
+/** The shipped times, each asked for once: jobs share their expressions, and time zones are half of what this world costs. */
+function rememberedTimes(): Times {
+  const times = createTimes("UTC");
+  const read = new Map<string, ReturnType<Times["read"]>>();
+  const known = new Map<object, Map<number, number | null>>();
+  return {
+    read(schedule) {
+      const key = JSON.stringify(schedule);
+      const reading = read.get(key) ?? times.read(schedule);
+      read.set(key, reading);
+      return reading;
+    },
+    next(schedule, after, anchorAt) {
+      if (schedule.kind !== "cron") return times.next(schedule, after, anchorAt);
+      const moments = known.get(schedule) ?? new Map<number, number | null>();
+      known.set(schedule, moments);
+      const before = moments.get(after);
+      if (before !== undefined) return before;
+      const next = times.next(schedule, after, anchorAt);
+      moments.set(after, next);
+      return next;
+    },
+  };
 }
 
 const DEATH_PER_CALL = 0.0015;
@@ -146,7 +173,6 @@ function startLife(world: LifeWorld) {
     ...world,
     log,
     store: deadly(flawed ?? store, mortality),
-    times: createTimes("UTC"),
     told: () => undefined,
     tellOwner: createOwner(world.clock, deadly(places, mortality)),
   });
@@ -195,7 +221,7 @@ async function addJobs(world: LifeWorld, count: number): Promise<readonly Job[]>
     "",
   ).jobs;
   const engine = { poke: () => undefined, runNow: async () => null };
-  const jobs = createJobs({ ...world, store, times: createTimes("UTC"), engine });
+  const jobs = createJobs({ ...world, store, engine });
   const exprs = ["* * * * *", "*/5 * * * *", "*/17 * * * *", "7 * * * *", "30 2 * * *", "15 1,2,3 * * 0"];
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"];
   const made: Job[] = [];
@@ -234,8 +260,7 @@ select slot, min(status) as status, count(*) as n, max(
 ) as stuck
 from job_runs r where job_id = ?2 and manual = 0 group by slot`;
 
-function check(disk: Disk, jobs: readonly Job[], now: number): { slots: number; wrong: string[] } {
-  const times = createTimes("UTC");
+function check({ disk, times }: LifeWorld, jobs: readonly Job[], now: number): { slots: number; wrong: string[] } {
   const wrong: string[] = [];
   let slots = 0;
   for (const job of jobs) {

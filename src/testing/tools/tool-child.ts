@@ -1,6 +1,7 @@
-/** A process of its own that calls one tool with one id and can be killed in the middle of it. Run directly it is the child; imported it starts one. */
+/** One call of one tool with one id, in this process or in one of its own that can be killed in the middle of it. Run directly it is that process. */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
@@ -28,7 +29,9 @@ export function startToolChild({ home, callId, how, idempotent }: ToolChildOptio
   });
 }
 
-async function runChild([home = "", callId = "", how = "", idempotent = ""]: readonly string[]): Promise<void> {
+/** A life of a gateway, as far as tools are concerned, with this one call in it; `told` hears when the tool has done its work. */
+export async function callTool(options: ToolChildOptions, told: () => void = () => undefined): Promise<ToolOutcome> {
+  const { home, callId, how, idempotent } = options;
   const deps = { clock: systemClock, ids: systemIds, log: silentLog };
   await using _held = await openHome(deps, home);
   await using store = await openStore(deps, { home });
@@ -36,11 +39,11 @@ async function runChild([home = "", callId = "", how = "", idempotent = ""]: rea
   const work = tool(
     async () => {
       appendFileSync(join(home, EFFECTS_FILE), `${callId}\n`);
-      process.stdout.write("effect\n");
+      told();
       if (how === "hang") await new Promise(() => undefined);
       return says("done");
     },
-    { flags: { idempotent: idempotent === "true" }, timeoutMs: 60_000 },
+    { flags: { idempotent }, timeoutMs: 60_000 },
   );
   registry.register(work, "test");
   const rules = policy();
@@ -48,7 +51,13 @@ async function runChild([home = "", callId = "", how = "", idempotent = ""]: rea
   const rest = { scrub: (text: string) => text, backgroundEnded: () => undefined, events: createEvents(deps) };
   await using gate = createToolGate({ ...deps, ...guards, ...rest, registry, store: store.toolCalls });
   const request = { tool: "echo", callId, params: { text: "x" }, path: "http", context: PROGRAM } as const;
-  process.stdout.write(`${JSON.stringify(await gate.call(request, AbortSignal.timeout(60_000)))}\n`);
+  return await gate.call(request, AbortSignal.timeout(60_000));
+}
+
+async function runChild([home = "", callId = "", how = "", idempotent = ""]: readonly string[]): Promise<void> {
+  const options = { home, callId, how: how === "hang" ? "hang" : "end", idempotent: idempotent === "true" } as const;
+  const outcome = await callTool(options, () => void process.stdout.write("effect\n"));
+  process.stdout.write(`${JSON.stringify(outcome)}\n`);
 }
 
 if (import.meta.main) await runChild(process.argv.slice(2));

@@ -118,6 +118,8 @@ export function transcriptPromises(open: () => Promise<StoreWorld>): void {
   });
 
   test("the pages of a transcript, put together, are the whole, whatever the page size", async () => {
+    await using world = await open();
+    let samples = 0;
     const turns = fc.array(fc.record({ asks: fc.integer({ min: 1, max: 3 }), parts: fc.integer({ min: 0, max: 4 }) }), {
       maxLength: 8,
     });
@@ -126,35 +128,35 @@ export function transcriptPromises(open: () => Promise<StoreWorld>): void {
       fc.nat(2),
       fc.integer({ min: 1, max: 12 }),
       async (plan, waiting, limit) => {
-        await using world = await open();
+        const name = `s${samples++}`; // a conversation of its own, with another one before it
         const expected: string[] = [];
         for (const [index, { asks, parts }] of plan.entries()) {
-          const ids = Array.from({ length: asks }, (_, ask) => `in${index}.${ask}`);
-          for (const id of ids) await world.store.inbox.accept(row(id, "a"));
-          await world.store.turns.begin(turn(`t${index}`, "a", ids));
+          const ids = Array.from({ length: asks }, (_, ask) => `${name}.in${index}.${ask}`);
+          for (const id of ids) await world.store.inbox.accept(row(id, name));
+          await world.store.turns.begin(turn(`${name}.t${index}`, name, ids));
           const reply = Array.from({ length: parts }, (_, part) => ({
             part,
             message: { text: "x", kind: "reply" as const },
           }));
-          await world.store.turns.finish(end(`t${index}`, { reply }));
-          expected.push(...ids, ...reply.map(({ part }) => `t${index}:${part}`));
+          await world.store.turns.finish(end(`${name}.t${index}`, { reply }));
+          expected.push(...ids, ...reply.map(({ part }) => `${name}.t${index}:${part}`));
         }
         for (let index = 0; index < waiting; index++) {
-          await world.store.inbox.accept(row(`w${index}`, "a"));
-          expected.push(`w${index}`);
+          await world.store.inbox.accept(row(`${name}.w${index}`, name));
+          expected.push(`${name}.w${index}`);
         }
-        expect(await wholeTranscript(world.store, limit)).toEqual(expected);
+        expect(await wholeTranscript(world.store, name, limit)).toEqual(expected);
       },
     );
     await fc.assert(anything, { numRuns: 15 });
   });
 }
 
-async function wholeTranscript(store: Store, limit: number): Promise<readonly string[]> {
+async function wholeTranscript(store: Store, name: string, limit: number): Promise<readonly string[]> {
   const pages: string[][] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.sessions.transcript(sessionKey("a"), {
+    const page = await store.sessions.transcript(sessionKey(name), {
       limit,
       ...(cursor === undefined ? {} : { cursor }),
     });

@@ -264,6 +264,18 @@ describe("when the pool stops", () => {
   });
 });
 
+test("an agent that is killed in its start leaves nothing locked for the next one", async () => {
+  await using fx = await agentFixture({ pool: { min: 0, max: 1 } }); // real pi, which waits half a minute for a lock
+  const lease = await fx.lease();
+  const lock = join(fx.home, "agent", "auth.json.lock");
+  await mkdir(lock);
+  process.kill(lease.pid, "SIGKILL");
+  await until(() => fx.happened.some(({ event }) => event === "agent.exited"));
+  await lease[Symbol.asyncDispose]();
+  expect(replyOf(await fx.turn("echo: hello"))).toContain("hello");
+  expect(existsSync(lock)).toBe(false);
+}, 40_000);
+
 describe("after a crash of the gateway", () => {
   test("what it left running is ended before anything else, and strangers are left alone", async () => {
     await using home = await tempHome();

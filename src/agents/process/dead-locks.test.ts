@@ -34,3 +34,14 @@ test("while an agent runs its locks are its own", () =>
     await killOrphans(deps, home);
     expect(locks.filter(existsSync)).toEqual([...locks]);
   }));
+
+test("before a start nobody's locks are left, unless an agent runs", () =>
+  withLocks(async (home, locks) => {
+    const me = identify(process.pid);
+    if (!me) throw new Error("this process is not known to the system");
+    const notes = childNotes(home);
+    notes.write(me);
+    expect([notes.freeLocks(), locks.filter(existsSync).length]).toEqual([0, locks.length]);
+    notes.remove(me.pid);
+    expect([notes.freeLocks(), locks.filter(existsSync).length]).toEqual([locks.length, 0]);
+  }));

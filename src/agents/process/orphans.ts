@@ -17,6 +17,8 @@ export interface ChildNotes {
   readonly mark: Readonly<Record<string, string>>;
   write(child: ProcessIdentity): void;
   remove(pid: number): void;
+  /** Before a start: while no agent of ours runs, nobody holds a lock, and one that was killed in the middle of its own start may have left one. */
+  freeLocks(): number;
 }
 
 interface Note extends ProcessIdentity {
@@ -39,6 +41,8 @@ export function childNotes(home: string): ChildNotes {
       );
     },
     remove: (pid) => rmSync(join(folder, `${pid}.json`), { force: true }),
+    // where processes cannot be told apart there are no notes, and nobody knows who runs
+    freeLocks: () => (owner.startTime !== "" && filesIn(folder).length === 0 ? dropDeadLocks(home) : 0),
   };
 }
 

@@ -74,6 +74,8 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const token = deps.reach?.tokens.issue();
   const reach = url !== null && token ? { url, token: token.secret } : null;
   const secrets = [...secretValues(settings.choice), ...(token ? [token.secret.reveal()] : [])];
+  const locks = settings.notes.freeLocks();
+  if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   const process = startProcess(deps, { ...spawnOptions(settings, suffix, reach), secrets });
   if (process.identity) settings.notes.write(process.identity);
   deps.events.emit("agent.spawned", { pid: process.pid });

@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { ensureDist } from "./bundle.ts";
 
 const TEST_TIMEOUT_MS = 60_000;
-/** Much of the time is spent waiting for processes to start, so three files at a time fit two cores well. */
-const FILES_AT_ONCE = 3;
+/** Much of the time is spent waiting for processes, disks and timers, so four files at a time fit two cores well. */
+const FILES_AT_ONCE = 4;
 const TAIL_CHARS = 4_000;
 const FOLDERS = ["./src", "./test", "./bridge", "./console", "./examples"];
 

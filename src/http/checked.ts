@@ -7,9 +7,15 @@ export interface Checked<T> {
   parse(value: unknown): Promise<T>;
 }
 
+interface Problem {
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params?: { readonly allowedValues?: readonly unknown[] };
+}
+
 interface Validator {
   Check(value: unknown): boolean;
-  Errors(value: unknown): { readonly instancePath: string; readonly message: string }[];
+  Errors(value: unknown): readonly Problem[];
 }
 
 const MAX_SAY_CHARS = 300;
@@ -29,10 +35,12 @@ export function checked<S extends TSchema>(schema: S): Checked<Static<S>> {
 
 const UNKNOWN_FIELD = "schema is false"; // what the validator says about a field that a closed object does not have
 
-function describe(errors: { readonly instancePath: string; readonly message: string }[]): string {
+function describe(errors: readonly Problem[]): string {
   const wrong = errors.find(({ message }) => message !== UNKNOWN_FIELD && !message.includes("additional properties"));
   const unknown = errors.find(({ message }) => message === UNKNOWN_FIELD);
   const nameOf = (path: string): string => `\`${path.slice(1).replaceAll("/", ".")}\``;
+  const allowed = wrong?.params?.allowedValues?.join(", ");
+  if (wrong && allowed !== undefined) return `${nameOf(wrong.instancePath)} must be one of: ${allowed}.`;
   if (wrong) return `${wrong.instancePath === "" ? "The request" : nameOf(wrong.instancePath)} ${wrong.message}.`;
   return unknown ? `There is no field ${nameOf(unknown.instancePath)} here.` : "One of the values is not valid.";
 }

@@ -2,9 +2,9 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseDuration } from "../../kit/duration.ts";
 import { visible } from "../../observe/index.ts";
-import { createClient, type GatewayClient } from "../client.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
+import type { GatewayClient } from "../client.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -23,7 +23,6 @@ export interface CronAddFlags extends CommonFlags {
 
 export type CronAction = "pause" | "resume" | "run";
 
-const REQUEST_MS = 10_000;
 const MAX_LISTED = 200;
 const MAX_TASK_CHARS = 60;
 
@@ -91,9 +90,7 @@ export function wake(
 type Ask = (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>;
 
 async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<number> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  const lines = await ask(client, limit.signal);
+  const lines = await askGateway(world, flags, ask);
   if (lines.length > 0) world.stdout(`${lines.map((line) => (flags.json ? line : visible(line))).join("\n")}\n`);
   return EXIT_OK;
 }

@@ -1,13 +1,11 @@
 /** `pi-gw pairing`: who asks to be let in, and the owner's word about it. */
 import { visible } from "../../observe/index.ts";
-import { createClient, type GatewayClient } from "../client.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
+import type { GatewayClient } from "../client.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import { durationText } from "../status.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
-
-const REQUEST_MS = 10_000;
 
 export function listPairings(world: CliWorld, flags: CommonFlags): Promise<number> {
   return asking(world, flags, async (client, signal) => {
@@ -51,9 +49,7 @@ async function asking(
   flags: CommonFlags,
   ask: (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<number> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  const lines = await ask(client, limit.signal);
+  const lines = await askGateway(world, flags, ask);
   if (lines.length > 0) world.stdout(`${lines.join("\n")}\n`);
   return EXIT_OK;
 }

@@ -1,8 +1,8 @@
 /** `pi-gw sessions`: list conversations, show one, stop its answer, begin it anew. */
 import { visible, visibleLines } from "../../observe/index.ts";
-import { createClient, type GatewayClient } from "../client.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
+import type { GatewayClient } from "../client.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import { durationText } from "../status.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
@@ -11,7 +11,6 @@ export interface SessionsFlags extends CommonFlags {
   readonly limit?: number;
 }
 
-const REQUEST_MS = 10_000;
 const MAX_LISTED = 200;
 const USUAL_ITEMS = 20;
 const MAX_TITLE_CHARS = 60;
@@ -71,9 +70,7 @@ function acting(world: CliWorld, flags: CommonFlags, path: string, words: (answe
 }
 
 async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<number> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  await ask(client, limit.signal);
+  await askGateway(world, flags, ask);
   return EXIT_OK;
 }
 

@@ -1,18 +1,16 @@
 /** `pi-gw approvals list|decide`: which calls wait for the owner, and answering one from a terminal. */
 import { visible } from "../../observe/index.ts";
-import { createClient, type GatewayClient } from "../client.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
-const REQUEST_MS = 10_000;
 const MS_PER_MINUTE = 60_000;
 /** Besides what a terminal must not get: everything without a shape, and spaces that are not plain ones. */
 const UNSEEN = /(?![\n ])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{DI}]/gu;
 
 export async function approvalsList(world: CliWorld, flags: CommonFlags): Promise<number> {
-  const { items } = await asking(world, flags, (client, signal) => client.get("/api/approvals", signal));
+  const { items } = await askGateway(world, flags, (client, signal) => client.get("/api/approvals", signal));
   const open = listOf(items).map(recordOf);
   for (const one of open) world.stdout(flags.json ? `${JSON.stringify(one)}\n` : `${questionText(world, one)}\n`);
   if (open.length === 0 && !flags.json) world.stdout("No call waits for your word.\n");
@@ -26,7 +24,7 @@ export async function approvalsDecide(
   flags: CommonFlags,
 ): Promise<number> {
   const path = `/api/approvals/${encodeURIComponent(id)}`;
-  const answer = await asking(world, flags, (client, signal) => client.post(path, { decision }, signal));
+  const answer = await askGateway(world, flags, (client, signal) => client.post(path, { decision }, signal));
   world.stdout(flags.json ? `${JSON.stringify(answer)}\n` : `${visible(textOf(answer["decision"]))}\n`);
   return EXIT_OK;
 }
@@ -42,14 +40,4 @@ function questionText({ clock }: CliWorld, one: Fields): string {
 function exact(value: unknown): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return (JSON.stringify(value, null, 2) ?? "nothing").replace(UNSEEN, (char) => char.split("").map(escaped).join(""));
-}
-
-async function asking(
-  world: CliWorld,
-  flags: CommonFlags,
-  ask: (client: GatewayClient, signal: AbortSignal) => Promise<Fields>,
-): Promise<Fields> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  return ask(client, limit.signal);
 }

@@ -1,8 +1,7 @@
 /** `pi-gw questions list|answer`: what running turns want to know from people, and answering it from a terminal. */
 import { visible, visibleLines } from "../../observe/index.ts";
-import { createClient, type GatewayClient } from "../client.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -12,11 +11,10 @@ export interface AnswerFlags extends CommonFlags {
   readonly dismiss?: boolean;
 }
 
-const REQUEST_MS = 10_000;
 const MS_PER_SECOND = 1_000;
 
 export async function questionsList(world: CliWorld, flags: CommonFlags): Promise<number> {
-  const { items } = await asking(world, flags, (client, signal) => client.get("/api/questions", signal));
+  const { items } = await askGateway(world, flags, (client, signal) => client.get("/api/questions", signal));
   const open = listOf(items).map(recordOf);
   for (const one of open) world.stdout(flags.json ? `${JSON.stringify(one)}\n` : `${questionText(world, one)}\n`);
   if (open.length === 0 && !flags.json) world.stdout("Nobody is being asked anything.\n");
@@ -31,7 +29,7 @@ export async function questionsAnswer(
 ): Promise<number> {
   const body = { answer: answerOf(words, flags) };
   const path = `/api/questions/${encodeURIComponent(id)}`;
-  const said = await asking(world, flags, (client, signal) => client.post(path, body, signal));
+  const said = await askGateway(world, flags, (client, signal) => client.post(path, body, signal));
   world.stdout(flags.json ? `${JSON.stringify(said)}\n` : `${visible(textOf(said["said"]))}\n`);
   return EXIT_OK;
 }
@@ -51,14 +49,4 @@ function questionText({ clock }: CliWorld, one: Fields): string {
   const asked = [question["title"], question["text"], question["placeholder"], question["prefill"]].map(textOf);
   const lines = [...asked.filter((line) => line !== ""), ...options].join("\n");
   return `${visible(`${facts}, ${seconds} s left`)}\n${visibleLines(lines)}\n`;
-}
-
-async function asking(
-  world: CliWorld,
-  flags: CommonFlags,
-  ask: (client: GatewayClient, signal: AbortSignal) => Promise<Fields>,
-): Promise<Fields> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  return ask(client, limit.signal);
 }

@@ -2,9 +2,10 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
 import { createClient } from "../client.ts";
-import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { findGateway } from "../home.ts";
+import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -21,7 +22,6 @@ export interface ToolCallsFlags extends CommonFlags {
   readonly limit?: number;
 }
 
-const REQUEST_MS = 10_000;
 /** Longer than any tool may take. */
 const CALL_MS = 150_000;
 const NAME_WIDTH = 24;
@@ -110,8 +110,6 @@ function callLine(row: Fields): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-async function ask(world: CliWorld, flags: CommonFlags, path: string): Promise<Fields> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  return client.get(path, limit.signal);
+function ask(world: CliWorld, flags: CommonFlags, path: string): Promise<Fields> {
+  return askGateway(world, flags, (client, signal) => client.get(path, signal));
 }

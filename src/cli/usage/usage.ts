@@ -1,8 +1,7 @@
 /** `pi-gw usage`: what models have cost, added up by day, agent, origin, model or person. */
 import { visible } from "../../observe/index.ts";
-import { createClient } from "../client.ts";
+import { askGateway } from "../asking/ask-gateway.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
@@ -13,17 +12,14 @@ export interface UsageFlags extends CommonFlags {
   readonly limit?: number;
 }
 
-const REQUEST_MS = 10_000;
 const KEY_WIDTH = 24;
 
 export async function usage(world: CliWorld, flags: UsageFlags): Promise<number> {
-  const client = createClient(await findGateway(world, flags.home));
-  using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
   const { from, to, by, limit: many } = flags;
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ from, to, by, limit: many }))
     if (value !== undefined) query.set(name, String(value));
-  const report = await client.get(`/api/usage?${query}`, limit.signal);
+  const report = await askGateway(world, flags, (client, signal) => client.get(`/api/usage?${query}`, signal));
   const lines = flags.json ? [JSON.stringify(report)] : reportLines(report);
   world.stdout(`${lines.join("\n")}\n`);
   return EXIT_OK;

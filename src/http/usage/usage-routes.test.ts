@@ -36,7 +36,7 @@ describe("GET /api/usage", () => {
   });
 
   test.each([
-    ["by=colour", "by"],
+    ["by=colour", "`by` must be one of: day, agent, origin, model, principal"],
     ["from=yesterday", "from"],
     ["from=2026-02-31", "2026-02-31 is not a day."],
     ["from=2026-01-02&to=2026-01-01", "`from` is after `to`."],

@@ -1,4 +1,4 @@
-/** Watching a real folder: rename-over, vanishing and coming back, and quiet for everything else. */
+/** Watching a real file: rename-over, vanishing and coming back, and quiet for everything else. */
 import { expect, test } from "bun:test";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -50,17 +50,17 @@ test("a file that vanishes and comes back is seen again", async () => {
   await next();
 });
 
-test("a folder that vanishes and comes back is seen again", async () => {
+test("a folder that vanishes with the file, and comes back with it, is seen both times", async () => {
   await using folder = await tempHome();
   const home = join(folder.path, "home");
   const path = join(home, "pi-gateway.jsonc");
   await mkdir(home);
+  await writeFile(path, "{}");
   const { onChange, next } = changes();
   await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
   await rm(home, { recursive: true });
   await next();
   await mkdir(home);
-  await next();
   await writeFile(path, "{}");
   await next();
 });
@@ -85,6 +85,22 @@ test("a change behind a link is seen", async () => {
   const { onChange, next } = changes();
   await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
   await writeFile(real, '{"queue": {}}');
+  await next();
+});
+
+test("a link that is pointed elsewhere is seen, as mounted configuration does it", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  for (const version of ["one", "two"]) {
+    await mkdir(join(folder.path, version));
+    await writeFile(join(folder.path, version, "pi-gateway.jsonc"), "{}");
+  }
+  await symlink("one", join(folder.path, "..data"));
+  await symlink("..data/pi-gateway.jsonc", path);
+  const { onChange, next } = changes();
+  await using _watch = watchConfig({ clock: hasty, log: silentLog }, path, onChange);
+  await symlink("two", join(folder.path, "..new"));
+  await rename(join(folder.path, "..new"), join(folder.path, "..data"));
   await next();
 });
 
@@ -134,7 +150,7 @@ test("a change that cannot be handled does not end the watch", async () => {
   ]);
 });
 
-test("nothing is reported after the watch has ended", async () => {
+test("it looks twice a second, and nothing is reported after the watch has ended", async () => {
   await using folder = await tempHome();
   const path = join(folder.path, "pi-gateway.jsonc");
   await writeFile(path, "{}");
@@ -142,8 +158,12 @@ test("nothing is reported after the watch has ended", async () => {
   let count = 0;
   const watching = watchConfig({ clock, log: silentLog }, path, () => count++);
   await writeFile(path, "{} ");
-  while (clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(499);
+  await clock.advance(201); // seen at 500, told 200 later
+  expect(count).toBe(1);
+  await writeFile(path, "{}");
+  await clock.advance(300); // seen at 1,000, and not told any more
   await watching[Symbol.asyncDispose]();
   await clock.advance(10_000);
-  expect([count, clock.pending()]).toEqual([0, 0]);
+  expect([count, clock.pending()]).toEqual([1, 0]);
 });

@@ -52,7 +52,7 @@ export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" 
         return { items: items.map((row) => toTroubled(row, state)), ...next };
       }),
     ...createPosts({ sql, write }, partNow),
-    ...createReactions({ sql, write }, partNow),
+    ...createReactions({ sql, read, write }, partNow),
     endsSince: (state, since, limit) =>
       read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),
   };

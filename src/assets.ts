@@ -29,13 +29,12 @@ export function sourceAssets(): Assets {
 
 /** Reads the page's files into memory once: they are small, and then serving them never waits for the disk. */
 export async function loadPage(list: PageList, pathOf: (file: string) => string): Promise<PageAssets> {
-  const files = new Map<string, PageFile>();
-  for (const [url, { file, type, immutable, gzip }] of Object.entries(list.files)) {
-    const body = await Bun.file(pathOf(file)).bytes();
-    const packed = gzip === undefined ? {} : { gzip: await Bun.file(pathOf(gzip)).bytes() };
-    files.set(url, { body, type, immutable, ...packed });
-  }
-  return { build: list.build, files };
+  const read = (file: string) => Bun.file(pathOf(file)).bytes();
+  const loading = Object.entries(list.files).map(async ([url, { file, type, immutable, gzip }]) => {
+    const [body, packed] = await Promise.all([read(file), gzip === undefined ? null : read(gzip)]);
+    return [url, { body, type, immutable, ...(packed ? { gzip: packed } : {}) }] as const;
+  });
+  return { build: list.build, files: new Map<string, PageFile>(await Promise.all(loading)) };
 }
 
 /** Beside the bundle when it runs from dist/, below the project's root when it runs from src/. */

@@ -1,6 +1,6 @@
 /** Process entry: arguments, signals, exit code. Nothing else. */
 import { runCli } from "./cli/index.ts";
-import { readEnvironment } from "./config/index.ts";
+import { readEnvironment } from "./config/environment/index.ts";
 import { sourceAssets } from "./assets.ts";
 import { systemClock } from "./kit/clock.ts";
 import { systemIds } from "./kit/ids.ts";
@@ -21,7 +21,7 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     version: VERSION,
     isTerminal: process.stdout.isTTY === true,
     assets,
-    stdin: process.stdin,
+    stdin: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() }, // only opened by who reads it
     stdout: (text: string) => void process.stdout.write(text),
     stderr: (text: string) => void process.stderr.write(text),
     clock: systemClock,

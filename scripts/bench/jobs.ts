@@ -46,7 +46,7 @@ const CHAT = "agent:default:webchat:dm:somebody";
 async function fill(home: string, count: number): Promise<void> {
   await using store = await openStore(DEPS, { home });
   const engine = { poke: () => undefined, runNow: async () => null };
-  const jobs = createJobs({ ...DEPS, store: store.jobs, times: createTimes("UTC"), engine });
+  const jobs = createJobs({ ...DEPS, store: store.jobs, times: createTimes(() => "UTC"), engine });
   const place = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
   const make = async (n: number): Promise<void> => {
     const schedule = { kind: "cron", expr: `${n % 60} ${n % 24} ${1 + (n % 28)} 1 *`, timezone: "UTC" } as const;

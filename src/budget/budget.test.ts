@@ -208,3 +208,13 @@ test("a month is free again on the first of the next, also over the end of a yea
   expect(freeAgain("month", { day: "2026-01-31", month: "2026-01" }, "UTC")).toBe("on 1 February 2026 (UTC)");
   expect(daysBefore("2026-03-01", 1)).toBe("2026-02-28");
 });
+
+test("days without a named zone are those of the machine", () => {
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const [local, named] = [createCalendar(), createCalendar(zone)];
+  expect(local.timezone()).toBe(zone);
+  for (let hour = 0; hour < 24 * 400; hour += 5) {
+    const at = Date.UTC(2026, 0, 1, hour);
+    expect(local.at(at)).toEqual(named.at(at));
+  }
+});

@@ -20,7 +20,8 @@ export interface BudgetDeps {
 }
 
 export interface BudgetOptions {
-  readonly timezone: string;
+  /** Default: that of the machine. */
+  readonly timezone?: string;
   /** Asked each time, so that a changed configuration holds at once. */
   readonly rules: () => BudgetRules;
 }
@@ -28,9 +29,11 @@ export interface BudgetOptions {
 /** Two years and a bit: a year can be compared with the one before. */
 const KEEP_DAYS = 800;
 
-export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOptions): Promise<Budget> {
+export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Promise<Budget> {
   const { clock, log, store } = deps;
-  const calendar = createCalendar(timezone);
+  const { rules } = options;
+  const calendar = createCalendar(options.timezone);
+  const { timezone } = calendar;
   const sums = await loadSums(store, calendar.at(clock.now()));
   const now = (): Today => {
     const today = calendar.at(clock.now());
@@ -38,7 +41,7 @@ export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOp
     return today;
   };
   const every = () => allLimits(rules(), sums.amount);
-  const tell = createTelling(deps, (limit, level) => ownerWords(limit, level, { today: now(), timezone }));
+  const tell = createTelling(deps, (limit, level) => ownerWords(limit, level, { today: now(), timezone: timezone() }));
 
   const count = (spent: Spent): void => {
     const today = now();
@@ -53,7 +56,7 @@ export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOp
       if (decision.may) return decision;
       const { reached } = decision;
       tell(reached, levelOf(reached), today);
-      const world = { today, timezone };
+      const world = { today, timezone: timezone() };
       const words = { say: refusalWords(reached, work, world), because: recordWords(reached, work, world) };
       return { may: false, reached, ...words };
     },
@@ -77,13 +80,13 @@ export async function openBudget(deps: BudgetDeps, { timezone, rules }: BudgetOp
       return every().map(({ whose: _whose, ...state }) => state);
     },
     notices() {
-      const world = { today: now(), timezone };
+      const world = { today: now(), timezone: timezone() };
       return every().flatMap((limit) => {
         const level = levelOf(limit);
         return level ? [ownerWords(limit, level, world)] : [];
       });
     },
-    today: () => ({ day: now().day, timezone }),
+    today: () => ({ day: now().day, timezone: timezone() }),
   };
 }
 

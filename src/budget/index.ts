@@ -3,4 +3,3 @@
  * `words.ts` what people are told. Nothing here knows who asks: flow, schedule and delegation are introduced to it by the wiring.
  */
 export { type BudgetDeps, type BudgetOptions, openBudget } from "./budget.ts";
-export { hostZone } from "./periods.ts";

@@ -1,4 +1,5 @@
 /** Days and months where the gateway lives. Dates are text, so that they can be compared and are the same in store and memory. */
+import { hostZone } from "../kit/clock.ts";
 
 export interface Today {
   readonly day: string; // 2026-01-31
@@ -6,26 +7,19 @@ export interface Today {
 }
 
 export interface Calendar {
-  readonly timezone: string;
+  /** The name of the zone, for people. */
+  timezone(): string;
   at(now: number): Today;
 }
 
 const MINUTE_MS = 60_000;
 
-export function createCalendar(timezone: string): Calendar {
-  const format = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: timezone, calendar: "gregory", numberingSystem: "latn" },
-    ...{ year: "numeric", month: "2-digit", day: "2-digit" },
-  });
-  const read = (now: number): Today => {
-    const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
-    for (const { type, value } of format.formatToParts(now)) parts[type] = value;
-    const month = `${(parts.year ?? "").padStart(4, "0")}-${parts.month}`;
-    return { month, day: `${month}-${parts.day}` };
-  };
+/** Without a zone, that of the machine: its days are known without the tables of all zones. */
+export function createCalendar(timezone?: string): Calendar {
+  const read = timezone === undefined ? localDate : dateIn(timezone);
   let known: { readonly minute: number; readonly today: Today } | null = null; // days begin on a minute, everywhere
   return {
-    timezone,
+    timezone: () => timezone ?? hostZone(),
     at(now) {
       const minute = Math.floor(now / MINUTE_MS);
       if (known?.minute !== minute) known = { minute, today: read(now) };
@@ -34,8 +28,26 @@ export function createCalendar(timezone: string): Calendar {
   };
 }
 
-export function hostZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+function localDate(now: number): Today {
+  const date = new Date(now);
+  return dated(String(date.getFullYear()), String(date.getMonth() + 1), String(date.getDate()));
+}
+
+function dateIn(timezone: string): (now: number) => Today {
+  const format = new Intl.DateTimeFormat("en-US", {
+    ...{ timeZone: timezone, calendar: "gregory", numberingSystem: "latn" },
+    ...{ year: "numeric", month: "2-digit", day: "2-digit" },
+  });
+  return (now) => {
+    const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};
+    for (const { type, value } of format.formatToParts(now)) parts[type] = value;
+    return dated(parts.year ?? "", parts.month ?? "", parts.day ?? "");
+  };
+}
+
+function dated(year: string, month: string, day: string): Today {
+  const start = `${year.padStart(4, "0")}-${month.padStart(2, "0")}`;
+  return { month: start, day: `${start}-${day.padStart(2, "0")}` };
 }
 
 export function firstOfMonth(month: string): string {

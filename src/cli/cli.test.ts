@@ -33,6 +33,20 @@ describe("a command line", () => {
     for (const name of ["start", "chat", "status", "doctor", "logs", "config"]) expect(fx.out()).toContain(name);
   });
 
+  test("describes a command that is named as it does among all of them", async () => {
+    await using fx = await cliFixture();
+    await fx.run();
+    const names = [...fx.out().matchAll(/^ {2}([a-z-]+) .*/gm)].flatMap(([, name = ""]) =>
+      name === "help" ? [] : [name],
+    );
+    expect(names.length).toBeGreaterThan(15);
+    for (const name of names) {
+      await using one = await cliFixture();
+      expect([name, await one.run(name, "--help")]).toEqual([name, 0]);
+      expect(one.out()).toStartWith(`Usage: pi-gw ${name}`);
+    }
+  });
+
   test("with a wrong command gets the nearest right one and exit code 1", async () => {
     await using fx = await cliFixture();
     expect(await fx.run("statsu")).toBe(1);

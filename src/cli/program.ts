@@ -25,8 +25,31 @@ const CALL_STATUSES = ["success", "error", "blocked", "pending", "unknown"];
 const DECISIONS = ["once", "session", "deny"];
 const LEVELS = ["debug", "info", "warn", "error"] satisfies readonly LogLevel[];
 
-/** `finish` is told the exit code of the command that ran. */
-export function buildProgram(commander: Commander, world: CliWorld, finish: Finish): Command {
+interface Group {
+  /** The commands it adds. */
+  readonly names: readonly string[];
+  add(program: Command, commander: Commander, world: CliWorld, finish: Finish): void;
+}
+
+const GROUPS: readonly Group[] = [
+  { names: ["start", "chat"], add: addRunning },
+  { names: ["status", "doctor", "usage", "logs"], add: addLooking },
+  { names: ["sessions"], add: addSessions },
+  { names: ["cron"], add: (program, _, world, finish) => addCron(program, world, { common, finish }) },
+  { names: ["pairing"], add: (program, _, world, finish) => addPairing(program, world, finish) },
+  { names: ["route"], add: addRoute },
+  { names: ["tools", "tool-calls", "audit"], add: addTools },
+  { names: ["approvals"], add: addApprovals },
+  { names: ["questions"], add: (program, _, world, finish) => addQuestions(program, world, finish) },
+  { names: ["config"], add: (program, _, world, finish) => addConfig(program, world, finish) },
+  { names: ["bridge"], add: (program, _, world, finish) => addBridge(program, world, finish) },
+];
+
+/**
+ * `finish` is told the exit code of the command that ran. A command that is `asked` for by name is described alone, because describing all
+ * of them takes longer than running most of them; without one, or with one that nobody knows, everything is.
+ */
+export function buildProgram(commander: Commander, world: CliWorld, finish: Finish, asked?: string): Command {
   const program = new commander.Command("pi-gw")
     .description("Connects chat to isolated pi agents.")
     .version(world.version, "-V, --version", "print the version")
@@ -38,17 +61,8 @@ export function buildProgram(commander: Commander, world: CliWorld, finish: Fini
       writeErr: world.stderr,
       outputError: (text, write) => write(sentence(text)),
     });
-  addRunning(program, commander, world, finish);
-  addLooking(program, commander, world, finish);
-  addSessions(program, commander, world, finish);
-  addCron(program, world, { common, finish });
-  addPairing(program, world, finish);
-  addRoute(program, commander, world, finish);
-  addTools(program, commander, world, finish);
-  addApprovals(program, commander, world, finish);
-  addQuestions(program, world, finish);
-  addConfig(program, world, finish);
-  addBridge(program, world, finish);
+  const wanted = GROUPS.filter(({ names }) => asked !== undefined && names.includes(asked));
+  for (const { add } of wanted.length > 0 ? wanted : GROUPS) add(program, commander, world, finish);
   return program;
 }
 

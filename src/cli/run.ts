@@ -14,9 +14,10 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
   const commander = await import("commander");
   const { buildProgram } = await import("./program.ts");
   let code = EXIT_OK;
-  const program = buildProgram(commander, world, (exitCode) => {
+  const finish = (exitCode: number) => {
     code = exitCode;
-  });
+  };
+  const program = buildProgram(commander, world, finish, first);
   if (argv.length === 0) {
     program.outputHelp();
     return EXIT_OK;

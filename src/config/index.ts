@@ -5,12 +5,17 @@
  */
 export { type CheckedConfig, checkConfigText } from "./check/check.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
-export { type Environment, readEnvironment } from "./environment.ts";
+export {
+  type Environment,
+  firstProviderWithKey,
+  keysForProvider,
+  PROVIDER_KEYS,
+  readEnvironment,
+} from "./environment/index.ts";
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./file/load.ts";
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";
-export { firstProviderWithKey, keysForProvider, PROVIDER_KEYS } from "./provider-keys.ts";
 export { publicConfig } from "./public.ts";
 export { configJsonSchema, renderConfigReference } from "./reference.ts";
 export { type Config, ConfigSchema } from "./schema.ts";

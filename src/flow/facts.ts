@@ -3,7 +3,7 @@
  * the words, because instructions that change would cost the provider's cache; and only when there is something new, because every block is paid for.
  */
 import type { Batch } from "../contracts/queue.ts";
-import type { Clock } from "../kit/clock.ts";
+import { type Clock, hostZone } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { block, hasMarks, oneLine } from "../kit/marks/markers.ts";
 
@@ -42,10 +42,14 @@ const MAX_REMEMBERED = 2_000;
 
 export function createFactsTeller(
   deps: { readonly clock: Clock; readonly ids: Ids },
-  options: { readonly zone: string } = { zone: hostZone() },
+  options: { readonly zone?: string } = {},
 ): FactsTeller {
   const told = new Map<string, Told>();
-  const calendar = createCalendar(options.zone);
+  let known: { readonly zone: string; readonly calendar: Calendar } | null = null;
+  const local = () => {
+    const zone = known?.zone ?? options.zone ?? hostZone(); // asked with the first turn: a start has no use for it
+    return (known ??= { zone, calendar: createCalendar(zone) });
+  };
 
   const remember = (file: string, facts: Told): void => {
     told.delete(file); // the newest is last
@@ -57,13 +61,14 @@ export function createFactsTeller(
   return {
     tell(batch, more = []) {
       const now = deps.clock.now();
+      const { zone, calendar } = local();
       const time = calendar.time(now);
       const facts = factsOf(batch, now, time);
       const { name } = batch.sessionFile;
       const cause = causeOf(batch);
       const needed = more.length > 0 || cause.length > 0;
       if (!needed && !shouldTell(told.get(name) ?? null, facts).tell) return null;
-      const lines = [...linesOf(batch, `${time} ${calendar.weekday(now)} (${options.zone})`), ...cause, ...more];
+      const lines = [...linesOf(batch, `${time} ${calendar.weekday(now)} (${zone})`), ...cause, ...more];
       const { at, day, where, settledBytes } = facts;
       remember(name, { at, day, where, settledBytes });
       return block(deps.ids, "gateway-facts", { body: lines.join("\n") });
@@ -144,8 +149,4 @@ export function createCalendar(zone: string): Calendar {
     },
     weekday: (ms) => weekdays.format(ms),
   };
-}
-
-function hostZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

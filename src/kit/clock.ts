@@ -37,3 +37,8 @@ export const systemClock: Clock = {
     return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
   },
 };
+
+/** Where this machine says it is, such as `Europe/Berlin`. The first question loads the tables of all zones, so nobody asks it before it matters. */
+export function hostZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -66,7 +66,7 @@ async function twoLives(death: Death, flaw: (store: JobStore) => JobStore = (sto
     const engine = startEngine({
       ...base,
       store: flaw(deadly(store.jobs, mortality)),
-      times: createTimes("UTC"),
+      times: createTimes(() => "UTC"),
       starter: {
         check: async () => null,
         start: async (_run, { id }) => ({

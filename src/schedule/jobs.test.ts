@@ -24,7 +24,7 @@ async function fixture() {
   const real = await realStore(clock);
   const poked: string[] = [];
   const engine = { poke: () => void poked.push("poke"), runNow: async () => null };
-  const deps = { clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes("UTC"), engine };
+  const deps = { clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes(() => "UTC"), engine };
   return { ...real, store: real.store, clock, poked, jobs: createJobs(deps) };
 }
 

@@ -17,7 +17,7 @@ async function fixture() {
   const { jobs } = real.store;
   const told: JobAlert[] = [];
   const engine = startEngine({
-    ...{ clock, ids: createSeqIds(), log: silentLog, store: jobs, times: createTimes("UTC") },
+    ...{ clock, ids: createSeqIds(), log: silentLog, store: jobs, times: createTimes(() => "UTC") },
     starter: { check: async () => null, start: async () => ({ kind: "begun" }) },
     told: () => undefined,
     tellOwner: async (alert) => void told.push(alert),

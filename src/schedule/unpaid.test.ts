@@ -26,7 +26,7 @@ async function world(made: Partial<Job> = {}) {
       return { kind: "begun" };
     },
   };
-  const deps = { clock, ids: createSeqIds(), log: recordingLog(), times: createTimes("UTC"), starter };
+  const deps = { clock, ids: createSeqIds(), log: recordingLog(), times: createTimes(() => "UTC"), starter };
   const telling = { told: () => undefined, tellOwner: async () => undefined };
   const open = (): Engine => startEngine({ ...deps, ...telling, store: real.store.jobs });
   const pass = async (minutes: number) => {

@@ -17,7 +17,7 @@ import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
 import { pruneRunSessions } from "./run-sessions.ts";
 import { createHookSide } from "./webhooks.ts";
-import type { Clock } from "../kit/clock.ts";
+import { type Clock, hostZone } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import {
@@ -87,11 +87,9 @@ export interface Automation {
   notices(): readonly string[];
 }
 
-const HOST_ZONE = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 export function createAutomation(parts: AutomationParts): Automation {
   const { store, config } = parts;
-  const times = createTimes(HOST_ZONE());
+  const times = createTimes(hostZone);
   const stopping = new AbortController();
   const homes = homesOf(parts);
   const systemEvents = createSystemEvents({

@@ -1,5 +1,5 @@
 /** The budget of this gateway, and the way in which its owner hears of it. */
-import { hostZone, openBudget } from "../budget/index.ts";
+import { openBudget } from "../budget/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
 import type { Outbox } from "../contracts/delivery.ts";
@@ -31,6 +31,5 @@ export function openGatewayBudget(parts: BudgetParts, config: () => Config): Pro
     parts.outbox().wake();
     events.emit("status", { what: "budget" });
   };
-  const options = { timezone: hostZone(), rules: () => config().budget };
-  return openBudget({ clock, log, store: store.usage, tell }, options);
+  return openBudget({ clock, log, store: store.usage, tell }, { rules: () => config().budget });
 }

@@ -21,7 +21,7 @@ async function world() {
     },
   };
   const jobs: JobDesk = {
-    ...createJobs({ clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes("UTC"), engine }),
+    ...createJobs({ clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes(() => "UTC"), engine }),
     wake: async () => ({ kind: "ok", sessionKey: "s" as SessionKey }),
     status: async () => ({ enabled: true, nextAt: null, running: 0 }),
   };

@@ -1,5 +1,5 @@
 /** What can be said about a bind or proxy address without asking the network: is it valid, is it loopback, how much does it cover. */
-import { isIP } from "node:net";
+import { ipFamily } from "../../kit/outside/ip-family.ts";
 
 /** How far a bind reaches: this machine, one address of it, or every address it has. */
 export type Reach = "loopback" | "one" | "all";
@@ -10,7 +10,7 @@ export function reachOf(bind: string): Reach {
   return "one";
 }
 
-export const isBindAddress = (bind: string): boolean => bind === "loopback" || bind === "lan" || isIP(bind) !== 0;
+export const isBindAddress = (bind: string): boolean => bind === "loopback" || bind === "lan" || ipFamily(bind) !== 0;
 
 export const isAddressOrRange = (text: string): boolean => parseRange(text) !== null;
 
@@ -30,7 +30,7 @@ const MAPPED_V4_PREFIX_BITS = 96;
 
 function parseRange(text: string): { family: 4 | 6; address: string; bits: number } | null {
   const [address = "", bitsText, ...more] = text.split("/");
-  const family = isIP(address);
+  const family = ipFamily(address);
   if ((family !== 4 && family !== 6) || more.length > 0 || address.includes("%")) return null;
   const most = family === 4 ? 32 : 128;
   if (bitsText === undefined) return { family, address, bits: most };
@@ -39,13 +39,13 @@ function parseRange(text: string): { family: 4 | 6; address: string; bits: numbe
 }
 
 function isLoopback(address: string): boolean {
-  if (isIP(address) === 4) return address.startsWith("127.");
-  return isIP(address) === 6 && canonicalV6(address) === "::1";
+  if (ipFamily(address) === 4) return address.startsWith("127.");
+  return ipFamily(address) === 6 && canonicalV6(address) === "::1";
 }
 
 function isUnspecified(address: string): boolean {
-  if (isIP(address) === 4) return address === "0.0.0.0";
-  return isIP(address) === 6 && canonicalV6(address) === "::";
+  if (ipFamily(address) === 4) return address === "0.0.0.0";
+  return ipFamily(address) === 6 && canonicalV6(address) === "::";
 }
 
 const isMappedV4 = (address: string): boolean => canonicalV6(address).startsWith("::ffff:");

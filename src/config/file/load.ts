@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Log } from "../../kit/log.ts";
 import { type CheckedConfig, checkConfigText, defaultConfig } from "../check/check.ts";
-import type { Environment } from "../environment.ts";
+import type { Environment } from "../environment/index.ts";
 import { type Migration, migrateConfig } from "./migrate.ts";
 import { findConfigFile } from "./paths.ts";
 import { type ConfigProblem, formatProblem } from "../check/problem.ts";

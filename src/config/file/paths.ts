@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { Environment } from "../environment.ts";
+import type { Environment } from "../environment/index.ts";
 
 export const CONFIG_FILE_NAME = "pi-gateway.jsonc";
 const HOME_FOLDER_NAME = ".pi-gateway";

@@ -2,7 +2,7 @@
 import type { AgentLease, AgentPool, LeaseRequest, PromptInput } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { ERRORS, type ErrorCode, isGatewayError } from "../../contracts/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
+import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
 import { noteTool } from "../converse.ts";
@@ -100,9 +100,9 @@ function stopped({ request, timeoutMs }: ChildTurn, { reason }: AbortSignal) {
 
 /** The words are those of another agent that works for the same person, so they are what is to be done; marks in them are not. */
 function promptOf({ clock, ids }: ChildDeps, { from, task }: ChildTurn): PromptInput {
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const zone = hostZone();
   const body = [
-    `time: ${createCalendar(timeZone).time(clock.now())} (${timeZone})`,
+    `time: ${createCalendar(zone).time(clock.now())} (${zone})`,
     `asked by: agent ${oneLine(from)}`,
     "Nobody else reads along. Your last message is the answer it gets.",
   ].join("\n");

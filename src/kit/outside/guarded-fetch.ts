@@ -3,9 +3,7 @@
  * mean something else a moment later. No private addresses unless the operator chose the place; no proxies from the environment; no other
  * host by redirection; time and size are limited. Never throws for what the other side does: the result says what happened.
  */
-import { lookup as dnsLookup } from "node:dns/promises";
-import { type IncomingMessage, request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Clock } from "../clock.ts";
 import { orAborted } from "../deferred.ts";
 import { isAddress, isGlobalAddress } from "./addresses.ts";
@@ -45,7 +43,8 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const USUAL_PORTS: readonly string[] = ["", "80", "443"];
 
 export const systemResolver: Resolver = async (host) => {
-  const found = await dnsLookup(host, { all: true });
+  const { lookup } = await import("node:dns/promises"); // loaded by the first call, here and below: no start waits for it
+  const found = await lookup(host, { all: true });
   return found.map(({ address }) => address);
 };
 
@@ -138,10 +137,10 @@ function pauseOf(retryAfter: string | undefined): { readonly retryAfterMs?: numb
   return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {};
 }
 
-function send({ place, method, headers, body }: Placed, signal: AbortSignal): Promise<IncomingMessage> {
+async function send({ place, method, headers, body }: Placed, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, address } = place;
   const family = address.includes(":") ? 6 : 4;
-  const call = url.protocol === "https:" ? httpsRequest : httpRequest;
+  const { request: call } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   return new Promise((resolve, reject) => {
     const request = call(
       url,

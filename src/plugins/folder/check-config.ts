@@ -1,5 +1,4 @@
 /** The settings of one plugin against the schema in its manifest. Pure. */
-import { Compile } from "typebox/schema";
 import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
 import { type Secret, secret } from "../../kit/secret.ts";
 
@@ -20,6 +19,8 @@ export function checkPluginConfig(
   }
   const config = { ...defaultsOf(schema), ...given };
   try {
+    // loaded by the first plugin that has settings, because it would lengthen every start
+    const { Compile } = require("typebox/schema") as typeof import("typebox/schema");
     const validator = Compile(schema);
     if (validator.Check(config)) return { ok: true, config };
     const [, errors] = validator.Errors(config);

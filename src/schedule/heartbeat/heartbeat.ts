@@ -8,7 +8,7 @@ import type { Events } from "../../contracts/events.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey } from "../../contracts/ids.ts";
 import type { TurnStore } from "../../contracts/store.ts";
 import type { PlaceStore } from "../../contracts/store/places.ts";
-import type { Clock } from "../../kit/clock.ts";
+import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Home, Homes } from "../runs/home.ts";
 import { CRON_CHANNEL, HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
@@ -216,8 +216,4 @@ async function settle(world: World, id: InboxId): Promise<void> {
   if (result.outcome === "aborted" || result.errorCode === "budget_spent" || pulse.retriesLeft <= 0) return;
   pulse.retriesLeft--;
   pulse.againAt = world.clock.elapsed() + RETRY_MS;
-}
-
-function hostZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

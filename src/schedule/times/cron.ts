@@ -3,7 +3,7 @@
  * runs once that day, at the first moment after a gap it falls into and the first time round when the hour comes twice; any other runs
  * whenever the clock on the wall fits.
  */
-import { Cron } from "croner";
+import type { Cron } from "croner";
 
 export type CronReading = { readonly ok: true; readonly cron: Cron } | { readonly ok: false; readonly problem: string };
 
@@ -39,6 +39,7 @@ function readCron(expr: string, timezone: string): CronReading {
     return { ok: false, problem: say };
   }
   try {
+    const { Cron } = require("croner") as typeof import("croner"); // with the first cron job: it would lengthen every start
     const cron = new Cron(expr, { timezone, mode: "5-or-6-parts", paused: true });
     if (cron.nextRun(new Date(0)) === null) return { ok: false, problem: `No date ever fits "${expr}".` };
     return { ok: true, cron };

@@ -17,7 +17,7 @@ const MIN_EVERY_MS = 1_000;
 const MAX_EVERY_MS = 366 * 86_400_000;
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 
-export function readSchedule(schedule: Schedule, cron: CronReader, hostZone: string): ScheduleReading {
+export function readSchedule(schedule: Schedule, cron: CronReader, hostZone: () => string): ScheduleReading {
   const expr = schedule.expr.trim();
   if (expr.length > MAX_EXPR_CHARS) return wrong(`The schedule is longer than ${MAX_EXPR_CHARS} characters.`);
   const { timezone } = schedule;
@@ -25,7 +25,7 @@ export function readSchedule(schedule: Schedule, cron: CronReader, hostZone: str
     return wrong(`"${timezone.slice(0, 64)}" is not a time zone. Use a name such as "Europe/Berlin" or "UTC".`);
   switch (schedule.kind) {
     case "cron":
-      return readCron(expr, timezone ?? hostZone, cron);
+      return readCron(expr, timezone ?? hostZone(), cron);
     case "every":
       return readEvery(expr);
     case "at":

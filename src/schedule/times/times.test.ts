@@ -3,7 +3,7 @@ import type { Schedule } from "../../contracts/automation/job.ts";
 import { readRelative } from "./relative.ts";
 import { createTimes } from "./times.ts";
 
-const times = createTimes("Europe/Berlin");
+const times = createTimes(() => "Europe/Berlin");
 const at = (text: string): number => Date.parse(text);
 
 function moments(schedule: Schedule, from: string, count = 3): string[] {

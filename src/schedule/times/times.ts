@@ -10,7 +10,7 @@ export interface Times {
 }
 
 /** `hostZone` is used by cron expressions that name none. */
-export function createTimes(hostZone: string): Times {
+export function createTimes(hostZone: () => string): Times {
   const cron = createCronReader();
   return {
     read: (schedule) => readSchedule(schedule, cron, hostZone),

@@ -121,7 +121,7 @@ interface LifeWorld {
 
 /** The shipped times, each asked for once: jobs share their expressions, and time zones are half of what this world costs. */
 function rememberedTimes(): Times {
-  const times = createTimes("UTC");
+  const times = createTimes(() => "UTC");
   const read = new Map<string, ReturnType<Times["read"]>>();
   const known = new Map<object, Map<number, number | null>>();
   return {

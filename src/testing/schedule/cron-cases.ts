@@ -85,7 +85,7 @@ export function compareCron(chance: Chance, cases: number): { differences: CronD
 function compare(expr: string, timezone: string, minutes: readonly WallMinute[]): CronDifference {
   const from = minutes[0]?.at ?? 0;
   const to = minutes.at(-1)?.at ?? 0;
-  const times = createTimes("UTC");
+  const times = createTimes(() => "UTC");
   const read = times.read({ kind: "cron", expr, timezone });
   const got: number[] = [];
   for (let at = read.ok ? times.next(read.schedule, from, 0) : null; at !== null && at <= to;) {

@@ -2,7 +2,7 @@
  * The formats that are checked; any other `format` only informs. Written so that each looks at a character a fixed number of times:
  * the expressions that validators ship for them can take seconds for one long address.
  */
-import { isIP } from "node:net";
+import { ipFamily } from "../../kit/outside/ip-family.ts";
 
 export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["date", isDate],
@@ -10,8 +10,8 @@ export const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["date-time", isDateTime],
   ["email", isEmail],
   ["hostname", isHostname],
-  ["ipv4", (text: string) => isIP(text) === 4],
-  ["ipv6", (text: string) => isIP(text) === 6 && !text.includes("%")],
+  ["ipv4", (text: string) => ipFamily(text) === 4],
+  ["ipv6", (text: string) => ipFamily(text) === 6 && !text.includes("%")],
   ["uri", isUri],
   ["uuid", (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)],
 ]);
@@ -54,7 +54,7 @@ function isEmail(text: string): boolean {
   const [local, domain] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   const atoms = local.split(".").every((atom) => /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+$/i.test(atom));
   if (!atoms && !/^"(?:[^"\\]|\\[ -~])*"$/.test(local)) return false;
-  return isHostname(domain) || (/^\[.*\]$/.test(domain) && isIP(domain.slice(1, -1).replace(/^IPv6:/i, "")) !== 0);
+  return isHostname(domain) || (/^\[.*\]$/.test(domain) && ipFamily(domain.slice(1, -1).replace(/^IPv6:/i, "")) !== 0);
 }
 
 /** Asked by what must not be there: searching for that is many times faster than matching all that may. */
@@ -70,5 +70,5 @@ function isUri(text: string): boolean {
   if (mark !== -1 && !hasOnlyAddressChars(text.slice(mark + 1))) return false;
   const numbered = /^\/\/(?:[\w.~!$&'()*+,;=:%-]*@)?\[([0-9a-f:.]*)\](?=[:/?]|$)/i.exec(body);
   if (!numbered) return hasOnlyAddressChars(body);
-  return isIP(numbered[1] ?? "") === 6 && hasOnlyAddressChars(body.slice(numbered[0].length));
+  return ipFamily(numbered[1] ?? "") === 6 && hasOnlyAddressChars(body.slice(numbered[0].length));
 }

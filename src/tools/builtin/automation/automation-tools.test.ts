@@ -23,7 +23,7 @@ beforeAll(async () => {
       },
     };
     const jobs: JobDesk = {
-      ...createJobs({ ...deps, store: deps.store.jobs, times: createTimes("UTC"), engine }),
+      ...createJobs({ ...deps, store: deps.store.jobs, times: createTimes(() => "UTC"), engine }),
       async wake(words, who) {
         woken.push([words, who.sessionKey]);
         return { kind: "ok", sessionKey: who.sessionKey as never };

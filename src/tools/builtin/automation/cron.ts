@@ -33,7 +33,7 @@ const PARAMETERS = Type.Object(
   {
     action: literals(ACTIONS, "What to do"),
     id: Type.Optional(
-      Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,63}$", description: "The job: small letters, digits, dashes" }),
+      Type.String({ minLength: 1, maxLength: 64, description: "The job: small letters, digits, dashes" }), // its form is the jobs' affair
     ),
     schedule: Type.Optional(
       Type.Object(

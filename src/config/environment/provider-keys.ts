@@ -1,5 +1,5 @@
 /** Which environment variables each model provider of pi takes its credentials from. Names only; no value is kept here. */
-import type { Secret } from "../kit/secret.ts";
+import type { Secret } from "../../kit/secret.ts";
 import type { Environment } from "./environment.ts";
 
 /** The order is the order of preference when no model is configured. */

@@ -1,6 +1,6 @@
 /** What the product takes from environment variables, read once. Nothing else in the product looks at them. */
 import { homedir } from "node:os";
-import { type Secret, secret } from "../kit/secret.ts";
+import { type Secret, secret } from "../../kit/secret.ts";
 import { PROVIDER_KEYS } from "./provider-keys.ts";
 
 export interface Environment {

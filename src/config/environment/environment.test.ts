@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { firstProviderWithKey, keysForProvider, PROVIDER_KEYS, readEnvironment, resolveHome } from "./index.ts";
+import { firstProviderWithKey, keysForProvider, PROVIDER_KEYS, readEnvironment, resolveHome } from "../index.ts";
 
-const PI_KEY_TABLE = join(import.meta.dir, "../../node_modules/@earendil-works/pi-ai/dist/env-api-keys.js");
+const PI_KEY_TABLE = join(import.meta.dir, "../../../node_modules/@earendil-works/pi-ai/dist/env-api-keys.js");
 
 describe("the environment", () => {
   test("is read once, and only what the gateway needs", () => {

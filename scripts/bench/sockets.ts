@@ -36,7 +36,7 @@ export async function measureSockets(wanted: number): Promise<SocketFigures> {
   for (let event = 0; event < EVENTS; event++) {
     const heard = Promise.all(crowds.map(({ next }) => next()));
     const begun = Date.now();
-    // A command is answered by the gateway itself; its message is the event that everybody gets.
+    // A command is answered by the gateway itself. Its turn begins once, so that everybody gets one event and not the answer on top of it.
     const sent = gateway.chat("/help", { session: "sockets" });
     const reports = await heard;
     await sent;
@@ -85,7 +85,7 @@ async function beCrowd(url: string, token: string, clients: number): Promise<voi
   let failed = 0;
   let heard = 0;
   const hear = (data: string): void => {
-    if (!data.includes('"event":"message"') || !data.includes('"role":"user"')) return;
+    if (!data.includes('"event":"turn.started"')) return;
     if (++heard % opened === 0) console.log(JSON.stringify({ lastAt: Date.now() }));
   };
   const open = (): Promise<void> =>
@@ -94,7 +94,7 @@ async function beCrowd(url: string, token: string, clients: number): Promise<voi
         headers: { authorization: `Bearer ${token}` },
       } as never);
       socket.onopen = () =>
-        socket.send(JSON.stringify({ id: "1", method: "subscribe", params: { events: ["message"] } }));
+        socket.send(JSON.stringify({ id: "1", method: "subscribe", params: { events: ["turn.started"] } }));
       socket.onmessage = ({ data }) => {
         const text = String(data);
         if (!text.startsWith('{"id":"1"')) return hear(text);

@@ -34,7 +34,10 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
   const { rules } = options;
   const calendar = createCalendar(options.timezone);
   const { timezone } = calendar;
-  const sums = await loadSums(store, calendar.at(clock.now()));
+  const begin = calendar.at(clock.now());
+  const sums = await loadSums(store, begin);
+  // of no use to anybody, so nobody waits for it; the next start tries again
+  void store.prune(daysBefore(begin.day, KEEP_DAYS)).catch((error: unknown) => log.warn("old usage stays", { error }));
   const now = (): Today => {
     const today = calendar.at(clock.now());
     sums.roll(today);
@@ -92,7 +95,6 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
 
 async function loadSums(store: BudgetDeps["store"], today: Today): Promise<Sums> {
   const sums = createSums(today);
-  await store.prune(daysBefore(today.day, KEEP_DAYS));
   for (const by of LOADED_BY) {
     sums.load("month", by, await store.sums({ by, from: firstOfMonth(today.month), to: today.day }));
     sums.load("day", by, await store.sums({ by, from: today.day, to: today.day }));

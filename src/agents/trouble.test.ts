@@ -15,6 +15,7 @@ import { probePi } from "./probe.ts";
 import { bootId, identify } from "./process/proc.ts";
 
 const LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 5;
 
 describe("an agent that does not start", () => {
   test("because there is none says where it was looked for", async () => {
@@ -276,6 +277,16 @@ test("an agent that is killed in its start leaves nothing locked for the next on
   expect(existsSync(lock)).toBe(false);
 }, 40_000);
 
+test("nor while another one runs: what nobody gives back is a dead one's", async () => {
+  await using fx = await agentFixture({ pool: { min: 0, max: 2 }, lockHeldMs: 300 });
+  await using _running = await fx.lease();
+  const lock = join(fx.home, "agent", "auth.json.lock");
+  await mkdir(lock);
+  expect(replyOf(await fx.turn("echo: hello", { sessionFile: "session-b.jsonl" }))).toContain("hello");
+  expect(fx.log.lines.filter(({ words }) => words === "locks of killed agents dropped")).toHaveLength(1);
+  expect(existsSync(lock)).toBe(false);
+}, 40_000);
+
 describe("after a crash of the gateway", () => {
   test("what it left running is ended before anything else, and strangers are left alone", async () => {
     await using home = await tempHome();
@@ -334,9 +345,9 @@ function spawnedPids(fx: Awaited<ReturnType<typeof agentFixture>>): readonly num
   return fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [pidOf(data)] : []));
 }
 
-/** Looks again whenever the event loop has turned; the test's own time limit ends a wait in vain. */
+/** For states of the pool that no event tells of. */
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+  for (const given = AbortSignal.timeout(LIMIT_MS); !holds();) await systemClock.sleep(LOOK_EVERY_MS, given);
 }
 
 function sleeper() {

@@ -21,7 +21,7 @@ const HANDSHAKE_MS = 15_000;
 
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
-interface FixtureOptions extends Pick<PoolOptions, "handshakeMs" | "startsAtOnce"> {
+interface FixtureOptions extends Pick<PoolOptions, "handshakeMs" | "startsAtOnce" | "lockHeldMs"> {
   readonly roles?: Config["roles"]["profiles"];
 }
 
@@ -100,13 +100,14 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { handshakeMs = HANDSHAKE_MS, startsAtOnce, roles = {}, ...agent } = config;
+  const { handshakeMs = HANDSHAKE_MS, startsAtOnce, lockHeldMs, roles = {}, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const options = {
     ...settings,
     profiles: agentProfiles({ agent: settings.config, agents: [], roles: { profiles: roles } }),
     handshakeMs,
     ...(startsAtOnce === undefined ? {} : { startsAtOnce }),
+    ...(lockHeldMs === undefined ? {} : { lockHeldMs }),
   };
   const gate = fakeGate();
   const log = recordingLog();

@@ -14,6 +14,7 @@ import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import { watchLocks } from "../process/dead-locks.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import { type AgentProcess, startProcess } from "../process/process.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
@@ -53,6 +54,8 @@ export interface StartSettings {
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly handshakeMs: number;
+  /** How long a lock that pi waits for is watched before it counts as a dead one's. */
+  readonly lockHeldMs: number;
 }
 
 /** A process that is ready to serve. */
@@ -76,6 +79,7 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const secrets = [...secretValues(settings.choice), ...(token ? [token.secret.reveal()] : [])];
   const locks = settings.notes.freeLocks();
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
+  using _locks = settings.folders.ownAgentDir ? watched(deps, settings) : null;
   const process = startProcess(deps, { ...spawnOptions(settings, suffix, reach), secrets });
   if (process.identity) settings.notes.write(process.identity);
   deps.events.emit("agent.spawned", { pid: process.pid });
@@ -105,6 +109,10 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
     await process.stop(true);
     throw asStartFailure(error, process);
   }
+}
+
+function watched(deps: StartDeps, { folders, lockHeldMs }: StartSettings): Disposable {
+  return watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs });
 }
 
 function spawnOptions(settings: StartSettings, bridgeSuffix: string, reach: Reach | null) {

@@ -9,6 +9,7 @@ import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, TurnedAwayCall } fro
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
+import { bridgePath } from "./bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import { recordingLog } from "./recording-log.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
@@ -162,7 +163,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
     config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...config, pool },
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
-    bridgePath: join(ROOT, "bridge", "index.ts"),
+    bridgePath: bridgePath(),
   };
 }
 

@@ -8,6 +8,7 @@ import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { silentLog } from "../kit/log.ts";
 import { agentFixture, caller, collect, poolOptions, replyOf } from "../testing/agent-fixture.ts";
+import { until } from "../testing/agent-stage.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../testing/scripted-agent.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { killOrphans } from "./process/orphans.ts";
@@ -15,7 +16,6 @@ import { probePi } from "./probe.ts";
 import { bootId, identify } from "./process/proc.ts";
 
 const LIMIT_MS = 30_000;
-const LOOK_EVERY_MS = 5;
 
 describe("an agent that does not start", () => {
   test("because there is none says where it was looked for", async () => {
@@ -343,11 +343,6 @@ async function retryUntilLeased(fx: Awaited<ReturnType<typeof agentFixture>>) {
 
 function spawnedPids(fx: Awaited<ReturnType<typeof agentFixture>>): readonly number[] {
   return fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [pidOf(data)] : []));
-}
-
-/** For states of the pool that no event tells of. */
-async function until(holds: () => boolean): Promise<void> {
-  for (const given = AbortSignal.timeout(LIMIT_MS); !holds();) await systemClock.sleep(LOOK_EVERY_MS, given);
 }
 
 function sleeper() {

@@ -24,6 +24,7 @@ import { ownToolFlags } from "../tools/own-tools.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
+const TEMP_NAME_CHARS = 8;
 
 export interface StartDeps {
   readonly clock: Clock;
@@ -80,11 +81,12 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const locks = settings.notes.freeLocks();
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   using _locks = settings.folders.ownAgentDir ? watched(deps, settings) : null;
-  const process = startProcess(deps, { ...spawnOptions(settings, suffix, reach), secrets });
+  const { process, temp } = spawned(deps, settings, { suffix, reach, secrets });
   if (process.identity) settings.notes.write(process.identity);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
     settings.notes.remove(process.pid);
+    temp.remove(deps.log);
     token?.[Symbol.dispose]();
     deps.events.emit("agent.exited", { pid: process.pid, code, expected: because === "stopped" });
   });
@@ -115,7 +117,25 @@ function watched(deps: StartDeps, { folders, lockHeldMs }: StartSettings): Dispo
   return watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs });
 }
 
-function spawnOptions(settings: StartSettings, bridgeSuffix: string, reach: Reach | null) {
+interface OwnParts {
+  readonly suffix: string;
+  readonly reach: Reach | null;
+  readonly secrets: readonly string[];
+}
+
+function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
+  const id = own.suffix.slice(0, TEMP_NAME_CHARS);
+  const temp = settings.notes.tempFolder({ id, cache: settings.folders.transpilerCache });
+  try {
+    const process = startProcess(deps, { ...spawnOptions(settings, own, temp.path), secrets: own.secrets });
+    return { process, temp };
+  } catch (error) {
+    temp.remove(deps.log);
+    throw error;
+  }
+}
+
+function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, temp: string) {
   const { config, environment, folders } = settings;
   if (config.bridge === "off" && settings.choice.kind === "demo") {
     const say =
@@ -140,7 +160,7 @@ function spawnOptions(settings: StartSettings, bridgeSuffix: string, reach: Reac
   return {
     argv: [...found.argv, ...flags(settings)],
     cwd: folders.workspace,
-    env: agentEnvironment({ ...settings, bridgeSuffix, reach, mark: settings.notes.mark }),
+    env: agentEnvironment({ ...settings, reach, temp, bridgeSuffix: suffix, mark: settings.notes.mark }),
   };
 }
 

@@ -194,6 +194,19 @@ describe("the number of processes", () => {
     expect(replyOf(await fx.turn("hello"))).toBe("ok");
   });
 
+  test("that die again and again soon after their start is told as a trouble, until one has answered", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 1, max: 1 } });
+    for (let deaths = 1; deaths <= 3; deaths++) {
+      await until(() => spawnedPids(fx).length === deaths && fx.pool.stats().idle === 1);
+      process.kill(spawnedPids(fx).at(-1) ?? 0, "SIGKILL");
+    }
+    await until(() => fx.pool.stats().idle === 1 && spawnedPids(fx).length === 4);
+    expect(fx.pool.stats().trouble).toContain("end by themselves soon after their start");
+    expect(fx.happened.filter(({ event }) => event === "status")).toHaveLength(1);
+    expect(replyOf(await fx.turn("hello"))).toBe("ok");
+    expect(fx.pool.stats().trouble).toBeNull();
+  });
+
   test("at a start never rises above what may start at once, however many wait", async () => {
     await using fx = await scripted({ kind: "none" }, { pool: { min: 2, max: 4 }, startsAtOnce: 1 });
     let most = 0;

@@ -1,14 +1,15 @@
 /** A model that needs no key and no network: a scripted provider inside pi, streaming word by word. What it says is in demo-script.ts. */
-import {
-  type AssistantMessage,
-  type AssistantMessageEventStream,
-  type Message,
-  type SimpleStreamOptions,
-  type ToolCall,
-  type TranscriptContext,
-  createAssistantMessageEventStream,
-  getCurrentTools,
+import type {
+  AssistantMessage,
+  AssistantMessageEventStream,
+  Message,
+  SimpleStreamOptions,
+  ToolCall,
+  TranscriptContext,
 } from "@earendil-works/pi-ai";
+// By their own paths, which the build takes in: all of pi-ai a second time would make every start of an agent a quarter dearer.
+import { createAssistantMessageEventStream } from "@earendil-works/pi-ai/utils/event-stream";
+import { getCurrentTools } from "@earendil-works/pi-ai/utils/transcript";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { writeFile } from "node:fs/promises";
 import { demoChart } from "./demo-chart.ts";

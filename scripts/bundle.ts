@@ -47,7 +47,6 @@ async function buildInto(root: string, folder: string): Promise<void> {
     entrypoints: [join(root, "bridge/index.ts")],
     naming: "bridge.js",
     sourcemap: "none",
-    external: ["@earendil-works/*", "typebox"],
   });
   for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
   await bundlePage(join(root, "console"), folder);

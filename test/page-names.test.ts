@@ -7,11 +7,13 @@ import { accessibilityProblems } from "./page-axe.ts";
 
 setDefaultTimeout(40_000);
 
+const DEMO = { agent: { pool: { min: 1, max: 1 } } };
+
 let browser: Browser;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess()]);
+  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config: DEMO })]);
 });
 afterAll(async () => {
   await browser.close();

@@ -1,6 +1,6 @@
 /** What one person's session leaves for another: nothing but the working folder. Real pi; the provider's requests are the proof. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaseRequest } from "../contracts/agent.ts";
@@ -81,6 +81,32 @@ describe("by default", () => {
     LIMIT_MS,
   );
 });
+
+test(
+  "a temporary file of one person is gone with their process, and the next person's process has a place of its own",
+  async () => {
+    const place = '"${TMPDIR:-/tmp}"';
+    const keep = `echo ${CANARY} > "$(mktemp ${place}/kept-XXXXXX)"; echo ${place}; cat ${place}/kept-*`;
+    await using fake = await startFakeProvider(({ messages }) => {
+      if (messages.at(-1)?.role === "tool") return says("ok");
+      const isAnn = JSON.stringify(messages.at(-1)).includes("keep this");
+      return {
+        kind: "tools",
+        calls: [{ name: "bash", input: { command: isAnn ? keep : `cat ${place}/kept-*` } }],
+      };
+    });
+    await using fx = await agentFixture({ tools: "full", pool: { max: 1 } }, providers(fake));
+    const said = () => fx.gate.admitted.map(({ end }) => end?.output ?? "");
+    await say(fx, ann, "keep this");
+    const [folder = "", kept] = (said()[0] ?? "").split("\n");
+    expect([kept, existsSync(folder)]).toEqual([CANARY, true]);
+    await say(fx, bob, "what is there?");
+    expect(said()[1]).toContain("No such file");
+    expect(said()[1]).not.toContain(CANARY);
+    await until(() => !existsSync(folder));
+  },
+  LIMIT_MS,
+);
 
 describe("with reuse by profile, and within the limits of size and age", () => {
   const agents = createAgentStage({ pool: { max: 2, reuse: "profile", maxRssMb: 400 } });

@@ -4,6 +4,7 @@ import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
+import { LOCK_HELD_MS } from "./process/dead-locks.ts";
 import { childNotes } from "./process/orphans.ts";
 import {
   type AgentProfile,
@@ -45,6 +46,8 @@ export interface PoolOptions {
   readonly bunEnv?: Readonly<Record<string, string>>;
   /** How long a new process may take to answer its first question. Default 20 s: a loaded machine is slow. */
   readonly handshakeMs?: number;
+  /** How long a lock that a starting process waits for is watched before it counts as a dead one's. Default 3 s. */
+  readonly lockHeldMs?: number;
   /** Processes that may be starting at the same time. Default: one per core, since a start is work for one. */
   readonly startsAtOnce?: number;
 }
@@ -156,6 +159,7 @@ export async function startSettings(options: SettingsOptions): Promise<StartSett
     bun: [...(options.bun ?? [process.execPath, "--no-env-file"]), `--config=${folders.bunConfig}`],
     bunEnv: options.bunEnv ?? {},
     handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
+    lockHeldMs: options.lockHeldMs ?? LOCK_HELD_MS,
   };
 }
 

@@ -204,6 +204,7 @@ test(
       "PI_GATEWAY_DEMO",
       "PI_GATEWAY_OWNER",
       "PI_OFFLINE",
+      "TMPDIR",
     ]);
   },
   LIMIT_MS,

@@ -8,12 +8,17 @@ const LONGEST_PAUSE_MS = 10_000;
 const SHORTEST_WAIT_MS = 25;
 /** A process that dies at rest sooner than this counts like one that did not start. */
 const QUICK_DEATH_MS = 10_000;
+/** So many of those, one after the other, are a trouble to be told, for as long as the next one would follow within this time. */
+const LOOP_DEATHS = 3;
+const LOOP_MEMORY_MS = 60_000;
+const LOOP =
+  "The assistant's processes end by themselves soon after their start. Their last words are in the gateway's log.";
 
 export interface StartRecord {
   mayStart(): boolean;
   /** Calls back once when starts are allowed again; at most one call is outstanding. */
   whenAllowed(act: () => void, signal: AbortSignal): void;
-  /** True when that ended a trouble. */
+  /** True when there was a trouble, so that people look again. */
   succeeded(): boolean;
   /** Returns the trouble in plain words. */
   failed(error: unknown): string;
@@ -29,6 +34,7 @@ export function createStartRecord(clock: Clock): StartRecord {
   let failures = 0;
   let quickDeaths = 0;
   let notBefore = 0;
+  let diedAt = 0;
   let last: GatewayError | null = null;
   let waiting = false;
 
@@ -36,6 +42,8 @@ export function createStartRecord(clock: Clock): StartRecord {
     const times = failures + quickDeaths;
     notBefore = clock.elapsed() + Math.min(FIRST_PAUSE_MS * 2 ** (times - 1), LONGEST_PAUSE_MS);
   };
+
+  const isLoop = (): boolean => quickDeaths >= LOOP_DEATHS && clock.elapsed() - diedAt < LOOP_MEMORY_MS;
 
   return {
     mayStart: () => clock.elapsed() >= notBefore,
@@ -52,7 +60,7 @@ export function createStartRecord(clock: Clock): StartRecord {
       );
     },
     succeeded() {
-      const hadTrouble = last !== null;
+      const hadTrouble = last !== null || isLoop();
       failures = 0;
       last = null;
       return hadTrouble;
@@ -66,12 +74,13 @@ export function createStartRecord(clock: Clock): StartRecord {
     diedResting(afterMs) {
       if (afterMs > QUICK_DEATH_MS) return;
       quickDeaths++;
+      diedAt = clock.elapsed();
       pause();
     },
     worked() {
       quickDeaths = 0;
     },
-    trouble: () => (last ? sentence(last) : null),
+    trouble: () => (last ? sentence(last) : isLoop() ? LOOP : null),
     hopeless: () => (last && (failures >= HOPELESS_AFTER || neverHelps(last)) ? copy(last) : null),
   };
 }

@@ -8,6 +8,7 @@ import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { silentLog } from "../kit/log.ts";
 import { agentFixture, caller, collect, poolOptions, replyOf } from "../testing/agent-fixture.ts";
+import { until } from "../testing/agent-stage.ts";
 import { type Misbehaviour, writeScriptedAgent } from "../testing/scripted-agent.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { killOrphans } from "./process/orphans.ts";
@@ -193,6 +194,19 @@ describe("the number of processes", () => {
     expect(replyOf(await fx.turn("hello"))).toBe("ok");
   });
 
+  test("that die again and again soon after their start is told as a trouble, until one has answered", async () => {
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 1, max: 1 } });
+    for (let deaths = 1; deaths <= 3; deaths++) {
+      await until(() => spawnedPids(fx).length === deaths && fx.pool.stats().idle === 1);
+      process.kill(spawnedPids(fx).at(-1) ?? 0, "SIGKILL");
+    }
+    await until(() => fx.pool.stats().idle === 1 && spawnedPids(fx).length === 4);
+    expect(fx.pool.stats().trouble).toContain("end by themselves soon after their start");
+    expect(fx.happened.filter(({ event }) => event === "status")).toHaveLength(1);
+    expect(replyOf(await fx.turn("hello"))).toBe("ok");
+    expect(fx.pool.stats().trouble).toBeNull();
+  });
+
   test("at a start never rises above what may start at once, however many wait", async () => {
     await using fx = await scripted({ kind: "none" }, { pool: { min: 2, max: 4 }, startsAtOnce: 1 });
     let most = 0;
@@ -276,6 +290,16 @@ test("an agent that is killed in its start leaves nothing locked for the next on
   expect(existsSync(lock)).toBe(false);
 }, 40_000);
 
+test("nor while another one runs: what nobody gives back is a dead one's", async () => {
+  await using fx = await agentFixture({ pool: { min: 0, max: 2 }, lockHeldMs: 300 });
+  await using _running = await fx.lease();
+  const lock = join(fx.home, "agent", "auth.json.lock");
+  await mkdir(lock);
+  expect(replyOf(await fx.turn("echo: hello", { sessionFile: "session-b.jsonl" }))).toContain("hello");
+  expect(fx.log.lines.filter(({ words }) => words === "locks of killed agents dropped")).toHaveLength(1);
+  expect(existsSync(lock)).toBe(false);
+}, 40_000);
+
 describe("after a crash of the gateway", () => {
   test("what it left running is ended before anything else, and strangers are left alone", async () => {
     await using home = await tempHome();
@@ -332,11 +356,6 @@ async function retryUntilLeased(fx: Awaited<ReturnType<typeof agentFixture>>) {
 
 function spawnedPids(fx: Awaited<ReturnType<typeof agentFixture>>): readonly number[] {
   return fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [pidOf(data)] : []));
-}
-
-/** Looks again whenever the event loop has turned; the test's own time limit ends a wait in vain. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function sleeper() {

@@ -9,6 +9,7 @@ import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, TurnedAwayCall } fro
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
+import { bridgePath } from "./bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import { recordingLog } from "./recording-log.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
@@ -21,7 +22,7 @@ const HANDSHAKE_MS = 15_000;
 
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
-interface FixtureOptions extends Pick<PoolOptions, "handshakeMs" | "startsAtOnce"> {
+interface FixtureOptions extends Pick<PoolOptions, "handshakeMs" | "startsAtOnce" | "lockHeldMs"> {
   readonly roles?: Config["roles"]["profiles"];
 }
 
@@ -100,13 +101,14 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { handshakeMs = HANDSHAKE_MS, startsAtOnce, roles = {}, ...agent } = config;
+  const { handshakeMs = HANDSHAKE_MS, startsAtOnce, lockHeldMs, roles = {}, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const options = {
     ...settings,
     profiles: agentProfiles({ agent: settings.config, agents: [], roles: { profiles: roles } }),
     handshakeMs,
     ...(startsAtOnce === undefined ? {} : { startsAtOnce }),
+    ...(lockHeldMs === undefined ? {} : { lockHeldMs }),
   };
   const gate = fakeGate();
   const log = recordingLog();
@@ -161,7 +163,7 @@ export function poolOptions(home: string, config: AgentConfig, models: Config["m
     config: { timeoutMs: 60_000, ...NOTHING_ADDED, ...config, pool },
     models,
     environment: readEnvironment({ PATH: process.env.PATH, BUN_RUNTIME_TRANSPILER_CACHE_PATH: TRANSPILER_CACHE }),
-    bridgePath: join(ROOT, "bridge", "index.ts"),
+    bridgePath: bridgePath(),
   };
 }
 

@@ -8,6 +8,7 @@ import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive, withVar
 import { dropDeadLocks } from "./dead-locks.ts";
 import { isFields, text } from "../talk/protocol.ts";
 import { killAll } from "./stop.ts";
+import { makeTempFolder, sweepTempFolders, type TempFolder, type TempFolderOptions } from "./temp-folder.ts";
 
 const MAX_NOTE_CHARS = 4_096;
 const OWNER_VARIABLE = "PI_GATEWAY_OWNER";
@@ -19,6 +20,8 @@ export interface ChildNotes {
   remove(pid: number): void;
   /** Before a start: while no agent of ours runs, nobody holds a lock, and one that was killed in the middle of its own start may have left one. */
   freeLocks(): number;
+  /** A folder for the passing files of one child. */
+  tempFolder(options: TempFolderOptions): TempFolder;
 }
 
 interface Note extends ProcessIdentity {
@@ -29,7 +32,7 @@ interface Note extends ProcessIdentity {
 
 export function childNotes(home: string): ChildNotes {
   const folder = notesFolder(home);
-  const owner = identify(process.pid) ?? { pid: process.pid, startTime: "" };
+  const owner = thisGateway();
   return {
     mark: { [OWNER_VARIABLE]: markOf(owner) },
     write(child) {
@@ -43,6 +46,7 @@ export function childNotes(home: string): ChildNotes {
     remove: (pid) => rmSync(join(folder, `${pid}.json`), { force: true }),
     // where processes cannot be told apart there are no notes, and nobody knows who runs
     freeLocks: () => (owner.startTime !== "" && filesIn(folder).length === 0 ? dropDeadLocks(home) : 0),
+    tempFolder: (options) => makeTempFolder(home, owner, options),
   };
 }
 
@@ -64,9 +68,14 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
   const each = [...new Map(left.map((one) => [one.pid, one])).values()];
   if (each.length > 0) deps.log.warn("ending agent processes of an earlier life", { pids: each.map(({ pid }) => pid) });
   await killAll(deps.clock, each);
+  sweepTempFolders(deps.log, home, thisGateway());
   const locks = filesIn(folder).length === 0 ? dropDeadLocks(home) : 0;
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   return each.length;
+}
+
+function thisGateway(): ProcessIdentity {
+  return identify(process.pid) ?? { pid: process.pid, startTime: "" };
 }
 
 /** Names one life of a gateway on this machine. */

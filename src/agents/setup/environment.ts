@@ -13,6 +13,8 @@ interface AgentEnvironment {
   /** By which the next life of the gateway knows what this one left running. */
   readonly mark: Readonly<Record<string, string>>;
   readonly reach: Reach | null;
+  /** Where passing files go. */
+  readonly temp: string;
 }
 
 /** Where the gateway is, and by which token scripts of this process prove for whom they act. */
@@ -30,6 +32,7 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     ...environment.locale,
     PATH: environment.path || FALLBACK_PATH,
     HOME: folders.home,
+    TMPDIR: options.temp,
     BUN_RUNTIME_TRANSPILER_CACHE_PATH: folders.transpilerCache,
     PI_CODING_AGENT_DIR: folders.agentDir,
     PI_OFFLINE: "1",

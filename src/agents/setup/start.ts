@@ -14,6 +14,7 @@ import { agentEnvironment, type Reach, secretValues } from "./environment.ts";
 import { findPi } from "./find-pi.ts";
 import { checkResources, resourceFlags, type Resources, skillFolders } from "./resources.ts";
 import type { ModelChoice } from "./model-choice.ts";
+import { watchLocks } from "../process/dead-locks.ts";
 import type { ChildNotes } from "../process/orphans.ts";
 import { type AgentProcess, startProcess } from "../process/process.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
@@ -23,6 +24,7 @@ import { ownToolFlags } from "../tools/own-tools.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
+const TEMP_NAME_CHARS = 8;
 
 export interface StartDeps {
   readonly clock: Clock;
@@ -53,6 +55,8 @@ export interface StartSettings {
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly handshakeMs: number;
+  /** How long a lock that pi waits for is watched before it counts as a dead one's. */
+  readonly lockHeldMs: number;
 }
 
 /** A process that is ready to serve. */
@@ -76,11 +80,13 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const secrets = [...secretValues(settings.choice), ...(token ? [token.secret.reveal()] : [])];
   const locks = settings.notes.freeLocks();
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
-  const process = startProcess(deps, { ...spawnOptions(settings, suffix, reach), secrets });
+  using _locks = settings.folders.ownAgentDir ? watched(deps, settings) : null;
+  const { process, temp } = spawned(deps, settings, { suffix, reach, secrets });
   if (process.identity) settings.notes.write(process.identity);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
     settings.notes.remove(process.pid);
+    temp.remove(deps.log);
     token?.[Symbol.dispose]();
     deps.events.emit("agent.exited", { pid: process.pid, code, expected: because === "stopped" });
   });
@@ -107,7 +113,29 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   }
 }
 
-function spawnOptions(settings: StartSettings, bridgeSuffix: string, reach: Reach | null) {
+function watched(deps: StartDeps, { folders, lockHeldMs }: StartSettings): Disposable {
+  return watchLocks(deps, { folder: folders.agentDir, heldMs: lockHeldMs });
+}
+
+interface OwnParts {
+  readonly suffix: string;
+  readonly reach: Reach | null;
+  readonly secrets: readonly string[];
+}
+
+function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
+  const id = own.suffix.slice(0, TEMP_NAME_CHARS);
+  const temp = settings.notes.tempFolder({ id, cache: settings.folders.transpilerCache });
+  try {
+    const process = startProcess(deps, { ...spawnOptions(settings, own, temp.path), secrets: own.secrets });
+    return { process, temp };
+  } catch (error) {
+    temp.remove(deps.log);
+    throw error;
+  }
+}
+
+function spawnOptions(settings: StartSettings, { suffix, reach }: OwnParts, temp: string) {
   const { config, environment, folders } = settings;
   if (config.bridge === "off" && settings.choice.kind === "demo") {
     const say =
@@ -132,7 +160,7 @@ function spawnOptions(settings: StartSettings, bridgeSuffix: string, reach: Reac
   return {
     argv: [...found.argv, ...flags(settings)],
     cwd: folders.workspace,
-    env: agentEnvironment({ ...settings, bridgeSuffix, reach, mark: settings.notes.mark }),
+    env: agentEnvironment({ ...settings, reach, temp, bridgeSuffix: suffix, mark: settings.notes.mark }),
   };
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { SessionKey, TurnId, Principal } from "../../contracts/ids.ts";
 import type { Approvals, PendingApproval } from "../../contracts/tools/approval.ts";
 import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { agentTokens, expectOperatorOnly } from "../../testing/http/not-the-operator.ts";
 import { openWs } from "../../testing/http/ws-client.ts";
-import { OWNER } from "../../testing/tools/tool-world.ts";
 
 const OPEN: PendingApproval = {
   ...{ id: "ask_1", tool: "bash", callId: "c1", because: "it may do anything", input: { command: "ls" } },
@@ -22,7 +22,6 @@ function world() {
       return "done";
     },
   };
-  const agentTokens = { resolve: () => OWNER, known: (token: string) => token === "the-agent" };
   return Object.assign(startHttpWorld({}, { approvals, agentTokens }), { decided });
 }
 
@@ -56,16 +55,7 @@ describe("POST /api/approvals/:id", () => {
 
   test("is not for strangers, and not for the agent that asks", async () => {
     await using at = world();
-    const answer = { method: "POST", body: JSON.stringify({ decision: "once" }) };
-    for (const [authorization, status] of [
-      ["", 401],
-      ["Bearer wrong", 401],
-      ["Bearer the-agent", 403],
-    ] as const) {
-      const headers = { authorization, "content-type": "application/json" };
-      expect((await at.call("/api/approvals", { headers })).status).toBe(status);
-      expect((await at.call("/api/approvals/ask_1", { ...answer, headers })).status).toBe(status);
-    }
+    await expectOperatorOnly(at, { list: "/api/approvals", one: "/api/approvals/ask_1", body: { decision: "once" } });
     expect(at.decided).toEqual([]);
   });
 });

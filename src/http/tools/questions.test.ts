@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { OpenQuestion, Questions } from "../../contracts/channels/question.ts";
 import type { Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { agentTokens, expectOperatorOnly } from "../../testing/http/not-the-operator.ts";
 import { openWs } from "../../testing/http/ws-client.ts";
-import { OWNER } from "../../testing/tools/tool-world.ts";
 
 const OPEN: OpenQuestion = {
   ...{ id: "q1", question: { kind: "select", title: "Which one?", options: ["tea"] } },
@@ -26,7 +26,6 @@ function world() {
       return { kind: "taken", say: "tea" };
     },
   };
-  const agentTokens = { resolve: () => OWNER, known: (token: string) => token === "the-agent" };
   return Object.assign(startHttpWorld({}, { questions, agentTokens }), { given });
 }
 
@@ -65,16 +64,7 @@ describe("POST /api/questions/:id", () => {
 
   test("is not for strangers, and not for the agent that asks", async () => {
     await using at = world();
-    const answer = { method: "POST", body: JSON.stringify({ answer: "tea" }) };
-    for (const [authorization, status] of [
-      ["", 401],
-      ["Bearer wrong", 401],
-      ["Bearer the-agent", 403],
-    ] as const) {
-      const headers = { authorization, "content-type": "application/json" };
-      expect((await at.call("/api/questions", { headers })).status).toBe(status);
-      expect((await at.call("/api/questions/q1", { ...answer, headers })).status).toBe(status);
-    }
+    await expectOperatorOnly(at, { list: "/api/questions", one: "/api/questions/q1", body: { answer: "tea" } });
     expect(at.given).toEqual([]);
   });
 });

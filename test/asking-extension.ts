@@ -20,6 +20,11 @@ export default function (pi) {
     ui.notify("Saved.", "info");
     return "told";
   });
+  pi.on("before_agent_start", async ({ prompt }, { ui }) => {
+    if (!prompt.includes("first_ask")) return;
+    const answer = await ui.select("Go on?", ["yes", "no"]);
+    return { message: { customType: "answer", content: "went on: " + answer, display: false } };
+  });
 }
 `;
 

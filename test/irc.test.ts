@@ -39,7 +39,10 @@ const config = () => ({
   plugins: {
     enabled: ["irc-channel"],
     config: {
-      "irc-channel": { server: "127.0.0.1", port: server.port, tls: false, burst: 50, groups: { [DEN]: {} } },
+      "irc-channel": {
+        ...{ server: "127.0.0.1", port: server.port, tls: false, burst: 50, groups: { [DEN]: {} } },
+        requireAccount: false, // ngircd knows none
+      },
     },
   },
 });

@@ -1,4 +1,4 @@
-/** The owner's word on the page, and answers to what an extension asks: a real browser, a real gateway, real pi; only the model is scripted. */
+/** The owner's word on the page, who is let in, and answers to what an extension asks: a real browser, a real gateway, real pi; only the model is scripted. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -7,10 +7,13 @@ import type { Browser } from "playwright-core";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
+import { said, STRANGER } from "../src/testing/telegram/people.ts";
+import { textsIn } from "../src/testing/telegram/telegram-world.ts";
 import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
 import { accessibilityProblems } from "./page-axe.ts";
 import { openBrowser, type Visit, visit } from "./page-stage.ts";
-import { asked, endpoint, textOf } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, textOf } from "./whole-fixture.ts";
 
 setDefaultTimeout(60_000);
 
@@ -18,7 +21,9 @@ let browser: Browser;
 let provider: FakeProvider;
 let gateway: GatewayProcess;
 let extension: TempHome;
+let telegram: FakeBotApi;
 
+const BOT_TOKEN = "76:telegram-token-of-a-test";
 const HIDDEN = "\u202e";
 
 beforeAll(async () => {
@@ -37,17 +42,20 @@ beforeAll(async () => {
     return says("An ordinary answer.");
   });
   const base = endpoint(provider);
+  telegram = await startFakeBotApi();
   extension = await tempHome();
   await writeFile(join(extension.path, "asking.ts"), ASKING_EXTENSION);
   const tools = ["bash", "save_note", ...ASKING_TOOLS];
   const extensions = [join(extension.path, "asking.ts")];
   const agent = { ...base.agent, tools, extensions, pool: { min: 0, max: 1 } };
-  const config = { ...base, agent, tools: { approvals: { ask: ["save_note"], never: ASKING_TOOLS } } };
+  const channels = { telegram: { botToken: BOT_TOKEN, apiRoot: telegram.apiRoot } };
+  const config = { ...base, agent, channels, tools: { approvals: { ask: ["save_note"], never: ASKING_TOOLS } } };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ config })]);
 });
 afterAll(async () => {
   await browser?.close();
   await gateway?.[Symbol.asyncDispose]();
+  await telegram?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
   await extension?.[Symbol.asyncDispose]();
 });
@@ -243,5 +251,40 @@ describe("the view of tools", () => {
     await first.getByRole("button").click();
     expect(await accessibilityProblems(on.page)).toEqual([]);
     expect(on.problems).toEqual([]);
+  });
+});
+
+describe("somebody who writes from a channel", () => {
+  const tell = (text: string) => {
+    const room = telegram.bot(BOT_TOKEN);
+    telegram.push(BOT_TOKEN, said({ by: STRANGER, text, messageId: room.nextMessageId() }));
+  };
+  const told = () => textsIn(telegram.bot(BOT_TOKEN), STRANGER.id);
+
+  test("waits in the list of people, is answered once they are let in there, and is a stranger when they are removed", async () => {
+    await using on = await visit(browser, gateway);
+    const { page } = on;
+    expect(await page.getByTestId("people").count()).toBe(0); // nobody has written yet
+    tell("let me in");
+    await page.getByTestId("people").click();
+    const person = page.getByTestId("person");
+    expect(await person.innerText()).toContain(`telegram:user:${STRANGER.id}`);
+    expect(await person.getAttribute("data-state")).toBe("pending");
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await person.getByRole("button", { name: "Let in" }).click();
+    await page.locator("[data-testid=person][data-state=approved]").waitFor();
+    tell("am I in?");
+    await eventually(told, (seen) => seen.includes("An ordinary answer."));
+
+    await person.getByRole("button", { name: "Remove" }).click();
+    await person.waitFor({ state: "detached" });
+    const before = told().length;
+    tell("and now?");
+    await eventually(
+      () => telegram.waiting(BOT_TOKEN),
+      (ids) => ids.length === 0,
+    );
+    expect([told().length, on.problems]).toEqual([before, []]);
   });
 });

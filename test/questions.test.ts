@@ -27,12 +27,15 @@ let api: FakeBotApi;
 let room: BotRoom;
 let discord: FakeDiscord;
 let gateway: GatewayProcess;
+let config: Record<string, unknown>;
 
 /** `ask_…` makes the model call the extension's tool of that name; then it says what the tool gave it. */
 function startModel(): Promise<FakeProvider> {
   return startFakeProvider((request) => {
     const last = request.messages.at(-1);
     if (last?.role === "tool") return says(`got ${textOf(last.content)}`);
+    const [wentOn] = /went on: \w+/.exec(asked(request)) ?? [];
+    if (wentOn !== undefined) return says(wentOn);
     const [, name] = /^(ask_\w+)/.exec(asked(request)) ?? [];
     return name === undefined ? says("hello") : { kind: "tools", calls: [{ name, input: {} }] };
   });
@@ -47,7 +50,7 @@ beforeAll(async () => {
   room = api.bot(TOKEN);
   discord = await startFakeDiscord({ now: () => systemClock.now(), heartbeatMs: HEARTBEAT_MS });
   const base = endpoint(provider);
-  const config = {
+  config = {
     ...base,
     agent: { ...base.agent, extensions: [extension], tools: ASKING_TOOLS, pool: { min: 1, max: 4 } },
     tools: { approvals: { never: ASKING_TOOLS }, origins: { cron: { allow: ASKING_TOOLS } } },
@@ -79,24 +82,24 @@ const openIn = (place: string) =>
     (items) => items.length === 1,
   );
 
-describe("on Telegram", () => {
-  const inChat = () => room.messages.filter(({ chat, deleted }) => chat === String(FRIEND.id) && !deleted);
-  const texts = () => inChat().map(({ text }) => text);
-  const shown = (text: string) =>
-    eventually(
-      () => inChat().findLast((one) => one.text === text),
-      (one) => one !== undefined,
-    );
-  const tell = (text: string, more = {}) =>
-    api.push(TOKEN, said({ by: FRIEND, text, messageId: room.nextMessageId(), more }));
-  const press = (by: typeof FRIEND, messageId: number, data: string, callbackId: string) =>
-    api.push(TOKEN, pressed({ by, messageId }, data, callbackId));
-  const letGo = (update: number) =>
-    eventually(
-      () => api.waiting(TOKEN),
-      (ids) => !ids.includes(update),
-    );
+const inChat = () => room.messages.filter(({ chat, deleted }) => chat === String(FRIEND.id) && !deleted);
+const texts = () => inChat().map(({ text }) => text);
+const shown = (text: string) =>
+  eventually(
+    () => inChat().findLast((one) => one.text === text),
+    (one) => one !== undefined,
+  );
+const tell = (text: string, more = {}) =>
+  api.push(TOKEN, said({ by: FRIEND, text, messageId: room.nextMessageId(), more }));
+const press = (by: typeof FRIEND, messageId: number, data: string, callbackId: string) =>
+  api.push(TOKEN, pressed({ by, messageId }, data, callbackId));
+const letGo = (update: number) =>
+  eventually(
+    () => api.waiting(TOKEN),
+    (ids) => !ids.includes(update),
+  );
 
+describe("on Telegram", () => {
   test("a choice is made by a button, once, and not by a stranger", async () => {
     tell("ask_choice");
     const question = await shown("Which one?");
@@ -156,40 +159,40 @@ describe("on Telegram", () => {
   });
 });
 
-describe("on Discord", () => {
-  const ours = () => discord.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
-  const shown = (content: string) =>
-    eventually(
-      () => ours().findLast((one) => one.content.startsWith(content)),
-      (one) => one !== undefined,
-    );
+const ours = () => discord.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
+const shownOnDiscord = (content: string) =>
+  eventually(
+    () => ours().findLast((one) => one.content.startsWith(content)),
+    (one) => one !== undefined,
+  );
+/** The first button under a message is pressed. */
+const pressOnDiscord = (by: "friend" | "stranger", under: string, custom: string): void => {
+  const { event, payload } = pressedOnDiscord(discord, { channel: PLACES.dm, by, custom, under });
+  discord.gateway.dispatch(event, payload);
+};
+const firstButton = (components: unknown): string => JSON.stringify(components).match(/ask:0:[\w-]+/)?.[0] ?? "";
 
+describe("on Discord", () => {
   test("a yes is given by a component, and not by a stranger", async () => {
     discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "ask_yes" });
-    const question = await shown("Sure?\nIt is final.");
-    const [yes] = JSON.stringify(question?.components).match(/ask:0:[\w-]+/) ?? [];
-    const press = (by: "friend" | "stranger") => {
-      const { event, payload } = pressedOnDiscord(discord, {
-        ...{ channel: PLACES.dm, by, custom: yes ?? "", under: question?.id ?? "" },
-      });
-      discord.gateway.dispatch(event, payload);
-    };
-    press("stranger");
+    const question = await shownOnDiscord("Sure?\nIt is final.");
+    const yes = firstButton(question?.components);
+    pressOnDiscord("stranger", question?.id ?? "", yes);
     discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "a message in between" });
     await openIn("discord");
-    press("friend");
-    await shown("got true");
-    await shown("Sure?\nIt is final.\n\nAnswered: Yes");
-    await shown("hello"); // the message in between was one, and has its own turn
+    pressOnDiscord("friend", question?.id ?? "", yes);
+    await shownOnDiscord("got true");
+    await shownOnDiscord("Sure?\nIt is final.\n\nAnswered: Yes");
+    await shownOnDiscord("hello"); // the message in between was one, and has its own turn
     expect(question?.components).toEqual([]);
   });
 
   test("words are a reply or, in a direct chat, the next message", async () => {
     discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "ask_words" });
-    await shown("Your name?");
+    await shownOnDiscord("Your name?");
     await openIn("discord");
     discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "Ben" });
-    await shown('got "Ben"');
+    await shownOnDiscord('got "Ben"');
   });
 });
 
@@ -234,5 +237,48 @@ describe("for programs", () => {
       "- asked `Which one?`: Nobody is there to be asked: this turn was begun by a scheduled job.",
     );
     expect(await open()).toEqual([]);
+  });
+});
+
+describe("a gateway that is killed while it asks", () => {
+  const noted = (callbackId: string) =>
+    eventually(
+      () => room.answers.find(({ id }) => id === callbackId)?.text,
+      (text) => text !== undefined,
+    );
+
+  test("leaves buttons that say that it is over; a tool is not run twice, and what asks before the answer asks again", async () => {
+    tell("ask_choice");
+    const choice = await shown("Which one?");
+    const [, coffee] = choice?.buttons ?? [];
+    discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "first_ask me" });
+    const before = await shownOnDiscord("Go on?");
+    const goOn = firstButton(before?.components);
+    await gateway.kill();
+    gateway = await startGatewayProcess({ config, home: gateway.home });
+
+    await eventually(
+      texts,
+      (seen) => seen.at(-1)?.startsWith("The assistant was interrupted after it had used a tool") === true,
+    );
+    const again = await eventually(
+      () => ours().findLast(({ id, content }) => id !== before?.id && content.startsWith("Go on?")),
+      (one) => one !== undefined,
+    );
+    await openIn("discord");
+    press(FRIEND, choice?.id ?? 0, coffee?.data ?? "", "after-the-kill");
+    expect(await noted("after-the-kill")).toBe("This question is over.");
+    await eventually(
+      () => choice?.buttons.length,
+      (count) => count === 0,
+    );
+    pressOnDiscord("friend", before?.id ?? "", goOn);
+    await eventually(
+      () => ours().find(({ id }) => id === before?.id),
+      (one) => one?.content === "This question is over." && firstButton(one.components) === "",
+    );
+    expect((await open()).map(({ question }) => question.title)).toEqual(["Go on?"]); // the old presses have answered nothing
+    pressOnDiscord("friend", again?.id ?? "", firstButton(again?.components));
+    await shownOnDiscord("went on: yes");
   });
 });

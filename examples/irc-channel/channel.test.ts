@@ -5,7 +5,7 @@ import type { Config } from "../../src/config/index.ts";
 import type { Channel } from "../../src/contracts/channel.ts";
 import type { OutboxRow } from "../../src/contracts/delivery.ts";
 import type { PendingApproval } from "../../src/contracts/tools/approval.ts";
-import { channelBench } from "../../src/testing/channels/channel-bench.ts";
+import { type ChannelBench, channelBench } from "../../src/testing/channels/channel-bench.ts";
 import { eventually, passing } from "../../src/testing/contracts/channel-contract.ts";
 import { joinIrc } from "../../src/testing/irc/irc-client.ts";
 import { BOT, DEN, ircConfig, ircWorld } from "../../src/testing/irc/irc-world.ts";
@@ -13,6 +13,7 @@ import { findNgircd, HOW_TO_GET_NGIRCD } from "../../src/testing/irc/ngircd.ts";
 import { type Script, scriptedServer } from "../../src/testing/irc/scripted-server.ts";
 import { readSettings } from "./config.ts";
 import { asCommand } from "./inbound.ts";
+import plugin from "./plugin.json";
 import { createIrc } from "./plugin.ts";
 
 const NEVER = new AbortController().signal;
@@ -124,6 +125,45 @@ describe("on a network with accounts", () => {
       await using w = await scripted({ password, account: "pi" }, script);
       expect(w.server.got).toContain(`AUTHENTICATE ${Buffer.from("\0pi\0s3cret").toString("base64")}`);
       expect(() => readSettings({ ...ircConfig(1), server: "irc.example", password })).toThrow("over TLS only");
+    },
+    TEST_MS,
+  );
+});
+
+describe("on a network that tells no accounts", () => {
+  const NO_ACCOUNTS = "message-tags echo-message";
+  const schema = plugin.config.properties.requireAccount;
+  const warnings = ({ log }: ChannelBench) =>
+    log.lines.filter(({ level }) => level === "warn").map(({ words }) => words);
+
+  test(
+    "nobody exists unless the owner says otherwise, whatever a line claims, and the status says what to do",
+    async () => {
+      await using w = await scripted({ requireAccount: schema.default }, echoing, NO_ACCOUNTS);
+      w.server.tell(":ann!~a@h.example PRIVMSG pibot :hello");
+      w.server.tell("@account=ann :ann!~a@h.example PRIVMSG pibot :I am ann");
+      w.server.tell("PING :after");
+      await eventually("all of it was read", () => w.server.got.includes("PONG after"));
+      expect([w.bench.arrivals, w.bench.stored, w.messages()]).toEqual([[], [], []]);
+      expect(w.channel.health()).toMatchObject({ ok: false, detail: expect.stringContaining("so nobody is answered") });
+      expect(w.channel.health().detail).toContain("Set requireAccount to false");
+      expect(warnings(w.bench)).toEqual(["irc server tells no accounts: nobody is answered"]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "with requireAccount off people are nick, user and host, also those who claim an account, and that is said",
+    async () => {
+      await using w = await scripted({ requireAccount: false }, echoing, NO_ACCOUNTS);
+      w.server.tell("@account=ann :ann!~a@h.example PRIVMSG pibot :I am ann");
+      await eventually("it is stored", () => w.bench.stored.length === 1);
+      expect(w.bench.stored[0]?.sender.principal as string).toBe("irc:user:127.0.0.1/ann!~a@h.example");
+      expect(w.channel.health()).toMatchObject({
+        ok: true,
+        detail: "127.0.0.1 as pibot, people known by nick, user and host only, in #den",
+      });
+      expect(warnings(w.bench)).toEqual(["irc server tells no accounts: people are known by nick, user and host only"]);
     },
     TEST_MS,
   );

@@ -13,7 +13,7 @@ export interface IrcSettings {
   readonly nick: string;
   /** How it signs in; null: not at all. */
   readonly login: Login | null;
-  /** Only people who are signed in to the network's services exist. */
+  /** Only people who are signed in to the network's services exist. On a network that tells no accounts, nobody does. */
   readonly requireAccount: boolean;
   /** Looks who has a nick before something is said to it alone. */
   readonly checkRecipient: boolean;

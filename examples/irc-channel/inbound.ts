@@ -45,11 +45,11 @@ const STOPPING = "This was not taken in, because the gateway is stopping. Please
 /** Null: not for us, or not from a person. Notices and CTCP are for programs, and are never answered. */
 export function saidIn(
   line: Line,
-  nick: string,
+  { nick, tellsAccounts }: { readonly nick: string; readonly tellsAccounts: boolean },
   settings: Pick<IrcSettings, "server" | "requireAccount">,
 ): Said | null {
   const [target = "", words = ""] = line.params;
-  const person = personOf(line);
+  const person = personOf(line, tellsAccounts);
   if (line.command !== "PRIVMSG" || !person || isCtcp(words) || fold(person.nick) === fold(nick)) return null;
   if (settings.requireAccount && !person.hasAccount) return null;
   const inChannel = isChannel(target);

@@ -55,11 +55,27 @@ function openIrc(deps: PlatformDeps, settings: IrcSettings): OpenChannel {
   };
 }
 
-function healthOf({ now, because }: Link, { server, channels }: IrcSettings) {
+/** Whether the server says of every message which account it comes from. */
+const tells = ({ caps }: Pick<Connection, "caps">): boolean => caps.has("account-tag");
+
+const NOBODY =
+  "this server does not tell which account a message comes from (account-tag), so nobody is answered. " +
+  "Set requireAccount to false to know people by nick, user and host instead";
+
+/** Said once for each connection: who can be trusted depends on it. */
+function warnAbout(log: PlatformDeps["log"], { requireAccount, server }: IrcSettings, now: Connection): void {
+  if (tells(now)) return;
+  if (requireAccount) log.warn("irc server tells no accounts: nobody is answered", { server });
+  else log.warn("irc server tells no accounts: people are known by nick, user and host only", { server });
+}
+
+function healthOf({ now, because }: Link, { server, channels, requireAccount }: IrcSettings) {
   if (!now) return { ok: false, detail: because };
+  if (requireAccount && !tells(now)) return { ok: false, detail: `${server} as ${now.nick}: ${NOBODY}.` };
   const missing = channels.filter((name) => !now.joined.has(name));
   const joined = now.joined.size === 0 ? "" : `, in ${[...now.joined].join(", ")}`;
-  const detail = `${server} as ${now.nick}${joined}`;
+  const known = tells(now) ? "" : ", people known by nick, user and host only";
+  const detail = `${server} as ${now.nick}${known}${joined}`;
   if (missing.length === 0) return { ok: true, detail };
   const why = missing.map((name) => `${name} (${now.notJoined.get(name) ?? "joining"})`);
   return { ok: false, detail: `${detail}; not in ${why.join(", ")}` };
@@ -90,10 +106,12 @@ async function keepConnected(
         up(connection) {
           link.now = connection;
           log.info("irc connected", { server: settings.server, nick: connection.nick });
+          warnAbout(log, settings, connection);
           changed();
         },
         line(line) {
-          const said = saidIn(line, link.now?.nick ?? settings.nick, settings);
+          const tellsAccounts = link.now !== null && tells(link.now);
+          const said = saidIn(line, { nick: link.now?.nick ?? settings.nick, tellsAccounts }, settings);
           if (said) intake.take(said);
         },
       },

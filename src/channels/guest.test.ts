@@ -138,6 +138,7 @@ describe("a plugin's channel", () => {
     }
     expect(w.bench.stored).toHaveLength(1);
     await facts.put("pigeon", "main", "seen", "1");
+    await expect(facts.list("telegram", "main", "")).rejects.toMatchObject({ code: "plugin_invalid" });
     await expect(facts.put("telegram", "main", "offset", "1")).rejects.toMatchObject({ code: "plugin_invalid" });
   });
 

@@ -110,6 +110,7 @@ function lend(deps: PlatformDeps, id: string): Lent {
         get: async (channel, account, key) => deps.facts.get(ownFacts(channel), account, key),
         put: async (channel, account, key, value) => deps.facts.put(ownFacts(channel), account, key, value),
         forget: async (channel, account, key) => deps.facts.forget(ownFacts(channel), account, key),
+        list: async (channel, account, prefix) => deps.facts.list(ownFacts(channel), account, prefix),
       },
     },
     [Symbol.dispose]() {

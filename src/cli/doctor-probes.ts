@@ -62,9 +62,29 @@ export const systemProbes: DoctorProbes = {
   telegram: probeTelegram,
 };
 
+const NO_TOKEN: Readonly<Record<"telegram" | "discord", ChannelProbe>> = {
+  telegram: {
+    state: "broken",
+    say: "channels.telegram has settings but no botToken, so there is no bot. Send /newbot to @BotFather, and put the token it gives you there.",
+  },
+  discord: {
+    state: "broken",
+    say: "channels.discord has settings but no token, so there is no bot. Copy it from the Bot page of Discord's developer portal.",
+  },
+};
+
+/** Somebody has said something about this channel: it differs from what holds when nothing is said. */
+async function isSetUp<N extends keyof typeof NO_TOKEN>(name: N, section: Config["channels"][N]): Promise<boolean> {
+  const { checkConfigText } = await import("../config/index.ts");
+  const untouched = checkConfigText("{}", () => undefined).config?.channels[name];
+  return JSON.stringify(section) !== JSON.stringify(untouched);
+}
+
 async function probeTelegram({ clock }: CliWorld, { channels }: Config): Promise<readonly ChannelProbe[]> {
   const { telegram } = channels;
-  if (!telegram.enabled || (telegram.botToken === undefined && Object.keys(telegram.accounts).length === 0)) return [];
+  if (!telegram.enabled) return [];
+  if (telegram.botToken === undefined && Object.keys(telegram.accounts).length === 0)
+    return (await isSetUp("telegram", telegram)) ? [NO_TOKEN.telegram] : [];
   const { checkTelegram } = await import("../channels/telegram/index.ts");
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Telegram did not answer"));
   const STATES = { ok: "ok", warning: "note", problem: "broken" } as const;
@@ -77,7 +97,8 @@ async function probeTelegram({ clock }: CliWorld, { channels }: Config): Promise
 
 async function probeDiscord({ clock }: CliWorld, { channels }: Config): Promise<ChannelProbe | null> {
   const { enabled, token, apiRoot } = channels.discord;
-  if (!enabled || token === undefined) return null;
+  if (!enabled) return null;
+  if (token === undefined) return (await isSetUp("discord", channels.discord)) ? NO_TOKEN.discord : null;
   const { checkDiscord } = await import("../channels/discord/index.ts");
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Discord did not answer"));
   const guilds = Object.keys(channels.discord.guilds);

@@ -115,6 +115,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.pairings.list();
   await store.channelFacts.put("c", "a", "k", "v");
   await store.channelFacts.get("c", "a", "k");
+  await store.channelFacts.list("c", "a", "k");
   await store.channelFacts.forget("c", "a", "k");
   await store.spokenWords.put("d", "w", 1);
   await store.spokenWords.find("d");

@@ -29,11 +29,11 @@ export interface Person {
   readonly hasAccount: boolean;
 }
 
-/** Null: a server said it, or the network does not say who. */
-export function personOf({ tags, prefix }: Line): Person | null {
+/** Null: a server said it, or the network does not say who. `tellsAccounts`: the server has agreed to; otherwise no word about one counts. */
+export function personOf({ tags, prefix }: Line, tellsAccounts: boolean): Person | null {
   if (!prefix || prefix.user === "" || prefix.host === "") return null;
   const from = fromOf(prefix);
-  const account = tags.get("account");
+  const account = tellsAccounts ? tags.get("account") : undefined;
   const hasAccount = account !== undefined && account !== "" && account !== "*";
   const id = hasAccount ? encode(account) : `${encode(fold(prefix.nick))}!${from}`;
   return { id, nick: prefix.nick, from, hasAccount };

@@ -120,7 +120,7 @@ describe("words", () => {
 });
 
 describe("somebody", () => {
-  const who = (text: string) => personOf(line(text))?.id;
+  const who = (text: string) => personOf(line(text), true)?.id;
 
   test("is their account where the server names one, and nick, user and host otherwise", () => {
     expect(who("@account=Ann :ann!~a@Host.Example PRIVMSG x :y")).toBe("Ann");

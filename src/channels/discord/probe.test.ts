@@ -69,4 +69,22 @@ describe("a bot", () => {
     await having.run("doctor");
     expect(having.out()).toMatch(/ok +discord +signed in as pi/);
   });
+
+  test.each([
+    ["telegram", { groups: { "-1001": {} } }, "Send /newbot to @BotFather"],
+    ["discord", { guilds: { "500000000000000099": {} } }, "Bot page of Discord's developer portal"],
+  ] as const)("on %s without a token is told where to get one", async (name, section, words) => {
+    const { discord, telegram } = systemProbes;
+    const probes = {
+      ...{ bunVersion: "1.4.4", pi: async () => ({ ok: true, say: "found" }), freeBytes: async () => null },
+      ...{ portIsFree: () => true, discord, telegram },
+    };
+    await using world = await cliFixture({ doctorProbes: probes as typeof systemProbes });
+    await Bun.write(`${world.home}/pi-gateway.jsonc`, JSON.stringify({ channels: { [name]: section } }));
+    await world.run("doctor");
+    expect(world.out()).toMatch(new RegExp(`broken +${name} `));
+    expect(world.out()).toContain(words);
+    const other = name === "telegram" ? "discord" : "telegram";
+    expect(world.out()).not.toMatch(new RegExp(`^\\w+ +${other} `, "m"));
+  });
 });

@@ -47,7 +47,8 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     for (const question of deps.approvals.pending())
       if (question.turnId === turnId) tasks.add(questions.approval(question, to));
   };
-  const live = startLive({ ...deps, log, api, rests, facts, moved, tick }, settings.streamMode, signal);
+  const showing = { ...deps, log, api, rests, facts, moved, tick, account: settings.account };
+  const live = startLive(showing, settings.streamMode, signal);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   let me: Me | null = null;
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {

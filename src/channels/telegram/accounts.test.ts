@@ -148,6 +148,21 @@ describe("doctor", () => {
     expect([found?.state, found?.say]).toEqual([state, expect.stringContaining(words)]);
   });
 
+  test("says everything that is wrong, not only the first thing", async () => {
+    const [found] = await check({ requireMention: false, dmPolicy: "open", groups: { "-1001": {} } }, (api) =>
+      api.bot(TOKEN).standing.set("-1001", { status: "left" } as never),
+    );
+    for (const words of ["/setprivacy", '"*"', "not in the group -1001"]) expect(found?.say).toContain(words);
+  });
+
+  test("sees an account without a token beside one that has one", async () => {
+    const found = await check({ accounts: { second: {}, third: { enabled: false } } });
+    expect(found).toEqual([
+      { account: "default", state: "ok", say: "@fake_99_bot answers." },
+      { account: "second", state: "problem", say: expect.stringContaining("accounts.second.botToken") },
+    ]);
+  });
+
   test("sees a token that Telegram does not know", async () => {
     const [found] = await check({}, (api) =>
       api.misbehave("getMe", { kind: "refused", code: 401, description: "Unauthorized" }),

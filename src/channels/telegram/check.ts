@@ -11,6 +11,10 @@ export interface AccountCheck {
   readonly say: string;
 }
 
+const PRIVACY =
+  "Its privacy mode is on: in groups it sees only what mentions it. Send /setprivacy to @BotFather, or set requireMention to true.";
+const NOT_OPEN =
+  'dmPolicy is open, but only with "*" in allowFrom everybody is let in. Add that, or choose another policy.';
 /** More are not looked at. */
 const MAX_GROUPS = 20;
 
@@ -21,9 +25,18 @@ export async function checkTelegram(
   signal: AbortSignal,
 ): Promise<readonly AccountCheck[]> {
   const accounts = accountsOf(config);
-  if (config.enabled && accounts.length === 0 && Object.keys(config.accounts).length > 0)
-    return [{ account: "", state: "problem", say: "No account of channels.telegram has a botToken." }];
-  return Promise.all(accounts.map((settings) => checkAccount(deps, { settings, config }, signal)));
+  const checked = await Promise.all(accounts.map((settings) => checkAccount(deps, { settings, config }, signal)));
+  return [...checked, ...withoutToken(config, accounts)];
+}
+
+function withoutToken({ enabled, accounts }: TelegramConfig, open: readonly AccountSettings[]): AccountCheck[] {
+  const wanted = enabled ? Object.entries(accounts).filter(([, own]) => own.enabled !== false) : [];
+  return wanted
+    .filter(([account]) => !open.some((one) => one.account === account))
+    .map(([account]) => ({
+      ...{ account, state: "problem" },
+      say: `It has no bot token. Put the one that @BotFather gives you into channels.telegram.accounts.${account}.botToken.`,
+    }));
 }
 
 async function checkAccount(
@@ -34,33 +47,29 @@ async function checkAccount(
   const { account, mode, webhookUrl } = settings;
   const result = (state: AccountCheck["state"], say: string): AccountCheck => ({ account, state, say });
   if (mode === "webhook" && webhookUrl === null)
-    return result("problem", "mode is webhook, but channels.telegram.webhookUrl does not say where Telegram can call.");
+    return result(
+      "problem",
+      "mode is webhook, but channels.telegram.webhookUrl does not say where Telegram can call. Say it, or set mode to polling.",
+    );
   try {
     const api = await openBotApi(deps, settings);
     const me = await api.me(signal);
     const own = config.accounts[account];
     const readsAll = (own?.requireMention ?? config.requireMention) === false;
-    if (readsAll && !me.can_read_all_group_messages)
-      return result(
-        "warning",
-        `@${me.username} answers, but its privacy mode is on: in groups it sees only what mentions it. Send /setprivacy to @BotFather, or set requireMention to true.`,
-      );
     const open = (own?.dmPolicy ?? config.dmPolicy) === "open" && !(own?.allowFrom ?? config.allowFrom).includes("*");
-    if (open)
-      return result(
-        "warning",
-        `@${me.username} answers. dmPolicy is open, but only with "*" in allowFrom everybody is let in.`,
-      );
     const groups = Object.keys(own?.groups ?? config.groups).slice(0, MAX_GROUPS);
     const troubles = await Promise.all(groups.map((group) => groupTrouble(api, { group, bot: me.id }, signal)));
-    const wrong = troubles.filter((one) => one !== null);
-    if (wrong.length > 0) return result("warning", `@${me.username} answers. ${wrong.join(" ")}`);
-    return result("ok", `@${me.username} answers.`);
+    const wrong = [
+      readsAll && !me.can_read_all_group_messages ? PRIVACY : null,
+      open ? NOT_OPEN : null,
+      ...troubles,
+    ].filter((one) => one !== null);
+    return result(wrong.length > 0 ? "warning" : "ok", [`@${me.username} answers.`, ...wrong].join(" "));
   } catch (error) {
     const { info, message } = faultOf(error);
     if (info.kind === "unauthorized")
       return result("problem", "Telegram does not know this bot token. Copy it again from @BotFather.");
-    return result("problem", `Telegram cannot be reached (${message}).`);
+    return result("problem", `Telegram cannot be reached (${message}). Check the network, then try again.`);
   }
 }
 

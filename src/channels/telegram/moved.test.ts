@@ -95,7 +95,7 @@ test("chats that never moved keep their number, and a number is learned once", a
   const kept: string[] = [];
   const log = recordingLog();
   const facts = { get: async () => null, put: async (_key: string, value: string) => void kept.push(value) };
-  const moved = await openMovedChats({ facts: { ...facts, forget: async () => undefined }, log });
+  const moved = await openMovedChats({ facts: { ...facts, forget: async () => undefined, list: async () => [] }, log });
   expect([moved.now("-5"), moved.first("-5")]).toEqual(["-5", "-5"]);
   await moved.learn("-5", "-105");
   await moved.learn("-5", "-105");

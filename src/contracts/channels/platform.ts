@@ -111,6 +111,13 @@ export interface ChannelFacts {
   /** Durable when it resolves. */
   put(channel: string, account: string, key: string, value: string): Promise<void>;
   forget(channel: string, account: string, key: string): Promise<void>;
+  /** Those whose key begins like this, by key; no more than a thousand. */
+  list(channel: string, account: string, prefix: string): Promise<readonly ChannelFact[]>;
+}
+
+export interface ChannelFact {
+  readonly key: string;
+  readonly value: string;
 }
 
 /** Who is being answered, so that a channel can show it: told by `turn.started` and its sisters. */

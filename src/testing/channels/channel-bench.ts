@@ -173,6 +173,12 @@ function memoryFacts(): ChannelFacts {
     get: async (...parts) => known.get(name(...parts)) ?? null,
     put: async (channel, account, key, value) => void known.set(name(channel, account, key), value),
     forget: async (...parts) => void known.delete(name(...parts)),
+    list: async (channel, account, prefix) =>
+      [...known]
+        .map(([at, value]) => ({ at: JSON.parse(at) as string[], value }))
+        .filter(({ at }) => at[0] === channel && at[1] === account && at[2]?.startsWith(prefix))
+        .map(({ at, value }) => ({ key: at[2] ?? "", value }))
+        .toSorted((a, b) => a.key.localeCompare(b.key)),
   };
 }
 

@@ -127,6 +127,7 @@ function create(asked: Asked): Answer {
     const nonce = body["nonce"] === undefined ? null : String(body["nonce"]);
     if (nonce !== null && nonce.length > MAX_NONCE_CHARS) return error(400, 50035, "Invalid Form Body");
     const known = nonce !== null && body["enforce_nonce"] === true ? state.knownNonce(BOT.id, nonce) : null;
+    if (known === "deleted") return NO_MESSAGE;
     if (known) return { status: 200, json: state.asPayload(known) };
     const reference = body["message_reference"] as Body | undefined;
     const content = String(body["content"] ?? "");

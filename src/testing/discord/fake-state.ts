@@ -60,8 +60,8 @@ export interface FakeState {
   addChannel(channel: FakeChannel): void;
   removeChannel(id: string): void;
   add(message: NewMessage): FakeMessage;
-  /** What was sent with this nonce a short while ago. */
-  knownNonce(author: string, nonce: string): FakeMessage | null;
+  /** What was sent with this nonce a short while ago. Deleted since then, it is known all the same. */
+  knownNonce(author: string, nonce: string): FakeMessage | "deleted" | null;
   find(channel: string, id: string): FakeMessage | null;
   edit(channel: string, id: string, content: string): FakeMessage | null;
   remove(channel: string, id: string): boolean;
@@ -83,6 +83,7 @@ const ALL_PERMISSIONS = String((1n << 50n) - 1n);
 export function createFakeState({ now }: { now(): number }): FakeState {
   const channels = new Map<string, FakeChannel>();
   const messages = new Map<string, FakeMessage[]>();
+  const sent: FakeMessage[] = [];
   let count = 0n;
   const nextId = () => String((BigInt(now() - DISCORD_EPOCH) << TIME_SHIFT) + ++count);
   const inChannel = (channel: string) => messages.get(channel) ?? [];
@@ -114,12 +115,13 @@ export function createFakeState({ now }: { now(): number }): FakeState {
       const made = { id: nextId(), channel, author, content, nonce, more, files, components, pings, replyTo };
       const message: FakeMessage = { ...made, ...times, ...marks };
       messages.set(channel, [...inChannel(channel), message]);
+      if (nonce !== null) sent.push(message);
       return message;
     },
     knownNonce(author, nonce) {
-      const all = [...messages.values()].flat();
-      const known = all.find((one) => one.author.id === author && one.nonce === nonce);
-      return known && now() - known.at < NONCE_MS ? known : null;
+      const known = sent.findLast((one) => one.author.id === author && one.nonce === nonce);
+      if (!known || now() - known.at >= NONCE_MS) return null;
+      return find(known.channel, known.id) ?? "deleted";
     },
     edit(channel, id, content) {
       const message = find(channel, id);

@@ -46,6 +46,12 @@ export function failureOf(error: unknown): Failure {
     : { kind: "lost", detail: "no answer" };
 }
 
+/** There is no such message any more. */
+export function isGone(error: unknown): boolean {
+  const failure = failureOf(error);
+  return failure.kind === "refused" && failure.code === CODES.unknownMessage;
+}
+
 /** What the outbox is told. */
 export function toSendError(error: unknown): SendError {
   if (error instanceof SendError) return error;

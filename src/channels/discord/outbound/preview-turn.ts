@@ -26,6 +26,8 @@ export interface PreviewDeps {
 export interface LivePreview {
   readonly turnId: TurnId;
   readonly channel: string;
+  /** Ends a call that is under way. The end of the turn does not: the message that it makes must be known, or nobody could take it away. */
+  readonly calls: AbortSignal;
   text: string;
   tools: readonly string[];
   shown: string;
@@ -42,7 +44,9 @@ const GAP_MS = 1_200;
 const TYPING_MS = 8_000;
 
 const BEGUN = "begun@";
-export const keyOf = (turnId: TurnId) => `preview:${turnId}`;
+/** How the keys of all previews begin. */
+export const KEYS = "preview:";
+export const keyOf = (turnId: TurnId) => `${KEYS}${turnId}`;
 
 /** What is known of a preview after a restart. `begun`: it may be shown, and which message it is nobody knows. */
 export type KnownPreview =
@@ -90,9 +94,9 @@ async function follow(deps: PreviewDeps, preview: LivePreview, mode: StreamMode,
     const wanted = previewText(preview, mode);
     if (wanted === "" || wanted === preview.shown) continue;
     try {
-      await show(deps, preview, wanted, signal);
+      await show(deps, preview, wanted);
     } catch (error) {
-      if (signal.aborted) return;
+      if (preview.calls.aborted) return;
       const failure = failureOf(error);
       deps.log.debug("preview not shown", { kind: failure.kind });
       await noteFailure(deps, preview, failure.kind === "lost");
@@ -110,9 +114,9 @@ async function noteFailure({ facts }: PreviewDeps, preview: LivePreview, lost: b
   await facts.forget(CHANNEL, ACCOUNT, keyOf(preview.turnId)).catch(() => undefined); // a doubt too many does no harm
 }
 
-async function show(deps: PreviewDeps, preview: LivePreview, content: string, signal: AbortSignal): Promise<void> {
+async function show(deps: PreviewDeps, preview: LivePreview, content: string): Promise<void> {
   const { api, facts } = deps;
-  const { channel, turnId } = preview;
+  const { channel, turnId, calls: signal } = preview;
   if (preview.message !== null) {
     await api.channels.editMessage(channel, preview.message, { content, allowed_mentions: NO_MENTIONS }, { signal });
   } else {

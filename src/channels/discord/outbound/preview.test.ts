@@ -16,6 +16,12 @@ afterEach(() => world?.[Symbol.asyncDispose]());
 
 const ours = () => world.fake.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
 const edits = () => world.fake.rest.calls.filter(({ method }) => method === "PATCH");
+const creates = () =>
+  world.fake.rest.calls.filter(({ method, path }) => method === "POST" && path.endsWith("/messages"));
+const nonceIn = (json: unknown) => (json as { readonly nonce?: string } | null)?.nonce;
+const fact = (turnId: TurnId) => world.bench.deps.facts.get("discord", "default", `preview:${turnId}`);
+/** What an earlier life has left is known. */
+const looked = () => new Promise((resolve) => setImmediate(resolve));
 /** Lets fake time pass, and real time for the calls that follow. */
 async function pass(ms: number): Promise<void> {
   await world.bench.clock.advance(ms);
@@ -31,8 +37,11 @@ const inTime = (what: string, happened: () => boolean) =>
 
 /** The gateway knows which message it is: one that ends before it has heard that cannot take it away. */
 async function known(turnId: TurnId): Promise<void> {
-  const fact = () => world.bench.deps.facts.get("discord", "default", `preview:${turnId}`);
-  while ((await fact())?.includes("begun") ?? true) await new Promise((resolve) => setImmediate(resolve));
+  while ((await fact(turnId))?.includes("begun") ?? true) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function forgotten(turnId: TurnId): Promise<void> {
+  while ((await fact(turnId)) !== null) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Frida asks something, and the bench answers with this text as the reply of this turn. */
@@ -146,6 +155,7 @@ describe("a preview", () => {
         world.fake.rest.misbehave("late");
         await inTime("Discord has it", () => ours().length === 1);
         world.fake.rest.misbehave(null);
+        world.bench.owed.add(PLACES.dm); // its reply waits
         await world.reopen();
         world.fake.rest.letGo();
         await world.bench.clock.advance(laterMs);
@@ -201,6 +211,87 @@ describe("a preview", () => {
       turn.end();
       for (let minute = 0; minute < 10 && ours().length > 0; minute++) await pass(60_000);
       await eventually("it is gone", () => ours().length === 0);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "whose turn ends without a reply before Discord has answered is taken away once it has",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["never sent"]);
+      turn.start(FIRST);
+      turn.say("Hm");
+      world.fake.rest.misbehave("late");
+      await inTime("Discord has it", () => ours().length === 1);
+      world.fake.rest.misbehave(null);
+      turn.end();
+      world.fake.rest.letGo();
+      await inTime("it is gone", () => ours().length === 0);
+      expect(creates()).toHaveLength(1); // nothing was shown to find it
+      await forgotten(turn.part.turnId);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "whose answer was cut off is found by its nonce and taken away",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["never sent"]);
+      turn.start(FIRST);
+      turn.say("Hm");
+      world.fake.rest.misbehave("cut");
+      await inTime("Discord has it", () => ours().length === 1);
+      turn.end();
+      world.fake.rest.misbehave(null);
+      await inTime("it is gone", () => ours().length === 0);
+      expect(creates().every(({ json }) => nonceIn(json) === nonceIn(creates()[0]?.json))).toBe(true);
+    },
+    SLOW_MS,
+  );
+
+  test.each([
+    ["whose message is known", false],
+    ["whose message is not known", true],
+  ] as const)(
+    "of an earlier life, %s, is taken away when no reply follows",
+    async (_what, cutOff) => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["never sent"]);
+      turn.start(FIRST);
+      turn.say("Hm");
+      world.fake.rest.misbehave(cutOff ? "late" : null);
+      await inTime("Discord has it", () => ours().length === 1);
+      world.fake.rest.misbehave(null);
+      if (!cutOff) await known(turn.part.turnId);
+      await world.reopen();
+      world.fake.rest.letGo();
+      expect(ours()).toHaveLength(1);
+      await inTime("it is gone", () => ours().length === 0);
+      await forgotten(turn.part.turnId);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "of an earlier life stays while its turn is tried again, and takes the reply",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["The answer."]);
+      turn.start(FIRST);
+      turn.say("The an");
+      await inTime("something is shown", () => ours().length === 1);
+      await known(turn.part.turnId);
+      await world.reopen();
+      await looked();
+      turn.start(FIRST);
+      for (let minute = 0; minute < 5; minute++) await pass(60_000);
+      expect(ours()).toHaveLength(1);
+      turn.end();
+      await world.channel.send(turn.part, NEVER);
+      for (let minute = 0; minute < 5; minute++) await pass(60_000);
+      expect(ours().map(({ content }) => content)).toEqual(["The answer."]);
     },
     SLOW_MS,
   );

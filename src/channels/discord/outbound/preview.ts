@@ -4,7 +4,7 @@
  */
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
 import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
-import { failureOf } from "./failure.ts";
+import { startOrphans } from "./orphans.ts";
 import {
   followTurn,
   keyOf,
@@ -22,15 +22,16 @@ export interface Previews extends AsyncDisposable {
   forget(turnId: TurnId): Promise<void>;
 }
 
-/** A preview that no reply has taken over by then is taken away. */
-const ORPHAN_MS = 60_000;
 const MAX_EXPECTED = 2_000;
 
 const UNSENT = { begunAt: null, lost: false };
 
 interface Live {
   readonly preview: LivePreview;
+  /** Ends its loops; a message that is being sent is waited for. */
   readonly ended: AbortController;
+  /** Ends what is being sent as well. */
+  readonly cut: AbortController;
   /** Never rejects. */
   readonly running: Promise<void>;
 }
@@ -41,16 +42,18 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   /** Turns that began before it was known where they are to be shown: storing a message and beginning its turn are not far apart. */
   const unplaced = new Map<InboxId, TurnId>();
   const live = new Map<TurnId, Live>();
-  const cleaning = new Set<Promise<void>>();
+  const orphans = startOrphans(deps);
 
   const start = (turnId: TurnId, channel: string): void => {
     if (stopping.signal.aborted) return;
-    const preview: LivePreview = { turnId, channel, text: "", tools: [], shown: "", message: null, ...UNSENT };
-    const ended = new AbortController();
+    const [ended, cut] = [new AbortController(), new AbortController()];
+    const calls = AbortSignal.any([cut.signal, stopping.signal]);
+    const preview: LivePreview = { turnId, channel, calls, text: "", tools: [], shown: "", message: null, ...UNSENT };
     const running = followTurn(deps, preview, mode, AbortSignal.any([ended.signal, stopping.signal]));
-    live.set(turnId, { preview, ended, running });
+    live.set(turnId, { preview, ended, cut, running });
   };
   const begun = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
+    orphans.begun(turnId);
     const known = live.get(turnId);
     if (known) return restart(known.preview);
     const channel = inboxIds.map((id) => places.get(id)).find((one) => one !== undefined);
@@ -68,12 +71,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   };
   const over = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
     for (const id of inboxIds) unplaced.delete(id);
-    if (!live.has(turnId)) return;
-    const work = end(turnId)
-      .then(() => removeOrphan(deps, turnId, stopping.signal))
-      .catch((error: unknown) => deps.log.debug("preview not cleaned up", { error }))
-      .finally(() => cleaning.delete(work));
-    cleaning.add(work);
+    orphans.over(turnId, live.has(turnId) ? end(turnId) : null);
   };
   const listening = listen(deps.events, { begun, over, of: (turnId) => live.get(turnId)?.preview });
 
@@ -85,7 +83,9 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       else if (!live.has(turnId)) start(turnId, channel);
     },
     async take(turnId) {
+      live.get(turnId)?.cut.abort(new Error("its reply is here"));
       const preview = await end(turnId);
+      await orphans.settled(turnId);
       if (preview?.message) return { kind: "shown", channel: preview.channel, message: preview.message };
       return readPreview(deps.facts, turnId);
     },
@@ -94,7 +94,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       for (const one of listening) one[Symbol.dispose]();
       stopping.abort(new Error("the channel is closing"));
       await Promise.all([...live.values()].map(({ running }) => running));
-      await Promise.all(cleaning);
+      await orphans[Symbol.asyncDispose]();
     },
   };
 }
@@ -130,16 +130,4 @@ function remember<V>(map: Map<InboxId, V>, id: InboxId, value: V): void {
   map.set(id, value);
   const [oldest] = map.keys();
   if (map.size > MAX_EXPECTED && oldest !== undefined) map.delete(oldest);
-}
-
-/** When the gateway stops first, the reply of its next life finds the message. */
-async function removeOrphan(deps: PreviewDeps, turnId: TurnId, signal: AbortSignal): Promise<void> {
-  await deps.clock.sleep(ORPHAN_MS, signal).catch(() => undefined); // see above
-  if (signal.aborted) return;
-  const left = await readPreview(deps.facts, turnId);
-  if (left?.kind !== "shown") return;
-  await deps.api.channels.deleteMessage(left.channel, left.message, { signal }).catch((error: unknown) => {
-    deps.log.debug("preview not removed", { kind: failureOf(error).kind });
-  });
-  await deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId));
 }

@@ -11,7 +11,7 @@ import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
 import { ACCOUNT, CHANNEL, isSnowflake } from "../settings.ts";
 import { renderMessage } from "../text/render.ts";
-import { CODES, failureOf, toSendError } from "./failure.ts";
+import { CODES, failureOf, isGone, toSendError } from "./failure.ts";
 import { nonceOf } from "./nonce.ts";
 import type { Previews } from "./preview.ts";
 
@@ -99,8 +99,7 @@ async function takeOver(
     const shown = await api.channels.editMessage(preview.channel, preview.message, body, { signal });
     return shown.id;
   } catch (error) {
-    const failure = failureOf(error);
-    if (failure.kind === "refused" && failure.code === CODES.unknownMessage) return null;
+    if (isGone(error)) return null;
     throw error;
   }
 }
@@ -115,26 +114,31 @@ interface NewPiece {
 async function create(deps: SendDeps, { channel, piece, part, at }: NewPiece, signal: AbortSignal): Promise<string> {
   const { replyTo } = part.message;
   const reference = at === 0 && replyTo !== undefined && isSnowflake(replyTo) ? replyTo : null;
-  const body = (from: Piece): CreateMessageOptions => ({
+  const body = (from: Piece, nonce = nonceOf(part.id, at)): CreateMessageOptions => ({
     content: from.content,
-    nonce: nonceOf(part.id, at),
+    nonce,
     enforce_nonce: true,
     allowed_mentions: NO_MENTIONS,
     ...(reference === null ? {} : { message_reference: { message_id: reference, fail_if_not_exists: false } }),
     ...filesField(from.files),
   });
-  const { api } = deps;
+  const post = (from: Piece, nonce?: string) => deps.api.channels.createMessage(channel, body(from, nonce), { signal });
+  /** Discord makes no second message under the nonce of one that was deleted. */
+  const postAgain = (from: Piece) => post(from, nonceOf(`${part.id}#again`, at));
   try {
-    const shown = await api.channels.createMessage(channel, body(piece), { signal });
+    const shown = await post(piece).catch((error: unknown) => {
+      if (isGone(error)) return postAgain(piece);
+      throw error;
+    });
     // Discord had this nonce already, from a preview whose id was lost: what it shows is not the last word yet
     if (part.part === 0 && at === 0 && shown.content !== piece.content)
-      return (await takeOver(deps, { channel, message: shown.id }, piece, signal)) ?? shown.id;
+      return (await takeOver(deps, { channel, message: shown.id }, piece, signal)) ?? (await postAgain(piece)).id;
     return shown.id;
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind !== "refused" || failure.code !== CODES.tooLarge || piece.files.length === 0) throw error;
     deps.log.warn("files too large for Discord", { outboxId: part.id, files: piece.files.length });
-    const shown = await api.channels.createMessage(channel, body(withoutFiles(piece)), { signal });
+    const shown = await post(withoutFiles(piece));
     return shown.id;
   }
 }

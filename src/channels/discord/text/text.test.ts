@@ -62,13 +62,39 @@ const code = fc
     closed: fc.constantFrom(true, true, true, false),
   })
   .map(({ mark, info, lines, closed }) => `\n${mark}${info}\n${lines.join("\n")}\n${closed ? `${mark}\n` : ""}`);
-const message = fc.array(fc.oneof(prose, prose, word, emoji, code), { maxLength: 8 }).map((parts) => parts.join(""));
+const words = fc.array(fc.constantFrom("tea", "is", "at", "four", "süß", "日本", "👍🏽"), {
+  minLength: 1,
+  maxLength: 12,
+});
+const line = words.map((list) => list.join(" "));
+const cells = fc.array(line, { minLength: 1, maxLength: 4 });
+const table = fc.array(cells, { minLength: 1, maxLength: 12 }).map((rows) => {
+  const [head = [], ...body] = rows.map((row) => `| ${row.join(" | ")} |`);
+  return `\n\n${[head, "| --- | --- |", ...body].join("\n")}\n\n`;
+});
+/** What Discord does not know as markdown, and what it does. */
+const marked = fc.oneof(
+  table,
+  line.map((text) => `\n#### ${text}\n`),
+  line.map((text) => `\n# ${text}\n`),
+  line.map((text) => `![${text}](https://example.org/picture)`),
+  line.map((text) => `[${text}](https://example.org/page)`),
+  line.map((text) => `\n- ${text}\n- **${text}**\n`),
+  line.map((text) => `\n> ${text}\n`),
+);
+const message = fc
+  .array(fc.oneof(prose, prose, word, emoji, code, marked, marked), { maxLength: 8 })
+  .map((parts) => parts.join(""));
+
+/** Letters, numbers and pictures alone: how something is marked may change, what it says may not. */
+const said = (text: string): string => readable(text).replace(/[^\p{L}\p{M}\p{N}\p{Extended_Pictographic}]/gu, "");
 
 describe("a text in pieces", () => {
   test(`fits, keeps its blocks whole and loses nothing, in ${RUNS} generated messages`, () => {
     fc.assert(
       fc.property(message, fc.constantFrom(MAX_MESSAGE_CHARS, 400, 200), (text, maxChars) => {
-        const pieces = splitText(text, maxChars);
+        const rendered = renderMarkdown(text);
+        const pieces = splitText(rendered, maxChars);
         for (const piece of pieces) {
           expect(piece.length).toBeLessThanOrEqual(maxChars);
           expect(piece.trim()).not.toBe("");
@@ -76,7 +102,8 @@ describe("a text in pieces", () => {
         }
         // an unclosed block at the very end is the agent's own; everything before it is closed by us
         for (const piece of pieces.slice(0, -1)) expect(blocksAreClosed(piece)).toBe(true);
-        expect(pieces.map(readable).join("")).toBe(readable(text));
+        expect(pieces.map(readable).join("")).toBe(readable(rendered));
+        expect(said(rendered)).toBe(said(text));
       }),
       { numRuns: RUNS, seed: 7 },
     );

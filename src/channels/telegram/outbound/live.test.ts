@@ -224,6 +224,79 @@ test("a preview that no answer claims is taken away", async () => {
   await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
 });
 
+/** Until that is written down about the preview. */
+async function noted({ bench }: TelegramWorld, what: (fact: string | null) => boolean): Promise<void> {
+  while (!what(await bench.deps.facts.get("telegram", "default", `preview:${turnId}`)))
+    await systemClock.sleep(2, NEVER);
+}
+
+describe("a preview of an earlier life", () => {
+  const shownBefore = async (world: TelegramWorld): Promise<void> => {
+    await begun(world);
+    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    await noted(world, (fact) => fact !== "begun");
+    await world.close();
+  };
+
+  test("is taken away when no answer follows", async () => {
+    await using world = await telegramWorld();
+    await shownBefore(world);
+    await world.reopen();
+    await pass(world, 200);
+    await world.bench.clock.advance(29_000);
+    await pass(world, 200);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    await world.bench.clock.advance(2_000);
+    await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
+    await noted(world, (fact) => fact === null);
+  });
+
+  test("stays while an answer waits for delivery", async () => {
+    await using world = await telegramWorld();
+    await shownBefore(world);
+    world.bench.owed.add(String(FRIEND.id));
+    const again = await world.reopen();
+    await pass(world, 200);
+    await world.bench.clock.advance(31_000);
+    await pass(world, 200);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    await again.send(rowOf("the whole answer"), NEVER);
+    world.bench.owed.clear();
+    await world.bench.clock.advance(121_000);
+    await pass(world, 200);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
+  });
+
+  test("stays while its turn is tried again, and goes when that says nothing", async () => {
+    await using world = await telegramWorld();
+    await shownBefore(world);
+    await world.reopen();
+    await pass(world, 200);
+    start(world);
+    await world.bench.clock.advance(31_000);
+    await pass(world, 200);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    end(world);
+    await world.bench.clock.advance(121_000);
+    await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
+  });
+});
+
+test("a preview that is answered for after the end of its turn is taken away all the same", async () => {
+  await using world = await telegramWorld();
+  const hung = deferred<void>();
+  await begun(world);
+  world.api.misbehave("sendMessage", { kind: "late", until: hung.promise });
+  await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+  expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+  end(world);
+  hung.resolve();
+  await noted(world, (fact) => fact !== "begun");
+  await world.bench.clock.advance(121_000);
+  await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
+});
+
 test("a turn that is not of this account is not shown", async () => {
   await using world = await telegramWorld();
   start(world);

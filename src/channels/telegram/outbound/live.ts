@@ -13,18 +13,20 @@ import { Fault, isRefused } from "../api/faults.ts";
 import type { MovedChats } from "../api/moved-chats.ts";
 import type { AccountFacts } from "../facts.ts";
 import type { Chunk } from "../render/split.ts";
+import { BEGUN, KEYS, startLeftPreviews } from "./left-previews.ts";
 import { placeOf } from "./place.ts";
 import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
 import { GONE, type PreviewShelf, UNCHANGED } from "./send.ts";
 
 export interface LiveDeps {
+  readonly account: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<Events, "on">;
   readonly api: BotApi;
   readonly rests: ChatRests;
   readonly facts: AccountFacts;
-  readonly moved: Pick<MovedChats, "now">;
+  readonly moved: Pick<MovedChats, "now" | "first">;
   /** Something said earlier in this chat is still to be delivered. */
   owes(to: ChatAddress): boolean;
   /** Called now and then while a turn of this account runs. */
@@ -51,8 +53,6 @@ const MAX_EXPECTED = 5_000;
 const MAX_TOOLS = 200;
 /** How soon it is looked again whether what was said before has been delivered. */
 const OWED_MS = 300;
-/** Written down before a preview is sent: from now on it may be shown, and nobody knows where. */
-const BEGUN = "begun";
 
 interface Watching {
   readonly turnId: TurnId;
@@ -83,8 +83,12 @@ interface Board {
 export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal): Live {
   const board: Board = { deps, mode, signal, expected: new Map(), turns: new Map(), running: new Set() };
   const { turns, expected } = board;
+  const left = startLeftPreviews(deps, signal);
   const listening = [
-    deps.events.on("turn.started", ({ turnId, inboxIds }) => begin(board, turnId, inboxIds)),
+    deps.events.on("turn.started", ({ turnId, inboxIds }) => {
+      left.begun(turnId);
+      begin(board, turnId, inboxIds);
+    }),
     deps.events.on("turn.delta", ({ turnId, text }) => {
       const one = turns.get(turnId);
       if (one && one.text.length < PREVIEW_CHARS) one.text += text;
@@ -93,7 +97,10 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       const tools = turns.get(turnId)?.tools;
       if (tools && tools.size < MAX_TOOLS) tools.set(callId, { tool, done: status !== "running" });
     }),
-    deps.events.on("turn.ended", ({ turnId }) => keep(board, ended(board, turnId))),
+    deps.events.on("turn.ended", ({ turnId }) => {
+      left.over(turnId);
+      keep(board, ended(board, turnId));
+    }),
   ];
   return {
     expect(id, to, scope) {
@@ -102,6 +109,7 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       expected.set(id, { to, scope });
     },
     async finish(turnId, chat) {
+      await left.claim(turnId);
       const one = turns.get(turnId);
       one?.over.abort();
       await one?.work;
@@ -125,7 +133,7 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       await deps.facts.forget(previewKey(turnId));
     },
     async settled() {
-      await Promise.all(board.running);
+      await Promise.all([...board.running, left.settled()]);
     },
     [Symbol.dispose]() {
       for (const one of listening) one[Symbol.dispose]();
@@ -190,7 +198,7 @@ async function ended(board: Board, turnId: TurnId): Promise<void> {
   turns.delete(turnId);
 }
 
-const previewKey = (turnId: TurnId): string => `preview:${turnId}`;
+const previewKey = (turnId: TurnId): string => KEYS + turnId;
 /** A message that was shown before its group moved has no number where the group is now. */
 function shownIn({ moved }: LiveDeps, known: string | null, chat: string): string | null {
   if (known === null || known === BEGUN) return null;

@@ -44,6 +44,23 @@ export function pairingPromises(open: () => Promise<StoreWorld>): void {
     expect(await channelFacts.get("telegram", "second", "offset")).toBe("7");
   });
 
+  test("facts of a channel are listed by how their key begins", async () => {
+    await using world = await open();
+    const { channelFacts } = world.store;
+    for (const [account, key] of [
+      ["main", "preview:b"],
+      ["main", "preview:a"],
+      ["main", "previous"],
+      ["second", "preview:c"],
+    ] as const)
+      await channelFacts.put("telegram", account, key, `value of ${key}`);
+    expect(await channelFacts.list("telegram", "main", "preview:")).toEqual([
+      { key: "preview:a", value: "value of preview:a" },
+      { key: "preview:b", value: "value of preview:b" },
+    ]);
+    expect(await channelFacts.list("discord", "main", "preview:")).toEqual([]);
+  });
+
   test("spoken words are kept for a while", async () => {
     await using world = await open();
     const { spokenWords } = world.store;

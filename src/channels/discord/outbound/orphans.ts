@@ -1,0 +1,134 @@
+/**
+ * Takes previews away that no reply has taken over: of a turn that ended without one, also when Discord's answer to the send was lost, and of
+ * turns of an earlier life.
+ */
+import type { TurnId } from "../../../contracts/ids.ts";
+import { ACCOUNT, CHANNEL } from "../settings.ts";
+import { failureOf, isGone } from "./failure.ts";
+import { firstPartOf, nonceOf } from "./nonce.ts";
+import { keyOf, KEYS, type KnownPreview, type PreviewDeps, readPreview } from "./preview-turn.ts";
+import { DEDUPE_MS, NO_MENTIONS } from "./send.ts";
+
+export interface Orphans extends AsyncDisposable {
+  /** The turn has begun: whatever an earlier life has shown of it stays until its end. */
+  begun(turnId: TurnId): void;
+  /** The turn has ended. `quiet`: what it was about to show is shown; null: it has shown nothing in this life. */
+  over(turnId: TurnId, quiet: Promise<unknown> | null): void;
+  /** When it resolves, nothing of this turn is being taken away. */
+  settled(turnId: TurnId): Promise<void>;
+}
+
+/** A reply that was to come has come by then, or waits in the outbox. */
+const ORPHAN_MS = 60_000;
+/** The same after a start: soon enough for Discord to know the nonce still. */
+const LEFT_MS = 20_000;
+const MAX_TRIES = 30;
+const SUPPRESS_NOTIFICATIONS = 1 << 12;
+
+interface Waiting {
+  readonly turnId: TurnId;
+  readonly waitMs: number;
+  /** Resolves when it may be looked at. */
+  readonly quiet: Promise<unknown>;
+}
+
+export function startOrphans(deps: PreviewDeps): Orphans {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  /** Shown by an earlier life. */
+  const left = new Set<TurnId>();
+  const running = new Set<TurnId>();
+  const removing = new Map<TurnId, Promise<unknown>>();
+  const work = new Set<Promise<void>>();
+
+  const remove = async (turnId: TurnId): Promise<boolean> => {
+    const removed = takeAway(deps, turnId, signal);
+    removing.set(turnId, removed);
+    return removed.finally(() => removing.delete(turnId));
+  };
+  const wait = async ({ turnId, waitMs, quiet }: Waiting): Promise<void> => {
+    await quiet;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      await deps.clock.sleep(tries === 0 ? waitMs : ORPHAN_MS, signal).catch(() => undefined); // the next life looks again
+      if (signal.aborted || running.has(turnId)) return;
+      if (await remove(turnId)) return void left.delete(turnId);
+    }
+  };
+  const keep = (doing: Promise<void>): void => {
+    const done: Promise<void> = doing
+      .catch((error: unknown) => deps.log.debug("preview not cleaned up", { error }))
+      .finally(() => work.delete(done));
+    work.add(done);
+  };
+  const lookBack = async (): Promise<void> => {
+    for (const { key } of await deps.facts.list(CHANNEL, ACCOUNT, KEYS)) {
+      const turnId = key.slice(KEYS.length) as TurnId;
+      left.add(turnId);
+      keep(wait({ turnId, waitMs: LEFT_MS, quiet: Promise.resolve() }));
+    }
+  };
+  keep(lookBack());
+
+  return {
+    begun(turnId) {
+      if (left.has(turnId)) running.add(turnId);
+    },
+    over(turnId, quiet) {
+      running.delete(turnId);
+      if (quiet === null && !left.has(turnId)) return;
+      keep(wait({ turnId, waitMs: ORPHAN_MS, quiet: quiet ?? Promise.resolve() }));
+    },
+    async settled(turnId) {
+      await removing.get(turnId)?.catch(() => undefined); // whoever removes says so
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the channel is closing"));
+      while (work.size > 0) await Promise.all(work);
+    },
+  };
+}
+
+/** False: not now. */
+async function takeAway(deps: PreviewDeps, turnId: TurnId, signal: AbortSignal): Promise<boolean> {
+  const first = await readPreview(deps.facts, turnId);
+  if (first === null) return true; // its reply stands there
+  if (deps.owes(deps.addressOf(first.channel))) return false;
+  // read again: what was owed a moment ago may have been delivered into it
+  const known = await readPreview(deps.facts, turnId);
+  if (known === null) return true;
+  try {
+    const message = await messageOf(deps, known, turnId, signal);
+    if (message !== null) await deps.api.channels.deleteMessage(known.channel, message, { signal });
+  } catch (error) {
+    if (signal.aborted) return false;
+    const failure = failureOf(error);
+    deps.log.debug("preview not removed", { kind: failure.kind });
+    if (failure.kind !== "refused") return false;
+  }
+  await deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId));
+  return true;
+}
+
+/** Which message it is. Sent under its nonce once more, it is the one that is there already, or a silent one that goes at once. */
+async function messageOf(
+  { api, clock, facts, log }: PreviewDeps,
+  known: KnownPreview,
+  turnId: TurnId,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (known.kind === "shown") return known.message;
+  if (clock.now() - known.at > DEDUPE_MS) {
+    log.warn("preview in doubt: it may be shown without an end", { turnId });
+    return null;
+  }
+  const asked = { content: "…", flags: SUPPRESS_NOTIFICATIONS, allowed_mentions: NO_MENTIONS };
+  const name = { nonce: nonceOf(firstPartOf(turnId), 0), enforce_nonce: true };
+  try {
+    const found = await api.channels.createMessage(known.channel, { ...asked, ...name }, { signal });
+    await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), `${known.channel}/${found.id}`);
+    return found.id;
+  } catch (error) {
+    if (isGone(error)) return null; // somebody else has deleted it
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+/** Takes away what an earlier life has shown of answers that no reply follows. Which message it was has been written down before. */
+import type { TurnId } from "../../../contracts/ids.ts";
+import { Fault } from "../api/faults.ts";
+import type { LiveDeps } from "./live.ts";
+
+export interface LeftPreviews {
+  /** The turn is tried again: what was shown of it stays until its end. */
+  begun(turnId: TurnId): void;
+  over(turnId: TurnId): void;
+  /** A reply takes over what was shown of this turn. When it resolves, nothing of it is being taken away. */
+  claim(turnId: TurnId): Promise<void>;
+  settled(): Promise<void>;
+}
+
+/** How the keys of all previews begin. */
+export const KEYS = "preview:";
+/** Written down before a preview is sent: from now on it may be shown, and nobody knows where. */
+export const BEGUN = "begun";
+
+/** Whatever is sent or tried again has begun by then. */
+const LEFT_MS = 30_000;
+const AGAIN_MS = 120_000;
+const MAX_TRIES = 15;
+
+type LeftDeps = Pick<LiveDeps, "clock" | "log" | "api" | "facts" | "moved" | "owes"> & { readonly account: string };
+
+export function startLeftPreviews(deps: LeftDeps, signal: AbortSignal): LeftPreviews {
+  const left = new Set<TurnId>();
+  const running = new Set<TurnId>();
+  const removing = new Map<TurnId, Promise<unknown>>();
+  const work = new Set<Promise<void>>();
+
+  const wait = async (turnId: TurnId, waitMs: number): Promise<void> => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      await deps.clock.sleep(tries === 0 ? waitMs : AGAIN_MS, signal).catch(() => undefined); // the next life looks again
+      if (signal.aborted || running.has(turnId) || !left.has(turnId)) return;
+      const removed = takeAway(deps, turnId, signal);
+      removing.set(turnId, removed);
+      const done = await removed.finally(() => removing.delete(turnId));
+      if (done) return void left.delete(turnId);
+    }
+  };
+  const keep = (doing: Promise<void>): void => {
+    const done: Promise<void> = doing
+      .catch((error: unknown) => deps.log.debug("preview not cleaned up", { error }))
+      .finally(() => work.delete(done));
+    work.add(done);
+  };
+  const lookBack = async (): Promise<void> => {
+    for (const { key } of await deps.facts.list(KEYS)) {
+      const turnId = key.slice(KEYS.length) as TurnId;
+      left.add(turnId);
+      keep(wait(turnId, LEFT_MS));
+    }
+  };
+  keep(lookBack());
+
+  return {
+    begun(turnId) {
+      if (left.has(turnId)) running.add(turnId);
+    },
+    over(turnId) {
+      if (running.delete(turnId)) keep(wait(turnId, AGAIN_MS));
+    },
+    async claim(turnId) {
+      left.delete(turnId);
+      await removing.get(turnId)?.catch(() => undefined); // whoever removes says so
+    },
+    async settled() {
+      while (work.size > 0) await Promise.all(work);
+    },
+  };
+}
+
+/** False: not now. */
+async function takeAway(deps: LeftDeps, turnId: TurnId, signal: AbortSignal): Promise<boolean> {
+  const { api, account, facts, log, moved, owes } = deps;
+  const known = await facts.get(KEYS + turnId);
+  if (known === null) return true;
+  const [messageId = "", where] = known.split("@");
+  if (known === BEGUN || where === undefined) {
+    log.warn("preview in doubt: it may be shown without an end", { turnId });
+  } else {
+    if (owes({ channel: "telegram", account, chat: moved.first(where) })) return false;
+    const failed = await api.call("deleteMessage", { chat_id: where, message_id: Number(messageId) }, signal).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (signal.aborted) return false;
+    if (failed !== null && !(failed instanceof Fault && failed.info.kind === "refused")) return false;
+  }
+  await facts.forget(KEYS + turnId);
+  return true;
+}

@@ -112,6 +112,7 @@ export function createAutomation(parts: AutomationParts): Automation {
       runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
     },
     changed: () => parts.events.emit("status", { what: "jobs" }),
+    isOn: () => config().cron.enabled,
     isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {

@@ -82,7 +82,8 @@ export const CronSection = Type.Object(
   {
     enabled: Type.Boolean({
       default: true,
-      description: "Jobs run, and people and agents may make some. false: what is there is kept, nothing begins, and none are made.",
+      description:
+        "Jobs run, and people and agents may make some. false: what is there is kept, nothing begins, and none are made.",
     }),
     maxRunsAtOnce: Type.Integer({
       default: 2,

@@ -19,6 +19,8 @@ const NOT_FROM_A_RUN: readonly string[] = [
   "resume",
 ] satisfies (typeof ACTIONS)[number][];
 const LISTED = 50;
+const MIN_TIMEOUT_MS = 1_000;
+const MAX_TIMEOUT_MS = 24 * 86_400_000;
 const literals = <const T extends string>(names: readonly T[], description: string) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -59,6 +61,11 @@ const PARAMETERS = Type.Object(
     delivery: optional(
       ["announce", "direct", "silent"],
       "announce (default): retold here. direct: sent here as it is. silent: nothing is sent",
+    ),
+    catchUp: optional(["skip", "once", "all"], "Slots that passed while nobody was there. Default: once"),
+    overlap: optional(["skip", "queue", "allow"], "A slot that comes while the one before runs. Default: skip"),
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: MIN_TIMEOUT_MS, maximum: MAX_TIMEOUT_MS, description: "A longer run is stopped" }),
     ),
     deleteAfterRun: Type.Optional(Type.Boolean({ description: "Remove the job after its first run" })),
     wakeMode: optional(["now", "next-heartbeat"], "For wake"),

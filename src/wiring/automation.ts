@@ -15,6 +15,7 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
+import { heartbeatsOf } from "./heartbeats.ts";
 import { pruneRunSessions } from "./run-sessions.ts";
 import { createHookSide } from "./webhooks.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -226,7 +227,7 @@ function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
       sessionOf: heartbeatSessionKey,
       unpaid: (agentId) => !parts.budget.ask({ agentId, principal: OPERATOR, origin: "heartbeat" }).may,
     },
-    () => ({ ...config().heartbeat, agents: [DEFAULT_AGENT, ...config().agents.map(({ id }) => id as AgentId)] }),
+    () => heartbeatsOf(config()),
   );
 }
 

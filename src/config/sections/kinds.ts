@@ -28,6 +28,21 @@ export const duration = (byDefault: number, minimum: number, description: string
     description,
   });
 
+/** The same where it may be left out. */
+export const ownDuration = (minimum: number, description: string) =>
+  Type.Optional(
+    Type.Unsafe<number>({
+      anyOf: [
+        { type: "integer", minimum, maximum: MAX_DURATION_MS },
+        { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+      ],
+      duration: true,
+      minimum,
+      maximum: MAX_DURATION_MS,
+      description,
+    }),
+  );
+
 /** Files and folders; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
 export const pathList = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 64, default: [], description });

@@ -108,7 +108,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
   const delegations = createDelegations({ ...deps, events, pool }, config);
   const files = await ownFiles({ ...deps, store }, config(), options);
-  const begins = { ...late, receiver: () => way.received, grants: () => way.grants() };
+  const begins = { ...late, ...toolSide, receiver: () => way.received, grants: () => way.grants() };
   const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };

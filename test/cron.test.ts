@@ -247,6 +247,15 @@ describe("jobs of the configuration", () => {
   });
 });
 
+test("a job that needs a tool it cannot have fails with the reason, and no model is asked", async () => {
+  const before = provider.requests.length;
+  await addJob({ id: "faxer", ...LATER, task: "send a fax", needs: ["session_status", "fax"], delivery: "silent" });
+  await api("/jobs/faxer/run", "POST");
+  const [run] = await ended("faxer");
+  expect(run).toMatchObject({ status: "failed", reason: expect.stringContaining("needs the tool fax") });
+  expect(provider.requests.slice(before).some((one) => asked(one).includes("send a fax"))).toBe(false);
+});
+
 test("the owner is told when a job fails twice, and by then nothing was said in the chat by the run itself", async () => {
   answers = (words) => (words.includes("fail, please") ? { kind: "status", status: 401, message: "bad key" } : null);
   await post(gateway, { text: "hello", session: "owner" });

@@ -65,6 +65,14 @@ describe("a job", () => {
     expect((await world.store.jobs.get("hourly"))?.webhook).toBeUndefined();
   });
 
+  test("keeps the tools it needs, until there are none", async () => {
+    await using world = await fixture();
+    await world.jobs.add({ ...hourly, needs: ["web_search"] }, owner);
+    expect((await world.store.jobs.get("hourly"))?.needs).toEqual(["web_search"]);
+    await world.jobs.update("hourly", { needs: [] }, owner);
+    expect(await world.store.jobs.get("hourly")).not.toHaveProperty("needs");
+  });
+
   test("has a name of its own", async () => {
     await using world = await fixture();
     await world.jobs.add(hourly, owner);

@@ -149,6 +149,7 @@ export function newJob(
     mode: input.mode ?? "isolated",
     delivery: input.delivery ?? "announce",
     ...(input.webhook ? { webhook: input.webhook } : {}),
+    ...(input.needs?.length ? { needs: input.needs } : {}),
     deleteAfterRun: input.deleteAfterRun ?? false,
     catchUp: input.catchUp ?? "once",
     overlap: input.overlap ?? "skip",

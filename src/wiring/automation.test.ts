@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type AutomationParts, runRights } from "./automation.ts";
 import { checkConfigText, type Config } from "../config/index.ts";
+import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 
@@ -16,16 +17,26 @@ const home = {
 
 function rights(
   settings: object,
-  more: { readonly trouble?: string; readonly environment?: object; readonly grants?: [Principal, Role][] } = {},
+  more: {
+    readonly trouble?: string;
+    readonly environment?: object;
+    readonly grants?: [Principal, Role][];
+    readonly asked?: Caller[];
+  } = {},
 ) {
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
+  const asked: Caller[] = more.asked ?? [];
   const parts = {
     config: (): Config => config,
     grants: () => new Map(more.grants ?? []),
     pool: { stats: () => ({ trouble: more.trouble ?? null }) },
     channels: () => new Map([["telegram", {}]]),
     environment: { providerKeys: {}, ...more.environment },
+    unusable(tool: string, caller: Caller) {
+      asked.push(caller);
+      return tool === "web_search" ? null : "this agent has no such tool";
+    },
   };
   return runRights(parts as unknown as AutomationParts);
 }
@@ -67,8 +78,27 @@ describe("before anything is spent", () => {
     ["its agent is gone", {}, {}, { agentId: "gone" as AgentId }, /no agent called gone/],
     ["the place it posts to is gone", {}, {}, { webhook: "ops" }, /no such place in hooks\.targets/],
     ["its provider has no key", { agent: { model: "anthropic/claude" } }, {}, {}, /no API key for anthropic/],
+    [
+      "a tool it needs is not there",
+      {},
+      {},
+      { needs: ["web_search", "fax"] },
+      /needs the tool fax, and cannot have it/,
+    ],
   ])("a job is held back when %s", (...[, settings, more, about, because]) => {
     expect(rights(settings, more).unable(job(about), home)).toMatch(because);
+  });
+  test("the tools a job needs are asked for with the rights its run will have", () => {
+    const asked: Caller[] = [];
+    const settings = { agents: [{ id: "ops", role: "guest" }] };
+    const about = { createdBy: ANN, agentId: "ops" as AgentId, needs: ["web_search"] };
+    const owners = { ...settings, roles: { owners: [ANN] } };
+    expect(rights(owners, { asked }).unable(job(about), home)).toBeNull();
+    expect(rights(owners, { asked }).unable(job({ ...about, mode: "main" }), home)).toBeNull();
+    expect(asked).toMatchObject([
+      { principal: ANN, role: "guest", agentId: "ops", cause: "cron", sessionKey: "agent:ops:cron:water:run:check" },
+      { principal: ANN, agentId: "default", cause: "cron", sessionKey: home.sessionKey },
+    ]);
   });
   test("a job is held back when its channel is not open, unless it is silent", () => {
     const elsewhere = { ...home, to: { ...to, channel: "discord" } };

@@ -57,6 +57,7 @@ function about(command: Command): Command {
     .option("--catch-up <policy>", "slots that passed while nobody was there: skip, once or all")
     .option("--overlap <policy>", "a slot that comes while the one before runs: skip, queue or allow")
     .option("--timeout <duration>", "stop a run that takes longer, such as 10m")
+    .option("--needs <tools>", "tools it cannot do without, with commas between them")
     .option("--once", "remove it after its first run");
 }
 

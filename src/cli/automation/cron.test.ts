@@ -54,7 +54,7 @@ test("pi-gw cron add says what is missing when there is no schedule, or two", as
 test("pi-gw cron update changes what is given and nothing else, and says so when nothing is", async () => {
   await using fx = await world();
   expect(await fx.run("cron", "update", "tea", "make", "coffee")).toBe(0);
-  const policies = ["--catch-up", "all", "--overlap", "queue", "--timeout", "10m"];
+  const policies = ["--catch-up", "all", "--overlap", "queue", "--timeout", "10m", "--needs", "web_search,bash"];
   expect(await fx.run("cron", "update", "tea", "--every", "2h", ...policies)).toBe(0);
   expect(await fx.run("cron", "update", "tea")).not.toBe(0);
   expect(fx.err()).toContain("Say what changes");
@@ -62,7 +62,10 @@ test("pi-gw cron update changes what is given and nothing else, and says so when
     ["PATCH /api/cron/jobs/tea", { task: "make coffee" }],
     [
       "PATCH /api/cron/jobs/tea",
-      { schedule: { kind: "every", expr: "2h" }, catchUp: "all", overlap: "queue", timeoutMs: "10m" },
+      {
+        ...{ schedule: { kind: "every", expr: "2h" }, catchUp: "all", overlap: "queue", timeoutMs: "10m" },
+        needs: ["web_search", "bash"],
+      },
     ],
   ]);
 });

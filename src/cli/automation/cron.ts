@@ -21,6 +21,7 @@ export interface CronFlags extends CommonFlags {
   readonly catchUp?: string;
   readonly overlap?: string;
   readonly timeout?: string;
+  readonly needs?: string;
   readonly once?: boolean;
 }
 
@@ -76,8 +77,12 @@ export function showCron(world: CliWorld, flags: CommonFlags): Promise<number> {
   });
 }
 
-function givenBy({ agent: agentId, mode, delivery, catchUp, overlap, timeout, once }: CronFlags): Fields {
-  const more = { ...(timeout === undefined ? {} : { timeoutMs: timeout }), ...(once ? { deleteAfterRun: true } : {}) };
+function givenBy({ agent: agentId, mode, delivery, catchUp, overlap, timeout, needs, once }: CronFlags): Fields {
+  const more = {
+    ...(needs === undefined ? {} : { needs: needs.split(",").filter((name) => name !== "") }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(once ? { deleteAfterRun: true } : {}),
+  };
   return { agentId, mode, delivery, catchUp, overlap, ...more };
 }
 

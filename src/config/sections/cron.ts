@@ -1,6 +1,6 @@
 /** Work that begins by itself: jobs with schedules. */
 import { Type } from "typebox";
-import { MAX_TASK_CHARS } from "../../contracts/automation/job.ts";
+import { MAX_NEEDS, MAX_TASK_CHARS, MAX_TOOL_NAME_CHARS } from "../../contracts/automation/job.ts";
 import { closed, MAX_DURATION_MS } from "./kinds.ts";
 import { targetName } from "./hooks.ts";
 import { agentId } from "./routing.ts";
@@ -50,6 +50,11 @@ const ConfigJob = Type.Object(
       "announce: the result is retold in the main session. direct: it is sent as it is. silent: only the run is noted.",
     ),
     webhook: Type.Optional(targetName("A place of hooks.targets that the result is posted to as well.")),
+    needs: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TOOL_NAME_CHARS }), {
+      default: [],
+      maxItems: MAX_NEEDS,
+      description: "Tools it cannot do without. When one is missing or forbidden a run fails before a model is asked.",
+    }),
     deleteAfterRun: Type.Boolean({ default: false, description: "The job is taken away when it has run." }),
     catchUp: words(
       ["skip", "once", "all"],

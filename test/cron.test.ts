@@ -247,6 +247,40 @@ describe("jobs of the configuration", () => {
   });
 });
 
+test("a run has the rights its maker has now, and not those the job was made with", async () => {
+  const offered = (task: string) =>
+    JSON.stringify(provider.requests.findLast((one) => asked(one) === task)?.body).includes('"save_note"');
+  const write = (role: object) => {
+    const tools = { roles: { guest: { deny: ["save_note"] } } };
+    const config = { ...withJobs([]), tools, agents: [{ id: "clerk", ...role }] };
+    return writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config));
+  };
+  const runs = async (id: string, count: number) =>
+    eventually(
+      () => runsOf(id),
+      (all) => all.filter(({ status }) => status === "ran").length === count,
+      30_000,
+    );
+  answers = () => null;
+  await write({});
+  const job = { id: "notes", ...LATER, task: "write it down", agentId: "clerk", delivery: "silent" };
+  await eventually(
+    () => addJob(job),
+    (made) => "job" in made,
+  );
+  await api("/jobs/notes/run", "POST");
+  await runs("notes", 1);
+  expect(offered("write it down")).toBe(true);
+  await write({ role: "guest" });
+  await eventually(
+    async () => ((await (await gateway.fetch("/api/config")).json()) as { agents: { role?: string }[] }).agents[0],
+    (clerk) => clerk?.role === "guest",
+  );
+  await api("/jobs/notes/run", "POST");
+  await runs("notes", 2);
+  expect(offered("write it down")).toBe(false);
+});
+
 test("a job that needs a tool it cannot have fails with the reason, and no model is asked", async () => {
   const before = provider.requests.length;
   await addJob({ id: "faxer", ...LATER, task: "send a fax", needs: ["session_status", "fax"], delivery: "silent" });
@@ -405,7 +439,7 @@ test("a job whose gateway is killed when it has fired, or when its message is st
   );
   expect(said.filter(({ text }) => text === "The soup needs salt, says the job.").length).toBe(1);
   expect(last.stderr()).not.toContain("agent did not start");
-});
+}, 120_000); // five lives
 
 describe("the page docs/automation.md", () => {
   const page = readFileSync(join(import.meta.dir, "../docs/automation.md"), "utf8");

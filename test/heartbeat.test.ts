@@ -103,6 +103,19 @@ test("what waits for it is told in the main session, and nothing else", async ()
   expect(beat?.messages.some(({ content }) => JSON.stringify(content).includes("hello"))).toBe(true);
 });
 
+test("a reminder is not held up by a heartbeat that has nothing to do", async () => {
+  await checklist("# nothing to do\n");
+  await moreLeftOut("empty", 1);
+  const job = { id: "kettle", schedule: { kind: "at", expr: "in 1s" }, task: "mind the kettle", delivery: "direct" };
+  const headers = { "content-type": "application/json" };
+  await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body: JSON.stringify(job) });
+  await eventually(
+    async () => (await gateway.fetch("/api/cron/jobs/kettle/runs")).text(),
+    (runs) => runs.includes('"status":"ran"'),
+    30_000,
+  );
+});
+
 test("an empty checklist asks no model at all", async () => {
   await checklist("# Heartbeat\n\n- [ ]\n");
   await moreLeftOut("empty", 1);

@@ -1,6 +1,6 @@
 /** With whose rights a job runs, and what is known against a run before anything is spent. */
 import { describe, expect, test } from "bun:test";
-import { type AutomationParts, runRights } from "./automation.ts";
+import { alertWords, type AutomationParts, runRights } from "./automation.ts";
 import { checkConfigText, type Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
@@ -105,4 +105,16 @@ describe("before anything is spent", () => {
     expect(rights({}).unable(job(), elsewhere)).toMatch(/discord.*not open/);
     expect(rights({}).unable(job({ delivery: "silent" }), elsewhere)).toBeNull();
   });
+});
+
+test("the owner reads what happened to a job, why, and what to do", () => {
+  const alert = { id: "a", jobId: "tea", failures: 2, because: "The key was refused.", at: 0 };
+  expect(alertWords({ ...alert, kind: "failing" })).toBe(
+    "The scheduled job tea failed 2 times in a row: The key was refused. `/cron runs tea` shows its runs, `/cron pause tea` stops it.",
+  );
+  expect(alertWords({ ...alert, kind: "failing", failures: 1 })).toStartWith("The scheduled job tea failed once: ");
+  expect(alertWords({ ...alert, kind: "disabled", failures: 10 })).toBe(
+    "The scheduled job tea failed 10 times in a row and is switched off. The last reason: The key was refused. When that is mended, `/cron resume tea` starts it again.",
+  );
+  expect(alertWords({ ...alert, kind: "recovered" })).toBe("The scheduled job tea works again.");
 });

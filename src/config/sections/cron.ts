@@ -75,7 +75,8 @@ const ConfigJob = Type.Object(
         duration: true,
         minimum: 1_000,
         maximum: MAX_DURATION_MS,
-        description: "A run that takes longer is stopped. Default: the agent's own limit.",
+        description:
+          "A run in a session of its own that takes longer is stopped. Default, and always in mode main: the agent's own limit.",
       }),
     ),
     paused: Type.Boolean({ default: false, description: "It has no slots until this is taken out." }),

@@ -29,6 +29,7 @@ const SETTINGS = {
     loose: { message: "{{.}}", signed: false, session: "main" },
     own: { message: "{{a}}", secret: OTHER, session: "request", webhook: "ops", role: "member", perMinute: 2 },
     named: { message: "{{a}}", session: CHAT },
+    watch: { message: "{{a}}", agent: "ops" },
     lost: { message: "x", to: "agent:default:telegram:dm:nobody" },
   },
   targets: { ops: { url: "https://ops.example/in" } },
@@ -36,7 +37,7 @@ const SETTINGS = {
 
 function settings(change: object = {}): HookSettings {
   const hooks = { ...SETTINGS, ...change };
-  const { config, problems } = checkConfigText(JSON.stringify({ hooks }), () => undefined);
+  const { config, problems } = checkConfigText(JSON.stringify({ hooks, agents: [{ id: "ops" }] }), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
   return config.hooks;
 }
@@ -86,7 +87,7 @@ async function world(change: object = {}) {
           },
         }),
         names: {
-          isAgent: (id) => id === "default",
+          isAgent: (id) => id === "default" || id === "ops",
           isTarget: (name) => name in state.config.targets,
           isMapping: (name) => name in state.config.mappings,
           sessionKey: (text) => text as SessionKey,
@@ -236,6 +237,16 @@ describe("a key", () => {
     expect(w.put.length).toBe(1);
   });
 
+  test("is remembered for a day", async () => {
+    await using w = await world();
+    const first = await w.send("build", BUILD, key("k1"));
+    await w.clock.advance(24 * 3_600_000 - 1_000);
+    expect(await w.send("build", BUILD, key("k1"))).toEqual(first);
+    await w.clock.advance(24 * 3_600_000 + 1_000);
+    expect((await w.send("build", BUILD, key("k1"))).kind).toBe("stored");
+    expect(w.put.length).toBe(2);
+  });
+
   test("with another content is refused, and belongs to one hook", async () => {
     await using w = await world();
     await w.send("build", BUILD, key("k1"));
@@ -297,6 +308,18 @@ describe("what is taken", () => {
       message: { address: { thread: "announce:own:ops", chat: OWNER } },
     });
     expect(w.put[0]?.sessionKey).toMatch(/^agent:default:hook:own:run:hook_/);
+  });
+
+  test("goes to the agent that the mapping names, or the request", async () => {
+    await using w = await world();
+    await w.send("watch", { a: 1 });
+    await w.send("agent", { message: "look", agent: "ops" });
+    await w.send("agent", { message: "look again", agentId: "ops", name: "eyes" });
+    expect(w.put.map(({ agentId, sessionKey }) => [agentId, sessionKey] as string[])).toEqual([
+      ["ops", "agent:ops:hook:watch"],
+      ["ops", "agent:ops:hook:agent"],
+      ["ops", "agent:ops:hook:eyes"],
+    ]);
   });
 
   test("for the main session is told there as something from outside, and wakes it with the rights of hooks", async () => {

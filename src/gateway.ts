@@ -108,7 +108,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
   const delegations = createDelegations({ ...deps, events, pool }, config);
   const files = await ownFiles({ ...deps, store }, config(), options);
-  const begins = { ...late, receiver: () => way.received, grants: () => way.grants() };
+  const begins = { ...late, ...toolSide, receiver: () => way.received, grants: () => way.grants() };
   const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };
@@ -199,12 +199,13 @@ function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config:
 
 function poolOptions(options: GatewayOptions, config: Config, lentSkills: readonly string[]): PoolOptions {
   const { agent, agents, models, roles } = config;
-  const features = { heartbeat: config.heartbeat.enabled, cron: config.cron.enabled, media: true };
+  const beats = [config.heartbeat, ...agents.map(({ heartbeat }) => heartbeat)].some((one) => one?.enabled);
+  const features = { heartbeat: beats, cron: config.cron.enabled, media: true };
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features, lentSkills };
 }
 
 function turnLimits({ agent, agents, gateway, heartbeat }: Config, agentId: AgentId | undefined) {
   const own = agents.find(({ id }) => id === agentId);
-  const { ackMaxChars } = heartbeat;
+  const { ackMaxChars } = { ...heartbeat, ...own?.heartbeat };
   return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs, ackMaxChars };
 }

@@ -247,6 +247,49 @@ describe("jobs of the configuration", () => {
   });
 });
 
+test("a run has the rights its maker has now, and not those the job was made with", async () => {
+  const offered = (task: string) =>
+    JSON.stringify(provider.requests.findLast((one) => asked(one) === task)?.body).includes('"save_note"');
+  const write = (role: object) => {
+    const tools = { roles: { guest: { deny: ["save_note"] } } };
+    const config = { ...withJobs([]), tools, agents: [{ id: "clerk", ...role }] };
+    return writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config));
+  };
+  const runs = async (id: string, count: number) =>
+    eventually(
+      () => runsOf(id),
+      (all) => all.filter(({ status }) => status === "ran").length === count,
+      30_000,
+    );
+  answers = () => null;
+  await write({});
+  const job = { id: "notes", ...LATER, task: "write it down", agentId: "clerk", delivery: "silent" };
+  await eventually(
+    () => addJob(job),
+    (made) => "job" in made,
+  );
+  await api("/jobs/notes/run", "POST");
+  await runs("notes", 1);
+  expect(offered("write it down")).toBe(true);
+  await write({ role: "guest" });
+  await eventually(
+    async () => ((await (await gateway.fetch("/api/config")).json()) as { agents: { role?: string }[] }).agents[0],
+    (clerk) => clerk?.role === "guest",
+  );
+  await api("/jobs/notes/run", "POST");
+  await runs("notes", 2);
+  expect(offered("write it down")).toBe(false);
+});
+
+test("a job that needs a tool it cannot have fails with the reason, and no model is asked", async () => {
+  const before = provider.requests.length;
+  await addJob({ id: "faxer", ...LATER, task: "send a fax", needs: ["session_status", "fax"], delivery: "silent" });
+  await api("/jobs/faxer/run", "POST");
+  const [run] = await ended("faxer");
+  expect(run).toMatchObject({ status: "failed", reason: expect.stringContaining("needs the tool fax") });
+  expect(provider.requests.slice(before).some((one) => asked(one).includes("send a fax"))).toBe(false);
+});
+
 test("the owner is told when a job fails twice, and by then nothing was said in the chat by the run itself", async () => {
   answers = (words) => (words.includes("fail, please") ? { kind: "status", status: 401, message: "bad key" } : null);
   await post(gateway, { text: "hello", session: "owner" });
@@ -354,15 +397,18 @@ interface Death {
 /** Runs a job whose gateway dies at that moment, with the chat of the same name as the place where it is told. */
 async function runAndDie(life: GatewayProcess, database: string, { id, moment, nth, delivery }: Death): Promise<void> {
   await post(life, { text: "hello", session: id });
-  await addJob({ id, ...LATER, task: `look after ${id}`, delivery }, life);
+  const itself = moment === "fired";
+  if (!itself) await addJob({ id, ...LATER, task: `look after ${id}`, delivery }, life);
   using killer = killAt({ database, pid: life.pid, moment, nth });
   await killer.armed;
-  await api(`/jobs/${id}/run`, "POST", undefined, life).catch(() => undefined); // it may be dead before it answers
+  const soon = { schedule: { kind: "at", expr: "in 1s" }, task: `look after ${id}`, delivery };
+  const begun = itself ? addJob({ id, ...soon }, life) : api(`/jobs/${id}/run`, "POST", undefined, life);
+  await begun.catch(() => undefined); // it may be dead before it answers
   await killer.killed;
   await life.kill(); // where the watcher could not watch
 }
 
-test("a job whose gateway is killed when its message is stored, begun or ended says its words once; so does a retelling that dies in the middle, and soon, whatever an agent had locked when it was killed", async () => {
+test("a job whose gateway is killed when it has fired, or when its message is stored, begun or ended says its words once; so does a retelling that dies in the middle, and soon, whatever an agent had locked when it was killed", async () => {
   await using place = await tempHome();
   const database = join(place.path, "gateway.db");
   answers = (words) => {
@@ -372,7 +418,7 @@ test("a job whose gateway is killed when its message is stored, begun or ended s
   };
   await using lives = new AsyncDisposableStack();
   let life = lives.use(await startGatewayProcess({ home: place.path, config: oneAtATime() }));
-  for (const moment of ["stored", "begun", "ended"] as const) {
+  for (const moment of ["fired", "stored", "begun", "ended"] as const) {
     const id = `cat-${moment}`;
     await runAndDie(life, database, { id, moment, nth: 1, delivery: "direct" });
     life = lives.use(await startGatewayProcess({ home: place.path }));
@@ -393,7 +439,7 @@ test("a job whose gateway is killed when its message is stored, begun or ended s
   );
   expect(said.filter(({ text }) => text === "The soup needs salt, says the job.").length).toBe(1);
   expect(last.stderr()).not.toContain("agent did not start");
-});
+}, 120_000); // five lives
 
 describe("the page docs/automation.md", () => {
   const page = readFileSync(join(import.meta.dir, "../docs/automation.md"), "utf8");

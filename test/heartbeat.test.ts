@@ -19,8 +19,10 @@ const beats = () => provider.requests.filter((request) => told(request).includes
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => says(asked(request).startsWith("Heartbeat:") ? reply : "noted"));
-  const config = { ...endpoint(provider), heartbeat: { enabled: true, every: "1s" }, logging: { level: "debug" } };
-  gateway = await startGatewayProcess({ config });
+  gateway = await startGatewayProcess({ config: settings({ enabled: true, every: "1s" }) });
+});
+const settings = (heartbeat: object, agents: readonly object[] = []) => ({
+  ...{ ...endpoint(provider), heartbeat, agents, logging: { level: "debug" } },
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
@@ -101,6 +103,19 @@ test("what waits for it is told in the main session, and nothing else", async ()
   expect(beat?.messages.some(({ content }) => JSON.stringify(content).includes("hello"))).toBe(true);
 });
 
+test("a reminder is not held up by a heartbeat that has nothing to do", async () => {
+  await checklist("# nothing to do\n");
+  await moreLeftOut("empty", 1);
+  const job = { id: "kettle", schedule: { kind: "at", expr: "in 1s" }, task: "mind the kettle", delivery: "direct" };
+  const headers = { "content-type": "application/json" };
+  await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body: JSON.stringify(job) });
+  await eventually(
+    async () => (await gateway.fetch("/api/cron/jobs/kettle/runs")).text(),
+    (runs) => runs.includes('"status":"ran"'),
+    30_000,
+  );
+});
+
 test("an empty checklist asks no model at all", async () => {
   await checklist("# Heartbeat\n\n- [ ]\n");
   await moreLeftOut("empty", 1);
@@ -108,4 +123,15 @@ test("an empty checklist asks no model at all", async () => {
   await moreLeftOut("empty", 3);
   expect(provider.requests.length).toBe(before);
   await rm(join(gateway.home, "workspace", "HEARTBEAT.md"));
+});
+
+test("an agent can look around in its own way, also when the others do not", async () => {
+  const own = { enabled: true, every: "1s", prompt: "Heartbeat: watch the door." };
+  const changed = settings({ enabled: false }, [{ id: "watchman", heartbeat: own }]);
+  await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify(changed));
+  await eventually(
+    () => beats().filter((one) => asked(one) === own.prompt).length,
+    (count) => count > 1,
+    30_000,
+  );
 });

@@ -17,6 +17,7 @@ setDefaultTimeout(WHOLE_TEST_MS);
 
 const TOKEN = "the-token-of-hooks-9a8b7c6d5e";
 const SECRET = "s3cret-for-signing-4f81c2a97b";
+const KEY = "s3cret-of-november-6da1e2f9b0";
 const OPS_SECRET = "s3cret-for-posting-5c90d1e8af";
 const page = readFileSync(join(import.meta.dir, "../docs/automation.md"), "utf8");
 const posted: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
@@ -55,7 +56,14 @@ function settings() {
   if (!config) throw new Error(JSON.stringify(problems));
   const { build } = config.hooks.mappings;
   const url = `http://127.0.0.1:${(outside.address() as { port: number }).port}/in`;
-  const hooks = { enabled: true, token: TOKEN, secret: SECRET, mappings: { build: { ...build, webhook: "ops" } } };
+  const keys = { "2026-11": KEY };
+  const hooks = {
+    enabled: true,
+    token: TOKEN,
+    secret: SECRET,
+    keys,
+    mappings: { build: { ...build, webhook: "ops" } },
+  };
   return {
     ...endpoint(provider),
     hooks: { ...hooks, targets: { ops: { url, secret: OPS_SECRET, privateNetwork: true } } },
@@ -68,9 +76,9 @@ function example(name: string): string {
   return found;
 }
 
-function request(body: unknown, more: Record<string, string> = {}): RequestInit {
+function request(body: unknown, more: Record<string, string> = {}, secret = SECRET): RequestInit {
   const text = JSON.stringify(body);
-  const { timestamp, signature } = signBody(SECRET, new TextEncoder().encode(text), systemClock.now());
+  const { timestamp, signature } = signBody(secret, new TextEncoder().encode(text), systemClock.now());
   const signed = { "x-pi-timestamp": timestamp, "x-pi-signature": signature };
   return { method: "POST", body: text, headers: { authorization: `Bearer ${TOKEN}`, ...signed, ...more } };
 }
@@ -137,6 +145,16 @@ describe("a signed hook", () => {
     );
     const woken = provider.requests.findLast((one) => told(one).includes("news from hook wake"));
     expect(woken && told(woken)).toContain('source="hook wake">\nThe build is green again.\n');
+  });
+
+  test("may name the key it is signed with, and an id that is not there is refused as a wrong signature is", async () => {
+    const config = example("hook keys").replace(/\$\{(\w+)\}/g, (_whole, name: string) => `${KEY}-${name}`);
+    expect(checkConfigText(config, () => undefined).problems).toEqual([]); // the one of the documentation
+    const wake = (text: string, id: string) =>
+      call("wake", request({ text, mode: "next-heartbeat" }, { "x-pi-key-id": id }, KEY));
+    expect((await wake("signed by name", "2026-11")).status).toBe(202);
+    const forged = await problemOf(await call("wake", request({}, { "x-pi-signature": `v1=${"0".repeat(64)}` })));
+    expect(await problemOf(await wake("nobody's", "2026-10"))).toEqual(forged);
   });
 
   test("is refused when it is forged, late, or under a key of other content, and then nothing begins", async () => {

@@ -1,5 +1,5 @@
 /**
- * Ten thousand jobs: what a start takes and holds with and without them, in turns; and what a thousand that are due in one second do to
+ * Ten thousand jobs: what a start takes and holds with and without them, in rounds; and what a thousand that are due in one second do to
  * somebody who chats meanwhile, next to the same chat in the same gateway a moment before.
  */
 import type { AgentId, Principal } from "../../src/contracts/ids.ts";
@@ -13,12 +13,15 @@ import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whol
 import { type LoadClient, openLoadClient } from "../../src/testing/whole/load-client.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
-import { rssMb } from "./parts/process-cost.ts";
+import { cpuSeconds, rssMb } from "./parts/process-cost.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
+import { type Compared, compared, inRounds, type Kind } from "./parts/rounds.ts";
 import { median, round, spread, timed } from "./parts/stats.ts";
 
 export interface JobFigures {
-  readonly startMs: { readonly without: number; readonly with: number; readonly added: number };
+  readonly startMs: Compared;
+  /** Processor time until then: what others do on the machine is not in it. */
+  readonly startCpuMs: Compared;
   readonly rssMb: { readonly without: number; readonly with: number };
   readonly calm: readonly number[];
   readonly busy: readonly number[];
@@ -28,28 +31,31 @@ export interface JobFigures {
 
 interface Start {
   readonly ms: number;
+  readonly cpuMs: number;
   readonly mb: number | null;
 }
 
 const DEPS = { clock: systemClock, ids: systemIds, log: silentLog };
 const NO_AGENTS = { agent: { pool: { min: 0 } } };
 const REST_MS = 2_000;
-/** So many pairs are left alone for a while, to see what they hold. */
-const RESTS = 3;
+/** So many of each kind are left alone for a while, to see what they hold. */
+const RESTS = 4;
+const ROUNDS = 10;
 const AT_ONCE = 1_000;
 const ADDED_TOGETHER = 20;
 /** Long enough to make them all before their moment comes. */
 const LEAD_MS = 1_000;
 const CHAT = "agent:default:webchat:dm:somebody";
 
-/** Every one for a person of its own: there is a limit for each. */
+/** Every one for a person of its own: there is a limit for each. None is due in the next months. */
 async function fill(home: string, count: number): Promise<void> {
   await using store = await openStore(DEPS, { home });
   const engine = { poke: () => undefined, runNow: async () => null };
   const jobs = createJobs({ ...DEPS, store: store.jobs, times: createTimes(() => "UTC"), engine });
   const place = { role: "owner", source: "person", to: null, sessionKey: null, agentId: "default" as AgentId } as const;
+  const month = 1 + ((new Date(systemClock.now()).getUTCMonth() + 6) % 12);
   const make = async (n: number): Promise<void> => {
-    const schedule = { kind: "cron", expr: `${n % 60} ${n % 24} ${1 + (n % 28)} 1 *`, timezone: "UTC" } as const;
+    const schedule = { kind: "cron", expr: `${n % 60} ${n % 24} ${1 + (n % 28)} ${month} *`, timezone: "UTC" } as const;
     const maker = { ...place, principal: `load:user:${n}` as Principal };
     const made = await jobs.add({ id: `year-${n}`, schedule, task: `job ${n}`, delivery: "silent" }, maker);
     if (made.kind !== "ok") throw new Error(made.say);
@@ -58,34 +64,33 @@ async function fill(home: string, count: number): Promise<void> {
     await Promise.all(Array.from({ length: Math.min(500, count - from) }, (_, at) => make(from + at)));
 }
 
-/** A start of each kind after the other, so that the machine's moods meet both; what counts is the difference within a pair. */
-async function starts(homes: { readonly empty: string; readonly full: string }, pairs: number) {
-  const measure = async (home: string, rests: boolean) => {
+async function starts(homes: { readonly without: string; readonly having: string }, rounds: number) {
+  const rested = { one: 0, other: 0 };
+  const measure = async (kind: Kind): Promise<Start> => {
     const began = performance.now();
+    const home = kind === "one" ? homes.without : homes.having;
     const gateway = await startGatewayProcess({ home, config: NO_AGENTS });
     await fetch(`${gateway.url}/health`);
     const ms = performance.now() - began;
+    const cpuMs = cpuSeconds(gateway.pid) * 1_000;
+    const rests = rested[kind]++ < RESTS;
     if (rests) await Bun.sleep(REST_MS);
     const mb = rests ? rssMb(gateway.pid) : null;
     await gateway.stop();
-    return { ms, mb };
+    return { ms, cpuMs, mb };
   };
-  const without: Start[] = [];
-  const having: Start[] = [];
-  for (let pair = 0; pair < pairs; pair++) {
-    without.push(await measure(homes.empty, pair < RESTS));
-    having.push(await measure(homes.full, pair < RESTS));
-  }
-  const memory = (all: readonly Start[]): number => median(all.flatMap(({ mb }) => (mb === null ? [] : [mb])));
+  const all = await inRounds(rounds, measure);
+  const figures = (of: (start: Start) => number) =>
+    compared(all.map(({ one, other }) => ({ one: both(one, of), other: both(other, of) })));
+  const memory = (kind: Kind): number => median(all.flatMap((round) => round[kind].flatMap(({ mb }) => mb ?? [])));
   return {
-    startMs: {
-      without: median(without.map(({ ms }) => ms)),
-      with: median(having.map(({ ms }) => ms)),
-      added: median(having.map(({ ms }, pair) => ms - (without[pair]?.ms ?? ms))),
-    },
-    rssMb: { without: memory(without), with: memory(having) },
+    ...{ startMs: figures(({ ms }) => ms), startCpuMs: figures(({ cpuMs }) => cpuMs) },
+    rssMb: { without: memory("one"), with: memory("other") },
   };
 }
+
+const both = ([first, second]: readonly [Start, Start], of: (start: Start) => number) =>
+  [of(first), of(second)] as const;
 
 async function chatFor(client: LoadClient, count: number, going: () => boolean): Promise<readonly number[]> {
   const times: number[] = [];
@@ -144,13 +149,18 @@ async function crowd(gateway: GatewayProcess, rounds: number, size: number) {
   return { calm, busy, drainedMs: median(drained) };
 }
 
+/** `homes` are filled for that. */
+async function measureStarts(homes: { readonly without: string; readonly having: string }, scale: number) {
+  await fill(homes.without, 0);
+  await fill(homes.having, jobsOf(scale));
+  return starts(homes, Math.max(4, Math.round(ROUNDS * scale)));
+}
+
 export async function measureJobs(scale: number): Promise<JobFigures> {
   await using provider = await startProviderProcess({ echo: true });
   await using empty = await tempHome();
   await using full = await tempHome();
-  await fill(empty.path, 0);
-  await fill(full.path, Math.max(1_000, Math.round(10_000 * scale)));
-  const atStart = await starts({ empty: empty.path, full: full.path }, Math.max(5, Math.round(21 * scale)));
+  const atStart = await measureStarts({ without: empty.path, having: full.path }, scale);
   const config = benchConfig(provider.baseUrl, { min: 2, max: 4 });
   const gateway = await startGatewayProcess({ home: full.path, config });
   try {
@@ -160,19 +170,26 @@ export async function measureJobs(scale: number): Promise<JobFigures> {
   }
 }
 
+const jobsOf = (scale: number): number => Math.max(1_000, Math.round(10_000 * scale));
 const crowdOf = (scale: number): number => Math.max(200, Math.round(AT_ONCE * scale));
 
 export const jobs: Scenario = {
   name: "jobs",
   async measure(scale) {
-    const { startMs, rssMb: held, calm, busy, drainedMs } = await measureJobs(scale);
+    const { startMs, startCpuMs, rssMb: held, calm, busy, drainedMs } = await measureJobs(scale);
     const [before, during] = [spread(calm), spread(busy)];
+    const count = jobsOf(scale).toLocaleString("en");
     return [
-      { what: "start to /health without jobs", value: startMs.without, unit: "ms" },
-      { what: "  with 10,000", value: startMs.with, unit: "ms" },
+      { what: "start to /health without jobs", value: startMs.one, unit: "ms" },
+      { what: `  with ${count}`, value: startMs.other, unit: "ms" },
       { what: "  added by them", value: startMs.added, unit: "ms", ...atMost(200) },
+      { what: "  half of the rounds said at least", value: startMs.between[0], unit: "ms" },
+      { what: "  and at most", value: startMs.between[1], unit: "ms" },
+      { what: "  apart are two starts of the same kind", value: startMs.noise, unit: "ms" },
+      { what: "processor time of such a start without jobs", value: startCpuMs.one, unit: "ms" },
+      { what: "  added by them", value: startCpuMs.added, unit: "ms", ...atMost(200) },
       { what: "memory at rest without jobs", value: held.without, unit: "MB" },
-      { what: "  added by 10,000", value: round(held.with - held.without), unit: "MB", ...atMost(20) },
+      { what: "  added by them", value: round(held.with - held.without), unit: "MB", ...atMost(20) },
       { what: "chat while nothing is due, p50", value: before.p50, unit: "ms" },
       { what: "  p99", value: before.p99, unit: "ms" },
       { what: `chat while ${crowdOf(scale)} jobs of one second run, p50`, value: during.p50, unit: "ms" },

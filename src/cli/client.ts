@@ -10,6 +10,7 @@ export interface GatewayClient {
   get(path: string, signal: AbortSignal): Promise<Fields>;
   /** Without a body when there is none. */
   post(path: string, body: unknown, signal: AbortSignal): Promise<Fields>;
+  patch(path: string, body: unknown, signal: AbortSignal): Promise<Fields>;
   remove(path: string, signal: AbortSignal): Promise<Fields>;
   /** Posts and follows the events of the answer. */
   stream(request: StreamRequest, signal: AbortSignal): AsyncIterable<ServerEvent>;
@@ -50,6 +51,8 @@ export function createClient(gateway: RunningGateway): GatewayClient {
       const sent = body === undefined ? {} : { headers: json, body: JSON.stringify(body) };
       return fieldsOf(await call(path, { method: "POST", ...sent }, signal));
     },
+    patch: async (path, body, signal) =>
+      fieldsOf(await call(path, { method: "PATCH", headers: json, body: JSON.stringify(body) }, signal)),
     remove: async (path, signal) => fieldsOf(await call(path, { method: "DELETE" }, signal)),
     async *stream({ path, body, idempotencyKey }, signal) {
       const headers = { ...json, accept: "text/event-stream", "idempotency-key": idempotencyKey };

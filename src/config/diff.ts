@@ -73,9 +73,11 @@ function same(before: unknown, after: unknown): boolean {
 /** What had to be signed is let in without, for some hook. */
 function weakensHooks(before: Config["hooks"], after: Config["hooks"]): boolean {
   if (!before.enabled || !after.enabled) return false;
-  if (before.secret !== undefined && after.secret === undefined) return true;
+  if (signs(before) && !signs(after)) return true;
   return Object.entries(before.mappings).some(([name, { signed }]) => signed && after.mappings[name]?.signed === false);
 }
+
+const signs = ({ secret, keys }: Config["hooks"]): boolean => secret !== undefined || Object.keys(keys).length > 0;
 
 type Gateway = Config["gateway"];
 

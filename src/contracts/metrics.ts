@@ -1,4 +1,5 @@
 /** How the gateway is doing, in numbers. Nothing in here names a person, a conversation or what was said. */
+import type { RunStatus } from "./automation/job.ts";
 import type { Usage } from "./chat.ts";
 import type { DelegationOutcome } from "./events.ts";
 import type { GatewayStatus } from "./wire.ts";
@@ -29,6 +30,8 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
   readonly turns: { readonly done: number; readonly failed: number; readonly aborted: number };
   /** Tasks that agents gave to other agents. */
   readonly delegations: Readonly<Record<DelegationOutcome, number>>;
+  /** Slots of jobs by what became of them; one that failed and is tried again counts each time. */
+  readonly jobs: Readonly<Record<RunEndStatus, number>>;
   readonly messages: { readonly received: number; readonly sent: number };
   readonly usage: Usage;
   readonly latency: Readonly<Record<LatencyName, Quantiles>>;
@@ -39,6 +42,8 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
     readonly latency: Quantiles;
   }[];
 }
+
+export type RunEndStatus = Exclude<RunStatus, "running" | "waiting">;
 
 /**
  * `queued`: accepted until begun. `lease`: until an agent process is there. `firstToken`: until the model says something. `turn`: begun until

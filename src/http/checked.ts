@@ -10,7 +10,8 @@ export interface Checked<T> {
 interface Problem {
   readonly instancePath: string;
   readonly message: string;
-  readonly params?: { readonly allowedValues?: readonly unknown[] };
+  /** One of them for a choice from a list, the other for each word of a union. */
+  readonly params?: { readonly allowedValues?: readonly unknown[]; readonly allowedValue?: unknown };
 }
 
 interface Validator {
@@ -39,8 +40,11 @@ function describe(errors: readonly Problem[]): string {
   const wrong = errors.find(({ message }) => message !== UNKNOWN_FIELD && !message.includes("additional properties"));
   const unknown = errors.find(({ message }) => message === UNKNOWN_FIELD);
   const nameOf = (path: string): string => `\`${path.slice(1).replaceAll("/", ".")}\``;
-  const allowed = wrong?.params?.allowedValues?.join(", ");
-  if (wrong && allowed !== undefined) return `${nameOf(wrong.instancePath)} must be one of: ${allowed}.`;
+  const choices = errors.filter(({ instancePath }) => instancePath === wrong?.instancePath);
+  const allowed = choices
+    .flatMap(({ params }) => params?.allowedValues ?? (params?.allowedValue === undefined ? [] : [params.allowedValue]))
+    .join(", ");
+  if (wrong && allowed !== "") return `${nameOf(wrong.instancePath)} must be one of: ${allowed}.`;
   if (wrong) return `${wrong.instancePath === "" ? "The request" : nameOf(wrong.instancePath)} ${wrong.message}.`;
   return unknown ? `There is no field ${nameOf(unknown.instancePath)} here.` : "One of the values is not valid.";
 }

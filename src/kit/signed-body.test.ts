@@ -14,7 +14,7 @@ const check = (headers: Partial<Record<"timestamp" | "signature", string | null>
 test("a signature is the HMAC-SHA256 of timestamp, dot and body, in small hex digits", () => {
   const expected = createHmac("sha256", KEY).update(`1790000000.{"text":"hello"}`).digest("hex");
   expect(good).toEqual({ timestamp: "1790000000", signature: `v1=${expected}` });
-  expect(check({})).toEqual({ kind: "good", timestamp: "1790000000" });
+  expect(check({})).toEqual({ kind: "good", timestamp: "1790000000", key: 0 });
 });
 
 describe("refused as forged", () => {
@@ -64,7 +64,12 @@ test("a good signature holds for five minutes in both directions, and is stale o
   }
 });
 
-test("while a key is replaced both are good, and none is when there are none", () => {
-  expect(check({}, { keys: ["the new key", KEY] }).kind).toBe("good");
-  expect(check({}, { keys: [] }).kind).toBe("forged");
+test("while a key is replaced both are good, and it is told which of them fits", () => {
+  expect(check({}, { keys: ["the new key", KEY] })).toMatchObject({ kind: "good", key: 1 });
+  expect(check({}, { keys: [KEY, "the old key"] })).toMatchObject({ kind: "good", key: 0 });
+});
+
+test("without keys nothing is good, an empty key included", () => {
+  expect(check({}, { keys: [] })).toEqual({ kind: "forged", because: "wrong" });
+  expect(check(signBody("", BODY, NOW), { keys: [] })).toEqual({ kind: "forged", because: "wrong" });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { job } from "../testing/schedule/job-fixture.ts";
-import { afterRun, BACKOFF_MS, DISABLE_AFTER_FAILURES } from "./after-run.ts";
+import { afterRun, BACKOFF_MS } from "./after-run.ts";
 
 const NOW = 1_000_000;
 const first = { attempt: 1, manual: false };
@@ -29,9 +29,9 @@ describe("a run that went well", () => {
 describe("a run there was no money for", () => {
   const skipped = { kind: "skipped", because: "the budget is used up" } as const;
   test("counts as no failure, is not tried again and disables no job, however often it happens", () => {
-    const after = afterRun(job({ failures: DISABLE_AFTER_FAILURES - 1 }), first, skipped, NOW);
+    const after = afterRun(job({ failures: 9 }), first, skipped, NOW);
     expect(after).toEqual({
-      ...{ failures: DISABLE_AFTER_FAILURES - 1, retryAt: null, state: "active", because: null },
+      ...{ failures: 9, retryAt: null, state: "active", because: null },
       ...{ remove: false, alert: null },
     });
   });
@@ -64,7 +64,8 @@ describe("a run that failed", () => {
   });
 
   test("switches the job off the tenth time in a row, with the reason", () => {
-    const after = afterRun(job({ failures: DISABLE_AFTER_FAILURES - 1 }), first, busyProvider, NOW);
+    expect(afterRun(job({ failures: 8 }), first, busyProvider, NOW).state).toBe("active");
+    const after = afterRun(job({ failures: 9 }), first, busyProvider, NOW);
     expect(after).toMatchObject({ state: "disabled", alert: "disabled", retryAt: null });
     expect(after.because).toContain("the provider is busy");
   });

@@ -1,4 +1,4 @@
-/** The owner is told of trouble with a job once, wherever between the end of the run and the words the gateway dies. */
+/** Every slot has one row and the owner is told of trouble once, wherever between two steps the gateway dies: every place is tried. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { JobStore, RunOutcome } from "../contracts/automation/job.ts";
 import { assemble } from "../store/open.ts";
@@ -88,11 +88,19 @@ async function twoLives(death: Death, flaw: (store: JobStore) => JobStore = (sto
   await idle();
   end();
   const endSecond = live(false);
-  await clock.advance(2 * MINUTE_MS);
   await idle();
+  for (let minute = 0; minute < 2; minute++) {
+    await clock.advance(MINUTE_MS);
+    await idle();
+  }
   const { alerts, wrong } = wrongAlerts(disk.db);
+  const rows = disk.db
+    .query<{ text: string }, []>(
+      "select job_id || ' ' || (slot / 60000) || ': ' || count(*) as text from job_runs group by job_id, slot order by 1",
+    )
+    .all();
   endSecond();
-  return { alerts, wrong, died: deaths > 0 };
+  return { alerts, wrong, rows: rows.map(({ text }) => text), died: deaths > 0 };
 }
 
 /** Dies with the first call of the store, with the second and so on, until a life is over before that. */
@@ -104,11 +112,14 @@ async function* everyDeath(when: Death["when"], flaw?: (store: JobStore) => JobS
   }
 }
 
-describe("the owner is told once", () => {
+/** Three minutes of each; the one that is switched off has no more slots. */
+const ONE_ROW_EACH = ["again 1: 1", "again 2: 1", "again 3: 1", "last 1: 1", "well 1: 1", "well 2: 1", "well 3: 1"];
+
+describe("every slot has one row, and the owner is told once", () => {
   test.each(["before", "after"] as const)("when the gateway dies %s any call of its store", async (when) => {
     let last = 0;
-    for await (const { call, alerts, wrong } of everyDeath(when)) {
-      expect([call, alerts, wrong]).toEqual([call, 3, []]);
+    for await (const { call, alerts, wrong, rows } of everyDeath(when)) {
+      expect([call, alerts, wrong, rows]).toEqual([call, 3, [], ONE_ROW_EACH]);
       last = call;
     }
     expect(last).toBeGreaterThan(20); // every pair of steps had its turn

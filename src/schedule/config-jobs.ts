@@ -75,6 +75,7 @@ function sameJob(known: Job, wanted: Job): boolean {
     mode,
     delivery,
     webhook,
+    needs,
     deleteAfterRun,
     catchUp,
     overlap,
@@ -82,7 +83,7 @@ function sameJob(known: Job, wanted: Job): boolean {
   }: Job) =>
     JSON.stringify([
       [schedule.kind, schedule.expr, schedule.timezone ?? null],
-      ...[task, agentId, mode, delivery, webhook ?? null, deleteAfterRun, catchUp, overlap, timeoutMs],
+      ...[task, agentId, mode, delivery, webhook ?? null, needs ?? [], deleteAfterRun, catchUp, overlap, timeoutMs],
     ]);
   const pausedByFile = wanted.state === "paused" && known.state === "active";
   return spec(known) === spec(wanted) && !pausedByFile;

@@ -9,6 +9,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type AfterRun, afterRun } from "./after-run.ts";
 import { MAX_SLOTS_PER_STEP, type Passed, plan } from "./plan.ts";
+import { slotNow } from "./times/moved.ts";
 import type { Times } from "./times/times.ts";
 
 export interface EngineDeps {
@@ -140,7 +141,7 @@ async function fireOf(world: World, job: Job, now: number): Promise<JobFire> {
 function passedSlots(times: Times, job: Job, now: number): Passed {
   const read = times.read(job.schedule);
   const slots: number[] = [];
-  let nextAt = job.nextAt;
+  let nextAt = read.ok ? slotNow(times, read.schedule, job) : job.nextAt;
   while (nextAt !== null && nextAt <= now && slots.length < MAX_SLOTS_PER_STEP) {
     slots.push(nextAt);
     nextAt = read.ok ? times.next(read.schedule, nextAt, job.anchorAt) : null;

@@ -5,7 +5,7 @@
  */
 export { applyConfigJobs, type ConfigJob } from "./config-jobs.ts";
 export { type Engine, startEngine } from "./engine.ts";
-export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
+export { type Heartbeat, type HeartbeatSettings, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { createJobs } from "./jobs.ts";
 export { createHookDoor } from "./hooks/door.ts";
 export type { HookNames } from "./hooks/begin.ts";

@@ -24,8 +24,9 @@ async function fixture() {
   const real = await realStore(clock);
   const poked: string[] = [];
   const engine = { poke: () => void poked.push("poke"), runNow: async () => null };
+  const switches = { on: true };
   const deps = { clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes(() => "UTC"), engine };
-  return { ...real, store: real.store, clock, poked, jobs: createJobs(deps) };
+  return { ...real, store: real.store, clock, poked, switches, jobs: createJobs({ ...deps, isOn: () => switches.on }) };
 }
 
 const say = (answer: { readonly kind: string; readonly say?: string }): string => answer.say ?? answer.kind;
@@ -62,6 +63,14 @@ describe("a job", () => {
     expect((await world.store.jobs.get("hourly"))?.webhook).toBe("ops");
     await world.jobs.update("hourly", { webhook: null }, owner);
     expect((await world.store.jobs.get("hourly"))?.webhook).toBeUndefined();
+  });
+
+  test("keeps the tools it needs, until there are none", async () => {
+    await using world = await fixture();
+    await world.jobs.add({ ...hourly, needs: ["web_search"] }, owner);
+    expect((await world.store.jobs.get("hourly"))?.needs).toEqual(["web_search"]);
+    await world.jobs.update("hourly", { needs: [] }, owner);
+    expect(await world.store.jobs.get("hourly")).not.toHaveProperty("needs");
   });
 
   test("has a name of its own", async () => {
@@ -137,6 +146,17 @@ describe("whose job it is", () => {
     expect(say(await world.jobs.remove("hourly", owner))).toContain("configuration file");
     expect(await world.jobs.pause("hourly", owner)).toMatchObject({ kind: "ok" });
   });
+});
+
+test("while jobs are switched off none is made or begun, and whoever asks is told why; what is there is kept", async () => {
+  await using world = await fixture();
+  await world.jobs.add(hourly, member);
+  world.switches.on = false;
+  const off = { kind: "refused", code: "bad_job", say: "Jobs are switched off: cron.enabled is false." } as const;
+  expect(await world.jobs.add({ ...hourly, id: "more" }, member)).toEqual(off);
+  expect(await world.jobs.run("hourly", member)).toEqual(off);
+  expect((await world.jobs.list({ limit: 10 }, member)).items.map(({ id }) => id)).toEqual(["hourly"]);
+  expect((await world.jobs.remove("hourly", member)).kind).toBe("ok");
 });
 
 test("an agent can make twenty jobs for a person, not more, and that does not count against the person", async () => {

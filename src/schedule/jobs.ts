@@ -16,6 +16,8 @@ export interface JobsDeps {
   readonly engine: Pick<Engine, "poke" | "runNow">;
   /** Somebody may be looking at the list. */
   changed?(): void;
+  /** False: nothing would begin. Without it jobs are on. */
+  isOn?(): boolean;
   /** Without it every agent is taken for real. */
   isAgent?(id: AgentId): boolean;
 }
@@ -31,6 +33,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   return {
     async add(input, maker) {
+      if (deps.isOn?.() === false) return SWITCHED_OFF;
       const job = newJob(deps, input, maker);
       if ("code" in job) return refused(job.code, job.say);
       if (deps.isAgent?.(job.agentId) === false) return refused("bad_job", `There is no agent called ${job.agentId}.`);
@@ -58,6 +61,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     async run(id, who, at) {
       const job = await find(deps, id, who);
       if (!job) return unknown(id);
+      if (deps.isOn?.() === false) return SWITCHED_OFF;
       const run = await deps.engine.runNow(id, at);
       return run ? { kind: "ok", job, run } : { kind: "ok", job };
     },
@@ -110,6 +114,9 @@ function refused(code: JobRefusal, say: string): JobAnswer & { readonly kind: "r
   return { kind: "refused", code, say };
 }
 
+/** Nobody is told that something is planned which will not happen. */
+const SWITCHED_OFF = refused("bad_job", "Jobs are switched off: cron.enabled is false.");
+
 function unknown(id: string): JobAnswer & { readonly kind: "refused" } {
   return refused("job_unknown", `There is no job called ${id}.`);
 }
@@ -142,6 +149,7 @@ export function newJob(
     mode: input.mode ?? "isolated",
     delivery: input.delivery ?? "announce",
     ...(input.webhook ? { webhook: input.webhook } : {}),
+    ...(input.needs?.length ? { needs: input.needs } : {}),
     deleteAfterRun: input.deleteAfterRun ?? false,
     catchUp: input.catchUp ?? "once",
     overlap: input.overlap ?? "skip",

@@ -35,6 +35,8 @@ export interface JobTable {
   task: string;
   session_key: SessionKey | null;
   webhook: string | null;
+  /** A JSON list. */
+  needs: string | null;
 }
 
 export interface JobRunTable {

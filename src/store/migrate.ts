@@ -16,6 +16,7 @@ import { channels } from "./migrations/020-channels.ts";
 import { leftoversOfJobs } from "./migrations/021-leftovers-of-jobs.ts";
 import { usage } from "./migrations/022-usage.ts";
 import { hooks } from "./migrations/023-hooks.ts";
+import { jobNeeds } from "./migrations/024-job-needs.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -35,6 +36,7 @@ const STEPS: readonly Migration[] = [
   leftoversOfJobs,
   usage,
   hooks,
+  jobNeeds,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -1,7 +1,8 @@
 /** With whose rights a job runs, and what is known against a run before anything is spent. */
 import { describe, expect, test } from "bun:test";
-import { type AutomationParts, runRights } from "./automation.ts";
+import { alertWords, type AutomationParts, runRights } from "./automation.ts";
 import { checkConfigText, type Config } from "../config/index.ts";
+import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 
@@ -16,16 +17,26 @@ const home = {
 
 function rights(
   settings: object,
-  more: { readonly trouble?: string; readonly environment?: object; readonly grants?: [Principal, Role][] } = {},
+  more: {
+    readonly trouble?: string;
+    readonly environment?: object;
+    readonly grants?: [Principal, Role][];
+    readonly asked?: Caller[];
+  } = {},
 ) {
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
+  const asked: Caller[] = more.asked ?? [];
   const parts = {
     config: (): Config => config,
     grants: () => new Map(more.grants ?? []),
     pool: { stats: () => ({ trouble: more.trouble ?? null }) },
     channels: () => new Map([["telegram", {}]]),
     environment: { providerKeys: {}, ...more.environment },
+    unusable(tool: string, caller: Caller) {
+      asked.push(caller);
+      return tool === "web_search" ? null : "this agent has no such tool";
+    },
   };
   return runRights(parts as unknown as AutomationParts);
 }
@@ -67,12 +78,43 @@ describe("before anything is spent", () => {
     ["its agent is gone", {}, {}, { agentId: "gone" as AgentId }, /no agent called gone/],
     ["the place it posts to is gone", {}, {}, { webhook: "ops" }, /no such place in hooks\.targets/],
     ["its provider has no key", { agent: { model: "anthropic/claude" } }, {}, {}, /no API key for anthropic/],
+    [
+      "a tool it needs is not there",
+      {},
+      {},
+      { needs: ["web_search", "fax"] },
+      /needs the tool fax, and cannot have it/,
+    ],
   ])("a job is held back when %s", (...[, settings, more, about, because]) => {
     expect(rights(settings, more).unable(job(about), home)).toMatch(because);
+  });
+  test("the tools a job needs are asked for with the rights its run will have", () => {
+    const asked: Caller[] = [];
+    const settings = { agents: [{ id: "ops", role: "guest" }] };
+    const about = { createdBy: ANN, agentId: "ops" as AgentId, needs: ["web_search"] };
+    const owners = { ...settings, roles: { owners: [ANN] } };
+    expect(rights(owners, { asked }).unable(job(about), home)).toBeNull();
+    expect(rights(owners, { asked }).unable(job({ ...about, mode: "main" }), home)).toBeNull();
+    expect(asked).toMatchObject([
+      { principal: ANN, role: "guest", agentId: "ops", cause: "cron", sessionKey: "agent:ops:cron:water:run:check" },
+      { principal: ANN, agentId: "default", cause: "cron", sessionKey: home.sessionKey },
+    ]);
   });
   test("a job is held back when its channel is not open, unless it is silent", () => {
     const elsewhere = { ...home, to: { ...to, channel: "discord" } };
     expect(rights({}).unable(job(), elsewhere)).toMatch(/discord.*not open/);
     expect(rights({}).unable(job({ delivery: "silent" }), elsewhere)).toBeNull();
   });
+});
+
+test("the owner reads what happened to a job, why, and what to do", () => {
+  const alert = { id: "a", jobId: "tea", failures: 2, because: "The key was refused.", at: 0 };
+  expect(alertWords({ ...alert, kind: "failing" })).toBe(
+    "The scheduled job tea failed 2 times in a row: The key was refused. `/cron runs tea` shows its runs, `/cron pause tea` stops it.",
+  );
+  expect(alertWords({ ...alert, kind: "failing", failures: 1 })).toStartWith("The scheduled job tea failed once: ");
+  expect(alertWords({ ...alert, kind: "disabled", failures: 10 })).toBe(
+    "The scheduled job tea failed 10 times in a row and is switched off. The last reason: The key was refused. When that is mended, `/cron resume tea` starts it again.",
+  );
+  expect(alertWords({ ...alert, kind: "recovered" })).toBe("The scheduled job tea works again.");
 });

@@ -1,12 +1,12 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
 import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
-import type { JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
+import type { Job, JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
 import type { JobDesk, TellMain } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { HookDoor } from "../contracts/automation/hook.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
-import type { AgentPool } from "../contracts/agent.ts";
+import type { AgentPool, Caller } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
 import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
@@ -15,6 +15,7 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
+import { heartbeatsOf } from "./heartbeats.ts";
 import { pruneRunSessions } from "./run-sessions.ts";
 import { createHookSide } from "./webhooks.ts";
 import { type Clock, hostZone } from "../kit/clock.ts";
@@ -60,6 +61,8 @@ export interface AutomationParts {
   readonly grants: () => GrantedRoles;
   readonly pool: AgentPool;
   readonly budget: Pick<Budget, "ask">;
+  /** Why this caller could not use a tool; null: nothing is known against it. */
+  unusable(tool: string, caller: Caller): string | null;
   /** Built later; asked for when a run needs them. */
   receiver(): OwnReceiver;
   outbox(): Outbox;
@@ -110,6 +113,7 @@ export function createAutomation(parts: AutomationParts): Automation {
       runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
     },
     changed: () => parts.events.emit("status", { what: "jobs" }),
+    isOn: () => config().cron.enabled,
     isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {
@@ -223,7 +227,7 @@ function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
       sessionOf: heartbeatSessionKey,
       unpaid: (agentId) => !parts.budget.ask({ agentId, principal: OPERATOR, origin: "heartbeat" }).may,
     },
-    () => ({ ...config().heartbeat, agents: [DEFAULT_AGENT, ...config().agents.map(({ id }) => id as AgentId)] }),
+    () => heartbeatsOf(config()),
   );
 }
 
@@ -289,8 +293,9 @@ function homesOf({ store, config, grants }: AutomationParts): Homes {
   return createHomes({ places: store.places, owners, named, fallback });
 }
 
-export function runRights({ config, grants, pool, channels, environment, budget }: AutomationParts): RunRights {
-  return {
+export function runRights(parts: AutomationParts): RunRights {
+  const { config, grants, pool, channels, environment, budget } = parts;
+  const rights: RunRights = {
     unpaid({ agentId, createdBy }) {
       const verdict = budget.ask({ agentId, principal: createdBy, origin: "cron" });
       return verdict.may ? null : verdict.because;
@@ -317,9 +322,31 @@ export function runRights({ config, grants, pool, channels, environment, budget 
         return `Its words go to ${home.to.channel}, and that channel is not open.`;
       if (job.webhook && !Object.hasOwn(config().hooks.targets, job.webhook))
         return `Its words are to be posted to ${job.webhook}, and there is no such place in hooks.targets.`;
-      return missingKey(config(), environment, job.agentId);
+      return missingKey(config(), environment, job.agentId) ?? missingTool(parts, job, { home, rights });
     },
   };
+  return rights;
+}
+
+/** Of the tools that it says it needs. Asked with the rights that its run will have. */
+function missingTool(
+  { unusable }: Pick<AutomationParts, "unusable">,
+  job: Job,
+  { home, rights }: { readonly home: Home; readonly rights: RunRights },
+): string | null {
+  const role = rights.roleOf(job, home);
+  if (role === null) return null; // it is refused for that
+  const own = job.mode === "isolated";
+  const caller: Caller = {
+    ...{ principal: job.createdBy, role, cause: "cron", origin: home.to, turnId: `check-${job.id}` as TurnId },
+    agentId: own ? job.agentId : home.agentId,
+    sessionKey: own ? cronSessionKey(job.agentId, job.id, "check") : home.sessionKey,
+  };
+  for (const tool of job.needs ?? []) {
+    const because = unusable(tool, caller);
+    if (because !== null) return `It needs the tool ${tool}, and cannot have it: ${because}.`;
+  }
+  return null;
 }
 
 /** Only what is certain counts: a provider that is configured, or that needs no key, is asked for real. */

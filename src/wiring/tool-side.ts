@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { agentProfiles, createAgentTokens, createSkillShelf, profileKey } from "../agents/index.ts";
 import { builtinPlugins } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
+import type { Caller } from "../contracts/agent.ts";
 import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
@@ -22,6 +23,7 @@ import {
   createToolRegistry,
   startRetention,
   type ToolPolicy,
+  whyNotUsable,
 } from "../tools/index.ts";
 
 export interface ToolSideDeps extends GatewayDeps {
@@ -50,7 +52,8 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
   const poster = createPoster({ ...deps, store: deps.record.outbox, outbox: { wake: () => deps.outbox().wake() } });
   const asking = createQuestions({ ...deps, poster }, () => config().tools.questions);
   const skills = createSkillShelf();
-  return { registry, tools, approvals, questions: asking, agentTokens: createAgentTokens(deps), skills };
+  const unusable = (tool: string, caller: Caller) => whyNotUsable({ ...guards, registry }, tool, caller);
+  return { registry, tools, approvals, questions: asking, agentTokens: createAgentTokens(deps), skills, unusable };
 }
 
 /** Read for every call, so a changed file counts from the next one on. */

@@ -17,6 +17,7 @@ async function world() {
     asked.push([`${request.method} ${pathname}`, text === "" ? null : JSON.parse(text)]);
     if (pathname.endsWith("/runs"))
       return Response.json({ items: [{ slot: 0, status: "missed", reason: "the gateway was not running" }] });
+    if (pathname.endsWith("/status")) return Response.json({ enabled: true, nextAt: 3_600_000, running: 2 });
     return request.method === "GET" ? Response.json({ items: [JOB] }) : Response.json({ job: JOB });
   });
   const end = async () => {
@@ -48,6 +49,31 @@ test("pi-gw cron add says what is missing when there is no schedule, or two", as
   expect(await fx.run("cron", "add", "--every", "1h", "--in", "1h", "make", "tea")).not.toBe(0);
   expect(fx.err()).toContain("Say when with one of --every 30m");
   expect(fx.asked).toEqual([]);
+});
+
+test("pi-gw cron update changes what is given and nothing else, and says so when nothing is", async () => {
+  await using fx = await world();
+  expect(await fx.run("cron", "update", "tea", "make", "coffee")).toBe(0);
+  const policies = ["--catch-up", "all", "--overlap", "queue", "--timeout", "10m", "--needs", "web_search,bash"];
+  expect(await fx.run("cron", "update", "tea", "--every", "2h", ...policies)).toBe(0);
+  expect(await fx.run("cron", "update", "tea")).not.toBe(0);
+  expect(fx.err()).toContain("Say what changes");
+  expect(fx.asked).toEqual([
+    ["PATCH /api/cron/jobs/tea", { task: "make coffee" }],
+    [
+      "PATCH /api/cron/jobs/tea",
+      {
+        ...{ schedule: { kind: "every", expr: "2h" }, catchUp: "all", overlap: "queue", timeoutMs: "10m" },
+        needs: ["web_search", "bash"],
+      },
+    ],
+  ]);
+});
+
+test("pi-gw cron status says whether jobs are on", async () => {
+  await using fx = await world();
+  expect(await fx.run("cron", "status")).toBe(0);
+  expect(fx.out()).toBe("Jobs are on; the next one is due at 1970-01-01T01:00:00.000Z; 2 running.\n");
 });
 
 test("pi-gw cron pause, resume, run, remove, runs and wake ask for just that", async () => {

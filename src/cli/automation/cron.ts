@@ -8,17 +8,25 @@ import { EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
-export interface CronAddFlags extends CommonFlags {
+/** What a job may be told, when it is made and later. */
+export interface CronFlags extends CommonFlags {
   readonly every?: string;
   readonly at?: string;
   readonly in?: string;
   readonly cron?: string;
   readonly timezone?: string;
-  readonly id?: string;
   readonly agent?: string;
   readonly mode?: string;
   readonly delivery?: string;
+  readonly catchUp?: string;
+  readonly overlap?: string;
+  readonly timeout?: string;
+  readonly needs?: string;
   readonly once?: boolean;
+}
+
+export interface CronAddFlags extends CronFlags {
+  readonly id?: string;
 }
 
 export type CronAction = "pause" | "resume" | "run";
@@ -37,13 +45,45 @@ export function listJobs(world: CliWorld, flags: CommonFlags): Promise<number> {
 
 export function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
   return asking(world, flags, async (client, signal) => {
-    const { id, agent: agentId, mode, delivery } = flags;
     const schedule = scheduleOf(flags, world.clock.now());
-    const given = { id, agentId, mode, delivery, ...(flags.once ? { deleteAfterRun: true } : {}) };
-    const body = { ...given, schedule, task: words.join(" ") };
+    if (!schedule) throw wrong(SAY_WHEN);
+    const body = { id: flags.id, ...givenBy(flags), schedule, task: words.join(" ") };
     const answer = await client.post("/api/cron/jobs", body, signal);
     return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
   });
+}
+
+/** Only what is given changes. */
+export function updateJob(world: CliWorld, id: string, words: readonly string[], flags: CronFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const schedule = scheduleOf(flags, world.clock.now());
+    const task = words.join(" ");
+    const body = { ...givenBy(flags), ...(schedule ? { schedule } : {}), ...(task === "" ? {} : { task }) };
+    if (Object.values(body).every((value) => value === undefined))
+      throw wrong("Say what changes: another task, --every 30m, --delivery silent and so on.");
+    const answer = await client.patch(pathOf(id), body, signal);
+    return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
+  });
+}
+
+export function showCron(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const status = await client.get("/api/cron/status", signal);
+    if (flags.json) return [JSON.stringify(status)];
+    if (status["enabled"] !== true) return ["Jobs are switched off: cron.enabled is false."];
+    const next = numberOf(status["nextAt"]);
+    const due = next > 0 ? `the next one is due at ${new Date(next).toISOString()}` : "nothing is planned";
+    return [`Jobs are on; ${due}; ${numberOf(status["running"])} running.`];
+  });
+}
+
+function givenBy({ agent: agentId, mode, delivery, catchUp, overlap, timeout, needs, once }: CronFlags): Fields {
+  const more = {
+    ...(needs === undefined ? {} : { needs: needs.split(",").filter((name) => name !== "") }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(once ? { deleteAfterRun: true } : {}),
+  };
+  return { agentId, mode, delivery, catchUp, overlap, ...more };
 }
 
 export function actOnJob(world: CliWorld, action: CronAction, id: string, flags: CommonFlags): Promise<number> {
@@ -95,7 +135,10 @@ async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<nu
   return EXIT_OK;
 }
 
-function scheduleOf({ every, at, in: later, cron, timezone }: CronAddFlags, now: number): Fields {
+const SAY_WHEN = 'Say when with one of --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".';
+
+/** Null: no flag says when. */
+function scheduleOf({ every, at, in: later, cron, timezone }: CronFlags, now: number): Fields | null {
   const ms = later === undefined ? undefined : parseDuration(later);
   if (ms === null) throw wrong(`"${later ?? ""}" is not a duration. Write one such as 20m, 2h or 1d.`);
   const chosen = [
@@ -105,7 +148,8 @@ function scheduleOf({ every, at, in: later, cron, timezone }: CronAddFlags, now:
     ...(cron === undefined ? [] : [{ kind: "cron", expr: cron }]),
   ];
   const [schedule, second] = chosen;
-  if (!schedule || second) throw wrong('Say when with one of --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".');
+  if (second || (!schedule && timezone !== undefined)) throw wrong(SAY_WHEN);
+  if (!schedule) return null;
   return timezone === undefined ? schedule : { ...schedule, timezone };
 }
 

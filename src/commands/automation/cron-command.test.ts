@@ -56,6 +56,30 @@ describe("/cron", () => {
     expect(await fx.say("pause nothing")).toBe("There is no job called nothing.");
   });
 
+  test("changes the time, the task, or both", async () => {
+    await using fx = await world();
+    await fx.say("add every 30m check the mail");
+    const now = async () => {
+      const job = await fx.store.get("job-turn0001");
+      return [job?.schedule.expr, job?.task];
+    };
+    expect(await fx.say("update job-turn0001 every 1h")).toBe(
+      "job-turn0001 is changed. Next: 2026-01-01T01:00:00.000Z",
+    );
+    expect(await now()).toEqual(["1h", "check the mail"]);
+    await fx.say("update job-turn0001 look out of the window");
+    expect(await now()).toEqual(["1h", "look out of the window"]);
+    await fx.say('update job-turn0001 "0 9 * * 1-5" plan the day');
+    expect(await now()).toEqual(["0 9 * * 1-5", "plan the day"]);
+    await fx.say("update job-turn0001 in 20 minutes");
+    expect(await now()).toEqual(["2026-01-01T00:20:00.000Z", "plan the day"]);
+    expect(await fx.say("update job-turn0001 every day sleep")).toContain("is not an interval");
+    expect(await now()).toEqual(["2026-01-01T00:20:00.000Z", "plan the day"]);
+    expect(await fx.say("update")).toContain("Say which job");
+    expect(await fx.say("update job-turn0001")).toContain("Say which job");
+    expect(await fx.say("update none every 1h x")).toBe("There is no job called none.");
+  });
+
   test("run again after a crash makes one job, and one run of it", async () => {
     await using fx = await world();
     const first = await fx.say("add in 20m water the plants");

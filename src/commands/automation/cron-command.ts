@@ -1,6 +1,6 @@
 /** `/cron`: scheduled jobs from a chat. Members see and change their own, owners all. */
 import type { Job, JobRun, Schedule } from "../../contracts/automation/job.ts";
-import type { JobAnswer, JobDesk, Maker } from "../../contracts/automation/jobs.ts";
+import type { Asker, JobAnswer, JobDesk, Maker } from "../../contracts/automation/jobs.ts";
 import type { Command, CommandContext } from "../../contracts/command.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -21,6 +21,7 @@ const USAGE = [
   "`/cron add in 20m water the plants`",
   "`/cron add at 2026-12-24T18:00:00Z light the candles`",
   '`/cron add "0 9 * * 1-5" plan the day`',
+  "`/cron update ID every 1h check the mail`: another time, another task, or both",
   "`/cron pause ID`, `resume`, `run`, `runs`, `remove`",
   "`/cron wake WORDS`, `/cron status`",
 ];
@@ -28,7 +29,7 @@ const USAGE = [
 export function cronCommand(deps: CronCommandDeps): Command {
   return {
     name: "cron",
-    usage: "[add|remove|pause|resume|run|runs|wake|status]",
+    usage: "[add|update|remove|pause|resume|run|runs|wake|status]",
     help: "Scheduled jobs: what is planned, make one, stop one",
     roles: MEMBERS,
     run: (args, context) => answer(deps, args, context),
@@ -49,6 +50,8 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
       return statusWords(await jobs.status());
     case "add":
       return add(deps, args.slice(word.length).trim(), context);
+    case "update":
+      return update(deps, args.slice(word.length).trim(), who);
     case "wake": {
       // said again after a crash it is said twice; words are not worth a key
       const woken = await jobs.wake({ text: rest, mode: "now" }, { ...who, sessionKey: context.sessionKey });
@@ -85,6 +88,20 @@ async function add(deps: CronCommandDeps, text: string, context: CommandContext)
   const known = made.kind === "refused" && made.code === "job_exists" ? await deps.jobs.get(id, maker) : null; // made before a crash
   return said(known ? { kind: "ok", job: known } : made, (job) => `${job.id} is planned. ${nextWords(job)}`);
 }
+
+/** What follows the id is read as for `add`; without a task, or without a time, only the other changes. */
+async function update(deps: CronCommandDeps, text: string, who: Asker): Promise<string> {
+  const [id = "", ...others] = text.split(/\s+/);
+  const rest = text.slice(id.length).trim();
+  if (others.length === 0) return `Say which job, and what changes:\n${bullets(USAGE.slice(4, 5))}`;
+  const both = readAdd(deps, rest);
+  const when = both ? null : readAdd(deps, `${rest} ${NO_TASK}`);
+  const change = both ?? (when?.task === NO_TASK ? { schedule: when.schedule } : { task: rest });
+  return said(await deps.jobs.update(id, change, who), (job) => `${id} is changed. ${nextWords(job)}`.trim());
+}
+
+/** Stands for a task, to see whether all before it is a time. */
+const NO_TASK = "\u0000";
 
 /** Equal when the command runs again after a crash. */
 function idFor({ turnId }: CommandContext): string {

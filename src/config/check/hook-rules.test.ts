@@ -11,6 +11,17 @@ const check = (hooks: object, more: object = {}) =>
   checkConfigText(JSON.stringify({ hooks, ...more }), () => undefined);
 const messages = (hooks: object, more: object = {}) => check(hooks, more).problems.map(({ message }) => message);
 
+const many = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-${n}`, `${SECRET}-${n}`]));
+
+test("named keys alone are enough: for the mappings, and for wake and agent", () => {
+  const mappings = { build: { message: "x" }, own: { message: "x", keys: many(1) } };
+  const checked = check({ enabled: true, token: TOKEN, keys: many(8), mappings });
+  expect([checked.problems, checked.warnings]).toEqual([[], []]);
+  const ownOnly = check({ enabled: true, token: TOKEN, mappings: { own: mappings.own } });
+  expect([ownOnly.problems, ownOnly.warnings.map(({ path }) => path)]).toEqual([[], ["hooks.secret"]]);
+});
+
 test("a place that nothing would be posted to is pointed out", () => {
   const targets = { ops: { url: "https://ops.example/in" } };
   const mappings = { b: { message: "x", session: "main", webhook: "ops" } };
@@ -65,6 +76,43 @@ describe("hooks", () => {
       {},
       /hooks\.targets\.ops\.secret is the same as hooks\.secret/,
     ],
+    ["a short named key", { ...GOOD, keys: { autumn: "short" } }, {}, /hooks\.keys\.autumn is too short/],
+    [
+      "a short key of a mapping",
+      { ...GOOD, mappings: { b: { message: "x", keys: { autumn: "short" } } } },
+      {},
+      /hooks\.mappings\.b\.keys\.autumn is too short/,
+    ],
+    ["a key that is the token", { ...GOOD, keys: { a: TOKEN } }, {}, /hooks\.keys\.a is the same as hooks\.token/],
+    [
+      "a previous secret that is the token",
+      { ...GOOD, previousSecret: TOKEN },
+      {},
+      /hooks\.previousSecret is the same as hooks\.token/,
+    ],
+    ["too many keys", { ...GOOD, keys: many(9) }, {}, /hooks\.keys has 9 keys, and 8 is the most/],
+    [
+      "too many keys of a mapping",
+      { ...GOOD, mappings: { b: { message: "x", keys: many(9) } } },
+      {},
+      /hooks\.mappings\.b\.keys has 9 keys/,
+    ],
+    ["a key id in capitals", { ...GOOD, keys: { Autumn: `${SECRET}-2` } }, {}, /hooks\.keys\.Autumn/],
+    [
+      "a place that signs with a named key",
+      { ...GOOD, keys: { a: `${SECRET}-2` }, targets: { ops: { url: "https://o.example", secret: `${SECRET}-2` } } },
+      {},
+      /hooks\.targets\.ops\.secret is the same as hooks\.keys\.a/,
+    ],
+    [
+      "a place that signs with the previous secret",
+      {
+        ...{ ...GOOD, previousSecret: `${SECRET}-2` },
+        targets: { ops: { url: "https://o.example", secret: `${SECRET}-2` } },
+      },
+      {},
+      /hooks\.targets\.ops\.secret is the same as hooks\.previousSecret/,
+    ],
     ["a misspelt key", { ...GOOD, tokn: "x" }, {}, /hooks\.tokn/],
   ])("with %s are refused", (_what, hooks, more, expected) => {
     const found = messages(hooks, more);
@@ -81,6 +129,13 @@ test.each([
     { ...GOOD, mappings: { b: { message: "x", signed: false } } },
     true,
   ],
+  [
+    "the last named key is taken out",
+    { ...GOOD, secret: undefined, keys: many(1) },
+    { enabled: true, token: TOKEN },
+    true,
+  ],
+  ["a named key takes the place of the secret", GOOD, { ...GOOD, secret: undefined, keys: many(1) }, false],
   ["the secret is another one", GOOD, { ...GOOD, secret: `${SECRET}-2` }, false],
   ["they are switched off", GOOD, { enabled: false }, false],
 ])("a running gateway sees that hooks get easier to call when %s", (_what, before, after, weaker) => {

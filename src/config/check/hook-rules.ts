@@ -10,38 +10,38 @@ const TAKEN: readonly string[] = ["wake", "agent"];
 /** Of the hook alone; every other one is a conversation of people. */
 const OWN_SESSIONS: readonly string[] = ["hook", "request"];
 const DEFAULT_AGENT = "default";
+/** A request that names none of them is tried with each. */
+const MAX_KEYS = 8;
 
 export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Generator<Broken> {
-  const { enabled, token, secret, previousSecret } = hooks;
+  const { enabled, token, secret, keys } = hooks;
   if (enabled && !token)
     yield problem(
       "hooks.token",
       "hooks.token is missing, so nobody could be let in. Set one, or set hooks.enabled to false.",
     );
-  if (enabled && !secret) {
+  if (enabled && !secret && Object.keys(keys).length === 0) {
     const message =
-      "hooks.secret is not set, so wake and agent take requests that are not signed: whoever sees one can repeat it.";
+      "hooks.secret is not set, and there are no hooks.keys, so wake and agent take requests that are not signed: whoever sees one can repeat it.";
     yield { severity: "warning", path: "hooks.secret", message };
   }
   yield* weak("hooks.token", token);
-  yield* weak("hooks.secret", secret);
-  yield* weak("hooks.previousSecret", previousSecret);
   for (const key of ["token", "password"] as const)
     if (same(token, gateway.auth[key])) {
       const message = `hooks.token is the same as gateway.auth.${key}, so every sender of a hook could do all that you can. Choose another one.`;
       yield problem("hooks.token", message);
     }
-  const signing = [
-    ["hooks.secret", secret] as const,
-    ...own("mappings", hooks.mappings),
-    ...own("targets", hooks.targets),
+  const incoming = [
+    ...signing("hooks", hooks),
+    ...Object.entries(hooks.mappings).flatMap(([name, mapping]) => signing(`hooks.mappings.${name}`, mapping)),
   ];
-  for (const [path, value] of signing) {
-    if (path !== "hooks.secret") yield* weak(path, value);
+  const outgoing = Object.entries(hooks.targets).flatMap(([name, target]) => signing(`hooks.targets.${name}`, target));
+  for (const [path, value] of [...incoming, ...outgoing]) {
+    yield* weak(path, value);
     if (same(value, token)) yield problem(path, `${path} is the same as hooks.token. Choose another one for signing.`);
   }
-  for (const [path, value] of own("targets", hooks.targets)) {
-    const other = signing.find(([name, known]) => !name.startsWith("hooks.targets.") && same(value, known));
+  for (const [path, value] of outgoing) {
+    const other = incoming.find(([, known]) => same(value, known));
     if (other) {
       const message = `${path} is the same as ${other[0]}, so what is posted there could be sent back as a request. Choose another one.`;
       yield problem(path, message);
@@ -53,12 +53,14 @@ export function* hookNameRules({ config, show }: RuleWorld): Generator<Broken> {
   const { hooks, agents, cron } = config;
   const names = [DEFAULT_AGENT, ...agents.map(({ id }) => id)];
   const targets = Object.keys(hooks.targets);
+  yield* countRule("hooks.keys", hooks.keys);
   for (const [name, mapping] of Object.entries(hooks.mappings)) {
     const at = `hooks.mappings.${name}`;
     if (TAKEN.includes(name)) yield problem(at, `${at}: there is a hook called ${name} already. Choose another name.`);
     const wrong = templateProblem(mapping.message);
     if (wrong) yield problem(`${at}.message`, `${at}.message ${wrong}.`);
-    if (mapping.signed && !mapping.secret && !hooks.secret) {
+    yield* countRule(`${at}.keys`, mapping.keys);
+    if (mapping.signed && ![mapping, hooks].some(({ secret, keys }) => secret || Object.keys(keys).length > 0)) {
       const remedy = `Set hooks.secret or ${at}.secret, or set ${at}.signed to false when its sender cannot sign.`;
       yield problem(at, `${at} takes signed requests only, but there is no secret to check them with. ${remedy}`);
     }
@@ -99,8 +101,24 @@ function* weak(path: string, value: Secret | undefined): Generator<Broken> {
   if (because) yield problem(path, `${path} ${because}. Make one with: openssl rand -hex 32`);
 }
 
-function own(group: string, entries: Readonly<Record<string, { readonly secret?: Secret }>>) {
-  return Object.entries(entries).map(([name, { secret }]) => [`hooks.${group}.${name}.secret`, secret] as const);
+interface Signing {
+  readonly secret?: Secret;
+  readonly previousSecret?: Secret;
+  readonly keys?: Readonly<Record<string, Secret>>;
+}
+
+/** Every secret that something is signed with there, and where it stands. */
+function signing(path: string, { secret, previousSecret, keys }: Signing): readonly (readonly [string, Secret])[] {
+  const named = Object.entries(keys ?? {}).map(([id, value]) => [`keys.${id}`, value] as const);
+  return [["secret", secret] as const, ["previousSecret", previousSecret] as const, ...named].flatMap(([key, value]) =>
+    value ? [[`${path}.${key}`, value] as const] : [],
+  );
+}
+
+function* countRule(path: string, keys: Readonly<Record<string, Secret>>): Generator<Broken> {
+  const count = Object.keys(keys).length;
+  if (count > MAX_KEYS)
+    yield problem(path, `${path} has ${count} keys, and ${MAX_KEYS} is the most. Take out those nobody signs with.`);
 }
 
 function same(a: Secret | undefined, b: Secret | undefined): boolean {

@@ -6,6 +6,7 @@ import { hookNameRules, hookSecretRules } from "./hook-rules.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 import { agentRules, bindingRules, budgetRules, delegateRules, linkRules } from "./routing-rules.ts";
+import { zoneRules } from "./zone-rules.ts";
 
 interface Rule {
   /** The keys it looks at. It is left out while one of them has a problem of its own. */
@@ -33,6 +34,7 @@ const RULES: readonly Rule[] = [
   { reads: ["tools.webSearch"], check: searchRule },
   { reads: ["hooks", "gateway.auth"], check: hookSecretRules },
   { reads: ["hooks", "agents", "cron.jobs"], check: hookNameRules },
+  { reads: ["heartbeat", "agents"], check: zoneRules },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */

@@ -11,6 +11,7 @@ import {
   resources,
   tools,
 } from "./capabilities.ts";
+import { ownHeartbeat } from "./heartbeat.ts";
 import { closed, duration, MAX_DURATION_MS } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
 
@@ -168,6 +169,7 @@ export const AgentsSection = Type.Array(
       ...ownResources,
       gatewayPrompts: ownGatewayPrompts,
       bridge: ownBridge("Instead of agent.bridge."),
+      heartbeat: ownHeartbeat,
       role: role("What people may do at most when they talk to it, whatever their own role is."),
       timeoutMs: Type.Optional(
         Type.Unsafe<number>({

@@ -1,6 +1,6 @@
 /** Work that begins by itself: jobs with schedules. */
 import { Type } from "typebox";
-import { MAX_TASK_CHARS } from "../../contracts/automation/job.ts";
+import { MAX_NEEDS, MAX_TASK_CHARS, MAX_TOOL_NAME_CHARS } from "../../contracts/automation/job.ts";
 import { closed, MAX_DURATION_MS } from "./kinds.ts";
 import { targetName } from "./hooks.ts";
 import { agentId } from "./routing.ts";
@@ -50,6 +50,11 @@ const ConfigJob = Type.Object(
       "announce: the result is retold in the main session. direct: it is sent as it is. silent: only the run is noted.",
     ),
     webhook: Type.Optional(targetName("A place of hooks.targets that the result is posted to as well.")),
+    needs: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TOOL_NAME_CHARS }), {
+      default: [],
+      maxItems: MAX_NEEDS,
+      description: "Tools it cannot do without. When one is missing or forbidden a run fails before a model is asked.",
+    }),
     deleteAfterRun: Type.Boolean({ default: false, description: "The job is taken away when it has run." }),
     catchUp: words(
       ["skip", "once", "all"],
@@ -70,7 +75,8 @@ const ConfigJob = Type.Object(
         duration: true,
         minimum: 1_000,
         maximum: MAX_DURATION_MS,
-        description: "A run that takes longer is stopped. Default: the agent's own limit.",
+        description:
+          "A run in a session of its own that takes longer is stopped. Default, and always in mode main: the agent's own limit.",
       }),
     ),
     paused: Type.Boolean({ default: false, description: "It has no slots until this is taken out." }),
@@ -82,7 +88,8 @@ export const CronSection = Type.Object(
   {
     enabled: Type.Boolean({
       default: true,
-      description: "Jobs run, and agents may make some. false: what is there is kept, and nothing begins.",
+      description:
+        "Jobs run, and people and agents may make some. false: what is there is kept, nothing begins, and none are made.",
     }),
     maxRunsAtOnce: Type.Integer({
       default: 2,

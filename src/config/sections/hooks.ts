@@ -1,6 +1,6 @@
 /** Requests of other programs that begin something, and places that words are posted to. */
 import { Type } from "typebox";
-import { closed, secretText } from "./kinds.ts";
+import { closed, namedSecrets, secretText } from "./kinds.ts";
 import { agentId, role } from "./routing.ts";
 
 const MAX_TEMPLATE_CHARS = 8_000;
@@ -53,7 +53,11 @@ const Mapping = Type.Object(
       default: true,
       description: "false: the token alone is enough, for senders that cannot sign. Such a request can be repeated.",
     }),
-    secret: secretText("A secret for this hook alone, instead of hooks.secret. At least 22 characters."),
+    secret: secretText("A secret for this hook alone, instead of hooks.secret and hooks.keys. At least 22 characters."),
+    keys: namedSecrets(
+      NAME.pattern,
+      "Secrets for this hook alone, by their key ids: as hooks.keys, and instead of hooks.secret and hooks.keys.",
+    ),
     perMinute: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_PER_MINUTE, description: "Default: hooks.perMinute." }),
     ),
@@ -85,9 +89,13 @@ export const HooksSection = Type.Object(
       "What senders put into the Authorization header. At least 22 characters, and another one than the gateway's.",
     ),
     secret: secretText(
-      "Senders sign with it: HMAC-SHA256 over time and body. At least 22 characters. Needed by every mapping that has none of its own.",
+      "Senders sign with it: HMAC-SHA256 over time and body. At least 22 characters. Every mapping that has none of its own needs this one, or hooks.keys.",
     ),
     previousSecret: secretText("Accepted besides secret, while senders change over to a new one."),
+    keys: namedSecrets(
+      NAME.pattern,
+      "More secrets to sign with, by their key ids; up to eight. A sender names its own in the header X-Pi-Key-Id.",
+    ),
     role: Type.Union([Type.Literal("owner"), Type.Literal("member"), Type.Literal("guest")], {
       default: "guest",
       description: "With whose rights agents work on what hooks send. What is sent is somebody else's text.",

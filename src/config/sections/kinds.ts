@@ -2,9 +2,14 @@
 import { Type } from "typebox";
 import type { Secret } from "../../kit/secret.ts";
 
+const SECRET = { type: "string", minLength: 1, secret: true };
+
 /** A value that never prints: a `Secret` once loaded. */
-export const secretText = (description: string) =>
-  Type.Optional(Type.Unsafe<Secret>({ type: "string", minLength: 1, secret: true, description }));
+export const secretText = (description: string) => Type.Optional(Type.Unsafe<Secret>({ ...SECRET, description }));
+
+/** Several of them, by names that the file's author chooses. */
+export const namedSecrets = (namePattern: string, description: string) =>
+  Type.Record(Type.String({ pattern: namePattern }), Type.Unsafe<Secret>(SECRET), { default: {}, description });
 
 /** Timers overflow a little above this, and would then fire at once. */
 export const MAX_DURATION_MS = 24 * 86_400_000;
@@ -22,6 +27,21 @@ export const duration = (byDefault: number, minimum: number, description: string
     maximum: MAX_DURATION_MS,
     description,
   });
+
+/** The same where it may be left out. */
+export const ownDuration = (minimum: number, description: string) =>
+  Type.Optional(
+    Type.Unsafe<number>({
+      anyOf: [
+        { type: "integer", minimum, maximum: MAX_DURATION_MS },
+        { type: "string", pattern: "^[0-9]+(ms|s|m|h|d)$" },
+      ],
+      duration: true,
+      minimum,
+      maximum: MAX_DURATION_MS,
+      description,
+    }),
+  );
 
 /** Files and folders; `~` is the home of the gateway's user, and what is relative starts where the gateway was started. */
 export const pathList = (description: string) =>

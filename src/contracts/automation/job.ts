@@ -22,6 +22,8 @@ export interface JobSpec {
   readonly delivery: "announce" | "direct" | "silent";
   /** A place of `hooks.targets` that its words are posted to as well. */
   readonly webhook?: string | null;
+  /** Tools it cannot do without: looked for before a model is asked. */
+  readonly needs?: readonly string[];
   readonly deleteAfterRun: boolean;
   /** What to do about slots that passed while nobody could run them. `all`: up to `MAX_CATCH_UP` of them. */
   readonly catchUp: "skip" | "once" | "all";
@@ -32,6 +34,8 @@ export interface JobSpec {
 }
 
 export const MAX_TASK_CHARS = 8_000;
+export const MAX_NEEDS = 20;
+export const MAX_TOOL_NAME_CHARS = 64;
 
 /** Who made it decides who may change it: the file's jobs belong to the file. */
 export type JobSource = "config" | "person" | "agent";

@@ -1,6 +1,12 @@
 /** Jobs as the API and the socket give and show them: one schema, one way to ask, one way to be refused. */
 import { Type } from "typebox";
-import { MAX_TASK_CHARS, type Job, type JobRun } from "../../contracts/automation/job.ts";
+import {
+  MAX_NEEDS,
+  MAX_TASK_CHARS,
+  MAX_TOOL_NAME_CHARS,
+  type Job,
+  type JobRun,
+} from "../../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobDesk, JobInput, JobRefusal } from "../../contracts/automation/jobs.ts";
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
@@ -29,6 +35,7 @@ export const JOB_FIELDS = {
   mode: words("isolated", "main"),
   delivery: words("announce", "direct", "silent"),
   webhook: Type.Union([Type.String({ pattern: "^[a-z0-9-]{1,64}$" }), Type.Null()]),
+  needs: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TOOL_NAME_CHARS }), { maxItems: MAX_NEEDS }),
   deleteAfterRun: Type.Boolean(),
   catchUp: words("skip", "once", "all"),
   overlap: words("skip", "queue", "allow"),
@@ -91,8 +98,6 @@ export async function runJob(
   id: string,
   principal: Principal,
 ): Promise<{ job: WireJob; run?: WireRun }> {
-  const { enabled } = await jobs.status();
-  if (!enabled) throw refusal("bad_job", "Jobs are switched off: cron.enabled is false.");
   const answer = await jobs.run(id, askerOf(principal));
   return { job: jobOf(answer), ...(answer.run ? { run: shownRun(answer.run) } : {}) };
 }

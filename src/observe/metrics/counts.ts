@@ -2,7 +2,7 @@
 import type { TurnOutcome } from "../../contracts/chat.ts";
 import type { DelegationOutcome, Events } from "../../contracts/events.ts";
 import type { TurnId } from "../../contracts/ids.ts";
-import type { LatencyName } from "../../contracts/metrics.ts";
+import type { LatencyName, RunEndStatus } from "../../contracts/metrics.ts";
 import type { Span } from "../../contracts/queue.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { createSeries, type Series } from "./series.ts";
@@ -17,6 +17,7 @@ const MAX_UNDELIVERED = 1_000;
 export interface Counts {
   readonly turns: Record<TurnOutcome, number>;
   readonly delegations: Record<DelegationOutcome, number>;
+  readonly jobs: Record<RunEndStatus, number>;
   readonly messages: Record<"received" | "sent", number>;
   readonly agents: Record<"spawned" | "exited" | "died", number>;
   readonly usage: { inputTokens: number; outputTokens: number; costUsd: number };
@@ -35,6 +36,7 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
   const counts: Counts = {
     turns: { done: 0, failed: 0, aborted: 0 },
     delegations: { done: 0, failed: 0, refused: 0 },
+    jobs: { ran: 0, failed: 0, skipped: 0, missed: 0 },
     messages: { received: 0, sent: 0 },
     agents: { spawned: 0, exited: 0, died: 0 },
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
@@ -65,6 +67,9 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
   events.on("delegation.ended", ({ outcome, ms }) => {
     counts.delegations[outcome]++;
     if (outcome !== "refused") counts.latency.delegation.add(ms, clock.elapsed());
+  });
+  events.on("cron.run", ({ run: { status } }) => {
+    if (status !== "running" && status !== "waiting") counts.jobs[status]++;
   });
   return counts;
 }

@@ -91,6 +91,7 @@ describe("metrics", () => {
       outbox: GAUGES.outbox,
       turns: { done: 1, failed: 0, aborted: 0 },
       delegations: { done: 0, failed: 1, refused: 1 },
+      jobs: { ran: 0, failed: 0, skipped: 0, missed: 0 },
       messages: { received: 1, sent: 2 },
       usage,
       latency: {
@@ -119,6 +120,15 @@ describe("metrics", () => {
     events.emit("agent.exited", { pid: 1, code: 0, expected: true });
     events.emit("agent.exited", { pid: 2, code: 1, expected: false });
     expect(metrics.snapshot().pool).toMatchObject({ spawned: 1, exited: 2, died: 1 });
+  });
+
+  test("tell what became of the slots of jobs, those nobody was there for included, when they are over", async () => {
+    const { events, metrics } = world();
+    const run = { id: "run_1", jobId: "tea", slot: 0, manual: false, reason: null, attempt: 1, startedAt: 0, ms: 1 };
+    for (const status of ["running", "ran", "waiting", "skipped", "missed", "missed", "failed"] as const)
+      events.emit("cron.run", { run: { ...run, status, turnId: null, retryAt: null } });
+    expect(metrics.snapshot().jobs).toEqual({ ran: 1, failed: 1, skipped: 1, missed: 2 });
+    expect((await metrics.prometheus()).text).toContain('pi_gateway_job_runs_total{status="missed"} 2');
   });
 
   test("name a limited number of tools and count the rest together", () => {

@@ -29,6 +29,7 @@ export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): M
         outbox,
         turns: { ...counts.turns },
         delegations: { ...counts.delegations },
+        jobs: { ...counts.jobs },
         messages: { ...counts.messages },
         usage: { ...counts.usage },
         latency: {

@@ -20,7 +20,7 @@ export function createPrometheus(
   return async () => ({ contentType: registry.contentType, text: await registry.metrics() });
 }
 
-function addCounters(registry: Registry, { turns, delegations, messages, agents, usage, tools }: Counts): void {
+function addCounters(registry: Registry, { turns, delegations, jobs, messages, agents, usage, tools }: Counts): void {
   const counter = (name: string, help: string, labelNames: readonly string[], values: () => Values): void => {
     const made = new Counter({
       name: `${PREFIX}${name}`,
@@ -38,6 +38,9 @@ function addCounters(registry: Registry, { turns, delegations, messages, agents,
   );
   counter("delegations_total", "Tasks that agents gave to other agents, by outcome.", ["outcome"], () =>
     Object.entries(delegations).map(([outcome, value]) => [{ outcome }, value]),
+  );
+  counter("job_runs_total", "Slots of jobs, by what became of them.", ["status"], () =>
+    Object.entries(jobs).map(([status, value]) => [{ status }, value]),
   );
   counter("messages_total", "Messages received from people and reply parts sent.", ["direction"], () =>
     Object.entries(messages).map(([direction, value]) => [{ direction }, value]),

@@ -15,6 +15,7 @@ const USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
 interface Life {
   readonly settings?: Partial<HeartbeatSettings>;
+  readonly others?: readonly HeartbeatSettings[];
   readonly checklist?: string | null;
   readonly errorCode?: string;
   /** The person says something every day. */
@@ -22,7 +23,14 @@ interface Life {
   readonly days: number;
 }
 
-async function live({ settings = {}, checklist = "- watch the stove", errorCode, lively = false, days }: Life) {
+async function live({
+  settings = {},
+  others = [],
+  checklist = "- watch the stove",
+  errorCode,
+  lively = false,
+  days,
+}: Life) {
   const clock = createFakeClock(Date.UTC(2026, 0, 5));
   const events = createEvents({ log: recordingLog() });
   const put: OwnMessage[] = [];
@@ -68,10 +76,13 @@ async function live({ settings = {}, checklist = "- watch the stove", errorCode,
       standing: () => ({ principal: "operator" as Principal, role: "owner" }),
       sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
     },
-    () => ({
-      ...{ enabled: true, every: 30 * MINUTE, activeHours: {}, retries: 1, skipWhenBusy: true },
-      ...{ agents: ["default" as AgentId], ...settings },
-    }),
+    () => [
+      {
+        ...{ agentId: "default" as AgentId, enabled: true, every: 30 * MINUTE, activeHours: {} },
+        ...{ retries: 1, skipWhenBusy: true, withoutChecklist: true, ...settings },
+      },
+      ...others,
+    ],
   );
   for (let passed = 0; passed < days * DAY; passed += 10 * MINUTE) {
     await clock.advance(10 * MINUTE);
@@ -122,4 +133,28 @@ test("active hours keep the night quiet", async () => {
   const put = await live({ days: 2, lively: true, settings: { activeHours: hours } });
   expect(put.length).toBe(2 * 24);
   for (const { message } of put) expect(new Date(message.receivedAt).getUTCHours()).toBeGreaterThanOrEqual(8);
+});
+
+test("each agent has its own interval, hours and words, and none of them waits for another", async () => {
+  const base = { activeHours: {}, retries: 1, skipWhenBusy: true, withoutChecklist: true, enabled: true };
+  const others = [
+    { ...base, agentId: "slow" as AgentId, every: 6 * 60 * MINUTE, prompt: "Slowly, please." },
+    { ...base, agentId: "morning" as AgentId, every: 60 * MINUTE, activeHours: { end: "06:00", timezone: "UTC" } },
+    { ...base, agentId: "off" as AgentId, every: 60 * MINUTE, enabled: false },
+  ];
+  const put = await live({ days: 2, lively: true, others });
+  const of = (agent: string) => put.filter(({ agentId }) => agentId === agent);
+  expect(Math.abs(of("default").length - 2 * 48)).toBeLessThanOrEqual(1);
+  expect([of("slow").length, of("morning").length, of("off").length]).toEqual([2 * 4, 2 * 6, 0]);
+  expect(of("slow")[0]?.message.text).toStartWith("Slowly, please.");
+});
+
+test("an agent without a checklist looks around only where that is wanted", async () => {
+  const agent = { activeHours: {}, retries: 0, skipWhenBusy: true, enabled: true, every: 60 * MINUTE };
+  const others = [
+    { ...agent, agentId: "wanted" as AgentId, withoutChecklist: true },
+    { ...agent, agentId: "idle" as AgentId, withoutChecklist: false },
+  ];
+  const put = await live({ days: 1, lively: true, checklist: null, others });
+  expect(new Set(put.map(({ agentId }) => agentId))).toEqual(new Set(["default", "wanted"] as AgentId[]));
 });

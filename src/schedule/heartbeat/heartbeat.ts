@@ -34,15 +34,17 @@ export interface HeartbeatDeps {
   unpaid?(agentId: AgentId): boolean;
 }
 
+/** How one agent looks around. */
 export interface HeartbeatSettings {
+  readonly agentId: AgentId;
   readonly enabled: boolean;
   readonly every: number;
   readonly activeHours: { readonly start?: string; readonly end?: string; readonly timezone?: string };
   readonly retries: number;
   readonly skipWhenBusy: boolean;
   readonly prompt?: string;
-  /** The first is the main one; the others beat only when they have a checklist. */
-  readonly agents: readonly AgentId[];
+  /** False: only when it has a checklist. */
+  readonly withoutChecklist: boolean;
 }
 
 export interface Heartbeat extends AsyncDisposable {
@@ -69,13 +71,14 @@ interface Pulse {
 }
 
 interface World extends HeartbeatDeps {
-  readonly settings: () => HeartbeatSettings;
+  readonly settings: () => readonly HeartbeatSettings[];
   readonly pulses: Map<AgentId, Pulse>;
   readonly running: Map<InboxId, AgentId>;
   readonly stop: AbortController;
 }
 
-export function startHeartbeat(deps: HeartbeatDeps, settings: () => HeartbeatSettings): Heartbeat {
+/** `settings` are asked for each time, so that a changed configuration holds from the next look on. */
+export function startHeartbeat(deps: HeartbeatDeps, settings: () => readonly HeartbeatSettings[]): Heartbeat {
   const world: World = { ...deps, settings, pulses: new Map(), running: new Map(), stop: new AbortController() };
   const { signal } = world.stop;
   let rung = Promise.withResolvers<void>();
@@ -107,14 +110,14 @@ export function startHeartbeat(deps: HeartbeatDeps, settings: () => HeartbeatSet
 
 /** Beats where one is due; says how long until the next may be. */
 async function step(world: World): Promise<number> {
-  const { enabled, every, retries, agents } = world.settings();
-  if (!enabled) {
-    world.pulses.clear();
-    return MAX_SLEEP_MS;
-  }
   const now = world.clock.elapsed();
   let next = now + MAX_SLEEP_MS;
-  for (const [index, agentId] of agents.entries()) {
+  const all = world.settings();
+  const beating = new Set(all.flatMap(({ enabled, agentId }) => (enabled ? [agentId] : [])));
+  for (const agentId of world.pulses.keys()) if (!beating.has(agentId)) world.pulses.delete(agentId);
+  for (const settings of all) {
+    const { agentId, enabled, every, retries } = settings;
+    if (!enabled) continue;
     const pulse = world.pulses.get(agentId) ?? {
       dueAt: now + every,
       retriesLeft: retries,
@@ -131,23 +134,24 @@ async function step(world: World): Promise<number> {
     }
     if (due || again) {
       pulse.againAt = Infinity;
-      await beat(world, agentId, pulse, index === 0);
+      await beat(world, settings, pulse);
     }
     next = Math.min(next, pulse.dueAt, pulse.againAt);
   }
   return Math.max(0, next - now);
 }
 
-async function beat(world: World, agentId: AgentId, pulse: Pulse, main: boolean): Promise<void> {
+async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Promise<void> {
+  const { agentId, withoutChecklist, prompt = PROMPT } = settings;
   if ([...world.running.values()].includes(agentId)) return; // the one before has not ended
   const checklist = await world.checklist(agentId);
-  if (!main && checklist === null) return;
+  if (!withoutChecklist && checklist === null) return;
   const home = await world.homes.ofOwner();
-  const decision = await decide(world, { agentId, home, checklist, refusals: pulse.refusals });
+  const decision = await decide(world, settings, { home, checklist, refusals: pulse.refusals });
   if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
   const standing = world.standing(agentId, home);
   if (!standing) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
-  const text = [world.settings().prompt ?? PROMPT, ...(checklist === null ? [] : [`The checklist:\n${checklist}`])];
+  const text = [prompt, ...(checklist === null ? [] : [`The checklist:\n${checklist}`])];
   const about = { agentId, home, standing, text: text.join("\n\n"), where: decision.in };
   const receipt = await world.receiver.put(entryOf(world, about), world.stop.signal);
   if (receipt.kind === "refused") return world.log.debug("heartbeat left out", { agentId, because: receipt.because });
@@ -156,25 +160,20 @@ async function beat(world: World, agentId: AgentId, pulse: Pulse, main: boolean)
 
 async function decide(
   world: World,
-  about: {
-    readonly agentId: AgentId;
-    readonly home: Home;
-    readonly checklist: string | null;
-    readonly refusals: number;
-  },
+  { agentId, activeHours, enabled, skipWhenBusy }: HeartbeatSettings,
+  about: { readonly home: Home; readonly checklist: string | null; readonly refusals: number },
 ): Promise<BeatDecision> {
-  const { activeHours, enabled, skipWhenBusy } = world.settings();
   const { home, checklist, refusals } = about;
   const now = world.clock.now();
   const heard = await world.places.of(home.sessionKey);
-  const mine = home.agentId === about.agentId;
+  const mine = home.agentId === agentId;
   const facts: BeatFacts = {
     ...{ enabled, skipWhenBusy, checklist, refusals, activeHours },
     minuteOfDay: minuteOfDay(now, activeHours.timezone ?? hostZone()),
     busy: world.busy(home.sessionKey),
     events: mine ? await world.systemEvents.waiting(home.sessionKey, now) : 0,
     idleMs: heard ? Math.max(0, now - heard.heardAt) : null,
-    unpaid: world.unpaid?.(about.agentId) ?? false,
+    unpaid: world.unpaid?.(agentId) ?? false,
   };
   return decideBeat(facts);
 }

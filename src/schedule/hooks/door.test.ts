@@ -29,6 +29,7 @@ const SETTINGS = {
     loose: { message: "{{.}}", signed: false, session: "main" },
     own: { message: "{{a}}", secret: OTHER, session: "request", webhook: "ops", role: "member", perMinute: 2 },
     named: { message: "{{a}}", session: CHAT },
+    watch: { message: "{{a}}", agent: "ops" },
     lost: { message: "x", to: "agent:default:telegram:dm:nobody" },
   },
   targets: { ops: { url: "https://ops.example/in" } },
@@ -36,7 +37,7 @@ const SETTINGS = {
 
 function settings(change: object = {}): HookSettings {
   const hooks = { ...SETTINGS, ...change };
-  const { config, problems } = checkConfigText(JSON.stringify({ hooks }), () => undefined);
+  const { config, problems } = checkConfigText(JSON.stringify({ hooks, agents: [{ id: "ops" }] }), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
   return config.hooks;
 }
@@ -86,7 +87,7 @@ async function world(change: object = {}) {
           },
         }),
         names: {
-          isAgent: (id) => id === "default",
+          isAgent: (id) => id === "default" || id === "ops",
           isTarget: (name) => name in state.config.targets,
           isMapping: (name) => name in state.config.mappings,
           sessionKey: (text) => text as SessionKey,
@@ -236,6 +237,16 @@ describe("a key", () => {
     expect(w.put.length).toBe(1);
   });
 
+  test("is remembered for a day", async () => {
+    await using w = await world();
+    const first = await w.send("build", BUILD, key("k1"));
+    await w.clock.advance(24 * 3_600_000 - 1_000);
+    expect(await w.send("build", BUILD, key("k1"))).toEqual(first);
+    await w.clock.advance(24 * 3_600_000 + 1_000);
+    expect((await w.send("build", BUILD, key("k1"))).kind).toBe("stored");
+    expect(w.put.length).toBe(2);
+  });
+
   test("with another content is refused, and belongs to one hook", async () => {
     await using w = await world();
     await w.send("build", BUILD, key("k1"));
@@ -299,6 +310,18 @@ describe("what is taken", () => {
     expect(w.put[0]?.sessionKey).toMatch(/^agent:default:hook:own:run:hook_/);
   });
 
+  test("goes to the agent that the mapping names, or the request", async () => {
+    await using w = await world();
+    await w.send("watch", { a: 1 });
+    await w.send("agent", { message: "look", agent: "ops" });
+    await w.send("agent", { message: "look again", agentId: "ops", name: "eyes" });
+    expect(w.put.map(({ agentId, sessionKey }) => [agentId, sessionKey] as string[])).toEqual([
+      ["ops", "agent:ops:hook:watch"],
+      ["ops", "agent:ops:hook:agent"],
+      ["ops", "agent:ops:hook:eyes"],
+    ]);
+  });
+
   test("for the main session is told there as something from outside, and wakes it with the rights of hooks", async () => {
     await using w = await world();
     await w.send("loose", { a: 1 }, { bare: true });
@@ -350,5 +373,75 @@ describe("what is taken", () => {
   test("may be signed with the previous secret while senders change over", async () => {
     await using w = await world({ previousSecret: OTHER });
     expect((await w.send("build", BUILD, { secret: OTHER })).kind).toBe("stored");
+  });
+});
+
+describe("named keys", () => {
+  const [AUTUMN, WINTER] = ["autumn-key-0a1b2c3d4e5f6a7b8c", "winter-key-8c7b6a5f4e3d2c1b0a"];
+  const keys = { autumn: AUTUMN, winter: WINTER };
+  const named = (id: string, secret: string, at?: number): Sending => ({
+    ...{ secret, headers: { "x-pi-key-id": id } },
+    ...(at === undefined ? {} : { at }),
+  });
+
+  test("are each good under their own id, and all of them without one; the log tells which of them it was", async () => {
+    await using w = await world({ keys, previousSecret: OTHER });
+    expect((await w.send("build", { n: 1 }, named("autumn", AUTUMN))).kind).toBe("stored");
+    expect((await w.send("build", { n: 2 }, named("winter", WINTER))).kind).toBe("stored");
+    for (const [n, secret] of [AUTUMN, WINTER, SECRET, OTHER].entries())
+      expect((await w.send("wake", { text: `w${n}` }, { secret })).kind).toBe("stored");
+    const used = w.log.lines.filter(({ words }) => words === "hook accepted").map(({ fields }) => fields["signedWith"]);
+    const [autumn, winter] = ["hooks.keys.autumn", "hooks.keys.winter"];
+    expect(used).toEqual([autumn, winter, autumn, winter, "hooks.secret", "hooks.previousSecret"]);
+  });
+
+  test.each<[string, string, string, [string, string]]>([
+    ["another key under the name of this one", "autumn", WINTER, ["signature: wrong", "autumn"]],
+    ["the unnamed secret under a name", "autumn", SECRET, ["signature: wrong", "autumn"]],
+    ["a key id that nobody knows", "spring", AUTUMN, ["signature: unknown_key", "spring"]],
+    ["one of another spelling", "Autumn", AUTUMN, ["signature: unknown_key", "(not an id)"]],
+    ["an empty one", "", AUTUMN, ["signature: unknown_key", "(not an id)"]],
+    ["two of them", "autumn, winter", AUTUMN, ["signature: unknown_key", "(not an id)"]],
+    ["the secret itself", `${AUTUMN}=`, AUTUMN, ["signature: unknown_key", "(not an id)"]],
+    ["a name of the language", "constructor", AUTUMN, ["signature: unknown_key", "constructor"]],
+    ["what has no end", "a".repeat(65), AUTUMN, ["signature: unknown_key", "(not an id)"]],
+  ])("are refused as a wrong signature is: %s", async (_what, id, secret, [because, keyId]) => {
+    await using w = await world({ keys });
+    const wrong = await w.send("build", BUILD, { secret: OTHER });
+    expect(await w.send("build", BUILD, named(id, secret))).toEqual(wrong);
+    expect(wrong).toMatchObject({ code: "hook_signature", guess: true });
+    expect(w.log.lines.at(-1)?.fields).toMatchObject({ because, keyId });
+    expect([w.effects(), w.state.admitted]).toEqual([0, 0]);
+  });
+
+  test("of a mapping stand instead of the common ones", async () => {
+    const mappings = { build: { message: "{{.}}", keys: { autumn: AUTUMN } } };
+    await using w = await world({ keys: { winter: WINTER }, mappings });
+    expect((await w.send("build", BUILD, named("autumn", AUTUMN))).kind).toBe("stored");
+    expect(await w.send("build", BUILD, named("winter", WINTER))).toMatchObject({ code: "hook_signature" });
+    expect(await w.send("build", BUILD, { secret: SECRET })).toMatchObject({ code: "hook_signature" });
+    expect(await w.send("wake", { text: "x" }, named("autumn", AUTUMN))).toMatchObject({ code: "hook_signature" });
+  });
+
+  test("are enough by themselves, and then everything must be signed", async () => {
+    await using w = await world({ keys, secret: undefined });
+    expect(await w.send("wake", { text: "x" }, { bare: true })).toMatchObject({ code: "hook_signature" });
+    expect((await w.send("wake", { text: "x" }, named("winter", WINTER))).kind).toBe("stored");
+  });
+
+  test("do not make one request into two: signed again with another key it is still a replay", async () => {
+    await using w = await world({ keys });
+    expect((await w.send("build", BUILD, named("autumn", AUTUMN))).kind).toBe("stored");
+    expect(await w.send("build", BUILD, named("winter", WINTER))).toMatchObject({ code: "hook_replayed" });
+    expect(w.put.length).toBe(1);
+  });
+
+  test("hold no longer once they are taken out, and a late request is late under every id", async () => {
+    await using w = await world({ keys });
+    const late = w.clock.now() - 301_000;
+    expect(await w.send("build", BUILD, named("autumn", AUTUMN, late))).toMatchObject({ code: "hook_stale" });
+    w.state.config = settings({ keys: { winter: WINTER } });
+    expect(await w.send("build", BUILD, named("autumn", AUTUMN))).toMatchObject({ code: "hook_signature" });
+    expect(await w.send("build", BUILD, { secret: AUTUMN })).toMatchObject({ code: "hook_signature" });
   });
 });

@@ -12,7 +12,7 @@ import { SIGNATURE_WINDOW_MS } from "../../kit/signed-body.ts";
 import { begin, type BeginDeps, findHome } from "./begin.ts";
 import { createPace } from "./pace.ts";
 import { type HookRules, type HookSettings, rulesFor } from "./rules.ts";
-import { type Verified, verify } from "./verify.ts";
+import { KEY_ID_HEADER, type Verified, verify } from "./verify.ts";
 import { readWish } from "./wishes.ts";
 
 export interface HookDoorDeps extends BeginDeps {
@@ -32,7 +32,7 @@ export function createHookDoor(deps: HookDoorDeps, settings: () => HookSettings)
   const refuse = (request: HookRequest, refusal: Refusal): HookRefused => {
     const { because, code, say, retryAfterMs } = refusal;
     const fields = { hook: request.name.slice(0, MAX_LOGGED_NAME), client: request.client, because };
-    deps.log.warn("hook refused", { ...fields, code });
+    deps.log.warn("hook refused", { ...fields, code, ...(refusal.guess ? namedKey(request) : {}) });
     return {
       ...{ kind: "refused", code, guess: refusal.guess ?? false },
       ...(say === undefined ? {} : { say }),
@@ -49,13 +49,21 @@ export function createHookDoor(deps: HookDoorDeps, settings: () => HookSettings)
       if (waitMs > 0) return refuse(request, { code: "hook_limited", because: "too many", retryAfterMs: waitMs });
       const outcome = await take(deps, { request, rules, verified }, signal);
       if (outcome.kind === "refusal") return refuse(request, outcome.refusal);
-      deps.log.info("hook accepted", { hook: request.name, requestId: outcome.id });
+      const { signedWith } = verified; // says which keys are still in use, and which can go
+      deps.log.info("hook accepted", { hook: request.name, requestId: outcome.id, signedWith });
       return { kind: "stored", id: outcome.id };
     },
   };
 }
 
 const MAX_LOGGED_NAME = 64;
+const KEY_ID = /^[a-z0-9-]{1,64}$/;
+
+/** The key a sender says it has signed with. It is anybody's text, a secret in the wrong header included: only what could be an id is told. */
+function namedKey({ headers }: HookRequest): { readonly keyId?: string } {
+  const named = headers.get(KEY_ID_HEADER);
+  return named === null ? {} : { keyId: KEY_ID.test(named) ? named : "(not an id)" };
+}
 
 interface Refusal {
   readonly code: ErrorCode;

@@ -1,6 +1,7 @@
 /** What the configuration says about one hook, whichever it is. Pure. */
 import type { Config } from "../../config/index.ts";
 import type { Role } from "../../contracts/ids.ts";
+import type { Secret } from "../../kit/secret.ts";
 
 export const WAKE = "wake";
 export const AGENT = "agent";
@@ -8,10 +9,19 @@ export const AGENT = "agent";
 export type HookSettings = Config["hooks"];
 export type Mapping = HookSettings["mappings"][string];
 
+/** One of the secrets that senders sign with. */
+export interface SigningKey {
+  /** How a sender names it; null: it has no name. */
+  readonly id: string | null;
+  /** Where it stands in the configuration, for the log. */
+  readonly path: string;
+  readonly secret: Secret;
+}
+
 export interface HookRules {
   readonly name: string;
   /** Any of them may have signed. */
-  readonly keys: readonly string[];
+  readonly keys: readonly SigningKey[];
   readonly signed: boolean;
   readonly perMinute: number;
   readonly role: Role;
@@ -23,17 +33,35 @@ export interface HookRules {
 export function rulesFor(name: string, hooks: HookSettings): HookRules | null {
   if (!hooks.enabled) return null;
   const mapping = Object.hasOwn(hooks.mappings, name) ? (hooks.mappings[name] ?? null) : null;
-  const common = [hooks.secret, hooks.previousSecret].flatMap((secret) => secret?.reveal() ?? []);
-  if (mapping)
+  const common = keysOf("hooks", hooks);
+  if (mapping) {
+    const own = keysOf(`hooks.mappings.${name}`, mapping);
     return {
       name,
-      keys: mapping.secret ? [mapping.secret.reveal()] : common,
+      keys: own.length > 0 ? own : common,
       signed: mapping.signed,
       perMinute: mapping.perMinute ?? hooks.perMinute,
       role: mapping.role ?? hooks.role,
       mapping,
     };
+  }
   if (name !== WAKE && name !== AGENT) return null;
   const { perMinute, role } = hooks;
-  return { name, keys: common, signed: hooks.secret !== undefined, perMinute, role, mapping: null };
+  // the previous secret alone is no reason to sign: it only stands beside another one
+  const signed = common.some(({ secret }) => secret !== hooks.previousSecret);
+  return { name, keys: common, signed, perMinute, role, mapping: null };
+}
+
+interface Secrets {
+  readonly secret?: Secret;
+  readonly previousSecret?: Secret;
+  readonly keys: Readonly<Record<string, Secret>>;
+}
+
+function keysOf(path: string, { secret, previousSecret, keys }: Secrets): readonly SigningKey[] {
+  return [
+    ...(secret ? [{ id: null, path: `${path}.secret`, secret }] : []),
+    ...(previousSecret ? [{ id: null, path: `${path}.previousSecret`, secret: previousSecret }] : []),
+    ...Object.entries(keys).map(([id, named]) => ({ id, path: `${path}.keys.${id}`, secret: named })),
+  ];
 }

@@ -6,7 +6,8 @@ import { Database } from "bun:sqlite";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
 export const MOMENTS = ["stored", "begun", "ended", "sent"] as const;
-export type Moment = (typeof MOMENTS)[number];
+/** `fired`: the slot of a job has its row. */
+export type Moment = (typeof MOMENTS)[number] | "fired";
 
 export interface KillOrder {
   readonly database: string;
@@ -23,6 +24,7 @@ const COUNTS: Readonly<Record<Moment, string>> = {
   stored: "select count(*) as n from inbox",
   begun: "select count(*) as n from turns",
   ended: "select count(*) as n from turns where state <> 'running'",
+  fired: "select count(*) as n from job_runs",
   sent: "select count(*) as n from outbox where state = 'sent'",
 };
 

@@ -83,7 +83,7 @@ function createJobQueries({ sql }: RowDeps) {
     ...(["id", "source", "created_by", "role", "agent_id", "channel", "account", "chat", "thread"] as const),
     ...(["kind", "expr", "timezone", "mode", "delivery", "delete_after_run", "catch_up", "overlap"] as const),
     ...(["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision"] as const),
-    ...(["task", "session_key", "webhook"] as const),
+    ...(["task", "session_key", "webhook", "needs"] as const),
   ];
   return {
     add: sql.prepare((db, p: Params<JobTable>) =>
@@ -146,6 +146,7 @@ function toColumns(job: Job): JobTable {
     ...toAddressColumns(job.to ?? NOWHERE),
     session_key: job.sessionKey,
     webhook: job.webhook ?? null,
+    needs: job.needs?.length ? JSON.stringify(job.needs) : null,
     kind: job.schedule.kind,
     expr: job.schedule.expr,
     timezone: job.schedule.timezone ?? null,
@@ -176,6 +177,7 @@ function toJob(row: JobTable): Job {
     mode: row.mode,
     delivery: row.delivery,
     ...(row.webhook === null ? {} : { webhook: row.webhook }),
+    ...(row.needs === null ? {} : { needs: JSON.parse(row.needs) as string[] }), // written by this file alone
     deleteAfterRun: row.delete_after_run === 1,
     catchUp: row.catch_up,
     overlap: row.overlap,

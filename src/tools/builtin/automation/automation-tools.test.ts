@@ -49,6 +49,9 @@ describe("cron", () => {
     expect(await bench.json("cron", { action: "list" })).toMatchObject({ jobs: [{ id: "backup" }] });
     const update = { action: "update", id: "backup", task: "Look at the backup", delivery: "silent" };
     expect(await bench.json("cron", update)).toMatchObject({ job: { task: "Look at the backup", delivery: "silent" } });
+    const policies = { catchUp: "all", overlap: "queue", timeoutMs: 60_000 } as const;
+    await bench.json("cron", { action: "update", id: "backup", ...policies });
+    expect(await bench.store.jobs.get("backup")).toMatchObject({ ...policies, task: "Look at the backup" });
     expect(await bench.json("cron", { action: "pause", id: "backup" })).toMatchObject({ job: { state: "paused" } });
     expect(await bench.json("cron", { action: "resume", id: "backup" })).toMatchObject({ job: { state: "active" } });
     await bench.json("cron", { action: "run", id: "backup" });

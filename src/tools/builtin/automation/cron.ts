@@ -1,6 +1,12 @@
 /** `cron`: what an agent may do with scheduled jobs, for the person it works for and nobody else. */
 import { Type } from "typebox";
-import { type Job, type JobRun, MAX_TASK_CHARS } from "../../../contracts/automation/job.ts";
+import {
+  type Job,
+  type JobRun,
+  MAX_NEEDS,
+  MAX_TASK_CHARS,
+  MAX_TOOL_NAME_CHARS,
+} from "../../../contracts/automation/job.ts";
 import type { JobAnswer, JobDesk, JobInput } from "../../../contracts/automation/jobs.ts";
 import type { Tool, ToolContext } from "../../../contracts/tools/tool.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
@@ -19,6 +25,8 @@ const NOT_FROM_A_RUN: readonly string[] = [
   "resume",
 ] satisfies (typeof ACTIONS)[number][];
 const LISTED = 50;
+const MIN_TIMEOUT_MS = 1_000;
+const MAX_TIMEOUT_MS = 24 * 86_400_000;
 const literals = <const T extends string>(names: readonly T[], description: string) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -59,6 +67,17 @@ const PARAMETERS = Type.Object(
     delivery: optional(
       ["announce", "direct", "silent"],
       "announce (default): retold here. direct: sent here as it is. silent: nothing is sent",
+    ),
+    needs: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: MAX_TOOL_NAME_CHARS }), {
+        maxItems: MAX_NEEDS,
+        description: "Tools the task cannot do without",
+      }),
+    ),
+    catchUp: optional(["skip", "once", "all"], "Slots that passed while nobody was there. Default: once"),
+    overlap: optional(["skip", "queue", "allow"], "A slot that comes while the one before runs. Default: skip"),
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: MIN_TIMEOUT_MS, maximum: MAX_TIMEOUT_MS, description: "A longer run is stopped" }),
     ),
     deleteAfterRun: Type.Optional(Type.Boolean({ description: "Remove the job after its first run" })),
     wakeMode: optional(["now", "next-heartbeat"], "For wake"),

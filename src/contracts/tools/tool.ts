@@ -127,7 +127,7 @@ export interface TurnedAwayCall {
   readonly path: ToolPath;
   /** Null: the process works for nobody. */
   readonly context: ToolContext | null;
-  readonly reason: "unreadable" | "outside_turn" | "id_taken" | "too_many" | "refused_by_agent";
+  readonly reason: "unreadable" | "outside_turn" | "id_taken" | "too_many" | "refused_by_agent" | "unauthorized";
   /** What the caller was told. */
   readonly because: string;
 }

@@ -5,7 +5,15 @@ import { sessionOf } from "../chat/accept-message.ts";
 import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, NO_BODY, type Reply, type Route, SMALL_JSON } from "../route.ts";
-import { type AskedCall, callTool, createCallReader, readOrTurnAway, replyOf, statusOf } from "../tools/tool-call.ts";
+import {
+  type AskedCall,
+  callTool,
+  createCallReader,
+  noteRefused,
+  readOrTurnAway,
+  replyOf,
+  statusOf,
+} from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -38,6 +46,7 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
           ? streamed(deps, asked, call)
           : answered(deps, asked, call);
       },
+      refused: (error, asking) => noteRefused(deps, error, asking && contextOf(asking)),
     },
     toolCallsRoute(deps),
   ];
@@ -86,7 +95,7 @@ function streamed(deps: HttpDeps, asked: AskedCall, call: Call): Reply {
 }
 
 /** A script inside an agent acts for the conversation that agent is in; everybody else who gets here is the operator. */
-function contextOf({ agent, identity }: Call): ToolContext {
+function contextOf({ agent, identity }: Pick<Call, "agent" | "identity">): ToolContext {
   return agent ?? callerOf(identity);
 }
 

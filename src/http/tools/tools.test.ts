@@ -212,6 +212,61 @@ describe("POST /api/tools/call", () => {
   });
 });
 
+describe("a request to call a tool that never becomes a call", () => {
+  const JSON_TYPE = { "content-type": "application/json" };
+  const deep = `${"[".repeat(100)}${"]".repeat(100)}`;
+
+  test.each([
+    ["no JSON", "{tool: echo}", JSON_TYPE, 400, "not valid JSON"],
+    ["nothing", "", JSON_TYPE, 400, "not valid JSON"],
+    ["no text", new Uint8Array([0xff, 0xfe, 0x7b]), JSON_TYPE, 400, "not valid UTF-8"],
+    ["too deep", deep, JSON_TYPE, 400, "nested deeper"],
+    ["too large", `"${"x".repeat(1_100_000)}"`, JSON_TYPE, 413, "larger than this route accepts"],
+    ["of another type", '{"tool":"echo"}', { "content-type": "text/plain" }, 415, "application/json"],
+  ] as const)("because its body is %s leaves a row with who asked and why it was refused", async (...given) => {
+    const [, body, headers, status, because] = given;
+    await using fx = world(echo);
+    const response = await fx.http.call("/api/tools/call", { method: "POST", body, headers });
+    expect(response.status).toBe(status);
+    expect(fx.rows).toMatchObject([
+      {
+        intent: { tool: "(unreadable)", path: "http", principal: "operator", origin: "api" },
+        end: { status: "blocked", output: expect.stringContaining(because) },
+      },
+    ]);
+  });
+
+  test("because nobody known asks leaves one row a minute and a number, however many there are", async () => {
+    await using fx = world(echo);
+    for (const authorization of ["", "Bearer wrong", ""])
+      expect((await fx.post({ tool: "echo" }, { authorization })).status).toBe(401);
+    expect(fx.rows).toMatchObject([
+      { intent: { tool: "(unreadable)", principal: "nobody" }, end: { status: "blocked", output: expect.any(String) } },
+    ]);
+    await fx.clock.advance(60_000);
+    expect(fx.rows.at(-1)?.end?.output).toStartWith("2 more calls were turned away within 60 s");
+  });
+
+  test("because its agent works for nobody leaves a row", async () => {
+    const inside = toolWorld([echo]);
+    const tools = { gate: inside.gate, list: () => inside.registry.list() };
+    const agentTokens = { resolve: () => null, known: (token: string) => token === "old" };
+    await using http = startHttpWorld({}, { tools, agentTokens });
+    const headers = { authorization: "Bearer old" };
+    expect((await http.postJson("/api/tools/call", { tool: "echo" }, headers)).status).toBe(403);
+    expect(inside.rows).toMatchObject([
+      { intent: { principal: "nobody" }, end: { output: "This token speaks only while its agent works on a turn." } },
+    ]);
+  });
+
+  test("is no row when it was about something else", async () => {
+    await using fx = world(echo);
+    expect((await fx.http.call("/api/tools", { headers: { authorization: "" } })).status).toBe(401);
+    expect((await fx.http.postJson("/api/chat", "{")).status).toBe(400);
+    expect(fx.rows).toEqual([]);
+  });
+});
+
 describe("GET /api/tool-calls", () => {
   const item = { id: "call_1", status: "success" } as AuditRow;
 

@@ -1,6 +1,7 @@
 /** Tools for programs: which there are, calling one, and the record of all calls. */
 import { Type } from "typebox";
-import type { ToolContext } from "../../contracts/tools/tool.ts";
+import type { ToolContext, ToolListing } from "../../contracts/tools/tool.ts";
+import { SCHEMA_FAMILIES, type SchemaFamily, schemaForProvider } from "../../tools/index.ts";
 import { sessionOf } from "../chat/accept-message.ts";
 import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
@@ -22,15 +23,21 @@ const MS_PER_SECOND = 1_000;
 
 export function toolRoutes(deps: HttpDeps): readonly Route[] {
   const readCall = createCallReader();
+  const families = SCHEMA_FAMILIES.map((family) => Type.Literal(family));
+  const ListQuery = checked(
+    Type.Object({ profile: Type.Optional(Type.Union(families)) }, { additionalProperties: false }),
+  );
   return [
     {
       method: "GET",
       path: "/api/tools",
       auth: "agent",
       body: NO_BODY,
-      handle({ agent }) {
+      async handle({ agent, query }) {
+        const { profile } = await ListQuery.parse(query.has("profile") ? { profile: query.get("profile") } : {});
         const offered = agent && new Set(deps.tools.gate.specs(agent).map(({ name }) => name));
-        return json({ tools: deps.tools.list().filter(({ name }) => offered?.has(name) ?? true) });
+        const tools = deps.tools.list().filter(({ name }) => offered?.has(name) ?? true);
+        return json(profile === undefined ? { tools } : forFamily(tools, profile));
       },
     },
     {
@@ -50,6 +57,19 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
     },
     toolCallsRoute(deps),
   ];
+}
+
+/** For a program that shows tools to a model itself. What its family cannot be told is left out, by name. */
+function forFamily(tools: readonly ToolListing[], family: SchemaFamily) {
+  const made = tools
+    .filter(({ status }) => status === "ok")
+    .map((tool) => ({ tool, told: schemaForProvider(tool.parameters, family) }));
+  return {
+    tools: made.flatMap(({ tool, told }) => (told.kind === "ok" ? [{ ...tool, parameters: told.schema }] : [])),
+    leftOut: made.flatMap(({ tool: { name }, told }) =>
+      told.kind === "unsupported" ? [{ name, because: told.because }] : [],
+    ),
+  };
 }
 
 /** An `Idempotency-Key` is a callId under the name that programs know from elsewhere. */

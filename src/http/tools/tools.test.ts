@@ -47,6 +47,36 @@ describe("GET /api/tools", () => {
   });
 });
 
+describe("GET /api/tools?profile=", () => {
+  const parameters = {
+    ...{ type: "object", required: ["text"], additionalProperties: false },
+    properties: { text: { type: "string" }, size: { type: "integer", exclusiveMinimum: 0 } },
+  };
+  const open = { type: "object", properties: {}, additionalProperties: { type: "string" } };
+
+  test("gives the schemas as that family of providers takes them, and names what it cannot be told", async () => {
+    await using fx = world(
+      { ...echo, parameters },
+      { ...echo, name: "open", parameters: open },
+      { ...echo, name: "bad", parameters: {} },
+    );
+    const read = async (profile: string) => (await fx.http.call(`/api/tools?profile=${profile}`)).json();
+    const strict = { type: "object", required: ["text", "size"], additionalProperties: false };
+    expect(await read("openai-strict")).toMatchObject({
+      tools: [{ name: "echo", parameters: { ...strict, properties: { size: { type: ["integer", "null"] } } } }],
+      leftOut: [{ name: "open", because: expect.any(String) }],
+    });
+    const google = (await read("google")) as { tools: { name: string; parameters: object }[] };
+    expect(google.tools.map(({ name }) => name)).toEqual(["echo", "open"]);
+    expect(JSON.stringify(google.tools[0]?.parameters)).not.toContain('"additionalProperties"');
+  });
+
+  test.each(["mistral", ""])("refuses %j", async (profile) => {
+    await using fx = world(echo);
+    expect((await fx.http.call(`/api/tools?profile=${profile}`)).status).toBe(422);
+  });
+});
+
 describe("POST /api/tools/call", () => {
   test("answers with the result and the id of the call", async () => {
     await using fx = world(echo);

@@ -11,7 +11,8 @@ export interface TurnedAway extends AsyncDisposable {
   note(call: TurnedAwayCall): void;
 }
 
-export const ROWS_PER_WINDOW = 10;
+/** Enough to read what somebody tried in a turn. */
+export const ROWS_PER_WINDOW = 30;
 /** Of those that show no credential: anybody who reaches the port can make them. */
 export const STRANGERS_ROWS_PER_WINDOW = 1;
 export const WINDOW_MS = 60_000;

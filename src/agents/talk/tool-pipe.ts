@@ -149,13 +149,16 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       running.delete(callId);
       void ownCalls.ended(callId, end); // when pi did not tell it itself
     },
-    stopCalls(over) {
-      if (over.aborted) return;
-      serving.stopping = true;
-      over.addEventListener("abort", () => void (serving.stopping = false), { once: true });
-      for (const stop of running.values()) stop.abort(new Error("the turn is being stopped"));
-    },
+    stopCalls: (over) => stopCalls(serving, over),
   };
+}
+
+/** pi is told nothing more about these calls: it would ask the model what to do next, and is about to hear of the stop itself. */
+function stopCalls(serving: Serving, over: AbortSignal): void {
+  if (over.aborted) return;
+  serving.stopping = true;
+  over.addEventListener("abort", () => void (serving.stopping = false), { once: true });
+  for (const stop of serving.running.values()) stop.abort(new Error("the turn is being stopped"));
 }
 
 type Way = { readonly path: "pipe" | "pi"; readonly work: Work };
@@ -171,7 +174,10 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   };
   if (!call) return turnAway("unreadable", "The call could not be read.");
   if (!caller) return turnAway("outside_turn", "This call came outside of a conversation turn and was refused.");
-  if (serving.stopping) return turnAway("outside_turn", "This call came while its turn was being stopped.");
+  if (serving.stopping) {
+    turnAway("outside_turn", "This call came while its turn was being stopped.");
+    return null;
+  }
   if (running.has(call.callId)) return turnAway("id_taken", "A call with this id is running already.");
   if (running.size >= MAX_RUNNING_CALLS)
     return turnAway("too_many", "Too many tools are running at once. Call fewer at a time.");
@@ -179,7 +185,7 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   running.set(call.callId, stop);
   try {
     const answer = await work(call, caller, stop.signal);
-    return serving.stopping && stop.signal.aborted ? null : answer; // pi would ask the model what to do next
+    return serving.stopping && stop.signal.aborted ? null : answer;
   } finally {
     if (running.get(call.callId) === stop) running.delete(call.callId);
   }

@@ -80,6 +80,8 @@ export interface ToolSpec {
   readonly label: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Parameters under other spellings, by what they are called here: an agent checks parameters before the gate sees them. */
+  readonly aliases?: Readonly<Record<string, string>>;
 }
 
 /** A registered tool as operators and programs see it. */

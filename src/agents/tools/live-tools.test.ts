@@ -1,7 +1,7 @@
 /** Tools that come, change and go while an agent works. What the provider receives is the proof. Real pi. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolSpec } from "../../contracts/tools/tool.ts";
 import { deferred } from "../../kit/deferred.ts";
@@ -175,6 +175,28 @@ describe("between turns", () => {
     expect(replyOf(await fx.turn("one"))).toBe("ok");
     expect(requests.at(-1)?.tools).toEqual(["first", "second"]);
   });
+});
+
+test("what a tool says on its way is in pi before the tool has ended", async () => {
+  await using home = await tempHome();
+  const heard = join(home.path, "heard");
+  const file = join(home.path, "listener.ts");
+  const listener = `import { appendFileSync } from "node:fs";
+    export default (pi) => pi.on("tool_execution_update", ({ toolName, partialResult }) =>
+      appendFileSync(${JSON.stringify(heard)}, toolName + ": " + partialResult.content[0].text));`;
+  await writeFile(file, listener);
+  await using listening = createAgentStage({ model: "fake/fake-1", extensions: [file] });
+  const { fx, requests } = await act([calls("first"), says("done")], listening);
+  let early = "";
+  fx.gate.answer = async ({ onUpdate }) => {
+    onUpdate?.({ content: [{ type: "text", text: "half way" }] });
+    while (!existsSync(heard)) await Bun.sleep(5);
+    early = await readFile(heard, "utf8");
+    return okResult("all the way");
+  };
+  expect(replyOf(await fx.turn("go"))).toBe("done");
+  expect(early).toBe("first: half way");
+  expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("all the way");
 });
 
 describe("agent.bridge", () => {

@@ -131,7 +131,7 @@ export const PLACES: readonly Place[] = [
     because: "nothing but the command line and a channel calls out",
   },
   {
-    pattern: /\??\.execute\s*(?:\?\.)?\(|\bexecute\.(?:call|apply|bind)\b/g,
+    pattern: /\??\.execute\s*(?:\?\.)?\(|\bexecute\.(?:call|apply)\b/g,
     allowed: ["src/tools/run/execute.ts"],
     because: "the gate is the only caller of a tool",
   },

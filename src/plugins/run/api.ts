@@ -13,6 +13,7 @@ import type {
   PluginService,
   PluginSkill,
   PluginTool,
+  PluginToolFactory,
   SkillShelf,
 } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
@@ -187,14 +188,23 @@ function createKept(log: Log, plugin: string): Kept {
   return kept;
 }
 
-function toolName(tool: PluginTool | ToolFactory): string {
-  if (typeof tool === "function") return "(by caller)";
-  if (TAKEN.has(tool.name)) throw invalid(`A tool cannot be called ${tool.name}: pi has one of that name.`);
-  return tool.name;
+function toolName(tool: PluginTool | PluginToolFactory): string {
+  return typeof tool === "function" ? "(by caller)" : completed(tool).name;
 }
 
-function complete(tool: PluginTool | ToolFactory): Tool | ToolFactory {
-  if (typeof tool === "function") return tool;
+/** What a factory makes is held to the same as a tool that is there from the start; when it makes something else, there is no tool. */
+function complete(tool: PluginTool | PluginToolFactory): Tool | ToolFactory {
+  if (typeof tool !== "function") return completed(tool);
+  return (caller) => {
+    const made = tool(caller);
+    return made === null ? null : completed(made);
+  };
+}
+
+function completed(tool: PluginTool): Tool {
+  if (typeof tool.name !== "string" || typeof tool.description !== "string")
+    throw invalid("A tool needs a name and a description.");
+  if (TAKEN.has(tool.name)) throw invalid(`A tool cannot be called ${tool.name}: pi has one of that name.`);
   if (typeof tool.execute !== "function") throw invalid(`The tool ${tool.name} has no execute function.`);
   const { label = tool.name, flags = {}, timeoutMs = TOOL_MS } = tool;
   return { ...tool, label, timeoutMs, flags: { idempotent: false, ...flags }, execute: tool.execute.bind(tool) };

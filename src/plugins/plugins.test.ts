@@ -125,6 +125,21 @@ describe("a plugin", () => {
     expect(await world.call({}, { tool: "for_owners", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
   });
 
+  test.each<[string, object]>([
+    ["flags", { flags: "ownerOnly" }],
+    ["origins", { origins: { chat: true } }],
+    ["limit", { limit: { calls: "many" } }],
+    ["timeoutMs", { timeoutMs: "1m" }],
+  ])("whose tool has %s that cannot be read does not run, and says so", async (what, over) => {
+    const world = toolWorld([]);
+    const { start } = house(world.registry);
+    const bad = { ...tool("odd"), ...over } as PluginTool;
+    const why = start((api) => void api.registerTool(bad)).then(String, (error: { say: string }) => error.say);
+    expect(await why).toContain(`The tool odd has ${what} that cannot be read.`);
+    await start((api) => void api.registerTool(() => bad));
+    expect(world.gate.specs(OWNER)).toEqual([]);
+  });
+
   test("is seen by nobody before it is ready, and not at all when it fails", async () => {
     const { start, tools, clock } = house();
     const hanging = start(async (api) => {

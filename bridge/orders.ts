@@ -38,6 +38,8 @@ function isSpec(value: unknown): value is ToolSpec {
     typeof value.name === "string" &&
     typeof value.label === "string" &&
     typeof value.description === "string" &&
-    isRecord(value.parameters)
+    isRecord(value.parameters) &&
+    (value.aliases === undefined ||
+      (isRecord(value.aliases) && Object.values(value.aliases).every((name) => typeof name === "string")))
   );
 }

@@ -1,4 +1,5 @@
 /** pi's own tools (and those of other extensions): the gateway is asked before each of their calls and told how it ended. No answer means no. */
+import { type ToolCall, validateToolArguments } from "@earendil-works/pi-ai";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { askGateway } from "./ask.ts";
 import { isRecord } from "./orders.ts";
@@ -10,6 +11,11 @@ const RESULT_TITLE = "pi-gateway:tool_result";
 const MAX_OUTPUT_CHARS = 256 * 1024;
 const PI_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "grep", "find", "ls", "bash", "powershell"]);
 const REFUSED = "The gateway did not allow this call.";
+
+interface OwnCall {
+  readonly tool: string;
+  readonly callId: string;
+}
 
 export function isPiTool(name: string): boolean {
   return PI_TOOLS.has(name);
@@ -25,7 +31,11 @@ export function guardOwnTools(pi: ExtensionAPI, state: BridgeState): void {
     if (answer?.ok !== true || !isRecord(answer.params)) {
       return { block: true, reason: typeof answer?.text === "string" ? answer.text : REFUSED };
     }
-    replaceIn(event.input as Record<string, unknown>, answer.params);
+    const input = event.input as Record<string, unknown>;
+    if (JSON.stringify(input) === JSON.stringify(answer.params)) return undefined;
+    const wrong = misfit(pi, call, answer.params);
+    if (wrong !== null) return { block: true, reason: wrong };
+    replaceIn(input, answer.params);
     return undefined;
   });
 
@@ -41,6 +51,19 @@ export function guardOwnTools(pi: ExtensionAPI, state: BridgeState): void {
     const images = event.content.filter((block) => block.type === "image");
     return { content: [{ type: "text" as const, text: answer.output }, ...images] };
   });
+}
+
+/** pi has checked what the model asked for, and not what the gateway made of it. */
+function misfit(pi: ExtensionAPI, call: OwnCall, params: Record<string, unknown>): string | null {
+  const tool = pi.getAllTools().find(({ name }) => name === call.tool);
+  if (!tool) return REFUSED;
+  try {
+    const asked = params as ToolCall["arguments"]; // it came as JSON
+    validateToolArguments(tool, { type: "toolCall", id: call.callId, name: call.tool, arguments: asked });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : REFUSED;
+  }
 }
 
 /** pi takes changed arguments only in place. */

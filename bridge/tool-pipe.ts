@@ -76,6 +76,7 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
     description: spec.description,
     promptSnippet: firstSentence(spec.description),
     parameters: spec.parameters as PiTool["parameters"], // plain JSON Schema, which pi takes as it is
+    ...(spec.aliases ? { prepareArguments: respelled(spec.aliases) } : {}),
     async execute(callId, params, signal, onUpdate, ctx) {
       state.running.set(callId, (text) => update(onUpdate, text));
       try {
@@ -84,6 +85,19 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
         state.running.delete(callId);
       }
     },
+  };
+}
+
+/** pi checks parameters before the gateway can rename them. Given under both names they stay as they are, to be refused. */
+function respelled(aliases: Readonly<Record<string, string>>): NonNullable<PiTool["prepareArguments"]> {
+  const nameOf = (given: string, all: object): string => {
+    const known = Object.hasOwn(aliases, given) ? aliases[given] : undefined;
+    return known === undefined || Object.hasOwn(all, known) ? given : known;
+  };
+  return (args) => {
+    if (!isRecord(args)) return args;
+    const pairs = Object.entries(args).map(([given, value]) => [nameOf(given, args), value] as const);
+    return new Set(pairs.map(([name]) => name)).size === pairs.length ? Object.fromEntries(pairs) : args;
   };
 }
 

@@ -140,12 +140,16 @@ describe("the bridge", () => {
       tools: { name: string; plugin: string }[];
     };
     const owners = new Map(tools.map(({ name, plugin }) => [name, plugin]));
-    expect([owners.get("session_status"), owners.get("probe_echo")]).toEqual(["gateway", "probe"]);
-    for (const name of ["send_message", "send_media"]) expect(["gateway", undefined]).toContain(owners.get(name));
-    script = once("session_status", {});
-    expect((await gateway.chat("status", { session: "ac4" })).body.tool_calls).toMatchObject([
-      { tool: "session_status", status: "success" },
-    ]);
+    expect(owners.get("probe_echo")).toBe("probe");
+    const own = ["session_status", "send_message", "send_media"];
+    expect(own.map((name) => owners.get(name))).toEqual(own.map(() => "gateway"));
+    await writeFile(join(gateway.home, "workspace", "words.txt"), "words");
+    const inputs = { session_status: {}, send_message: { text: "hi" }, send_media: { path: "words.txt" } };
+    for (const [name, input] of Object.entries(inputs)) {
+      script = once(name, input);
+      const { body } = await gateway.chat("go", { session: `ac4-${name.replace("_", "-")}` });
+      expect(body.tool_calls).toMatchObject([{ tool: name, status: "success" }]);
+    }
   });
 
   test("AC-5: pi is the published package, and the bridge uses nothing of it but what it exports", async () => {

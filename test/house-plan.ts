@@ -130,6 +130,11 @@ export const PLACES: readonly Place[] = [
     allowed: ["src/cli/", "src/channels/telegram/api/"],
     because: "nothing but the command line and a channel calls out",
   },
+  {
+    pattern: /\??\.execute\s*(?:\?\.)?\(|\bexecute\.(?:call|apply)\b/g,
+    allowed: ["src/tools/run/execute.ts"],
+    because: "the gate is the only caller of a tool",
+  },
 ];
 
 /** Functions whose parameters are given by a contract with the outside. */

@@ -179,6 +179,13 @@ describe("real pi at the gate", () => {
   const release = deferred<void>();
   const slow = tool(() => release.promise.then(() => result("at last")), { name: "slow", timeoutMs: 120_000 });
   const quick = tool(async () => result("at once"), { name: "quick" });
+  const spelled = tool(async (_id, params) => result(JSON.stringify(params)), {
+    name: "spelled",
+    parameters: {
+      ...{ type: "object", properties: { chat_id: { type: "string" } } },
+      ...{ required: ["chat_id"], additionalProperties: false },
+    },
+  });
 
   function script(request: ProviderRequest): FakeReply {
     const words = asked(request);
@@ -186,6 +193,14 @@ describe("real pi at the gate", () => {
     if (words.includes("attack") && results === 0)
       return { kind: "tools", calls: names.map((name) => ({ name, input: HOSTILE })) };
     if (words.includes("twice") && results < 2) return { kind: "tools", calls: [{ name: "t_once", input: {} }] };
+    if (words.includes("spell") && results === 0)
+      return {
+        kind: "tools",
+        calls: [
+          { name: "spelled", input: { chatId: "7" } },
+          { name: "spelled", input: { chatId: "7", chat_id: "8" } },
+        ],
+      };
     if (words.includes("quickly") && results === 0)
       return { kind: "tools", calls: [{ name: "quick", input: { text: "x" } }] };
     return says("answered");
@@ -193,7 +208,7 @@ describe("real pi at the gate", () => {
 
   let world: Awaited<ReturnType<typeof realTools>>;
   beforeAll(async () => {
-    const tools = [...offered, make("t_once", {}), slow, quick];
+    const tools = [...offered, make("t_once", {}), slow, quick, spelled];
     world = await realTools({ tools, script, rules: { limits: { t_once: { calls: 1, perMs: 600_000 } } } });
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
@@ -221,6 +236,15 @@ describe("real pi at the gate", () => {
     await world.turn("do it twice", { ...guest, turnId: "turn_twice" as TurnId }, "session-no.jsonl");
     const told = textOf(world.provider.requests.at(-1)?.messages.at(-1)?.content);
     expect(JSON.parse(told)).toEqual({ status: "blocked", tool: "t_once", reason: expect.stringContaining("t_once") });
+  });
+
+  test("an agent may write a parameter in its other spelling, which is renamed once; both at once are refused", async () => {
+    await world.turn("spell it", { ...guest, turnId: "turn_spell" as TurnId }, "session-spell.jsonl");
+    const rows = (await world.rows()).filter(({ tool: name }) => name === "spelled");
+    expect(rows.map(({ input, status }) => [input, status])).toContainEqual([{ chat_id: "7" }, "success"]);
+    expect(rows.map(({ status }) => status).toSorted()).toEqual(["blocked", "success"]);
+    const told = world.provider.requests.at(-1)?.messages.filter(({ role }) => role === "tool") ?? [];
+    expect(textOf(told[0]?.content)).toBe('{"chat_id":"7"}');
   });
 
   test("a hundred slow calls of one conversation do not keep another from being answered, tools included", async () => {

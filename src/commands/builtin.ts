@@ -12,6 +12,7 @@ import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
 import { pairCommand } from "./pair-command.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
+import { toolCommand, type ToolCommandDeps } from "./tools/tool-command.ts";
 import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
 export interface BuiltinCommandDeps
@@ -24,6 +25,8 @@ export interface BuiltinCommandDeps
   all?(): readonly Command[];
   /** Without it nobody can be let in from a chat. */
   readonly pairing?: Pick<Pairing, "approve" | "list">;
+  /** Without it nobody can call a tool from a chat. */
+  readonly tools?: ToolCommandDeps["tools"];
 }
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
@@ -46,6 +49,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...modelCommands(deps),
     ...conversationCommands(deps),
     cronCommand(deps),
+    ...(deps.tools ? [toolCommand({ ...deps, tools: deps.tools })] : []),
     ...(deps.pairing ? [pairCommand(deps.pairing)] : []),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];

@@ -5,6 +5,7 @@ import { builtinCommands, createCommandRegistry, createLastStats } from "../comm
 import type { AgentId, SessionKey } from "../contracts/ids.ts";
 import type { Queue, QueueMode } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { startOutbox } from "../delivery/index.ts";
 import { systemClock } from "../kit/clock.ts";
@@ -20,6 +21,7 @@ import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { routingConfig } from "../testing/routing-config.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
+import { says as told, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
 
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
@@ -27,13 +29,19 @@ const never = new AbortController().signal;
 const echo: FakeAgent = (prompted, signal) => says(`re: ${prompted.input.text}`)(prompted, signal);
 
 /** One life of a gateway on a store; `work` begins it, so that a test can look at what only waits. */
-async function life(store: Store, agent: FakeAgent, options: { mode?: QueueMode; agents?: number } = {}) {
+async function life(
+  store: Store,
+  agent: FakeAgent,
+  options: { mode?: QueueMode; agents?: number; tools?: readonly Tool[] } = {},
+) {
   const clock = systemClock;
   const log = recordingLog();
   const events = createEvents({ log });
   const stats = createLastStats();
+  const gate = toolWorld(options.tools ?? [], { clock, ids: systemIds, events, store: store.toolCalls }).gate;
   const commands = createCommandRegistry(
     builtinCommands({
+      tools: gate,
       ...{ clock, events, store, stats, log, models: testModels(clock), roles: testRoles() },
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
       jobs: noJobs(),
@@ -226,5 +234,32 @@ describe("/stop", () => {
     await second.answered("re: later");
     expect(second.shown).toEqual(["Stopped before the assistant began.", "Stopped.", "re: later"]);
     expect(second.pool.prompted.map(({ input }) => input.text)).toEqual(["later"]);
+  });
+});
+
+describe("/tool", () => {
+  test("whose tool was running at a crash is not run again unless the tool may, and the chat is told", async () => {
+    for (const [idempotent, effects, answer] of [
+      [false, 1, "must not run twice"],
+      [true, 2, "run 2"],
+    ] as const) {
+      await using world = await realStore(systemClock);
+      let runs = 0;
+      const running = Promise.withResolvers<void>();
+      const mark = tool(async () => {
+        if (++runs > 1) return told(`run ${runs}`);
+        running.resolve();
+        return new Promise(() => undefined);
+      });
+      const tools = [{ ...mark, name: "mark", flags: { idempotent }, timeoutMs: 60_000 }];
+      await using first = await life(world.store, echo, { tools });
+      first.work();
+      await first.ask('/tool mark {"text":"x"}');
+      await running.promise;
+      await using second = await life(await world.reopen(), echo, { tools }); // the first is gone in the middle of it
+      second.work();
+      await second.answered(answer);
+      expect([runs, second.pool.prompted.length]).toEqual([effects, 0]);
+    }
   });
 });

@@ -1,6 +1,6 @@
 /** The way of every request: gate, route, body, handler, headers. The only place that turns an error into a response. */
 import type { Server } from "bun";
-import { GatewayError } from "../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
@@ -15,7 +15,7 @@ import type { Hosts } from "./access/hosts.ts";
 import type { MediaLinks } from "./access/media-links.ts";
 import { logProblem, problemResponse } from "./problem.ts";
 import type { Call, Reply, Route } from "./route.ts";
-import type { createMatcher } from "./route-match.ts";
+import type { createMatcher, Match } from "./route-match.ts";
 import type { SocketData } from "./ws/sockets.ts";
 
 /** Sockets and requests together. */
@@ -67,7 +67,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       { auth: deps.auth, agentTokens: deps.agentTokens, links: deps.links, hosts },
       { headers, method, query, client },
       match,
-    );
+    ).catch((error: unknown) => turnedAway(match, error, null));
     if (allowed.identity !== null || allowed.agent !== null) unknown[Symbol.dispose]();
     if (match.kind === "unknown") throw new GatewayError("not_found", "no such path");
     if (match.kind === "wrong_method") throw new GatewayError("method_not_allowed", "no such method here");
@@ -78,7 +78,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     using held = deps.room.open();
     const body = await readBody(deps.clock, request, route, held).catch((error: unknown) => {
       if (route.auth === "hook") deps.log.warn("hook refused", { client: client.key, because: "body not taken" });
-      throw error;
+      return turnedAway(match, error, allowed);
     });
     return await route.handle({ request, requestId, server, params, query, client, signal, ...allowed, ...body });
   };
@@ -105,6 +105,11 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       }
     },
   };
+}
+
+function turnedAway(match: Match, error: unknown, asking: Parameters<NonNullable<Route["refused"]>>[1]): never {
+  if (match.kind === "row" && isGatewayError(error)) match.route.refused?.(error, asking);
+  throw error;
 }
 
 async function readBody(

@@ -1,5 +1,6 @@
 /** The form of one row of the route table. A row without an answer to "who may call this" does not type-check. */
 import type { Server } from "bun";
+import type { GatewayError } from "../contracts/errors.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Identity } from "./access/auth.ts";
 import type { ClientAddress } from "./access/client-address.ts";
@@ -17,6 +18,8 @@ export interface Route {
   readonly auth: "public" | "operator" | "agent" | "signed" | "hook";
   readonly body: BodyRule;
   handle(call: Call): Promise<Reply> | Reply;
+  /** Told of a request that did not get as far as `handle`: nobody known asks (null), or its body is not what the row takes. */
+  refused?(error: GatewayError, asking: Pick<Call, "identity" | "agent"> | null): void;
 }
 
 export type BodyRule =

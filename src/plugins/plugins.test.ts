@@ -4,10 +4,11 @@ import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "../contracts/command.ts";
 import type { GatewayPlugin, PluginChannel, PluginTool } from "../contracts/plugins/plugin.ts";
-import type { Tool } from "../contracts/tools/tool.ts";
+import type { Tool, ToolRegistry } from "../contracts/tools/tool.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
+import { MEMBER, OWNER, toolWorld } from "../testing/tools/tool-world.ts";
 import { checkPluginConfig, wrapSecrets } from "./folder/check-config.ts";
 import { discoverPlugins } from "./folder/discover.ts";
 import { inRange, readManifest } from "./folder/manifest.ts";
@@ -25,7 +26,7 @@ function tool(name: string): PluginTool {
   return { name, description: name, parameters, execute: async () => ({ content: [] }) };
 }
 
-function house() {
+function house(registry: Pick<ToolRegistry, "register"> | null = null) {
   const clock = createFakeClock();
   const log = recordingLog();
   const tools = new Map<string, Tool>();
@@ -41,7 +42,9 @@ function house() {
   const lent = {
     log,
     hooks,
-    registry: { register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool) },
+    registry: registry ?? {
+      register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool),
+    },
     commands: { register: (command: Command) => into(commands, command.name, command) },
     skills: { add: (skill: { path: string; digest: string | null }) => into(skills, skill.path, skill) },
     platforms: {
@@ -95,6 +98,46 @@ describe("a plugin", () => {
     expect([tools.size, commands.size, channels.size, hooks.of("gateway_start").length]).toEqual([0, 0, 0, 0]);
     expect(skills.size).toBe(0);
     expect(ended).toEqual(["signal", "service"]);
+  });
+
+  test("brings tools that differ from caller to caller; one that is not made right is not there, and nobody else misses anything", async () => {
+    const world = toolWorld([]);
+    const { start } = house(world.registry);
+    const broken = [
+      { ...tool("no_execute"), execute: undefined },
+      tool("bash"),
+      {},
+      "text",
+      Promise.resolve(tool("p")),
+    ];
+    await start((api) => {
+      api.registerTool(({ role }) => (role === "owner" ? tool("for_owners") : null));
+      for (const made of broken) api.registerTool(() => made as PluginTool);
+      api.registerTool(tool("for_all"));
+    });
+    const names = (caller: typeof OWNER) => world.gate.specs(caller).map(({ name, label }) => [name, label]);
+    expect(names(MEMBER)).toEqual([["for_all", "for_all"]]);
+    expect(names(OWNER)).toEqual([
+      ["for_owners", "for_owners"],
+      ["for_all", "for_all"],
+    ]);
+    expect(await world.call({}, { tool: "for_owners" })).toMatchObject({ kind: "ok" });
+    expect(await world.call({}, { tool: "for_owners", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
+  });
+
+  test.each<[string, object]>([
+    ["flags", { flags: "ownerOnly" }],
+    ["origins", { origins: { chat: true } }],
+    ["limit", { limit: { calls: "many" } }],
+    ["timeoutMs", { timeoutMs: "1m" }],
+  ])("whose tool has %s that cannot be read does not run, and says so", async (what, over) => {
+    const world = toolWorld([]);
+    const { start } = house(world.registry);
+    const bad = { ...tool("odd"), ...over } as PluginTool;
+    const why = start((api) => void api.registerTool(bad)).then(String, (error: { say: string }) => error.say);
+    expect(await why).toContain(`The tool odd has ${what} that cannot be read.`);
+    await start((api) => void api.registerTool(() => bad));
+    expect(world.gate.specs(OWNER)).toEqual([]);
   });
 
   test("is seen by nobody before it is ready, and not at all when it fails", async () => {

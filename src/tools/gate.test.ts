@@ -1,8 +1,6 @@
 /** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
-import type { ToolPath } from "../contracts/tools/tool.ts";
 import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
-import { STAGES } from "./stages/stages.ts";
 
 const echo = tool(async (_id, params) => says((params as { text: string }).text));
 
@@ -221,93 +219,5 @@ describe("one call id", () => {
     two.abort();
     await world.clock.advance(250);
     expect([await second, told]).toMatchObject([{ code: "cancelled" }, [true]]);
-  });
-});
-
-describe("every path", () => {
-  const paths: readonly ToolPath[] = ["pipe", "http", "socket", "command", "pi"];
-
-  /** One way for each stage to say no, on whichever path. For `pi` the same call goes through `admit`. */
-  const refusals: Readonly<
-    Record<string, { readonly code: string; arrange(world: ReturnType<typeof toolWorld>): void }>
-  > = {
-    size: { code: "invalid_params", arrange: () => undefined },
-    profile: { code: "not_allowed", arrange: ({ rules }) => void (rules.now = { ...rules.now, deny: ["write"] }) },
-    names: { code: "invalid_params", arrange: () => undefined },
-    hooks: {
-      code: "not_allowed",
-      arrange: ({ hooks }) => void hooks.on("before_tool_call", () => ({ block: "no" }), "p"),
-    },
-    schema: { code: "invalid_params", arrange: () => undefined },
-    permission: {
-      code: "not_allowed",
-      arrange: ({ hooks, rules }) =>
-        void hooks.on("before_tool_call", () => void (rules.now = { ...rules.now, deny: ["write"] }), "p"),
-    },
-    approval: {
-      code: "approval_denied",
-      arrange: ({ rules }) => void (rules.now = { ...rules.now, approvals: { ask: ["write"], never: [] } }),
-    },
-    rate: {
-      code: "rate_limited",
-      arrange: ({ rules }) => void (rules.now = { ...rules.now, limits: { write: { calls: 1, perMs: 60_000 } } }),
-    },
-    place: { code: "rate_limited", arrange: ({ rules }) => void (rules.now = { ...rules.now, maxTotal: 0 }) },
-  };
-  const params: Readonly<Record<string, unknown>> = {
-    size: { filePath: "x".repeat(300_000) },
-    names: { filePath: "a", file_path: "b" },
-    schema: { file_path: 7 },
-  };
-  /** pi checks names, schemas and places of its own tools itself. */
-  const pisOwn = ["names", "schema", "place"];
-
-  test("has a refusal of each stage in this test", () => {
-    expect(Object.keys(refusals)).toEqual(STAGES.map(({ name }) => name));
-  });
-
-  const cases = paths.flatMap((path) =>
-    STAGES.map(({ name }) => name)
-      .filter((name) => path !== "pi" || !pisOwn.includes(name))
-      .map((name) => [path, name] as const),
-  );
-  test.each(cases)("over %s meets the stage %s, and what it refuses is on record", async (path, stage) => {
-    let effects = 0;
-    const parameters = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
-    const write = tool(async () => says(`${++effects}`), { name: "write", parameters, flags: { idempotent: true } });
-    const world = toolWorld(path === "pi" ? [] : [write]);
-    world.rules.now = policy({ profile: () => "workspace" });
-    const request = { tool: "write", params: params[stage] ?? { file_path: "a" }, context: OWNER, path };
-    const refusal = refusals[stage];
-    const go = async (callId: string) => {
-      const never = new AbortController().signal;
-      const asked =
-        path === "pi"
-          ? world.gate.admit({ ...request, callId }, never)
-          : world.gate.call({ ...request, callId }, never);
-      if (stage === "place") await world.clock.advance(60_000);
-      return asked;
-    };
-    let hooksAsked = 0;
-    world.hooks.on("before_tool_call", () => void hooksAsked++, "watcher");
-    refusal?.arrange(world);
-    if (stage === "rate") await go("first");
-    const before = effects;
-    expect(await go("second")).toMatchObject({ kind: "refused", code: refusal?.code ?? "" });
-    expect(effects).toBe(before);
-    if (["size", "profile", "names"].includes(stage)) expect(hooksAsked).toBe(0); // no plugin sees what is refused before
-    expect(world.last()).toMatchObject({
-      intent: { tool: "write", path, callId: "second" },
-      end: { status: "blocked" },
-    });
-  });
-
-  test.each(paths)("over %s refuses a tool that is not there, and leaves a row", async (path) => {
-    const world = toolWorld([]);
-    const request = { tool: "nothing", callId: "c", params: {}, context: OWNER, path };
-    const never = new AbortController().signal;
-    const outcome = path === "pi" ? await world.gate.admit(request, never) : await world.gate.call(request, never);
-    expect(outcome.kind).toBe("refused");
-    expect(world.last()).toMatchObject({ intent: { tool: "nothing", path }, end: { status: "blocked" } });
   });
 });

@@ -2,7 +2,7 @@
  * The one way to run a tool: known → the stages of stages/stages.ts in order → its row on the disk → run within limits → hooks → the end
  * written down. Every path passes all of it, and whatever becomes of a call leaves a row.
  */
-import type { ToolGate, ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
+import type { Tool, ToolGate, ToolOutcome, ToolRefusal, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
 import { createTurnedAway } from "./audit/turned-away.ts";
@@ -21,7 +21,7 @@ import { judgeOf } from "./policy.ts";
 import { createImageCheck } from "./run/images.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
-import { knownName } from "./stages/names.ts";
+import { knownName, otherSpellings } from "./stages/names.ts";
 import { createOnce, type Ended, type Shared } from "./stages/once.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { createRateLimits } from "./stages/rate.ts";
@@ -38,14 +38,9 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     background: { running: 0 },
     turnedAway: createTurnedAway(deps),
   };
+  const specOf = createSpecs();
   return {
-    specs: (caller) =>
-      offered(parts, caller).map(({ name, label, description, parameters }) => ({
-        name,
-        label,
-        description,
-        parameters,
-      })),
+    specs: (caller) => offered(parts, caller).map(specOf),
     onChange(listener) {
       const tools = deps.registry.onChange(listener);
       const rules = deps.events.on("status", ({ what }) => void (what === "config" && listener()));
@@ -63,6 +58,20 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
       await parts.once[Symbol.asyncDispose]();
       await parts.turnedAway[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** What a schema's other spellings are is worked out once, however often the tool is offered. */
+function createSpecs(): (tool: Tool) => ToolSpec {
+  const known = new WeakMap<object, Pick<ToolSpec, "aliases">>();
+  return ({ name, label, description, parameters }) => {
+    let more = known.get(parameters);
+    if (!more) {
+      const aliases = otherSpellings(parameters);
+      more = Object.keys(aliases).length > 0 ? { aliases } : {};
+      known.set(parameters, more);
+    }
+    return { name, label, description, parameters, ...more };
   };
 }
 

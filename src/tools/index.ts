@@ -11,7 +11,12 @@ export { originOf } from "./origin.ts";
 export { noApprovals, noHooks } from "./quiet-deps.ts";
 export { createToolRegistry, type LiveToolRegistry, type UsableTool } from "./registry.ts";
 export { startRetention } from "./retention.ts";
-export { idForProvider, type ProviderSchema, schemaForProvider } from "./schema/providers/provider-profiles.ts";
+export {
+  idForProvider,
+  SCHEMA_FAMILIES,
+  type SchemaFamily,
+  schemaForProvider,
+} from "./schema/providers/provider-profiles.ts";
 export { whyNotUsable } from "./usable.ts";
 export { nameTools } from "./schema/tool-names.ts";
 export { createReminder, type ReminderDeps } from "./builtin/automation/create-reminder.ts";

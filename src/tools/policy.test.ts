@@ -74,6 +74,23 @@ const LISTS: readonly Case[] = [
     {},
     true,
   ],
+  ["a person's list denies", {}, MEMBER, { principals: { "telegram:user:7": { deny: ["echo"] } } }, false],
+  ["a person's list is narrower", {}, MEMBER, { principals: { "telegram:user:7": { allow: ["other"] } } }, false],
+  ["another person's list does not count", {}, OWNER, { principals: { "telegram:user:7": { deny: ["*"] } } }, true],
+  [
+    "a person cannot widen",
+    {},
+    MEMBER,
+    { deny: ["echo"], principals: { "telegram:user:7": { allow: ["echo"] } } },
+    false,
+  ],
+  [
+    "optional, named for a person",
+    { optional: true },
+    MEMBER,
+    { principals: { "telegram:user:7": { allow: ["echo"] } } },
+    true,
+  ],
   ["a profile that is a list names it", {}, OWNER, { profile: () => ["echo"] }, true],
   ["a profile that is a list does not name it", {}, OWNER, { profile: () => ["read"] }, false],
 ];

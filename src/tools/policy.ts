@@ -19,6 +19,8 @@ export interface ToolPolicy {
   readonly roles: Readonly<Partial<Record<Role, ToolLists | undefined>>>;
   readonly origins: Readonly<Partial<Record<ToolOrigin, ToolLists | undefined>>>;
   readonly agents: Readonly<Record<string, ToolLists | undefined>>;
+  /** By the id of a person. */
+  readonly principals: Readonly<Record<string, ToolLists | undefined>>;
   readonly limits: Readonly<Record<string, ToolLimit | undefined>>;
   readonly approvals: { readonly ask: readonly string[]; readonly never: readonly string[] };
   readonly maxPerSession: number;
@@ -89,14 +91,16 @@ function byCaller({ name, flags, origins }: ToolFacts, { caller, origin, policy 
 function layersOf(policy: ToolPolicy, caller: Caller | null, origin: ToolOrigin | null): readonly Layer[] {
   const layers: Layer[] = [{ key: "tools", allow: policy.allow, deny: policy.deny }];
   if (!caller || !origin) return layers;
-  const { agentId, role } = caller;
+  const { agentId, role, principal } = caller;
   const profile = policy.profile(agentId, role);
   if (typeof profile !== "string") layers.push({ key: `the tools of agent ${agentId}`, allow: profile });
   const own = Object.hasOwn(policy.agents, agentId) ? policy.agents[agentId] : undefined;
+  const person = Object.hasOwn(policy.principals, principal) ? policy.principals[principal] : undefined;
   return [
     ...layers,
     { key: `tools.agents.${agentId}`, ...own },
     { key: `tools.roles.${role}`, ...policy.roles[role] },
+    { key: `tools.principals["${principal}"]`, ...person },
     { key: `tools.origins.${origin}`, ...policy.origins[origin] },
   ];
 }

@@ -14,6 +14,7 @@ import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
+import type { ToolGate } from "../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { startOutbox } from "../delivery/index.ts";
 import { createDesk } from "./desk.ts";
@@ -35,6 +36,7 @@ export interface MessageWayParts extends GatewayDeps {
   readonly inner: readonly Channel[];
   readonly jobs: JobDesk;
   readonly approvals: Approvals;
+  readonly tools: ToolGate;
   readonly budget: Budget;
   readonly questions: Questions;
   /** Built later. */

@@ -169,8 +169,8 @@ function flags({ config, folders, resources, choice, bridgePath }: StartSettings
   return [
     ...lean,
     "--no-context-files",
-    // Without the bridge nobody would judge the calls of pi's own tools, so there are none.
-    ...ownToolFlags(config.bridge === "off" ? "chat" : config.tools),
+    // Without the bridge nobody would judge calls of pi's own tools, nor of those that extensions bring, so there are none.
+    ...(config.bridge === "off" ? ["--no-tools", ...ownToolFlags("chat")] : ownToolFlags(config.tools)),
     ...["--session-dir", folders.sessions],
     ...(config.bridge === "off" ? [] : ["-e", bridgePath]),
     ...resourceFlags(resources),

@@ -202,6 +202,28 @@ describe("a tool call", () => {
     expect(stopped).toEqual(["c1", "c2"]);
   });
 
+  test("hears of a stop at once, without pi; pi is not told how it ended, and no call begins until the turn is over", async () => {
+    const stopped: string[] = [];
+    const fx = fixture((request, signal) => {
+      const { promise, resolve } = Promise.withResolvers<ReturnType<typeof okResult>>();
+      if (request.callId === "later") resolve(okResult("done"));
+      signal.addEventListener("abort", () => (stopped.push(request.callId), resolve(okResult("too late"))));
+      return promise;
+    });
+    const turn = new AbortController();
+    let said = false;
+    fx.pipe.serve(context("operator"));
+    void fx.call("a", call("c1")).then(() => (said = true));
+    fx.pipe.stopCalls(turn.signal);
+    expect(stopped).toEqual(["c1"]);
+    void fx.call("b", call("c2")).then(() => (said = true));
+    await new Promise(setImmediate);
+    expect([said, fx.requests.length]).toEqual([false, 1]);
+    expect(fx.away).toMatchObject([{ callId: "c2", reason: "outside_turn" }]);
+    turn.abort();
+    expect(await fx.call("c", call("later"))).toMatchObject({ ok: true });
+  });
+
   test("to a gate that breaks its promise is answered all the same", async () => {
     const fx = fixture(() => Promise.reject(new Error("a bug")));
     fx.pipe.serve(context("operator"));

@@ -33,6 +33,8 @@ export interface ToolPipe {
   began(call: AgentCall): void;
   /** pi no longer waits for this call. */
   ended(callId: string, end: OwnEnd): void;
+  /** The turn is being stopped: its calls hear of it now and not when pi gets around to it, and none begins any more. `over`: the turn is. */
+  stopCalls(over: AbortSignal): void;
   /** Questions of other extensions, which are for people. */
   readonly asking: Pick<Asking, "listen" | "hush" | "lastAsked">;
 }
@@ -77,13 +79,14 @@ interface Serving {
   /** Begun by pi, and not asked for over the pipe so far. */
   readonly unasked: Map<string, AgentCall>;
   caller: ToolContext | null;
+  stopping: boolean;
 }
 
 type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<Answer>;
 
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
-  const serving: Serving = { running: new Map(), unasked: new Map(), caller: null };
+  const serving: Serving = { running: new Map(), unasked: new Map(), caller: null, stopping: false };
   const { running } = serving;
   const ownCalls = createOwnCalls(deps, { workspace: options.workspace, readable: options.readable ?? [] });
   const asking = createAsking(deps);
@@ -108,7 +111,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   };
   const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
 
-  const answer = async (dialog: Dialog): Promise<Answer> => {
+  const answer = async (dialog: Dialog): Promise<Answer | null> => {
     const { title, body } = dialog;
     if (title === CALL_TITLE) return begin(deps, serving, body, { path: "pipe", work: call });
     if (title === ADMIT_TITLE) return begin(deps, serving, body, { path: "pi", work: admit });
@@ -118,7 +121,9 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
   };
   process.onDialog((dialog) => {
-    void answer(dialog).then((value) => process.send({ type: "extension_ui_response", id: dialog.id, ...value }));
+    void answer(dialog).then((value) => {
+      if (value) process.send({ type: "extension_ui_response", id: dialog.id, ...value });
+    });
   });
   process.onNote(asking.tell);
 
@@ -130,6 +135,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       running.clear();
       serving.unasked.clear();
       ownCalls.endAll();
+      serving.stopping = false;
       serving.caller = context;
       asking.serve(context);
       options.token?.serve(context);
@@ -143,13 +149,22 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       running.delete(callId);
       void ownCalls.ended(callId, end); // when pi did not tell it itself
     },
+    stopCalls: (over) => stopCalls(serving, over),
   };
+}
+
+/** pi is told nothing more about these calls: it would ask the model what to do next, and is about to hear of the stop itself. */
+function stopCalls(serving: Serving, over: AbortSignal): void {
+  if (over.aborted) return;
+  serving.stopping = true;
+  over.addEventListener("abort", () => void (serving.stopping = false), { once: true });
+  for (const stop of serving.running.values()) stop.abort(new Error("the turn is being stopped"));
 }
 
 type Way = { readonly path: "pipe" | "pi"; readonly work: Work };
 
 /** A call has to be readable, made during a turn, and not be one too many. Whatever is not leaves a row all the same. */
-async function begin(deps: Deps, serving: Serving, body: string, { path, work }: Way): Promise<Answer> {
+async function begin(deps: Deps, serving: Serving, body: string, { path, work }: Way): Promise<Answer | null> {
   const { running, caller } = serving;
   const call = parseCall(body);
   if (call) serving.unasked.delete(call.callId);
@@ -159,13 +174,18 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   };
   if (!call) return turnAway("unreadable", "The call could not be read.");
   if (!caller) return turnAway("outside_turn", "This call came outside of a conversation turn and was refused.");
+  if (serving.stopping) {
+    turnAway("outside_turn", "This call came while its turn was being stopped.");
+    return null;
+  }
   if (running.has(call.callId)) return turnAway("id_taken", "A call with this id is running already.");
   if (running.size >= MAX_RUNNING_CALLS)
     return turnAway("too_many", "Too many tools are running at once. Call fewer at a time.");
   const stop = new AbortController();
   running.set(call.callId, stop);
   try {
-    return await work(call, caller, stop.signal);
+    const answer = await work(call, caller, stop.signal);
+    return serving.stopping && stop.signal.aborted ? null : answer;
   } finally {
     if (running.get(call.callId) === stop) running.delete(call.callId);
   }

@@ -152,6 +152,7 @@ async function stopPolitely(
   finished: AbortSignal,
 ): Promise<boolean> {
   pipe.asking.hush(); // or pi would wait for a person before it stops
+  pipe.stopCalls(finished);
   using limit = clock.deadline(ABORT_MS, () => new Error("the abort was not answered"));
   try {
     await orAborted(accepted, limit.signal);

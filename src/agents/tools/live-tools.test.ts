@@ -1,10 +1,14 @@
 /** Tools that come, change and go while an agent works. What the provider receives is the proof. Real pi. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { ToolSpec } from "../../contracts/tools/tool.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { agentFixture, collect, okResult, replyOf, toolSpec } from "../../testing/agent-fixture.ts";
 import { createAgentStage } from "../../testing/agent-stage.ts";
 import { type FakeReply, inOrder, type ProviderRequest, says } from "../../testing/fake-provider.ts";
+import { tempHome } from "../../testing/temp-home.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,6 +25,28 @@ function withParameter(name: string, parameter: string): ToolSpec {
 function parametersOf(request: ProviderRequest | undefined, name: string): readonly string[] {
   const tools = (request?.body["tools"] ?? []) as { function: { name: string; parameters: { properties: object } } }[];
   return Object.keys(tools.find((tool) => tool.function.name === name)?.function.parameters.properties ?? {});
+}
+
+/** An extension of pi with a tool of its own, which it switches on at every occasion. */
+function eagerExtension(effect: string): string {
+  return `import { writeFileSync } from "node:fs";
+export default function (pi) {
+  const tool = {
+    name: "reach_out",
+    label: "Reach out",
+    description: "Leaves a mark.",
+    parameters: { type: "object", properties: {} },
+    execute: async () => (writeFileSync(${JSON.stringify(effect)}, "x"), { content: [{ type: "text", text: "done" }] }),
+  };
+  pi.registerTool(tool);
+  const on = () => {
+    pi.registerTool(tool);
+    pi.setActiveTools(["reach_out", "bash"]);
+  };
+  pi.on("session_start", on);
+  pi.on("before_agent_start", on);
+}
+`;
 }
 
 /** One process for all: every test has a session of its own, and begins with one tool. */
@@ -151,6 +177,28 @@ describe("between turns", () => {
   });
 });
 
+test("what a tool says on its way is in pi before the tool has ended", async () => {
+  await using home = await tempHome();
+  const heard = join(home.path, "heard");
+  const file = join(home.path, "listener.ts");
+  const listener = `import { appendFileSync } from "node:fs";
+    export default (pi) => pi.on("tool_execution_update", ({ toolName, partialResult }) =>
+      appendFileSync(${JSON.stringify(heard)}, toolName + ": " + partialResult.content[0].text));`;
+  await writeFile(file, listener);
+  await using listening = createAgentStage({ model: "fake/fake-1", extensions: [file] });
+  const { fx, requests } = await act([calls("first"), says("done")], listening);
+  let early = "";
+  fx.gate.answer = async ({ onUpdate }) => {
+    onUpdate?.({ content: [{ type: "text", text: "half way" }] });
+    while (!existsSync(heard)) await Bun.sleep(5);
+    early = await readFile(heard, "utf8");
+    return okResult("all the way");
+  };
+  expect(replyOf(await fx.turn("go"))).toBe("done");
+  expect(early).toBe("first: half way");
+  expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("all the way");
+});
+
 describe("agent.bridge", () => {
   test("minimal keeps the tools of a turn as they were at its beginning, and changes them for the next", async () => {
     await using minimal = createAgentStage({ model: "fake/fake-1", bridge: "minimal" });
@@ -171,6 +219,30 @@ describe("agent.bridge", () => {
     const { fx, requests } = world;
     expect(replyOf(await fx.turn("one"))).toBe("ok");
     expect(requests.map(({ tools }) => tools)).toEqual([[]]);
+  });
+
+  test("off lets no extension bring tools that nobody would judge, whatever it does to switch them on", async () => {
+    await using home = await tempHome();
+    const effect = join(home.path, "effect");
+    const file = join(home.path, "extension.ts");
+    await writeFile(file, eagerExtension(effect));
+    const at = { model: "fake/fake-1", tools: ["reach_out"], extensions: [file] };
+    await using judged = createAgentStage({ ...at, bridge: "live" });
+    const one = await act([calls("reach_out"), says("ok")], judged);
+    one.fx.gate.judge = () => "not today";
+    await one.fx.turn("go");
+    expect(one.requests[0]?.tools).toContain("reach_out"); // it is there, and the gateway is asked
+    expect(JSON.stringify(one.requests[1]?.messages.at(-1))).toContain("not today");
+
+    await using off = createAgentStage({ ...at, bridge: "off" });
+    const two = await act([calls("reach_out"), calls("bash", { command: `touch ${effect}` }), says("ok")], off);
+    expect(replyOf(await two.fx.turn("go"))).toBe("ok");
+    expect(two.requests.map(({ tools }) => tools)).toEqual([[], [], []]);
+    expect(existsSync(effect)).toBe(false);
+    expect(two.fx.gate.away.map(({ tool, reason }) => [tool, reason])).toEqual([
+      ["reach_out", "refused_by_agent"],
+      ["bash", "refused_by_agent"],
+    ]);
   });
 
   test("off together with the demo model says what to do", async () => {

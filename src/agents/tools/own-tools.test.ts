@@ -111,6 +111,20 @@ describe("a call of pi's own tools", () => {
     expect(world.heard(1)).toContain("the second file, seen");
   });
 
+  test("is checked again by pi's schema when the gate has changed it, and does not run when it no longer fits", async () => {
+    const world = await act(workspaceAgents, [calls("write", { path: "unfit.txt", content: "words" }), says("done")]);
+    const ends: unknown[] = [];
+    world.fx.gate.admit = async () => ({
+      kind: "go",
+      params: { path: "unfit.txt", content: { not: "a text" } },
+      ended: async (end) => (ends.push(end), { output: end.output }),
+    });
+    await world.fx.turn("go");
+    expect(world.heard(1)).toContain("Validation failed");
+    expect(await Bun.file(join(world.workspace, "unfit.txt")).exists()).toBe(false);
+    expect(ends).toMatchObject([{ isError: true, output: expect.stringContaining("Validation failed") }]);
+  });
+
   test("that fails inside pi is written down as failed", async () => {
     const world = await act(fullAgents, [calls("bash", { command: "exit 3" }), says("done")]);
     await world.fx.turn("go");

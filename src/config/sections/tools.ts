@@ -94,6 +94,14 @@ export const ToolsSection = Type.Object(
       ),
       { default: {}, description: "Narrower lists for an agent, by its id." },
     ),
+    principals: Type.Record(
+      Type.String({ pattern: "^(operator|[a-z][a-z0-9-]*:user:[^\\s:]{1,190})$" }),
+      Type.Object(
+        { allow: ownNames("Only these may be used by this person."), deny: ownNames("These may not.") },
+        { additionalProperties: false },
+      ),
+      { default: {}, description: 'Narrower lists for a person, by id such as "telegram:user:1".' },
+    ),
     limits: Type.Record(Type.String({ pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }), limit, {
       default: {},
       description: "How often one person may call a tool, by its name; instead of the tool's own limit.",

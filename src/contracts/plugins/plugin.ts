@@ -4,10 +4,11 @@
  */
 import type { WakeWords } from "../automation/jobs.ts";
 import type { ChannelAccessSettings } from "../channels/access.ts";
+import type { Caller } from "../agent.ts";
 import type { Platform } from "../channels/platform.ts";
 import type { Command } from "../command.ts";
 import type { Principal } from "../ids.ts";
-import type { Tool, ToolFactory, ToolFlags } from "../tools/tool.ts";
+import type { Tool, ToolFlags } from "../tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
 import type { HookHandler, HookName } from "./hooks.ts";
 
@@ -34,7 +35,7 @@ export interface GatewayPluginApi {
   readonly storage: PluginStorage;
   /** Aborts when the plugin is stopped. */
   readonly signal: AbortSignal;
-  registerTool(tool: PluginTool | ToolFactory): Disposable;
+  registerTool(tool: PluginTool | PluginToolFactory): Disposable;
   registerCommand(command: Command): Disposable;
   registerHook<H extends HookName>(name: H, handler: HookHandler<H>): Disposable;
   registerRoute(route: PluginRoute): Disposable;
@@ -54,6 +55,9 @@ export type PluginTool = Omit<Tool, "label" | "flags" | "timeoutMs"> & {
   readonly flags?: Partial<ToolFlags>;
   readonly timeoutMs?: number;
 };
+
+/** A tool that depends on who will call it; null: not for this caller. Asked once for each turn. */
+export type PluginToolFactory = (caller: Caller) => PluginTool | null;
 
 /** Small and durable: it survives restarts and reloads, and belongs to this plugin alone. Values are JSON. */
 export interface PluginStorage {

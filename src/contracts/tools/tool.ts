@@ -80,6 +80,8 @@ export interface ToolSpec {
   readonly label: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Parameters under other spellings, by what they are called here: an agent checks parameters before the gate sees them. */
+  readonly aliases?: Readonly<Record<string, string>>;
 }
 
 /** A registered tool as operators and programs see it. */
@@ -127,7 +129,7 @@ export interface TurnedAwayCall {
   readonly path: ToolPath;
   /** Null: the process works for nobody. */
   readonly context: ToolContext | null;
-  readonly reason: "unreadable" | "outside_turn" | "id_taken" | "too_many" | "refused_by_agent";
+  readonly reason: "unreadable" | "outside_turn" | "id_taken" | "too_many" | "refused_by_agent" | "unauthorized";
   /** What the caller was told. */
   readonly because: string;
 }

@@ -1,11 +1,20 @@
 /** Tools for programs: which there are, calling one, and the record of all calls. */
 import { Type } from "typebox";
-import type { ToolContext } from "../../contracts/tools/tool.ts";
+import type { ToolContext, ToolListing } from "../../contracts/tools/tool.ts";
+import { SCHEMA_FAMILIES, type SchemaFamily, schemaForProvider } from "../../tools/index.ts";
 import { sessionOf } from "../chat/accept-message.ts";
 import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, NO_BODY, type Reply, type Route, SMALL_JSON } from "../route.ts";
-import { type AskedCall, callTool, createCallReader, readOrTurnAway, replyOf, statusOf } from "../tools/tool-call.ts";
+import {
+  type AskedCall,
+  callTool,
+  createCallReader,
+  noteRefused,
+  readOrTurnAway,
+  replyOf,
+  statusOf,
+} from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -14,15 +23,21 @@ const MS_PER_SECOND = 1_000;
 
 export function toolRoutes(deps: HttpDeps): readonly Route[] {
   const readCall = createCallReader();
+  const families = SCHEMA_FAMILIES.map((family) => Type.Literal(family));
+  const ListQuery = checked(
+    Type.Object({ profile: Type.Optional(Type.Union(families)) }, { additionalProperties: false }),
+  );
   return [
     {
       method: "GET",
       path: "/api/tools",
       auth: "agent",
       body: NO_BODY,
-      handle({ agent }) {
+      async handle({ agent, query }) {
+        const { profile } = await ListQuery.parse(query.has("profile") ? { profile: query.get("profile") } : {});
         const offered = agent && new Set(deps.tools.gate.specs(agent).map(({ name }) => name));
-        return json({ tools: deps.tools.list().filter(({ name }) => offered?.has(name) ?? true) });
+        const tools = deps.tools.list().filter(({ name }) => offered?.has(name) ?? true);
+        return json(profile === undefined ? { tools } : forFamily(tools, profile));
       },
     },
     {
@@ -38,9 +53,23 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
           ? streamed(deps, asked, call)
           : answered(deps, asked, call);
       },
+      refused: (error, asking) => noteRefused(deps, error, asking && contextOf(asking)),
     },
     toolCallsRoute(deps),
   ];
+}
+
+/** For a program that shows tools to a model itself. What its family cannot be told is left out, by name. */
+function forFamily(tools: readonly ToolListing[], family: SchemaFamily) {
+  const made = tools
+    .filter(({ status }) => status === "ok")
+    .map((tool) => ({ tool, told: schemaForProvider(tool.parameters, family) }));
+  return {
+    tools: made.flatMap(({ tool, told }) => (told.kind === "ok" ? [{ ...tool, parameters: told.schema }] : [])),
+    leftOut: made.flatMap(({ tool: { name }, told }) =>
+      told.kind === "unsupported" ? [{ name, because: told.because }] : [],
+    ),
+  };
 }
 
 /** An `Idempotency-Key` is a callId under the name that programs know from elsewhere. */
@@ -86,7 +115,7 @@ function streamed(deps: HttpDeps, asked: AskedCall, call: Call): Reply {
 }
 
 /** A script inside an agent acts for the conversation that agent is in; everybody else who gets here is the operator. */
-function contextOf({ agent, identity }: Call): ToolContext {
+function contextOf({ agent, identity }: Pick<Call, "agent" | "identity">): ToolContext {
   return agent ?? callerOf(identity);
 }
 

@@ -58,6 +58,16 @@ export async function readOrTurnAway(
   }
 }
 
+/** A request that nobody read as a call: who asked is not known, or its body could not be taken. */
+export function noteRefused(
+  { tools }: Pick<CallDeps, "tools">,
+  error: GatewayError,
+  context: ToolContext | null,
+): void {
+  const reason = context ? "unreadable" : "unauthorized";
+  tools.gate.turnedAway({ path: "http", context, reason, because: error.say });
+}
+
 export interface CallDeps {
   readonly tools: ToolDoor;
   readonly ids: Ids;

@@ -47,6 +47,36 @@ describe("GET /api/tools", () => {
   });
 });
 
+describe("GET /api/tools?profile=", () => {
+  const parameters = {
+    ...{ type: "object", required: ["text"], additionalProperties: false },
+    properties: { text: { type: "string" }, size: { type: "integer", exclusiveMinimum: 0 } },
+  };
+  const open = { type: "object", properties: {}, additionalProperties: { type: "string" } };
+
+  test("gives the schemas as that family of providers takes them, and names what it cannot be told", async () => {
+    await using fx = world(
+      { ...echo, parameters },
+      { ...echo, name: "open", parameters: open },
+      { ...echo, name: "bad", parameters: {} },
+    );
+    const read = async (profile: string) => (await fx.http.call(`/api/tools?profile=${profile}`)).json();
+    const strict = { type: "object", required: ["text", "size"], additionalProperties: false };
+    expect(await read("openai-strict")).toMatchObject({
+      tools: [{ name: "echo", parameters: { ...strict, properties: { size: { type: ["integer", "null"] } } } }],
+      leftOut: [{ name: "open", because: expect.any(String) }],
+    });
+    const google = (await read("google")) as { tools: { name: string; parameters: object }[] };
+    expect(google.tools.map(({ name }) => name)).toEqual(["echo", "open"]);
+    expect(JSON.stringify(google.tools[0]?.parameters)).not.toContain('"additionalProperties"');
+  });
+
+  test.each(["mistral", ""])("refuses %j", async (profile) => {
+    await using fx = world(echo);
+    expect((await fx.http.call(`/api/tools?profile=${profile}`)).status).toBe(422);
+  });
+});
+
 describe("POST /api/tools/call", () => {
   test("answers with the result and the id of the call", async () => {
     await using fx = world(echo);
@@ -209,6 +239,61 @@ describe("POST /api/tools/call", () => {
     await told.promise;
     await fx.clock.advance(250);
     expect(fx.last()?.end).toMatchObject({ status: "error" });
+  });
+});
+
+describe("a request to call a tool that never becomes a call", () => {
+  const JSON_TYPE = { "content-type": "application/json" };
+  const deep = `${"[".repeat(100)}${"]".repeat(100)}`;
+
+  test.each([
+    ["no JSON", "{tool: echo}", JSON_TYPE, 400, "not valid JSON"],
+    ["nothing", "", JSON_TYPE, 400, "not valid JSON"],
+    ["no text", new Uint8Array([0xff, 0xfe, 0x7b]), JSON_TYPE, 400, "not valid UTF-8"],
+    ["too deep", deep, JSON_TYPE, 400, "nested deeper"],
+    ["too large", `"${"x".repeat(1_100_000)}"`, JSON_TYPE, 413, "larger than this route accepts"],
+    ["of another type", '{"tool":"echo"}', { "content-type": "text/plain" }, 415, "application/json"],
+  ] as const)("because its body is %s leaves a row with who asked and why it was refused", async (...given) => {
+    const [, body, headers, status, because] = given;
+    await using fx = world(echo);
+    const response = await fx.http.call("/api/tools/call", { method: "POST", body, headers });
+    expect(response.status).toBe(status);
+    expect(fx.rows).toMatchObject([
+      {
+        intent: { tool: "(unreadable)", path: "http", principal: "operator", origin: "api" },
+        end: { status: "blocked", output: expect.stringContaining(because) },
+      },
+    ]);
+  });
+
+  test("because nobody known asks leaves one row a minute and a number, however many there are", async () => {
+    await using fx = world(echo);
+    for (const authorization of ["", "Bearer wrong", ""])
+      expect((await fx.post({ tool: "echo" }, { authorization })).status).toBe(401);
+    expect(fx.rows).toMatchObject([
+      { intent: { tool: "(unreadable)", principal: "nobody" }, end: { status: "blocked", output: expect.any(String) } },
+    ]);
+    await fx.clock.advance(60_000);
+    expect(fx.rows.at(-1)?.end?.output).toStartWith("2 more calls were turned away within 60 s");
+  });
+
+  test("because its agent works for nobody leaves a row", async () => {
+    const inside = toolWorld([echo]);
+    const tools = { gate: inside.gate, list: () => inside.registry.list() };
+    const agentTokens = { resolve: () => null, known: (token: string) => token === "old" };
+    await using http = startHttpWorld({}, { tools, agentTokens });
+    const headers = { authorization: "Bearer old" };
+    expect((await http.postJson("/api/tools/call", { tool: "echo" }, headers)).status).toBe(403);
+    expect(inside.rows).toMatchObject([
+      { intent: { principal: "nobody" }, end: { output: "This token speaks only while its agent works on a turn." } },
+    ]);
+  });
+
+  test("is no row when it was about something else", async () => {
+    await using fx = world(echo);
+    expect((await fx.http.call("/api/tools", { headers: { authorization: "" } })).status).toBe(401);
+    expect((await fx.http.postJson("/api/chat", "{")).status).toBe(400);
+    expect(fx.rows).toEqual([]);
   });
 });
 

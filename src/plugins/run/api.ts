@@ -13,6 +13,7 @@ import type {
   PluginService,
   PluginSkill,
   PluginTool,
+  PluginToolFactory,
   SkillShelf,
 } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
@@ -187,17 +188,40 @@ function createKept(log: Log, plugin: string): Kept {
   return kept;
 }
 
-function toolName(tool: PluginTool | ToolFactory): string {
-  if (typeof tool === "function") return "(by caller)";
-  if (TAKEN.has(tool.name)) throw invalid(`A tool cannot be called ${tool.name}: pi has one of that name.`);
-  return tool.name;
+function toolName(tool: PluginTool | PluginToolFactory): string {
+  return typeof tool === "function" ? "(by caller)" : completed(tool).name;
 }
 
-function complete(tool: PluginTool | ToolFactory): Tool | ToolFactory {
-  if (typeof tool === "function") return tool;
-  if (typeof tool.execute !== "function") throw invalid(`The tool ${tool.name} has no execute function.`);
+/** What a factory makes is held to the same as a tool that is there from the start; when it makes something else, there is no tool. */
+function complete(tool: PluginTool | PluginToolFactory): Tool | ToolFactory {
+  if (typeof tool !== "function") return completed(tool);
+  return (caller) => {
+    const made = tool(caller);
+    return made === null ? null : completed(made);
+  };
+}
+
+function completed(tool: PluginTool): Tool {
+  const wrong = misfit(tool);
+  if (wrong !== null) throw invalid(wrong);
   const { label = tool.name, flags = {}, timeoutMs = TOOL_MS } = tool;
   return { ...tool, label, timeoutMs, flags: { idempotent: false, ...flags }, execute: tool.execute.bind(tool) };
+}
+
+/** Plugins are not all written in TypeScript, and every caller's list is made with this tool in it. Null: nothing is wrong. */
+function misfit({ name, description, execute, flags, origins, limit, timeoutMs }: PluginTool): string | null {
+  if (typeof name !== "string" || typeof description !== "string") return "A tool needs a name and a description.";
+  if (TAKEN.has(name)) return `A tool cannot be called ${name}: pi has one of that name.`;
+  if (typeof execute !== "function") return `The tool ${name} has no execute function.`;
+  const isNumber = (value: unknown): boolean => typeof value === "number" && value > 0;
+  const fits = {
+    flags: flags === undefined || (typeof flags === "object" && !Array.isArray(flags)),
+    origins: origins === undefined || Array.isArray(origins),
+    limit: limit === undefined || (isNumber(limit.calls) && isNumber(limit.perMs)),
+    timeoutMs: timeoutMs === undefined || isNumber(timeoutMs),
+  };
+  const wrong = Object.entries(fits).find(([, isFine]) => !isFine)?.[0];
+  return wrong === undefined ? null : `The tool ${name} has ${wrong} that cannot be read.`;
 }
 
 /** What a chat is told when a plugin's command fails; the reason is in the log. */

@@ -54,7 +54,7 @@ export const MEMBER: ToolContext = { ...OWNER, role: "member", principal: "teleg
 
 export function policy(over: Partial<ToolPolicy> = {}): ToolPolicy {
   return {
-    ...{ allow: ["*"], deny: [], roles: {}, origins: {}, agents: {}, limits: {} },
+    ...{ allow: ["*"], deny: [], roles: {}, origins: {}, agents: {}, principals: {}, limits: {} },
     approvals: { ask: [], never: [] },
     ...{ maxPerSession: 16, maxTotal: 128 },
     profile: () => "chat",

@@ -9,7 +9,7 @@ const CALL: TurnedAwayCall = {
   ...{ tool: "echo", callId: "c1", params: { token: "abc", text: "hi" }, path: "pipe", context: OWNER },
   ...{ reason: "too_many", because: "Too many tools are running at once." },
 };
-const REASONS = ["unreadable", "outside_turn", "id_taken", "too_many", "refused_by_agent"] as const;
+const REASONS = ["unreadable", "outside_turn", "id_taken", "too_many", "refused_by_agent", "unauthorized"] as const;
 
 test.each(REASONS)("a call that is turned away as %s leaves a row that says so", async (reason) => {
   const world = toolWorld([]);

@@ -1,5 +1,5 @@
 /**
- * Calls that never became calls: unreadable, outside of a turn, one too many, or refused by the agent itself. Each leaves a row; of a flood
+ * Calls that never became calls: unreadable, without a credential, outside of a turn, one too many, or refused by the agent itself. Each leaves a row; of a flood
  * only the first few do, and after a while one more says how many there were.
  */
 import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
@@ -11,7 +11,10 @@ export interface TurnedAway extends AsyncDisposable {
   note(call: TurnedAwayCall): void;
 }
 
-export const ROWS_PER_WINDOW = 10;
+/** Enough to read what somebody tried in a turn. */
+export const ROWS_PER_WINDOW = 30;
+/** Of those that show no credential: anybody who reaches the port can make them. */
+export const STRANGERS_ROWS_PER_WINDOW = 1;
 export const WINDOW_MS = 60_000;
 /** Conversations and reasons that are counted apart; whatever comes on top is counted together. */
 export const MAX_WINDOWS = 500;
@@ -78,7 +81,8 @@ export function createTurnedAway(deps: RecordDeps): TurnedAway {
       const key = windows.has(own) || windows.size < MAX_WINDOWS ? own : "";
       const window = windows.get(key) ?? open(key, call);
       window.last = call;
-      if (window.rows >= ROWS_PER_WINDOW) return void window.more++;
+      if (window.rows >= (call.reason === "unauthorized" ? STRANGERS_ROWS_PER_WINDOW : ROWS_PER_WINDOW))
+        return void window.more++;
       window.rows++;
       write(call, call.because);
     },

@@ -1,4 +1,5 @@
 /** Runs one tool: with a signal, a deadline, time to clean up, progress at a pace, and a check of what it gives back. The only caller of `execute`. */
+import { isGatewayError } from "../../contracts/errors.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
@@ -77,7 +78,7 @@ function shownProgress(partial: ToolResult): ToolResult {
 }
 
 function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = isGatewayError(error) ? error.say : error instanceof Error ? error.message : String(error);
   return text.toWellFormed().slice(0, MAX_MESSAGE_CHARS) || "The tool failed without saying why.";
 }
 

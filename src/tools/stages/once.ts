@@ -43,8 +43,8 @@ interface Running {
   goesOn: boolean;
 }
 
-/** An agent waits as long as its turn lasts; a program is told at once. */
-const PATIENT: readonly ToolPath[] = ["pipe", "pi"];
+/** An agent, or a person's command, waits as long as its turn lasts; a program is told at once. */
+const PATIENT: readonly ToolPath[] = ["pipe", "pi", "command"];
 const HELD = Symbol("held");
 
 export function createOnce(): Once {

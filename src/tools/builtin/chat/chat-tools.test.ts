@@ -247,7 +247,7 @@ describe("message", () => {
     acted.length = 0;
     await bench.json("message", { action: "react", messageId: "5", emoji: ["👍", "🎉"] }, inApp);
     await bench.json("message", { action: "react", messageId: "5", emoji: "👍", remove: true }, inApp);
-    await bench.json("message", { action: "pin", messageId: "5", chatId: "other" }, inApp);
+    await bench.json("message", { action: "pin", messageId: "5", chatId: "77" }, inApp);
     await bench.json("message", { action: "pin", messageId: "5", unpin: true }, inApp);
     expect(acted).toEqual([
       ["react", "77", "5", { emoji: ["👍", "🎉"], remove: false }],
@@ -255,6 +255,11 @@ describe("message", () => {
       ["pin", "77", "5"],
       ["unpin", "77", "5"],
     ]);
+    for (const role of ["owner", "guest"] as const)
+      expect(
+        await bench.call("message", { action: "pin", messageId: "5", chatId: "other" }, { ...inApp, role }),
+      ).toMatchObject({ kind: "failed", message: expect.stringContaining("Only messages of the chat you are in") });
+    expect(acted).toHaveLength(4);
     expect(await bench.call("message", { action: "pin", messageId: "old" }, inApp)).toMatchObject({
       message: "That message is too old to pin.",
     });

@@ -83,6 +83,8 @@ export function message(deps: MessageToolDeps): Tool {
       if (!channel?.[ABILITY[params.action]]) throw new Error(cannot(params.action, context.origin.channel, channel));
       if (params.action === "read") return read(deps, params, call);
       const place: ChatPlace = { to: context.origin, sessionKey: context.sessionKey };
+      if (!isOwnChat(params.chatId, context))
+        throw new Error("Only messages of the chat you are in can be changed. Leave chatId out.");
       const result = await act(channel, params, place, call.signal);
       if (result.kind === "refused") throw new Error(result.because);
       return answer({ action: params.action, done: true, messageId: params.messageId });
@@ -139,12 +141,16 @@ async function read(deps: MessageToolDeps, params: Params, { context, signal }: 
   });
 }
 
+function isOwnChat(chatId: string | undefined, { origin, sessionKey }: ToolContext): boolean {
+  return chatId === undefined || chatId === origin.chat || chatId === sessionKey;
+}
+
 /** Naming another chat is not a right that comes with knowing its name. */
 function chatToRead(deps: MessageToolDeps, chatId: string | undefined, context: ToolContext): ChatPlace {
   const own: ChatPlace = { to: context.origin, sessionKey: context.sessionKey };
-  if (chatId === undefined || chatId === context.origin.chat || chatId === context.sessionKey) return own;
+  if (isOwnChat(chatId, context)) return own;
   if (context.role !== "owner") throw new Error("Only the chat you are in can be read. Leave chatId out.");
-  const other = deps.placeOf(chatId);
+  const other = deps.placeOf(chatId ?? "");
   if (!other) throw new Error("There is no such chat. Name it by its session key, or leave chatId out.");
   return other;
 }

@@ -1,6 +1,6 @@
 /**
  * Tool schemas and call ids as families of model providers take them. pi speaks to providers itself and rewrites both for them, so nothing
- * in the way of a message calls this: it is for the places where the gateway itself talks to a provider or gives a call its id.
+ * in the way of a message calls this: it is for programs that show the gateway's tools to a model themselves (`GET /api/tools?profile=`).
  */
 import type { SchemaNode } from "../keywords.ts";
 import { forGoogle } from "./google.ts";
@@ -9,7 +9,8 @@ import type { ProviderSchema } from "./profile.ts";
 
 export type { ProviderSchema } from "./profile.ts";
 
-export type SchemaFamily = "google" | "openai-strict";
+export const SCHEMA_FAMILIES = ["google", "openai-strict"] as const;
+export type SchemaFamily = (typeof SCHEMA_FAMILIES)[number];
 
 /** Of a schema that compileSchema has found usable. */
 export function schemaForProvider(schema: SchemaNode, family: SchemaFamily): ProviderSchema {

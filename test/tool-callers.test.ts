@@ -1,0 +1,351 @@
+/**
+ * Every way to call a tool, driven as its real callers drive it, against every stage of the gate: the pipe of an agent process, pi's own
+ * tools, the port with the operator's token and with an agent's, the socket, and a command in a chat. A way that goes past a stage fails here.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { AgentProcess } from "../src/agents/process/process.ts";
+import { createToolPipe } from "../src/agents/talk/tool-pipe.ts";
+import { createCommandRegistry, createLastStats } from "../src/commands/index.ts";
+import { toolCommand } from "../src/commands/tools/tool-command.ts";
+import type { Principal, TurnId } from "../src/contracts/ids.ts";
+import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
+import type { ToolContext, ToolPath } from "../src/contracts/tools/tool.ts";
+import { type FakeProvider, says as speaks, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { startHttpWorld } from "../src/testing/http/http-fixture.ts";
+import { openWs } from "../src/testing/http/ws-client.ts";
+import { inbound } from "../src/testing/messages.ts";
+import { OWNER, policy, says, tool, toolWorld } from "../src/testing/tools/tool-world.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { STAGES } from "../src/tools/stages/stages.ts";
+import { asked, endpoint, eventually, openSocket, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+type World = ReturnType<typeof toolWorld>;
+
+interface Way {
+  readonly path: ToolPath;
+  readonly principal: string;
+  /** Opens the way on a gate; what it gives makes one call of `write`, and resolves with what its caller reads. */
+  open(world: World): Promise<AsyncDisposable & { call(params: unknown, callId: string): Promise<string> }>;
+}
+
+const never = new AbortController().signal;
+const AGENTS_OWN = "the-token-of-a-process";
+
+const WAYS: Readonly<Record<string, Way>> = {
+  "the pipe of an agent": { path: "pipe", principal: "operator", open: (world) => pipeOf(world, "tool_call") },
+  "pi, for its own tools": { path: "pi", principal: "operator", open: (world) => pipeOf(world, "tool_admit") },
+  "the port": { path: "http", principal: "operator", open: (world) => portOf(world, {}) },
+  "the port, by a script of an agent": {
+    path: "http",
+    principal: "web:user:ada",
+    open: (world) => portOf(world, { authorization: `Bearer ${AGENTS_OWN}` }),
+  },
+  "the socket": { path: "socket", principal: "operator", open: socketOf },
+  "a command in a chat": { path: "command", principal: "web:user:ada", open: commandOf },
+};
+
+async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_admit") {
+  const answers = new Map<string, (value: string) => void>();
+  let ask: Parameters<AgentProcess["onDialog"]>[0] = () => undefined;
+  const nothing = { [Symbol.dispose]: () => undefined };
+  const process: AgentProcess = {
+    ...{ pid: 1, identity: null, ended: new Promise(() => undefined), onEnded: () => nothing },
+    ...{ stop: async () => undefined, request: async () => ({ ok: true, data: {} }), onEvent: () => nothing },
+    ...{ onNote: () => undefined, onExtensionError: () => undefined },
+    send: (record) => answers.get(String(record.id))?.(String(record.value)),
+    onDialog: (servant) => {
+      ask = servant;
+    },
+  };
+  const place = { suffix: "s", bridge: "live", profile: "workspace", workspace: import.meta.dir } as const;
+  const pipe = createToolPipe({ clock, log, tools: gate }, process, place);
+  pipe.serve(OWNER);
+  return {
+    call: (params: unknown, callId: string) =>
+      new Promise<string>((resolve) => {
+        answers.set(callId, resolve);
+        const body = JSON.stringify({ tool: "write", callId, params });
+        ask({ id: callId, title: `pi-gateway:${title}`, body });
+      }),
+    [Symbol.asyncDispose]: async () => pipe.serve(null),
+  };
+}
+
+const ADA: ToolContext = { ...OWNER, principal: "web:user:ada" as Principal };
+
+async function portOf({ gate, registry }: World, headers: Record<string, string>) {
+  const agentTokens = {
+    resolve: (token: string) => (token === AGENTS_OWN ? ADA : null),
+    known: (token: string) => token === AGENTS_OWN,
+  };
+  const http = startHttpWorld({}, { tools: { gate, list: () => registry.list() }, agentTokens });
+  return {
+    call: async (params: unknown, callId: string) =>
+      (await http.postJson("/api/tools/call", { tool: "write", params, callId }, headers)).text(),
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
+  };
+}
+
+async function socketOf({ gate, registry }: World) {
+  const http = startHttpWorld({}, { tools: { gate, list: () => registry.list() } });
+  const socket = await openWs(http);
+  return {
+    call: (params: unknown, callId: string) =>
+      socket.ask("tools.call", { tool: "write", params, callId }).then(
+        (result) => JSON.stringify(result),
+        (error: unknown) => String(error),
+      ),
+    async [Symbol.asyncDispose]() {
+      socket[Symbol.dispose]();
+      await http[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function commandOf({ gate }: World) {
+  const commands = createCommandRegistry([toolCommand({ tools: gate, stats: createLastStats() })]);
+  return {
+    async call(params: unknown, callId: string) {
+      const message = inbound(`/tool write ${JSON.stringify(params)}`, {
+        sender: { principal: ADA.principal, name: "Ada" },
+      });
+      const found = commands.find(message);
+      if (!found) throw new Error("/tool is no command");
+      const { sessionKey, agentId, role } = OWNER;
+      const context = { sessionKey, agentId, role, sessionFile: "file", turnId: callId as TurnId, message };
+      return commands.answer(found, context, never);
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+interface Refusal {
+  /** In the row, and to its caller. */
+  readonly says: string;
+  readonly params?: unknown;
+  arrange(world: World): void;
+}
+
+/** One way for each stage to say no. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  size: { says: "larger than", params: { filePath: "x".repeat(300_000) }, arrange: () => undefined },
+  profile: {
+    says: "tools.deny names it",
+    arrange: ({ rules }) => void (rules.now = { ...rules.now, deny: ["write"] }),
+  },
+  names: { says: "the same parameter", params: { filePath: "a", file_path: "b" }, arrange: () => undefined },
+  hooks: {
+    says: "not on Sundays",
+    arrange: ({ hooks }) => void hooks.on("before_tool_call", () => ({ block: "not on Sundays" }), "p"),
+  },
+  schema: { says: "not valid", params: { file_path: 7 }, arrange: () => undefined },
+  permission: {
+    says: "tools.deny names it",
+    arrange: ({ hooks, rules }) =>
+      void hooks.on("before_tool_call", () => void (rules.now = { ...rules.now, deny: ["write"] }), "p"),
+  },
+  approval: {
+    says: "did not approve it",
+    arrange: ({ rules }) => void (rules.now = { ...rules.now, approvals: { ask: ["write"], never: [] } }),
+  },
+  rate: {
+    says: "allows 1 calls",
+    arrange: ({ rules }) => void (rules.now = { ...rules.now, limits: { write: { calls: 1, perMs: 600_000 } } }),
+  },
+  place: {
+    says: "Too many tools are running",
+    arrange: ({ rules }) => void (rules.now = { ...rules.now, maxTotal: 0 }),
+  },
+};
+/** pi checks names, schemas and places of its own tools itself. */
+const PIS_OWN = ["names", "schema", "place"];
+const PLACE_WAIT_MS = 60_000;
+
+/** A gate with one tool, which counts its effects; on the way of pi the tool is pi's. */
+function gateWith(path: ToolPath) {
+  const effects: unknown[] = [];
+  const parameters = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
+  const write = tool(async (_id, params) => (effects.push(params), says("written")), {
+    ...{ name: "write", parameters, flags: { idempotent: true } },
+  });
+  const world = toolWorld(path === "pi" ? [] : [write]);
+  world.rules.now = policy({ profile: () => "workspace" });
+  return { ...world, effects };
+}
+
+/** Some calls travel over a real port: there is nothing to await on this side. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const names = Object.keys(WAYS);
+const cases = names.flatMap((name) =>
+  STAGES.map((stage) => stage.name)
+    .filter((stage) => WAYS[name]?.path !== "pi" || !PIS_OWN.includes(stage))
+    .map((stage) => [name, stage] as const),
+);
+const wayOf = (name: string): Way => {
+  const way = WAYS[name];
+  if (!way) throw new Error(`no way called ${name}`);
+  return way;
+};
+
+describe("the list of ways and stages", () => {
+  test("has every path that a row can name, and a refusal of every stage", () => {
+    const paths: Readonly<Record<ToolPath, true>> = { pipe: true, http: true, socket: true, command: true, pi: true };
+    expect(new Set(Object.values(WAYS).map(({ path }) => path))).toEqual(new Set(Object.keys(paths) as ToolPath[]));
+    expect(Object.keys(REFUSALS)).toEqual(STAGES.map(({ name }) => name));
+  });
+});
+
+describe("a call", () => {
+  test.each(cases)(
+    "by %s meets the stage %s: nothing runs, its caller reads why, and a row says so",
+    async (by, stage) => {
+      const { path, principal, open } = wayOf(by);
+      const world = gateWith(path);
+      await using way = await open(world);
+      let hooksAsked = 0;
+      world.hooks.on("before_tool_call", () => void hooksAsked++, "watcher");
+      const refusal = REFUSALS[stage];
+      const params = refusal?.params ?? { file_path: "a" };
+      refusal?.arrange(world);
+      if (stage === "rate") await way.call(params, "first");
+      const before = world.effects.length;
+      const timers = world.clock.pending();
+      const answer = way.call(params, "second");
+      if (stage === "place") await until(() => world.clock.pending() > timers);
+      if (stage === "place") await world.clock.advance(PLACE_WAIT_MS);
+      const said = await answer;
+      expect(world.effects.length).toBe(before);
+      if (["size", "profile", "names"].includes(stage)) expect(hooksAsked).toBe(0); // no plugin sees what is refused before
+      const row = world.last();
+      expect(row?.intent).toMatchObject({ tool: "write", path, principal } as never);
+      expect(row?.intent.callId).toEndWith("second");
+      expect(row?.end).toMatchObject({ status: "blocked", output: expect.stringContaining(refusal?.says ?? "?") });
+      expect(said).toContain(refusal?.says ?? "?");
+    },
+  );
+
+  test.each(names)("by %s that may be made is made once, and leaves a row with who, where and what", async (by) => {
+    const { path, principal, open } = wayOf(by);
+    const world = gateWith(path);
+    await using way = await open(world);
+    const params = path === "pi" ? { path: "a" } : { file_path: "a" };
+    const said = await way.call(params, "one");
+    expect(world.rows.map(({ intent: { tool: name, input }, end }) => [name, input, end?.status])).toEqual([
+      ["write", params, path === "pi" ? undefined : "success"], // pi tells the end of its own tools later
+    ]);
+    expect(world.last()?.intent).toMatchObject({ path, principal } as never);
+    if (path === "pi") return expect(JSON.parse(said)).toMatchObject({ ok: true });
+    expect(said).toContain("written");
+    expect(world.effects).toEqual([{ file_path: "a" }]);
+  });
+
+  test.each(names)("by %s of a tool that is not there is refused, and leaves a row", async (by) => {
+    const { path, open } = wayOf(by);
+    const world = toolWorld([]);
+    await using way = await open(world);
+    await way.call({}, "none");
+    expect(world.rows).toMatchObject([{ intent: { tool: "write", path }, end: { status: "blocked" } }]);
+  });
+});
+
+describe("in a whole gateway with real pi", () => {
+  interface Asked {
+    readonly name: string;
+    readonly input: Readonly<Record<string, string>>;
+  }
+  /** Not on the list, not valid, once too often, and one that may be made. */
+  const GATEWAY_TOOLS: readonly Asked[] = [
+    { name: "search_notes", input: { query: "milk" } },
+    { name: "save_note", input: { text: "no such parameter" } },
+    { name: "list_tasks", input: {} },
+    { name: "add_task", input: { title: "water the plants" } },
+  ];
+  const PIS_TOOLS: readonly Asked[] = [
+    { name: "grep", input: { pattern: "x" } },
+    { name: "read", input: { file: "no such parameter" } },
+    { name: "ls", input: { path: "." } },
+    { name: "write", input: { path: "a.md", content: "words" } },
+  ];
+  let provider: FakeProvider;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    provider = await startFakeProvider((request) => {
+      if (request.messages.at(-1)?.role !== "user") return speaks("that is all");
+      const words = asked(request);
+      if (words.includes("look around")) return { kind: "tools", calls: [{ name: "ls", input: { path: "." } }] };
+      return { kind: "tools", calls: words.includes("your own") ? PIS_TOOLS : GATEWAY_TOOLS };
+    });
+    const { agent, models } = endpoint(provider);
+    const limit = { calls: 1, perMs: "1h" };
+    const tools = { deny: ["search_notes", "grep"], limits: { list_tasks: limit, ls: limit } };
+    const profile = { ...agent, tools: "workspace", pool: { min: 0, max: 1 } };
+    gateway = await startGatewayProcess({ config: { models, agent: profile, tools } });
+    await byPort({ name: "list_tasks", input: {} }); // from now on it is once too often, whoever asks
+    await gateway.chat("look around");
+  });
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]();
+    await provider?.[Symbol.asyncDispose]();
+  });
+
+  const rows = async () =>
+    ((await (await gateway.fetch("/api/tool-calls?limit=200")).json()) as { items: AuditRow[] }).items;
+  const byPort = ({ name, input }: Asked) =>
+    gateway.fetch("/api/tools/call", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ tool: name, params: input }),
+    });
+  const bySocket = async (calls: readonly Asked[]) => {
+    const socket = await openSocket(gateway, null);
+    for (const { name, input } of calls)
+      await socket.request("tools.call", { tool: name, params: input }).catch(() => undefined); // the row tells
+    socket.close();
+  };
+
+  const callers: Readonly<Record<string, () => Promise<unknown>>> = {
+    "a program over the port": async () => {
+      for (const one of GATEWAY_TOOLS) await byPort(one);
+    },
+    "a program over the socket": () => bySocket(GATEWAY_TOOLS),
+    "the agent that a chat over the API has": () => gateway.chat("use the gateway's tools", { session: "model" }),
+    "a person with a command": async () => {
+      for (const { name, input } of GATEWAY_TOOLS)
+        await gateway.chat(`/tool ${name} ${JSON.stringify(input)}`, { session: "person" });
+    },
+    "pi with tools of its own": () => gateway.chat("use your own tools", { session: "own" }),
+  };
+
+  test.each(Object.keys(callers))("%s meets list, schema and limit, and everything is on record", async (name) => {
+    const before = new Set((await rows()).map(({ id }) => id));
+    await callers[name]?.();
+    const made = async () => (await rows()).filter(({ id }) => !before.has(id));
+    const seen = await eventually(made, (all) => all.length >= 4 && all.every(({ status }) => status !== "pending"));
+    const [list, schema, rate, fine] = name.startsWith("pi ") ? PIS_TOOLS : GATEWAY_TOOLS;
+    expect(Object.fromEntries(seen.map(({ tool: called, status }) => [called, status]))).toEqual({
+      [list?.name ?? ""]: "blocked",
+      [schema?.name ?? ""]: "blocked",
+      [rate?.name ?? ""]: "blocked",
+      [fine?.name ?? ""]: "success",
+    });
+    expect(seen.length).toBe(4);
+    expect(new Set(seen.map(({ origin }) => origin))).toEqual(new Set([name.startsWith("a program") ? "api" : "chat"]));
+    expect(seen.find(({ tool: called }) => called === rate?.name)?.output).toContain("allows 1 calls in 3600 s");
+  });
+
+  test("a person is told what a tool said, without the model, and the reply names the call", async () => {
+    const before = provider.requests.length;
+    const { body } = await gateway.chat('/tool add_task {"title":"call Ada"}', { session: "person" });
+    expect(body.content).toContain('"created":true');
+    expect(body.tool_calls).toMatchObject([{ tool: "add_task", status: "success" }]);
+    expect((await gateway.chat("/tool", { session: "person" })).body.content).toContain("- `add_task`: ");
+    expect((await gateway.chat("/tool add_task {title}", { session: "person" })).body.content).toContain("is not JSON");
+    expect(provider.requests).toHaveLength(before);
+  });
+});

@@ -19,7 +19,15 @@ const caller = {
   origin: { channel: "webchat", account: "default", chat: "1" },
 } as const satisfies Caller;
 const POLICY: ToolPolicy = {
-  ...{ allow: ["*"], deny: ["fax"], roles: {}, origins: { cron: { deny: ["paint"] } }, agents: {}, limits: {} },
+  ...{
+    allow: ["*"],
+    deny: ["fax"],
+    roles: {},
+    principals: {},
+    origins: { cron: { deny: ["paint"] } },
+    agents: {},
+    limits: {},
+  },
   ...{ approvals: { ask: [], never: [] }, maxPerSession: 1, maxTotal: 1, profile: () => "workspace" as const },
 };
 

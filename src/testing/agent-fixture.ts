@@ -9,7 +9,7 @@ import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, TurnedAwayCall } fro
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
-import { bridgePath } from "./bridge-path.ts";
+import { bridgePath } from "./whole/bridge-path.ts";
 import type { FakeProvider } from "./fake-provider.ts";
 import { recordingLog } from "./recording-log.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";

@@ -1,7 +1,8 @@
 /**
  * `npm run sim`: plays seeds of the simulated gateway and says which promises were broken. `--seeds N` plays N of them, beginning with
  * `--seed S`, and shows how far it is; `--seed S` alone plays that one and shows the end of its trace. `--processes N` shares them out,
- * one for each core unless told otherwise. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
+ * one for each core unless told otherwise. `--pool` plays them with the shipped pool,
+ * whose processes are played, instead of agents without one. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
  * notice one.
  */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
@@ -9,6 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Mutant, MUTANTS } from "../src/testing/sim/mutants.ts";
+import { POOL_MUTANTS } from "../src/testing/sim/pool-mutants.ts";
 import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./sim/seeds.ts";
 
 const { values } = parseArgs({
@@ -16,11 +18,13 @@ const { values } = parseArgs({
     seeds: { type: "string" },
     seed: { type: "string" },
     processes: { type: "string", default: String(availableParallelism()) },
+    pool: { type: "boolean", default: false },
     mutants: { type: "boolean", default: false },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
 
+const ALL_MUTANTS = [...MUTANTS, ...POOL_MUTANTS];
 const DEFAULT_SEEDS = 300;
 const MUTANT_SEEDS = 200;
 const MUTANT_MS = 120_000;
@@ -59,17 +63,17 @@ function report({ seed, options, broken, trace }: Played["failed"][number]): voi
   for (const more of broken.slice(1)) console.log(`  also ${more}`);
   console.log(`  options ${JSON.stringify(options)}`);
   for (const line of trace) console.log(`  ${line}`);
-  console.log(`  again: npm run sim -- --seed ${seed}`);
+  console.log(`  again: npm run sim -- --seed ${seed}${values.pool ? " --pool" : ""}`);
 }
 
 async function playMutants(root: string): Promise<number> {
   const copy = await mkdtemp(join(tmpdir(), "pi-gateway-sim-"));
   let missed = 0;
   try {
-    for (const name of ["src", "scripts", "package.json", "tsconfig.json", "bunfig.toml"])
+    for (const name of ["src", "bridge", "scripts", "package.json", "tsconfig.json", "bunfig.toml"])
       await cp(join(root, name), join(copy, name), { recursive: true });
     await symlink(join(root, "node_modules"), join(copy, "node_modules"));
-    for (const mutant of MUTANTS) {
+    for (const mutant of values.pool ? POOL_MUTANTS : ALL_MUTANTS) {
       const caught = await tryMutant(copy, mutant);
       if (!caught) missed++;
       console.log(`${caught ? "caught" : "MISSED"}  ${mutant.name}${caught ? ` (${caught})` : ""}`);
@@ -77,12 +81,12 @@ async function playMutants(root: string): Promise<number> {
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
-  console.log(`${MUTANTS.length} bugs, ${missed} missed`);
+  console.log(`${values.pool ? POOL_MUTANTS.length : ALL_MUTANTS.length} bugs, ${missed} missed`);
   return missed === 0 ? 0 : 1;
 }
 
 /** How it was noticed; null when it was not. */
-async function tryMutant(copy: string, { name, file, find, replace, seed = 1 }: Mutant): Promise<string | null> {
+async function tryMutant(copy: string, { name, file, find, replace, seed = 1, pool }: Mutant): Promise<string | null> {
   const path = join(copy, "src", file);
   const source = await Bun.file(path).text();
   if (source.split(find).length !== 2) throw new Error(`"${name}" does not fit ${file} any more`);
@@ -100,7 +104,7 @@ async function tryMutant(copy: string, { name, file, find, replace, seed = 1 }: 
       "--seeds",
       String(MUTANT_SEEDS),
     ];
-    const child = Bun.spawn([...command, "--stop-at-first"], {
+    const child = Bun.spawn([...command, "--stop-at-first", ...(pool ? ["--pool"] : [])], {
       cwd: copy,
       stdio: ["ignore", "pipe", "pipe"],
       timeout: MUTANT_MS,
@@ -116,4 +120,4 @@ async function tryMutant(copy: string, { name, file, find, replace, seed = 1 }: 
 const root = dirname(import.meta.dir);
 const first = Number(values.seed ?? 1);
 const count = Number(values.seeds ?? (values.seed === undefined ? DEFAULT_SEEDS : 1));
-process.exit(values.mutants ? await playMutants(root) : await play({ first, count }));
+process.exit(values.mutants ? await playMutants(root) : await play({ first, count, pool: values.pool }));

@@ -3,12 +3,16 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { blankDisk } from "../src/testing/sim/disk.ts";
 import { MUTANTS } from "../src/testing/sim/mutants.ts";
+import { POOL_MUTANTS } from "../src/testing/sim/pool-mutants.ts";
 import { runSeed } from "../src/testing/sim/run.ts";
 
 const SEEDS = 300;
 /** Rare worlds: a turn begun again with too many rights, and what was said later answered before what was said first. */
 const ONCE_BROKEN = [1499, 4749, 5859, 5927, 7647, 9435, 12267, 12663, 12921, 13881];
 const TWICE = 20;
+/** Worlds in which the agents come from the shipped pool. */
+const POOL_SEEDS = 50;
+const POOL_TWICE = 3;
 const LIMIT_MS = 120_000;
 
 test(
@@ -37,6 +41,25 @@ test(
 );
 
 test(
+  "every promise is kept with the shipped pool as well, and those of the pool: who shares a process, how many there are, what is left",
+  async () => {
+    const blank = blankDisk();
+    const broken: Record<string, readonly string[]> = {};
+    let started = 0;
+    for (let seed = 1; seed <= POOL_SEEDS; seed++) {
+      const once = await runSeed(seed, blank, { shippedPool: true });
+      if (once.broken.length > 0) broken[`npm run sim -- --pool --seed ${seed}`] = once.broken;
+      started += once.trace.filter((line) => / process \d+ starts$/.test(line)).length;
+      if (seed > POOL_TWICE) continue;
+      expect((await runSeed(seed, blank, { shippedPool: true })).hash).toBe(once.hash);
+    }
+    expect(broken).toEqual({});
+    expect(started).toBeGreaterThan(POOL_SEEDS * 5); // else there was nothing to choose from
+  },
+  LIMIT_MS,
+);
+
+test(
   "a seed plays the same again, to the last event",
   async () => {
     const blank = blankDisk();
@@ -50,7 +73,7 @@ test(
 );
 
 test("every bug that the simulation is tried with still has its place in the source", async () => {
-  for (const { name, file, find } of MUTANTS) {
+  for (const { name, file, find } of [...MUTANTS, ...POOL_MUTANTS]) {
     const source = await Bun.file(join(import.meta.dir, "../src", file)).text();
     expect({ name, places: source.split(find).length - 1 }).toEqual({ name, places: 1 });
   }

@@ -8,6 +8,8 @@ import { runSeed, type SimResult } from "../../src/testing/sim/run.ts";
 export interface Seeds {
   readonly first: number;
   readonly count: number;
+  /** With the shipped pool. */
+  readonly pool?: boolean;
 }
 
 export interface Played {
@@ -39,32 +41,36 @@ export async function playSeeds(
 }
 
 /** In this process, until the first seed that fails. */
-export async function playToFirstFailure({ first, count }: Seeds): Promise<Played> {
+export async function playToFirstFailure({ first, count, pool = false }: Seeds): Promise<Played> {
   const blank = blankDisk();
   let total = NOTHING;
   for (let seed = first; seed < first + count && total.failed.length === 0; seed++)
-    total = add(total, played(await runSeed(seed, blank)));
+    total = add(total, played(await runSeed(seed, blank, { shippedPool: pool })));
   return total;
 }
 
-function shares({ first, count }: Seeds, processes: number): readonly Seeds[] {
+function shares({ first, count, pool = false }: Seeds, processes: number): readonly Seeds[] {
   const size = Math.ceil(count / processes);
   const all = Array.from({ length: processes }, (_, at) => ({
     first: first + at * size,
     count: Math.min(size, count - at * size),
+    pool,
   }));
   return all.filter((share) => share.count > 0);
 }
 
-async function playShare({ first, count }: Seeds, take: (more: Played) => void): Promise<void> {
+async function playShare({ first, count, pool = false }: Seeds, take: (more: Played) => void): Promise<void> {
   for (let done = 0; done < count; done += WORLDS_PER_PROCESS)
-    await playInProcess({ first: first + done, count: Math.min(WORLDS_PER_PROCESS, count - done) }, take);
+    await playInProcess({ first: first + done, count: Math.min(WORLDS_PER_PROCESS, count - done), pool }, take);
 }
 
-async function playInProcess({ first, count }: Seeds, take: (more: Played) => void): Promise<void> {
-  const child = Bun.spawn([process.execPath, "--no-env-file", import.meta.path, String(first), String(count)], {
-    stdio: ["pipe", "pipe", "inherit"], // when we are gone its input ends, and so does it
-  });
+async function playInProcess({ first, count, pool }: Seeds, take: (more: Played) => void): Promise<void> {
+  const child = Bun.spawn(
+    [process.execPath, "--no-env-file", import.meta.path, String(first), String(count), String(pool)],
+    {
+      stdio: ["pipe", "pipe", "inherit"], // when we are gone its input ends, and so does it
+    },
+  );
   const decoder = new TextDecoder();
   let held = "";
   for await (const chunk of child.stdout) {
@@ -76,11 +82,11 @@ async function playInProcess({ first, count }: Seeds, take: (more: Played) => vo
   if (code !== 0) throw new Error(`the process that played from seed ${first} on ended with ${code}`);
 }
 
-async function play({ first, count }: Seeds): Promise<void> {
+async function play({ first, count, pool = false }: Seeds): Promise<void> {
   const blank = blankDisk();
   let since = NOTHING;
   for (let seed = first; seed < first + count; seed++) {
-    since = add(since, played(await runSeed(seed, blank)));
+    since = add(since, played(await runSeed(seed, blank, { shippedPool: pool })));
     if (since.played < REPORT_EVERY && seed < first + count - 1) continue;
     console.log(JSON.stringify(since));
     since = NOTHING;
@@ -100,6 +106,6 @@ function add(one: Played, other: Played): Played {
 
 if (import.meta.main) {
   process.stdin.on("end", () => process.exit(1)).resume();
-  await play({ first: Number(process.argv[2]), count: Number(process.argv[3]) });
+  await play({ first: Number(process.argv[2]), count: Number(process.argv[3]), pool: process.argv[4] === "true" });
   process.exit(0);
 }

@@ -4,6 +4,7 @@ import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
+import type { PlayedAgents } from "./process/played.ts";
 import { LOCK_HELD_MS } from "./process/dead-locks.ts";
 import { childNotes } from "./process/orphans.ts";
 import {
@@ -60,6 +61,12 @@ export interface Kind {
   readonly starts: StartRecord;
 }
 
+interface KindsDeps {
+  readonly clock: Clock;
+  /** Agents that are played need no folders. */
+  readonly played?: PlayedAgents;
+}
+
 type Wanted = Pick<LeaseRequest, "caller" | "model">;
 
 export interface Kinds {
@@ -71,7 +78,7 @@ export interface Kinds {
   of(request: Wanted): Kind;
 }
 
-export async function openKinds(deps: { readonly clock: Clock }, options: PoolOptions): Promise<Kinds> {
+export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<Kinds> {
   const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
   const own = new Map<string, Kind>(); // by `profileKey`
   const signatureOf = (profile: AgentProfile) =>
@@ -87,7 +94,7 @@ export async function openKinds(deps: { readonly clock: Clock }, options: PoolOp
     if (known) return known;
     const { id: agentId, role, config } = profile;
     const folder = profileFolder(agentId, role);
-    const made = startSettings({ ...options, config, folder, ...more }).then((settings) => {
+    const made = startSettings({ ...options, config, folder, ...more }, deps.played).then((settings) => {
       const kind = { agentId, signature, settings, starts: createStartRecord(deps.clock) };
       ready.set(name, kind);
       return kind;
@@ -139,11 +146,11 @@ interface SettingsOptions extends PoolOptions {
 }
 
 /** What a process is started with; `probePi` uses the same. */
-export async function startSettings(options: SettingsOptions): Promise<StartSettings> {
+export async function startSettings(options: SettingsOptions, played?: PlayedAgents): Promise<StartSettings> {
   const choice = options.choice ?? chooseModel({ agent: options.config, models: options.models }, options.environment);
   const folders = agentFolders(options);
   try {
-    await prepareFolders(folders, options, choice);
+    if (!played) await prepareFolders(folders, options, choice);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "unknown reason";
     throw new GatewayError("home_unusable", `the agent's folders could not be prepared: ${why}`, { cause });

@@ -9,10 +9,11 @@ import { compactSession } from "./talk/compact.ts";
 import { removeSessionFile, sizeOf } from "./talk/session-file.ts";
 import { sessionStats } from "./talk/session-stats.ts";
 import type { OpenSession } from "./talk/session.ts";
+import type { PlayedAgents } from "./process/played.ts";
 import type { ReadyAgent } from "./setup/start.ts";
 import { type Turn, startTurn } from "./talk/turn.ts";
 
-interface LeaseOptions {
+export interface LeaseOptions {
   readonly request: LeaseRequest;
   readonly session: OpenSession;
   /** What an interrupted attempt had cost. */
@@ -23,10 +24,11 @@ interface LeaseOptions {
 }
 
 export function openLease(
-  deps: { readonly clock: Clock; readonly log: Log },
+  deps: { readonly clock: Clock; readonly log: Log; readonly played?: PlayedAgents },
   agent: ReadyAgent,
   options: LeaseOptions,
 ): AgentLease {
+  if (deps.played) return deps.played.lease(agent, options);
   const { process, pipe } = agent;
   const { session } = options;
   let turn: Turn | null = null;

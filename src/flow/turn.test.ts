@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ERRORS } from "../contracts/errors.ts";
+import { ERRORS, GatewayError } from "../contracts/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import { dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
 import { flow, SESSION } from "../testing/worlds/flow-world.ts";
@@ -86,6 +86,17 @@ describe("a turn", () => {
     await speaking;
     await fx.clock.advance(5_000);
     expect((await notice).item.text).toBe(ERRORS.agent_timeout.say);
+  });
+
+  test("that gets no process in time ends with a notice that says so, and asks no agent", async () => {
+    const full = () => Promise.reject(new GatewayError("pool_exhausted", "no process was free within 100 ms"));
+    await using fx = await flow(says("never said"), {
+      parts: async ({ pool }) => ({ pool: { ...pool, lease: full } }),
+    });
+    const notice = fx.next("message", ({ item }) => item.kind === "notice");
+    await fx.ask("hello");
+    expect((await notice).item.text).toBe("All assistants are busy. Try again in a moment.");
+    expect([fx.pool.prompted, fx.seen.at(-2)]).toEqual([[], "ended failed"]);
   });
 
   test("waits for the one before it in the same session; answers come in order", async () => {

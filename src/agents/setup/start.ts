@@ -16,6 +16,7 @@ import { checkResources, resourceFlags, type Resources, skillFolders } from "./r
 import type { ModelChoice } from "./model-choice.ts";
 import { watchLocks } from "../process/dead-locks.ts";
 import type { ChildNotes } from "../process/orphans.ts";
+import type { PlayedAgents } from "../process/played.ts";
 import { type AgentProcess, startProcess } from "../process/process.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
@@ -36,6 +37,8 @@ export interface StartDeps {
   readonly questions?: Pick<Questions, "ask" | "tell">;
   /** How scripts inside an agent call the gateway; absent: they cannot. */
   readonly reach?: AgentReach;
+  /** Instead of processes of pi. */
+  readonly played?: PlayedAgents;
 }
 
 export interface AgentReach {
@@ -73,6 +76,7 @@ export interface ReadyAgent {
 }
 
 export async function startAgent(deps: StartDeps, settings: StartSettings, signal: AbortSignal): Promise<ReadyAgent> {
+  if (deps.played) return deps.played.start(settings, signal);
   const suffix = Buffer.from(deps.ids.secret(SUFFIX_BYTES), "base64url").toString("hex");
   const url = deps.reach ? await orAborted(deps.reach.url, signal) : null;
   const token = deps.reach?.tokens.issue();

@@ -7,6 +7,7 @@ import type { Ids } from "../../kit/ids.ts";
 import { NO_USAGE } from "./entry-usage.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
 import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, sizeOf } from "./session-file.ts";
+import type { PlayedAgents } from "../process/played.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
 const SWITCH_MS = 10_000;
@@ -28,6 +29,7 @@ interface Wish {
 interface SessionDeps {
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly played?: PlayedAgents;
 }
 
 interface SessionPlace {
@@ -54,6 +56,7 @@ export async function openSession(
   now: OpenSession | null,
   request: SessionRequest,
 ): Promise<Opened> {
+  if (deps.played) return deps.played.open(agent, now, request);
   const path = sessionPath(request.place.sessions, request.sessionFile);
   const header = { id: deps.ids.next("ses"), at: deps.clock.now(), cwd: request.place.workspace };
   const before = sizeOf(path);

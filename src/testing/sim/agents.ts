@@ -14,11 +14,15 @@ export type AgentEnding = "done" | "died" | "failed" | "hung" | "empty" | "abort
 
 export interface SimPool extends AgentPool {
   readonly open: number;
+  /** Waits that are its own affair and no work that is left over. */
+  readonly waits: number;
+  /** Processes at rest that nobody needs. */
+  readonly leftOver: number;
   /** Whether an agent is at work in this session that nobody has asked to stop. */
   busyWith(sessionKey: SessionKey): boolean;
 }
 
-interface PoolDeps {
+export interface PoolDeps {
   readonly world: World;
   readonly life: Mortal;
   readonly clock: Clock;
@@ -35,30 +39,23 @@ export function createSimPool(deps: PoolDeps): SimPool {
   const chance = world.chance.fork(`agents ${life.number}`);
   const open = new Map<SessionKey, AbortSignal>();
 
-  const checkLease = ({ caller, settledBytes }: LeaseRequest): void => {
-    const { sessionKey, turnId } = caller;
-    if (open.has(sessionKey)) facts.wrong(`two agents at work in ${sessionKey}`);
-    if (open.size >= options.agents) facts.wrong("more turns run than there are agents");
-    if (facts.unsafe.has(turnId)) facts.wrong(`${turnId} is tried again after a tool that must not run twice`);
-    const known = facts.settledBytes.get(sessionKey) ?? 0;
-    if (settledBytes !== known) facts.wrong(`${turnId} starts at byte ${settledBytes} of its session, not ${known}`);
-  };
-
   return {
     get open() {
       return open.size;
     },
+    waits: 0,
+    leftOver: 0,
     busyWith: (sessionKey) => open.get(sessionKey)?.aborted === false,
     async lease(request, signal) {
       const { sessionKey, turnId } = request.caller;
-      checkLease(request);
+      checkLease(deps, request, open);
       await clock.sleep(chance.between(0, 20), signal);
       if (!world.calm && chance.hits(options.agent.noLease)) {
         facts.leaseErrors.add(turnId);
         throw new GatewayError("agent_unavailable", "no agent, says the simulation");
       }
       open.set(sessionKey, signal);
-      return leaseOf(deps, { request, chance: chance.fork(turnId), giveBack: () => open.delete(sessionKey) });
+      return leaseOf(deps, { request, chance: chance.fork(turnId), giveBack: () => void open.delete(sessionKey) });
     },
     stats: () => ({
       ...{ starting: 0, idle: options.agents - open.size, busy: open.size, waiting: 0 },
@@ -68,10 +65,21 @@ export function createSimPool(deps: PoolDeps): SimPool {
   };
 }
 
-interface Leased {
+export function checkLease({ world }: PoolDeps, request: LeaseRequest, open: ReadonlyMap<SessionKey, unknown>): void {
+  const { facts, options } = world;
+  const { sessionKey, turnId } = request.caller;
+  if (open.has(sessionKey)) facts.wrong(`two agents at work in ${sessionKey}`);
+  if (open.size >= options.agents) facts.wrong("more turns run than there are agents");
+  if (facts.unsafe.has(turnId)) facts.wrong(`${turnId} is tried again after a tool that must not run twice`);
+  const known = facts.settledBytes.get(sessionKey) ?? 0;
+  const { settledBytes } = request;
+  if (settledBytes !== known) facts.wrong(`${turnId} starts at byte ${settledBytes} of its session, not ${known}`);
+}
+
+export interface Leased {
   readonly request: LeaseRequest;
   readonly chance: Chance;
-  giveBack(): void;
+  giveBack(ending: Run["ending"] | "unused"): void | Promise<void>;
 }
 
 /** What is said into a prompt lies here until the model is asked the next time, or the prompt ends. */
@@ -107,7 +115,7 @@ function createEar({ world }: PoolDeps, chance: Chance): Ear {
   };
 }
 
-function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
+export function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
   const { settledBytes } = leased.request;
   const ear = createEar(deps, leased.chance.fork("ear"));
   let run: Run | null = null;
@@ -123,7 +131,8 @@ function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
       return settledBytes + (run?.texts.length ?? 0) + 100;
     },
     async [Symbol.asyncDispose]() {
-      leased.giveBack();
+      const given = leased.giveBack(run ? run.ending : "unused");
+      if (given) await given; // nobody waits a turn of the loop for nothing: the same seeds play the same worlds as ever
     },
   };
 }

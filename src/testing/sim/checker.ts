@@ -211,7 +211,7 @@ const saidIn = (texts: string): string[] => texts.match(/<\d+>/g) ?? [];
 
 /** Every ending has its reason, and shows what the current attempt said. */
 function checkOutcome(
-  { facts, options }: World,
+  { facts, options, shippedPool }: World,
   turn: TurnRow,
   {
     runs,
@@ -230,8 +230,11 @@ function checkOutcome(
   if (turn.state === "aborted" && !facts.stopped.has(turn.session_key) && !interrupts && !back)
     wrong("was stopped by nobody");
   if (turn.state !== "failed") return;
+  const unopened = shippedPool && facts.leaseErrors.has(turn.id); // too few processes, or every one died when it was opened there
   const fits: Readonly<Record<string, boolean>> = {
-    agent_exited: turn.attempt >= MAX_ATTEMPTS && (last?.ending === "died" || turn.attempt > MAX_BEGINNINGS),
+    agent_exited:
+      unopened || (turn.attempt >= MAX_ATTEMPTS && (last?.ending === "died" || turn.attempt > MAX_BEGINNINGS)),
+    pool_exhausted: unopened,
     agent_garbled: last?.ending === "failed",
     agent_timeout: last?.ending === "hung",
     agent_empty: last?.ending === "empty",

@@ -12,6 +12,7 @@ import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { assemble } from "../../store/open.ts";
 import { createSimPool, type SimPool } from "./agents.ts";
+import { startShippedPool } from "./shipped-pool.ts";
 import { createSimChannels, type SimChannels } from "./platform.ts";
 import { type Mortal, never, type World } from "./world.ts";
 
@@ -72,13 +73,15 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       stopping.signal,
     );
     const live = createLiveTurns({ clock, events, queue });
-    const pool = createSimPool({ world, life: state, clock, store });
+    const lending = { world, life: state, clock, store, events };
+    const pool = world.shippedPool ? await startShippedPool(lending) : createSimPool(lending);
     const { outbox, recovered, turns } = await begin();
     events.on("turn.ended", ({ turnId, outcome }) => facts.note(`ended ${turnId} ${outcome}`));
     const stop = async (): Promise<void> => {
       const from = clock.elapsed();
       stopping.abort(new Error("stopping"));
       await turns[Symbol.asyncDispose]();
+      if (world.shippedPool) await pool[Symbol.asyncDispose]();
       using limit = clock.deadline(DRAIN_MS, () => new Error("not drained"));
       await outbox.drained(limit.signal).catch(() => undefined); // what is left is the next life's
       await outbox[Symbol.asyncDispose]();

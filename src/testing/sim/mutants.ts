@@ -8,6 +8,8 @@ export interface Mutant {
   readonly replace: string;
   /** The first seed that shows it, where none of the first few hundred does. */
   readonly seed?: number;
+  /** Shows with the shipped pool (`--pool`). */
+  readonly pool?: true;
 }
 
 export const MUTANTS: readonly Mutant[] = [

@@ -10,6 +10,8 @@ import { createSimTime, type SimTime } from "./sim-time.ts";
 
 export interface World extends Disposable {
   readonly seed: number;
+  /** Agents come from the shipped pool. */
+  readonly shippedPool: boolean;
   readonly options: SimOptions;
   readonly chance: Chance;
   readonly time: SimTime;
@@ -34,12 +36,13 @@ export interface Mortal {
   die(where: string): void;
 }
 
-export function createWorld(seed: number, blank: Uint8Array): World {
+export function createWorld(seed: number, blank: Uint8Array, shippedPool = false): World {
   const chance = createChance(seed);
   const time = createSimTime();
   const disk = createDisk(chance.fork("disk"), blank);
   return {
     seed,
+    shippedPool,
     options: optionsOf(chance.fork("options")),
     chance,
     time,

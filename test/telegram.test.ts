@@ -10,7 +10,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
-import { FRIEND, GROUP_ID, NEW_GROUP_ID, OTHER, said, STRANGER } from "../src/testing/telegram/people.ts";
+import { FRIEND, GROUP_ID, NEW_GROUP_ID, OTHER, said, spoke, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { asked, endpoint, eventually, statusOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
@@ -21,6 +21,8 @@ let provider: FakeProvider;
 let api: FakeBotApi;
 let room: BotRoom;
 let gateway: GatewayProcess;
+let whisper: Bun.Server<undefined>;
+let hearing: () => Response = () => Response.json({ text: "where is the teapot" });
 let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
 
 const config = () => ({
@@ -28,16 +30,19 @@ const config = () => ({
   agent: { ...endpoint(provider).agent, pool: { min: 0, max: 1 } },
   roles: { owners: [`telegram:user:${FRIEND.id}`] },
   channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } } },
+  media: { transcription: { baseUrl: `http://127.0.0.1:${whisper.port}/v1` } }, // a server of one's own needs no key
 });
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => reply(request));
   api = await startFakeBotApi();
   room = api.bot(TOKEN);
+  whisper = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => hearing() });
   gateway = await startGatewayProcess({ config: config() });
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
+  await whisper?.stop(true);
   await api?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
 });
@@ -133,6 +138,21 @@ describe("a person on Telegram", () => {
     const request = provider.requests.find((one) => asked(one).includes("what is this dot?"));
     expect(JSON.stringify(request?.messages)).toContain("what is this dot?");
     expect(JSON.stringify(request?.messages)).toMatch(/photo\.jpg|image_url/);
+  });
+
+  test("speaks, and the model reads the words; when they cannot be had, the chat is told", async () => {
+    reply = () => says("on the shelf");
+    const speak = (name: string) => {
+      room.files.set("voice-1", new TextEncoder().encode(`OggS ${name}`));
+      api.push(TOKEN, spoke({ by: FRIEND, messageId: room.nextMessageId() }));
+    };
+    speak("a question");
+    await eventually(texts, (seen) => seen.includes("on the shelf"));
+    expect(provider.requests.some((one) => asked(one).includes("where is the teapot"))).toBe(true);
+    hearing = () => new Response("no", { status: 503 });
+    speak("another one");
+    await eventually(texts, (seen) => seen.some((text) => text.includes("The service that turns voice into text")));
+    await eventually(texts, (seen) => seen.filter((text) => text === "on the shelf").length === 2); // it was taken in all the same
   });
 });
 

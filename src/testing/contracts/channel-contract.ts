@@ -91,6 +91,7 @@ export function channelContract(name: string, open: () => Promise<ChannelWorld>)
     strangerPromises(promise);
     outboundPromises(promise);
     abilityPromises(promise);
+    markPromises(promise);
     askingPromises(promise, eventually);
     lifePromises(promise);
   });
@@ -284,6 +285,49 @@ function abilityPromises(promise: Promising): void {
       if (action) expect((await action).kind).toBe("refused");
     }
     expect(platform.shown()).toEqual(["ours"]);
+  });
+}
+
+function markPromises(promise: Promising): void {
+  promise(
+    "reacts to messages and pins them, where it can, and refuses with a reason what is not there",
+    async (world) => {
+      const { bench, channel, here } = world;
+      const [part] = await bench.reply(here, ["a fine thing"]);
+      if (!part) throw new Error("nothing to send");
+      const { providerId } = await channel.send(part, NEVER);
+      const target = { to: here, sessionKey: part.sessionKey, messageId: providerId ?? part.id };
+      const thumb = { emoji: ["👍"], remove: false };
+      for (const action of [
+        channel.react?.(target, thumb, NEVER),
+        channel.react?.(target, { ...thumb, remove: true }, NEVER),
+        channel.pin?.(target, false, NEVER),
+        channel.pin?.(target, true, NEVER),
+      ])
+        if (action) expect(await action).toEqual({ kind: "done" });
+      const nowhere = { ...target, messageId: "999999" };
+      for (const action of [channel.react?.(nowhere, thumb, NEVER), channel.pin?.(nowhere, false, NEVER)])
+        if (action) expect(await action).toEqual({ kind: "refused", because: expect.stringMatching(/\S{3}/) });
+    },
+  );
+
+  promise("reads back what was said, oldest first and page by page, where it can", async (world) => {
+    const { bench, channel, here } = world;
+    if (!channel.history) return;
+    const parts = await bench.reply(here, ["one", "two", "three"]);
+    for (const part of parts) await channel.send(part, NEVER);
+    const [first] = parts;
+    if (!first) throw new Error("nothing to send");
+    const place = { to: here, sessionKey: first.sessionKey };
+    const read = async (page: { limit: number; before?: string }) => {
+      const answer = await channel.history?.(place, page, NEVER);
+      return answer?.kind === "read" ? answer.messages.filter(({ from }) => from === "assistant") : [];
+    };
+    const all = await read({ limit: 50 });
+    expect(all.map(({ text }) => text)).toEqual(["one", "two", "three"]);
+    expect((await read({ limit: 1 })).map(({ text }) => text)).toEqual(["three"]);
+    const before = all.at(-1)?.id ?? "";
+    expect((await read({ limit: 1, before })).map(({ text }) => text)).toEqual(["two"]);
   });
 }
 

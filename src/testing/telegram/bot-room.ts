@@ -56,6 +56,8 @@ export interface BotRoom {
   run(method: string, fields: Fields, files: readonly UploadedFile[]): MethodResult | null;
 }
 
+/** What people say is not kept here; a number as far as this from the last one is nobody's. */
+const FAR = 10_000;
 const fine = (result: unknown): MethodResult => ({ ok: true, result });
 const bad = (description: string, error_code = 400): MethodResult => ({
   ok: false,
@@ -182,8 +184,9 @@ export function createBotRoom(id: number, username: string): BotRoom {
         case "setMessageReaction": {
           const emoji = (parsed<readonly { emoji: string }[]>(fields.reaction) ?? []).map((one) => one.emoji);
           if (emoji.some((one) => one === "🦄🦄")) return bad("REACTION_INVALID");
-          reactions.push({ chat: String(fields.chat_id), message: Number(fields.message_id), emoji });
           const message = find(fields);
+          if (!message && Number(fields.message_id) > lastMessageId + FAR) return bad("message to react not found");
+          reactions.push({ chat: String(fields.chat_id), message: Number(fields.message_id), emoji });
           if (message) message.reactions = emoji;
           return fine(true);
         }

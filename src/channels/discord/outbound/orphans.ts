@@ -16,6 +16,8 @@ export interface Orphans extends AsyncDisposable {
   over(turnId: TurnId, quiet: Promise<unknown> | null): void;
   /** When it resolves, nothing of this turn is being taken away. */
   settled(turnId: TurnId): Promise<void>;
+  /** Takes away at once what is shown of this turn, although more is owed to its chat. */
+  remove(turnId: TurnId): Promise<void>;
 }
 
 /** A reply that was to come has come by then, or waits in the outbox. */
@@ -41,8 +43,8 @@ export function startOrphans(deps: PreviewDeps): Orphans {
   const removing = new Map<TurnId, Promise<unknown>>();
   const work = new Set<Promise<void>>();
 
-  const remove = async (turnId: TurnId): Promise<boolean> => {
-    const removed = takeAway(deps, turnId, signal);
+  const remove = async (turnId: TurnId, owes: PreviewDeps["owes"] = deps.owes): Promise<boolean> => {
+    const removed = takeAway({ ...deps, owes }, turnId, signal);
     removing.set(turnId, removed);
     return removed.finally(() => removing.delete(turnId));
   };
@@ -80,6 +82,9 @@ export function startOrphans(deps: PreviewDeps): Orphans {
     },
     async settled(turnId) {
       await removing.get(turnId)?.catch(() => undefined); // whoever removes says so
+    },
+    async remove(turnId) {
+      await remove(turnId, () => false);
     },
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closing"));

@@ -185,6 +185,59 @@ describe("a preview", () => {
   );
 
   test(
+    "makes way for what is said before the answer, so that the order is right",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["Found it."]);
+      turn.start(FIRST);
+      turn.say("Let me look");
+      await inTime("something is shown", () => ours().length === 1);
+      world.bench.owed.add(PLACES.dm);
+      const post = {
+        ...turn.part,
+        id: `${turn.part.turnId}:x1`,
+        part: -1,
+        message: { kind: "reply", text: "A chart" },
+      };
+      await world.channel.send(post as typeof turn.part, NEVER);
+      world.bench.owed.clear();
+      expect(ours().map(({ content }) => content)).toEqual(["A chart"]);
+      turn.say("Found");
+      for (let step = 0; step < 5; step++) await pass(1_000);
+      await world.channel.send(turn.part, NEVER);
+      turn.end();
+      await pass(120_000);
+      expect(ours().map(({ content }) => content)).toEqual(["A chart", "Found it."]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that makes way while its turn ends does not begin the typing again",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["never sent"]);
+      turn.start(FIRST);
+      turn.say("Let me look");
+      await inTime("something is shown", () => ours().length === 1);
+      await known(turn.part.turnId);
+      const post = {
+        ...turn.part,
+        id: `${turn.part.turnId}:x1`,
+        part: -1,
+        message: { kind: "reply", text: "A chart" },
+      };
+      world.fake.rest.onWritten(({ method }) => method === "DELETE" && turn.end());
+      await world.channel.send(post as typeof turn.part, NEVER);
+      const typed = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/typing")).length;
+      const before = typed();
+      for (let step = 0; step < 4; step++) await pass(10_000);
+      expect([typed(), ours().map(({ content }) => content)]).toEqual([before, ["A chart"]]);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "that somebody deleted is replaced by the reply",
     async () => {
       world = await discordWorld({ streamMode: "partial" });

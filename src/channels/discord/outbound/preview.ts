@@ -19,6 +19,8 @@ export interface Previews extends AsyncDisposable {
   expect(inboxId: InboxId, channel: string): void;
   /** Ends the preview of a turn and says where it is. Null: there is none. */
   take(turnId: TurnId): Promise<KnownPreview | null>;
+  /** Something else is said first: what is shown goes, or it would stand above that. The rest of the turn is shown as "typing". */
+  drop(turnId: TurnId): Promise<void>;
   forget(turnId: TurnId): Promise<void>;
 }
 
@@ -42,15 +44,12 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   /** Turns that began before it was known where they are to be shown: storing a message and beginning its turn are not far apart. */
   const unplaced = new Map<InboxId, TurnId>();
   const live = new Map<TurnId, Live>();
+  /** Turns that go on while what was shown of them is taken away. */
+  const dropping = new Set<TurnId>();
   const orphans = startOrphans(deps);
 
-  const start = (turnId: TurnId, channel: string): void => {
-    if (stopping.signal.aborted) return;
-    const [ended, cut] = [new AbortController(), new AbortController()];
-    const calls = AbortSignal.any([cut.signal, stopping.signal]);
-    const preview: LivePreview = { turnId, channel, calls, text: "", tools: [], shown: "", message: null, ...UNSENT };
-    const running = followTurn(deps, preview, mode, AbortSignal.any([ended.signal, stopping.signal]));
-    live.set(turnId, { preview, ended, cut, running });
+  const start = (turnId: TurnId, channel: string, as = mode): void => {
+    if (!stopping.signal.aborted) live.set(turnId, show(deps, { turnId, channel }, as, stopping.signal));
   };
   const begun = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
     orphans.begun(turnId);
@@ -71,6 +70,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   };
   const over = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
     for (const id of inboxIds) unplaced.delete(id);
+    dropping.delete(turnId);
     orphans.over(turnId, live.has(turnId) ? end(turnId) : null);
   };
   const listening = listen(deps.events, { begun, over, of: (turnId) => live.get(turnId)?.preview });
@@ -89,6 +89,15 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       if (preview?.message) return { kind: "shown", channel: preview.channel, message: preview.message };
       return readPreview(deps.facts, turnId);
     },
+    async drop(turnId) {
+      const found = live.get(turnId);
+      if (!found || (found.preview.message === null && found.preview.begunAt === null)) return;
+      if (!found.ended.signal.aborted) dropping.add(turnId);
+      found.cut.abort(new Error("something else is said first"));
+      await end(turnId);
+      await orphans.remove(turnId);
+      if (dropping.delete(turnId)) start(turnId, found.preview.channel, "off"); // Discord makes no second message under the nonce of a deleted one
+    },
     forget: (turnId) => deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId)),
     async [Symbol.asyncDispose]() {
       for (const one of listening) one[Symbol.dispose]();
@@ -97,6 +106,18 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       await orphans[Symbol.asyncDispose]();
     },
   };
+}
+
+function show(
+  deps: PreviewDeps,
+  place: Pick<LivePreview, "turnId" | "channel">,
+  mode: StreamMode,
+  signal: AbortSignal,
+): Live {
+  const [ended, cut] = [new AbortController(), new AbortController()];
+  const calls = AbortSignal.any([cut.signal, signal]);
+  const preview: LivePreview = { ...place, calls, text: "", tools: [], shown: "", message: null, ...UNSENT };
+  return { preview, ended, cut, running: followTurn(deps, preview, mode, AbortSignal.any([ended.signal, signal])) };
 }
 
 interface Heard {

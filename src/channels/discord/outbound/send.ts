@@ -21,7 +21,7 @@ export interface SendDeps {
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
   readonly facts: ChannelFacts;
-  readonly previews: Pick<Previews, "take" | "forget">;
+  readonly previews: Pick<Previews, "take" | "drop" | "forget">;
 }
 
 /** Nobody is pinged by what a model writes. */
@@ -58,6 +58,7 @@ export async function sendPart(
   const pieces = await piecesOf(deps, part, maxMb * MIB);
   const key = `sent:${part.id}`;
   const done = await readDone(deps.facts, key);
+  if (part.part < 0) await deps.previews.drop(part.turnId);
   const known = part.part === 0 ? await deps.previews.take(part.turnId) : null;
   const preview = known?.kind === "shown" ? known : null;
   // within that time Discord itself finds the message by its nonce

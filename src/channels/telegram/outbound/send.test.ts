@@ -4,6 +4,8 @@ import { SendError } from "../../../contracts/channel.ts";
 import type { MediaRef, OutboundMessage } from "../../../contracts/chat.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { MediaId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { deferred } from "../../../kit/deferred.ts";
+import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { FRIEND } from "../../../testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
 
@@ -135,6 +137,25 @@ describe("files", () => {
       ["sendDocument", "a.pdf"],
       ["sendDocument", "b.pdf"],
     ]);
+  });
+
+  test("that take long to upload are waited for, longer than words are, and not for ever", async () => {
+    await using world = await telegramWorld();
+    const attachments = [await fileOf(world, "large.pdf", "application/pdf")];
+    const sendWhile = async (row: OutboxRow, waitMs: number, answered: Promise<void>) => {
+      const before = world.api.count("sendDocument");
+      world.api.misbehave("sendDocument", { kind: "late", until: answered });
+      const sending = world.channel.send(row, NEVER).catch((error: unknown) => error);
+      await world.api.until(() => world.api.count("sendDocument") > before);
+      await world.bench.clock.advance(waitMs);
+      return sending;
+    };
+    const answer = deferred<void>();
+    const slow = sendWhile(rowOf({ attachments }), 50_000, answer.promise);
+    void eventually("the time has passed", () => world.bench.clock.elapsed() >= 50_000).then(() => answer.resolve());
+    expect(await slow).toMatchObject({ providerId: expect.any(String) });
+    const never = await sendWhile(rowOf({ attachments }, { id: "turn_b:0" }), 56_000, new Promise(() => undefined));
+    expect(never).toMatchObject({ kind: "lost" });
   });
 
   test("that are gone are named", async () => {

@@ -171,6 +171,28 @@ describe("an agent that may ask others", () => {
     expect(session.usage ?? (session as never as { session: { usage: unknown } }).session.usage).toEqual(turn.usage);
   });
 
+  test("gets nothing done by it that it may not do: a job makes no jobs through others, a person's words go to the person's chat", async () => {
+    const through = (id: string): string => {
+      const job = { action: "add", id, schedule: { kind: "every", expr: "365d" }, task: "more" };
+      return plan("asked", [ask("researcher", plan("tried", [["cron", job]]))]);
+    };
+    const headers = { "content-type": "application/json" };
+    const runner = { id: "runner", schedule: { kind: "every", expr: "365d" }, delivery: "silent" };
+    const body = JSON.stringify({ ...runner, task: through("sneaked-in") });
+    await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body });
+    await gateway.fetch("/api/cron/jobs/runner/run", { method: "POST" });
+    await eventually(
+      async () => (await gateway.fetch("/api/cron/jobs/runner/runs")).text(),
+      (text) => text.includes('"status":"ran"'),
+      40_000,
+    );
+    const calls = await read<{ items: AuditRow[] }>(gateway, "/api/tool-calls?tool=cron");
+    expect(calls.items).toMatchObject([{ origin: "delegate", status: "error" }]);
+    expect((await gateway.fetch("/api/cron/jobs/sneaked-in")).status).toBe(404);
+    await gateway.chat(through("asked-for"), { session: "planner" });
+    expect(await read(gateway, "/api/cron/jobs/asked-for")).toMatchObject({ job: { sessionKey: keyOf("planner") } });
+  });
+
   test("shows the other one's time below its own, and no conversation of the other one anywhere", async () => {
     const { body } = await gateway.chat(plan("ok", [ask("researcher", plan("found", [["list_tasks", {}]]))]), {
       session: "spans",

@@ -108,6 +108,7 @@ describe("an endpoint from models.providers", () => {
 describe("a provider that fails", () => {
   test.concurrent.each([
     ["answer with status 401", "provider_auth"],
+    ["answer with status 402", "provider_unpaid"],
     ["answer with status 429", "provider_limited"],
     ["answer with status 500", "provider_down"],
     ["break off", "provider_cut"],

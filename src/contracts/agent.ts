@@ -68,6 +68,8 @@ export interface Caller {
   readonly origin: ChatAddress;
   /** What made the work begin; absent: somebody said something. */
   readonly cause?: MessageOrigin;
+  /** Of a delegated turn: whoever asked. It may do no more than they may. */
+  readonly askedBy?: Caller;
 }
 
 /** Exclusive use of one process with the session open. Disposing gives it back, or ends it when it is no longer trustworthy. */

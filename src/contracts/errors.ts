@@ -149,6 +149,11 @@ export const ERRORS = {
     retry: "never",
     say: "The model provider refused the API key. Check the key of this model's provider in the gateway's settings.",
   },
+  provider_unpaid: {
+    status: 502,
+    retry: "never",
+    say: "The model provider wants to be paid first. Look at the credits and the billing of this account there.",
+  },
   provider_limited: {
     status: 502,
     retry: "later",

@@ -11,6 +11,11 @@ const BY_CHANNEL: Readonly<Record<string, ToolOrigin>> = {
   mcp: "mcp",
 };
 
+/** Its own, and that of every turn that led to it: what one of them may not do, it does not get done by asking somebody else. */
+export function originsOf({ askedBy, ...caller }: Begun & Pick<Caller, "askedBy">): readonly ToolOrigin[] {
+  return [...new Set([originOf(caller), ...(askedBy ? originsOf(askedBy) : [])])];
+}
+
 type Begun = Pick<Caller, "turnId" | "origin" | "sessionKey" | "cause">;
 
 /** A turn that a program asked for over `POST /api/chat` is a chat like any other. */

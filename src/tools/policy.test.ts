@@ -14,6 +14,10 @@ const inSession = (sessionKey: string, caller: Caller = OWNER): Caller => ({
 });
 const inGroup = inSession("agent:default:telegram:group:-100");
 const byCron = inSession("agent:default:cron:report:run:1");
+const delegatedBy = (askedBy: Caller): Caller => ({
+  ...inSession("agent:helper:delegate:turn:c1"),
+  ...{ origin: { channel: "delegate", account: "default", chat: "turn" }, askedBy },
+});
 
 describe("where a call begins", () => {
   test.each([
@@ -66,6 +70,22 @@ const LISTS: readonly Case[] = [
   ["a role cannot widen", {}, MEMBER, { allow: ["other"], roles: { member: { allow: ["echo"] } } }, false],
   ["an origin denies", {}, inGroup, { origins: { group: { deny: ["*"] } } }, false],
   ["another origin denies", {}, OWNER, { origins: { group: { deny: ["*"] } } }, true],
+  [
+    "an origin denies, whoever is asked to do it",
+    {},
+    delegatedBy(byCron),
+    { origins: { cron: { deny: ["echo"] } } },
+    false,
+  ],
+  [
+    "an origin denies, however far away",
+    {},
+    delegatedBy(delegatedBy(inGroup)),
+    { origins: { group: { deny: ["*"] } } },
+    false,
+  ],
+  ["another agent is asked", {}, delegatedBy(OWNER), { origins: { group: { deny: ["*"] } } }, true],
+  ["asking is denied as such", {}, delegatedBy(OWNER), { origins: { delegate: { deny: ["echo"] } } }, false],
   ["an agent's list is narrower", {}, OWNER, { agents: { default: { allow: [] } } }, false],
   [
     "an agent called like a part of every object has no list",
@@ -114,6 +134,20 @@ const FLAGS: readonly Case[] = [
     byCron,
     { origins: { cron: { allow: ["*"] } } },
     false,
+  ],
+  [
+    "ownerOnly, granted to those who are asked, but not to the job that asks",
+    { ownerOnly: true },
+    delegatedBy(byCron),
+    { origins: { delegate: { allow: ["echo"] } } },
+    false,
+  ],
+  [
+    "ownerOnly, granted to those who are asked by an owner",
+    { ownerOnly: true },
+    delegatedBy(OWNER),
+    { origins: { delegate: { allow: ["echo"] } } },
+    true,
   ],
   ["ownerOnly, over the API", { ownerOnly: true }, PROGRAM, {}, true],
   ["optional, not named", { optional: true }, OWNER, {}, false],

@@ -2,7 +2,7 @@
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Role } from "../contracts/ids.ts";
 import { NO_TURN, type Tool, type ToolLimit, type ToolOrigin } from "../contracts/tools/tool.ts";
-import { originOf } from "./origin.ts";
+import { originsOf } from "./origin.ts";
 import { isGiven } from "./pi-tools.ts";
 
 export interface ToolLists {
@@ -52,14 +52,14 @@ export function mayUse(tool: ToolFacts, caller: Caller | null, policy: ToolPolic
 
 /** The same for many tools at once: what depends on the caller alone is looked up once. */
 export function judgeOf(caller: Caller | null, policy: ToolPolicy): (tool: ToolFacts) => Verdict {
-  const origin = caller && originOf(caller);
-  const layers = layersOf(policy, caller, origin);
-  return (tool) => judge(tool, layers, caller && origin ? { caller, origin, policy } : null);
+  const origins = caller ? originsOf(caller) : [];
+  const layers = layersOf(policy, caller, origins);
+  return (tool) => judge(tool, layers, caller ? { caller, origins, policy } : null);
 }
 
 interface Asking {
   readonly caller: Caller;
-  readonly origin: ToolOrigin;
+  readonly origins: readonly ToolOrigin[];
   readonly policy: ToolPolicy;
 }
 
@@ -73,13 +73,14 @@ function judge(tool: ToolFacts, layers: readonly Layer[], asking: Asking | null)
   return asking ? byCaller(tool, asking) : yes;
 }
 
-function byCaller({ name, flags, origins }: ToolFacts, { caller, origin, policy }: Asking): Verdict {
-  if (origins && !origins.includes(origin)) return no(`it may not be called from ${origin}`);
+function byCaller({ name, flags, origins }: ToolFacts, { caller, origins: begun, policy }: Asking): Verdict {
+  const elsewhere = origins && begun.find((origin) => !origins.includes(origin));
+  if (elsewhere) return no(`it may not be called from ${elsewhere}`);
   const ownersOnly = flags.ownerOnly || flags.pty || flags.elevated;
   if (ownersOnly && caller.role !== "owner") return no("only owners may use it");
   const granted = (given: ToolLists | undefined): boolean => given?.allow?.includes(name) ?? false;
-  if (ownersOnly && UNATTENDED.includes(origin) && !origins && !granted(policy.origins[origin]))
-    return no(`it is for owners, and tools.origins.${origin}.allow does not name it`);
+  const alone = begun.find((origin) => UNATTENDED.includes(origin) && !granted(policy.origins[origin]));
+  if (ownersOnly && alone && !origins) return no(`it is for owners, and tools.origins.${alone}.allow does not name it`);
   if (!flags.workspaceOnly) return yes;
   if (caller.turnId === NO_TURN) return no("it works in the workspace of an agent, and no agent is calling");
   if (caller.role === "owner" || isGiven(name, policy.profile(caller.agentId, caller.role))) return yes;
@@ -88,9 +89,9 @@ function byCaller({ name, flags, origins }: ToolFacts, { caller, origin, policy 
   return yes;
 }
 
-function layersOf(policy: ToolPolicy, caller: Caller | null, origin: ToolOrigin | null): readonly Layer[] {
+function layersOf(policy: ToolPolicy, caller: Caller | null, origins: readonly ToolOrigin[]): readonly Layer[] {
   const layers: Layer[] = [{ key: "tools", allow: policy.allow, deny: policy.deny }];
-  if (!caller || !origin) return layers;
+  if (!caller) return layers;
   const { agentId, role, principal } = caller;
   const profile = policy.profile(agentId, role);
   if (typeof profile !== "string") layers.push({ key: `the tools of agent ${agentId}`, allow: profile });
@@ -101,7 +102,7 @@ function layersOf(policy: ToolPolicy, caller: Caller | null, origin: ToolOrigin 
     { key: `tools.agents.${agentId}`, ...own },
     { key: `tools.roles.${role}`, ...policy.roles[role] },
     { key: `tools.principals["${principal}"]`, ...person },
-    { key: `tools.origins.${origin}`, ...policy.origins[origin] },
+    ...origins.map((origin) => ({ key: `tools.origins.${origin}`, ...policy.origins[origin] })),
   ];
 }
 

@@ -1,7 +1,10 @@
 /** From what a provider or pi said to a code of the catalogue. Pure; the texts are pi's and change, so unsure cases stay general. */
 import type { ErrorCode } from "../../contracts/errors.ts";
 
-/** The order matters: a key problem may come with a 4xx number, a cut connection may mention a timeout. */
+/**
+ * The order matters: a key problem may come with a 4xx number, a cut connection may mention a timeout, an empty account with the number of any
+ * refusal. An exceeded quota alone says nothing about money: some providers call the limit of a minute that.
+ */
 const RULES: readonly { readonly pattern: RegExp; readonly code: ErrorCode }[] = [
   { pattern: /ENOSPC|no space left on device/i, code: "agent_disk_full" },
   {
@@ -11,12 +14,16 @@ const RULES: readonly { readonly pattern: RegExp; readonly code: ErrorCode }[] =
   },
   {
     pattern:
+      /^\s*402\b|\b(status|error|code)\D{0,3}402\b|payment.?required|insufficient.{0,10}(quota|credit|balance|funds)|credit balance|out of credits|billing.{0,10}limit/i,
+    code: "provider_unpaid",
+  },
+  {
+    pattern:
       /^\s*40[13]\b|\b(status|error|code)\D{0,3}40[13]\b|unauthori[sz]ed|forbidden|invalid.{0,20}api.?key|authentication/i,
     code: "provider_auth",
   },
   {
-    pattern:
-      /^\s*429\b|\b(status|error|code)\D{0,3}429\b|rate.?limit|too many requests|quota|insufficient.{0,10}(credit|balance|funds)/i,
+    pattern: /^\s*429\b|\b(status|error|code)\D{0,3}429\b|rate.?limit|too many requests|quota/i,
     code: "provider_limited",
   },
   {

@@ -128,6 +128,7 @@ describe("a delegated turn", () => {
     expect(first).toMatchObject({ delegatedBy: "turn_asking", passing: true, settledBytes: 0 });
     expect(first?.caller).toMatchObject({
       ...{ agentId: "helper", principal: "operator", role: "member", origin: { channel: "delegate" } },
+      askedBy: caller("owner"),
       sessionKey: "agent:helper:delegate:turn_asking:c1",
     });
     expect(second?.caller.role).toBe("guest");

@@ -195,6 +195,7 @@ function requestFor({ config, ids }: World, { caller, callId, to }: Allowed): Le
     caller: {
       ...{ sessionKey, turnId, agentId: to, principal: caller.principal, role: lowerRole(caller.role, cap) },
       origin: { channel: "delegate", account: "default", chat: caller.turnId },
+      askedBy: caller,
     },
     sessionFile: `delegate-${turnId.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase()}.jsonl`,
     settledBytes: 0,

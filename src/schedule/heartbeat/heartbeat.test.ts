@@ -114,9 +114,12 @@ test("a heartbeat that is off costs nothing in a week", async () => {
   expect(await live({ days: 7, lively: true, settings: { enabled: false } })).toEqual([]);
 });
 
-test("a key that is refused is asked for three times and no more", async () => {
-  expect((await live({ days: 2, lively: true, errorCode: "provider_auth" })).length).toBe(3);
-});
+test.each(["provider_auth", "provider_unpaid"])(
+  "a provider that says no (%s) is asked three times and no more",
+  async (errorCode) => {
+    expect((await live({ days: 2, lively: true, errorCode })).length).toBe(3);
+  },
+);
 
 test("a failed beat is tried again as often as the settings say, before the next one is due", async () => {
   const put = await live({

@@ -57,7 +57,9 @@ const RETRY_MS = 60_000;
 /** The wall clock may jump, and settings may change. */
 const MAX_SLEEP_MS = 60_000;
 /** What trying again does not mend. */
-const REFUSALS: readonly (string | null)[] = ["provider_auth", "provider_refused", "model_missing", "agent_missing"];
+const REFUSALS: readonly (string | null)[] = [
+  ...["provider_auth", "provider_unpaid", "provider_refused", "model_missing", "agent_missing"],
+];
 
 const PROMPT =
   "Heartbeat: look whether something needs attention now. Do not take up old tasks again. If nothing does, reply with HEARTBEAT_OK and nothing else.";

@@ -58,6 +58,12 @@ describe("a cron expression", () => {
     ]);
   });
 
+  test("with six fields keeps the rule about clock changes: the end of the gap, and once in the hour that comes twice", () => {
+    const early = cron("30 15 2 * * *");
+    expect(moments(early, "2026-03-28T12:00:00Z", 2)).toEqual(["2026-03-29T01:00:00Z", "2026-03-30T00:15:30Z"]);
+    expect(moments(early, "2026-10-24T12:00:00Z", 2)).toEqual(["2026-10-25T00:15:30Z", "2026-10-26T01:15:30Z"]);
+  });
+
   test("with a day of the month and a weekday runs on both", () => {
     expect(moments(cron("0 0 1 * 1", "UTC"), "2026-10-24T12:00:00Z", 3)).toEqual([
       "2026-10-26T00:00:00Z",

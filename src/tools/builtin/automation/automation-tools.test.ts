@@ -1,9 +1,10 @@
 /** The tools `cron` and `create_reminder`, through the real gate and the real rules of jobs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { JobDesk } from "../../../contracts/automation/jobs.ts";
-import type { AgentId, Principal } from "../../../contracts/ids.ts";
+import type { Caller } from "../../../contracts/agent.ts";
+import type { AgentId, Principal, SessionKey } from "../../../contracts/ids.ts";
 import { createJobs, createTimes, readRelative } from "../../../schedule/index.ts";
-import { type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
+import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
 import { createReminder } from "./create-reminder.ts";
 import { cron } from "./cron.ts";
 
@@ -93,6 +94,24 @@ describe("cron", () => {
     });
     expect(await bench.json("cron", { action: "list" }, { cause: "cron" })).toMatchObject({ jobs: [{ id: "mine" }] });
     expect(await bench.call("cron", add, { role: "guest" })).toMatchObject({ kind: "failed" });
+  });
+
+  test("lets nobody do by asking another agent what they may not do themselves, and the words go to the chat it began in", async () => {
+    const asker = BENCH_CONTEXT;
+    const delegated = { channel: "delegate", account: "default", chat: "turn_1" };
+    const sessionKey = "agent:helper:delegate:turn_1:c1" as SessionKey;
+    const by = (askedBy: Partial<Caller>) => ({ sessionKey, origin: delegated, askedBy: { ...asker, ...askedBy } });
+    const add = { action: "add", id: "asked", schedule: hourly, task: "again" };
+    for (const cause of ["cron", "webhook"] as const) {
+      expect(await bench.call("cron", add, by({ cause }))).toMatchObject({ kind: "failed" });
+      const deeper = by(by({ cause }));
+      expect(await bench.call("cron", add, deeper)).toMatchObject({ kind: "failed" });
+      expect(await bench.call("create_reminder", { text: "x", when: "in 1m" }, by({ cause }))).toMatchObject({
+        kind: "failed",
+      });
+    }
+    await bench.json("cron", add, by({}));
+    expect(await bench.store.jobs.get("asked")).toMatchObject({ sessionKey: asker.sessionKey, to: asker.origin });
   });
 
   test("has a quota for each person", async () => {

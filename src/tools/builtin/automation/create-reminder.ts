@@ -3,7 +3,9 @@ import { Type } from "typebox";
 import type { JobDesk } from "../../../contracts/automation/jobs.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
 import type { Clock } from "../../../kit/clock.ts";
+import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
+import { placeOf } from "./place.ts";
 
 export interface ReminderDeps {
   readonly clock: Clock;
@@ -39,11 +41,12 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
     timeoutMs: 15_000,
     async run({ text, when, timezone }, { context }) {
       if (context.role === "guest") throw new Error("Guests cannot make reminders.");
-      if (context.cause === "cron") throw new Error("A job that is running cannot make reminders.");
-      if (context.cause === "webhook") throw new Error("What a hook sent cannot make reminders.");
+      const begun = originsOf(context);
+      if (begun.includes("cron")) throw new Error("A job that is running cannot make reminders.");
+      if (begun.includes("webhook")) throw new Error("What a hook sent cannot make reminders.");
       const after = relative(when);
       const expr = after === null ? when : new Date(clock.now() + after).toISOString();
-      const { principal, role, sessionKey, origin: to, agentId } = context;
+      const { principal, role, agentId } = context;
       const made = await jobs.add(
         {
           schedule: { kind: "at", expr, ...(timezone === undefined || after !== null ? {} : { timezone }) },
@@ -51,7 +54,7 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
           delivery: "direct",
           deleteAfterRun: true,
         },
-        { principal, role, source: "agent", to, sessionKey, agentId },
+        { principal, role, source: "agent", agentId, ...placeOf(context) },
       );
       if (made.kind === "refused") throw new Error(made.say);
       return answer({ reminder: made.job.id, at: expr });

@@ -9,7 +9,9 @@ import {
 } from "../../../contracts/automation/job.ts";
 import type { JobAnswer, JobDesk, JobInput } from "../../../contracts/automation/jobs.ts";
 import type { Tool, ToolContext } from "../../../contracts/tools/tool.ts";
+import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
+import { placeOf } from "./place.ts";
 
 export interface CronToolDeps {
   readonly jobs: JobDesk;
@@ -97,9 +99,10 @@ export function cron({ jobs }: CronToolDeps): Tool {
     timeoutMs: 15_000,
     async run(params, { context }) {
       if (context.role === "guest") throw new Error("Guests cannot use scheduled jobs.");
-      if (context.cause === "webhook" && NOT_FROM_A_RUN.includes(params.action))
+      const begun = originsOf(context);
+      if (begun.includes("webhook") && NOT_FROM_A_RUN.includes(params.action))
         throw new Error("What a hook sent cannot make, change or start jobs. Tell the person what should be done.");
-      if (context.cause === "cron" && NOT_FROM_A_RUN.includes(params.action))
+      if (begun.includes("cron") && NOT_FROM_A_RUN.includes(params.action))
         throw new Error("A job that is running cannot make, change or start jobs. Say what should be done instead.");
       return answer(await act(jobs, params, context));
     },
@@ -124,8 +127,8 @@ async function act(jobs: JobDesk, params: Params, context: ToolContext): Promise
       return { woken: true };
     }
     case "add": {
-      const { sessionKey, origin: to, agentId } = context;
-      return shown(await jobs.add(inputOf(params), { ...who, source: "agent", to, sessionKey, agentId }));
+      const { agentId } = context;
+      return shown(await jobs.add(inputOf(params), { ...who, source: "agent", agentId, ...placeOf(context) }));
     }
     case "update":
       return shown(await jobs.update(idOf(params), changeOf(params), who));

@@ -105,6 +105,7 @@ describe("a call of pi's own tools", () => {
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "b.txt" },
+      updated: () => undefined,
       ended: async ({ output }) => ({ output: `${output}, seen` }),
     });
     await world.fx.turn("go");
@@ -117,12 +118,24 @@ describe("a call of pi's own tools", () => {
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "unfit.txt", content: { not: "a text" } },
+      updated: () => undefined,
       ended: async (end) => (ends.push(end), { output: end.output }),
     });
     await world.fx.turn("go");
     expect(world.heard(1)).toContain("Validation failed");
     expect(await Bun.file(join(world.workspace, "unfit.txt")).exists()).toBe(false);
     expect(ends).toMatchObject([{ isError: true, output: expect.stringContaining("Validation failed") }]);
+  });
+
+  test("tells how much it has said while it runs", async () => {
+    const command = "echo one; until test -e enough; do sleep 0.02; done";
+    const world = await act(fullAgents, [calls("bash", { command }), says("done")]);
+    const turn = world.fx.turn("go");
+    while ((world.fx.gate.admitted[0]?.chars ?? 0) < 3) await Bun.sleep(5);
+    expect(world.fx.gate.admitted[0]?.end).toBeNull();
+    await writeFile(join(world.workspace, "enough"), "");
+    await turn;
+    expect(world.fx.gate.admitted[0]?.end).toMatchObject({ isError: false });
   });
 
   test("that fails inside pi is written down as failed", async () => {
@@ -154,7 +167,12 @@ describe("a call of pi's own tools", () => {
     fx.gate.admit = (request, signal) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () =>
-          resolve({ kind: "go", params: request.params, ended: async ({ output }) => ({ output }) }),
+          resolve({
+            kind: "go",
+            params: request.params,
+            updated: () => undefined,
+            ended: async ({ output }) => ({ output }),
+          }),
         );
         stop.abort();
       });

@@ -175,6 +175,8 @@ export type ToolAdmission =
       readonly kind: "go";
       /** What to run it with: hooks may have changed what was asked. */
       readonly params: unknown;
+      /** It has said so many characters by now. */
+      updated(chars: number): void;
       ended(end: { readonly isError: boolean; readonly output: string }): Promise<{ readonly output: string }>;
     }
   | Exclude<ToolOutcome, { kind: "ok" }>;

@@ -11,6 +11,7 @@ import { confine } from "./confine.ts";
 import { ownToolFlags, ownToolsFor, profileTools, type ToolProfile } from "./own-tools.ts";
 
 setDefaultTimeout(60_000);
+const MAX_LOOKS = 4_000;
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
   kind: "tools",
@@ -131,10 +132,13 @@ describe("a call of pi's own tools", () => {
     const command = "echo one; until test -e enough; do sleep 0.02; done";
     const world = await act(fullAgents, [calls("bash", { command }), says("done")]);
     const turn = world.fx.turn("go");
-    while ((world.fx.gate.admitted[0]?.chars ?? 0) < 3) await Bun.sleep(5);
-    expect(world.fx.gate.admitted[0]?.end).toBeNull();
+    const said = () => world.fx.gate.admitted[0]?.chars ?? 0;
+    for (let looks = 0; said() < 3 && looks < MAX_LOOKS; looks++) await Bun.sleep(5);
+    const early = { chars: said(), end: world.fx.gate.admitted[0]?.end };
     await writeFile(join(world.workspace, "enough"), "");
     await turn;
+    expect(early).toEqual({ chars: expect.any(Number), end: null });
+    expect(early.chars).toBeGreaterThan(2);
     expect(world.fx.gate.admitted[0]?.end).toMatchObject({ isError: false });
   });
 

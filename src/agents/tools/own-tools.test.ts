@@ -128,6 +128,27 @@ describe("a call of pi's own tools", () => {
     expect(ends).toMatchObject([{ isError: true, output: expect.stringContaining("Validation failed") }]);
   });
 
+  test("may come under the name a model has learnt elsewhere, and a tool of the gateway in its other spelling", async () => {
+    const reply: FakeReply = {
+      kind: "tools",
+      calls: [
+        { name: "Read", input: { path: "learnt.txt" } },
+        { name: "firstTool", input: {} },
+        { name: "Bash", input: { command: "id" } },
+        { name: "nobodysTool", input: {} },
+      ],
+    };
+    const world = await act(workspaceAgents, [reply, says("done")]);
+    world.fx.gate.tools = [{ ...toolSpec("first_tool"), otherNames: ["firstTool"] }];
+    await writeFile(join(world.workspace, "learnt.txt"), "what the file says");
+    const events = await world.fx.turn("go");
+    const ends = events.flatMap((event) => (event.type === "tool_end" ? [[event.tool, event.isError]] : []));
+    expect(Object.fromEntries(ends)).toEqual({ read: false, first_tool: false, Bash: true, nobodysTool: true });
+    expect(world.fx.gate.admitted.map(({ request }) => request.tool)).toEqual(["read"]);
+    expect(world.fx.gate.calls.map(({ tool }) => tool)).toEqual(["first_tool"]);
+    expect(JSON.stringify(world.requests[1]?.messages)).toContain("what the file says");
+  });
+
   test("tells how much it has said while it runs", async () => {
     const command = "echo one; until test -e enough; do sleep 0.02; done";
     const world = await act(fullAgents, [calls("bash", { command }), says("done")]);

@@ -80,6 +80,8 @@ export interface ToolSpec {
   readonly label: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Under which it is found as well; an agent looks for it before the gate does. */
+  readonly otherNames?: readonly string[];
   /** Parameters under other spellings, by what they are called here: an agent checks parameters before the gate sees them. */
   readonly aliases?: Readonly<Record<string, string>>;
 }

@@ -18,7 +18,7 @@ import { inbound } from "../src/testing/messages.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../src/testing/tools/tool-world.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { STAGES } from "../src/tools/stages/stages.ts";
-import { asked, endpoint, eventually, openSocket, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, openSocket, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -347,6 +347,12 @@ describe("in a whole gateway with real pi", () => {
     const { body } = await gateway.chat('/tool add_task {"title":"call Ada"}', { session: "person" });
     expect(body.content).toContain('"created":true');
     expect(body.tool_calls).toMatchObject([{ tool: "add_task", status: "success" }]);
+    const shown = (await transcript(gateway, "person")).filter(({ turnId }) => turnId === (body.turnId as never));
+    expect(shown.map(({ role, tool: called }) => [role, called])).toEqual([
+      ["user", undefined],
+      ["tool", "add_task"],
+      ["assistant", undefined],
+    ]);
     expect((await gateway.chat("/tool", { session: "person" })).body.content).toContain("- `add_task`: ");
     expect((await gateway.chat("/tool add_task {title}", { session: "person" })).body.content).toContain("is not JSON");
     expect(provider.requests).toHaveLength(before);

@@ -10,6 +10,7 @@ import { toolCommand } from "../src/commands/tools/tool-command.ts";
 import type { Principal, TurnId } from "../src/contracts/ids.ts";
 import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import type { ToolContext, ToolPath } from "../src/contracts/tools/tool.ts";
+import { systemClock } from "../src/kit/clock.ts";
 import { type FakeProvider, says as speaks, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { startHttpWorld } from "../src/testing/http/http-fixture.ts";
 import { openWs } from "../src/testing/http/ws-client.ts";
@@ -17,7 +18,7 @@ import { inbound } from "../src/testing/messages.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../src/testing/tools/tool-world.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { STAGES } from "../src/tools/stages/stages.ts";
-import { asked, endpoint, eventually, openSocket, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { asked, endpoint, eventually, openSocket, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -162,6 +163,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 /** pi checks names, schemas and places of its own tools itself. */
 const PIS_OWN = ["names", "schema", "place"];
 const PLACE_WAIT_MS = 60_000;
+const PATIENCE_MS = 10_000;
 
 /** A gate with one tool, which counts its effects; on the way of pi the tool is pi's. */
 function gateWith(path: ToolPath) {
@@ -177,7 +179,8 @@ function gateWith(path: ToolPath) {
 
 /** Some calls travel over a real port: there is nothing to await on this side. */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  const end = systemClock.elapsed() + PATIENCE_MS;
+  while (!isSo() && systemClock.elapsed() < end) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const names = Object.keys(WAYS);
@@ -344,6 +347,12 @@ describe("in a whole gateway with real pi", () => {
     const { body } = await gateway.chat('/tool add_task {"title":"call Ada"}', { session: "person" });
     expect(body.content).toContain('"created":true');
     expect(body.tool_calls).toMatchObject([{ tool: "add_task", status: "success" }]);
+    const shown = (await transcript(gateway, "person")).filter(({ turnId }) => turnId === (body.turnId as never));
+    expect(shown.map(({ role, tool: called }) => [role, called])).toEqual([
+      ["user", undefined],
+      ["tool", "add_task"],
+      ["assistant", undefined],
+    ]);
     expect((await gateway.chat("/tool", { session: "person" })).body.content).toContain("- `add_task`: ");
     expect((await gateway.chat("/tool add_task {title}", { session: "person" })).body.content).toContain("is not JSON");
     expect(provider.requests).toHaveLength(before);

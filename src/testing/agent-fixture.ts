@@ -38,6 +38,13 @@ export interface AgentFixture extends AsyncDisposable {
   turn(text: string, request?: Partial<LeaseRequest> & { readonly principal?: string }): Promise<readonly AgentEvent[]>;
 }
 
+/** A call of pi's own tools that the gate let pass: how much it has said, and how it ended. */
+export interface AdmittedCall {
+  readonly request: ToolRequest;
+  chars: number;
+  end: { isError: boolean; output: string } | null;
+}
+
 export interface FakeGate extends ToolGate {
   tools: readonly ToolSpec[];
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
@@ -48,7 +55,7 @@ export interface FakeGate extends ToolGate {
   offer(tools: readonly ToolSpec[]): void;
   /** For pi's own tools: why a call is refused; null lets it run. */
   judge: (request: ToolRequest) => string | null;
-  readonly admitted: readonly { readonly request: ToolRequest; end: { isError: boolean; output: string } | null }[];
+  readonly admitted: readonly AdmittedCall[];
   /** As it was at first, for the next test that uses the same pool. */
   reset(): void;
 }
@@ -190,7 +197,7 @@ export function caller(principal: string, role: Caller["role"] = "owner"): Calle
 function fakeGate(): FakeGate {
   const calls: ToolRequest[] = [];
   const away: TurnedAwayCall[] = [];
-  const admitted: { request: ToolRequest; end: { isError: boolean; output: string } | null }[] = [];
+  const admitted: AdmittedCall[] = [];
   const listeners = new Set<() => void>();
   const gate: FakeGate = {
     tools: [],
@@ -215,11 +222,12 @@ function fakeGate(): FakeGate {
     async admit(request) {
       const message = gate.judge(request);
       if (message !== null) return { kind: "refused", code: "not_allowed", message };
-      const row: (typeof admitted)[number] = { request, end: null };
+      const row: AdmittedCall = { request, chars: 0, end: null };
       admitted.push(row);
       return {
         kind: "go",
         params: request.params,
+        updated: (chars) => void (row.chars = chars),
         async ended(end) {
           row.end = end;
           return { output: end.output };

@@ -13,6 +13,7 @@ import {
   turnedAway,
 } from "./parts.ts";
 import { piTool } from "./pi-tools.ts";
+import { PROGRESS_EVERY_MS } from "./run/progress.ts";
 import { finish, tellStart } from "./run/run-call.ts";
 import { textOf } from "./run/output.ts";
 import { knownName } from "./stages/names.ts";
@@ -90,8 +91,9 @@ function going(
   release: () => void,
   signal: AbortSignal,
 ): Extract<ToolAdmission, { kind: "go" }> {
-  tellStart(parts, draft);
+  const told = tellStart(parts, draft);
   let over: ReturnType<typeof finish> | null = null;
+  let saidAt = Number.NEGATIVE_INFINITY;
   const end = (outcome: Finished): ReturnType<typeof finish> => {
     over ??= finish(parts, draft, { outcome, yielded: false }, signal);
     void over.then(({ written }) => written).finally(release);
@@ -103,6 +105,11 @@ function going(
   return {
     kind: "go",
     params: draft.params,
+    updated(chars) {
+      if (over || parts.clock.elapsed() - saidAt < PROGRESS_EVERY_MS) return;
+      saidAt = parts.clock.elapsed();
+      parts.events.emit("tool_execution_update", { ...told, chars });
+    },
     async ended({ isError, output }) {
       signal.removeEventListener("abort", left);
       const { outcome } = await end(

@@ -100,6 +100,48 @@ describe("hooks before a call", () => {
     expect(world.approvals.asked.map(({ shown }) => shown)).toEqual([{ text: "hi" }, { text: "hi" }]);
   });
 
+  test("may want several things at once, and get all of them", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => ({ params: { text: "changed" }, requireApproval: true }), "both");
+    expect(await world.call({ text: "hi" })).toMatchObject({ code: "approval_denied" });
+    world.approvals.answer = "once";
+    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("changed") });
+    world.hooks.on("before_tool_call", () => ({ params: { text: "x" }, block: "no" }) as never, "strict");
+    expect(await world.call({ text: "hi" })).toMatchObject({ code: "not_allowed", message: "no" });
+  });
+
+  test.each([
+    [undefined, "ok"],
+    [null, "ok"],
+    [{}, "ok"],
+    [{ block: false }, "ok"],
+    [{ block: true }, "refused"],
+    [{ block: null }, "refused"],
+    [{ blocked: true }, "refused"],
+    [true, "refused"],
+    ["no", "refused"],
+    [{ params: { text: () => "code" } }, "refused"],
+  ])("that answer %p leave it %s, with a row", async (answer, kind) => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => answer as never, "loose");
+    expect((await world.call({ text: "hi" })).kind).toBe(kind as "ok");
+    expect(world.last()?.end?.status).toBe(kind === "ok" ? "success" : "blocked");
+  });
+
+  test("cannot change what was checked after it was checked", async () => {
+    const given = { text: "hi" };
+    const held: object[] = [given];
+    const world = toolWorld([{ ...echo, limit: { calls: 5, perMs: 60_000, durable: true } }]);
+    world.hooks.on("before_tool_call", ({ params }) => (held.push(params as object), { params: given }), "holder");
+    world.hooks.on("before_tool_call", ({ params }) => void held.push(params as object), "watcher");
+    const { timesSince } = world.store;
+    world.store.timesSince = (...asked) => {
+      for (const one of held) Object.assign(one, { text: 7 }); // the schema has been asked by now
+      return timesSince(...asked);
+    };
+    expect(await world.call({ text: "asked" })).toEqual({ kind: "ok", result: says("hi") });
+  });
+
   test("that throw, or do not answer within 15 s, have said no", async () => {
     const world = toolWorld([echo]);
     world.hooks.on("before_tool_call", () => Promise.reject(new Error("broken")), "broken");

@@ -21,7 +21,7 @@ import { judgeOf } from "./policy.ts";
 import { createImageCheck } from "./run/images.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
-import { knownName, otherSpellings } from "./stages/names.ts";
+import { knownName, otherSpellings, otherToolNames } from "./stages/names.ts";
 import { createOnce, type Ended, type Shared } from "./stages/once.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { createRateLimits } from "./stages/rate.ts";
@@ -61,17 +61,21 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
   };
 }
 
-/** What a schema's other spellings are is worked out once, however often the tool is offered. */
+/** Which other spellings there are is worked out once, however often a tool is offered. */
 function createSpecs(): (tool: Tool) => ToolSpec {
-  const known = new WeakMap<object, Pick<ToolSpec, "aliases">>();
+  const known = new WeakMap<object, Pick<ToolSpec, "name" | "otherNames" | "aliases">>();
   return ({ name, label, description, parameters }) => {
-    let more = known.get(parameters);
-    if (!more) {
-      const aliases = otherSpellings(parameters);
-      more = Object.keys(aliases).length > 0 ? { aliases } : {};
-      known.set(parameters, more);
+    let spellings = known.get(parameters);
+    if (spellings?.name !== name) {
+      const [otherNames, aliases] = [otherToolNames(name), otherSpellings(parameters)];
+      spellings = {
+        name,
+        ...(otherNames.length > 0 ? { otherNames } : {}),
+        ...(Object.keys(aliases).length > 0 ? { aliases } : {}),
+      };
+      known.set(parameters, spellings);
     }
-    return { name, label, description, parameters, ...more };
+    return { ...spellings, label, description, parameters };
   };
 }
 

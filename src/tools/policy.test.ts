@@ -260,6 +260,28 @@ describe("pi's own tools", () => {
     expect((await ask(world, "read")).kind).toBe("refused"); // its id has been used
   });
 
+  test("are told of like others: that they began, how much they say, ten times a second at most, and that they ended", async () => {
+    const world = toolWorld([]);
+    world.rules.now = policy({ profile: () => "workspace" });
+    const told: unknown[] = [];
+    for (const name of ["tool_execution_start", "tool_execution_update", "tool_execution_end"] as const)
+      world.events.on(name, (event) => void told.push([name, "chars" in event ? event.chars : event.tool]));
+    const admitted = await ask(world, "read");
+    if (admitted.kind !== "go") throw new Error("not admitted");
+    for (const chars of [1, 2, 3]) admitted.updated(chars);
+    await world.clock.advance(100);
+    admitted.updated(4);
+    await admitted.ended({ isError: false, output: "x" });
+    await world.clock.advance(100);
+    admitted.updated(5);
+    expect(told).toEqual([
+      ["tool_execution_start", "read"],
+      ["tool_execution_update", 1],
+      ["tool_execution_update", 4],
+      ["tool_execution_end", "read"],
+    ]);
+  });
+
   test("whose turn ends in the middle get an end in the record", async () => {
     const world = toolWorld([]);
     world.rules.now = policy({ profile: () => "workspace" });

@@ -38,6 +38,8 @@ export type PiEvent =
       readonly isError: boolean;
       readonly output: string;
     }
+  /** How much a running tool has said so far. */
+  | { readonly type: "tool_updated"; readonly callId: string; readonly chars: number }
   | { readonly type: "retrying"; readonly because: string }
   /** A model was asked without anything being said: a summary, the work of a tool, a cache kept warm. */
   | { readonly type: "spent"; readonly usage: Usage }
@@ -66,7 +68,6 @@ const SIGNS_OF_LIFE = new Set([
   "agent_end",
   "turn_start",
   "turn_end",
-  "tool_execution_update",
   "queue_update",
   "session_info_changed",
   "thinking_level_changed",
@@ -173,6 +174,8 @@ function toEvent(type: string, record: Fields): PiEvent | null {
       return spent(isFields(record.entry) && record.entry.type === "usage" ? record.entry.usage : null);
     case "tool_execution_start":
       return { type: "tool_started", callId: text(record.toolCallId), tool: text(record.toolName), input: record.args };
+    case "tool_execution_update":
+      return { type: "tool_updated", callId: text(record.toolCallId), chars: charsIn(record.partialResult) };
     case "tool_execution_end":
       return {
         type: "tool_ended",
@@ -188,6 +191,10 @@ function toEvent(type: string, record: Fields): PiEvent | null {
     default:
       return null;
   }
+}
+
+function charsIn(result: unknown): number {
+  return isFields(result) ? textBlocks(result.content).length : 0;
 }
 
 function spent(usage: unknown): PiEvent {

@@ -60,6 +60,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     admit: async ({ params }) => ({
       kind: "go",
       params,
+      updated: () => undefined,
       async ended(end) {
         ends.push(end);
         return { output: end.output };

@@ -31,6 +31,8 @@ export interface ToolPipe {
   settled(): Promise<void>;
   /** pi has a call to make. It may refuse it itself, and then nothing of it comes over the pipe. */
   began(call: AgentCall): void;
+  /** A running call has said so much. */
+  updated(callId: string, chars: number): void;
   /** pi no longer waits for this call. */
   ended(callId: string, end: OwnEnd): void;
   /** The turn is being stopped: its calls hear of it now and not when pi gets around to it, and none begins any more. `over`: the turn is. */
@@ -143,6 +145,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     },
     settled: offering.settled,
     began: (made) => void serving.unasked.set(made.callId, made),
+    updated: ownCalls.updated,
     ended(callId, end) {
       unaskedEnd(deps, serving, { callId, end, bridge });
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));

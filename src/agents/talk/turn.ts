@@ -103,6 +103,7 @@ export function startTurn(
 
 function tellPipe(pipe: ReadyAgent["pipe"], event: PiEvent): void {
   if (event.type === "tool_started") pipe.began(event);
+  if (event.type === "tool_updated") pipe.updated(event.callId, event.chars);
   if (event.type === "tool_ended") pipe.ended(event.callId, event);
 }
 

@@ -20,6 +20,8 @@ export type OwnVerdict =
 
 export interface OwnCalls {
   admit(call: OwnCall, context: ToolContext, signal: AbortSignal): Promise<OwnVerdict>;
+  /** It has said so much by now. The gateway's own tools tell that themselves. */
+  updated(callId: string, chars: number): void;
   /** What the model is to read: the gateway may have changed it. */
   ended(callId: string, end: OwnEnd): Promise<string>;
   endAll(): void;
@@ -71,6 +73,7 @@ export function createOwnCalls(
         return { ok: false, text: "The gateway could not judge this call, so it was not run." };
       }
     },
+    updated: (callId, chars) => open.get(callId)?.updated(chars),
     async ended(callId, end) {
       const going = open.get(callId);
       if (!going) return end.output;

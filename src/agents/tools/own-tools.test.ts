@@ -11,6 +11,7 @@ import { confine } from "./confine.ts";
 import { ownToolFlags, ownToolsFor, profileTools, type ToolProfile } from "./own-tools.ts";
 
 setDefaultTimeout(60_000);
+const MAX_LOOKS = 4_000;
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
   kind: "tools",
@@ -105,6 +106,7 @@ describe("a call of pi's own tools", () => {
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "b.txt" },
+      updated: () => undefined,
       ended: async ({ output }) => ({ output: `${output}, seen` }),
     });
     await world.fx.turn("go");
@@ -117,12 +119,48 @@ describe("a call of pi's own tools", () => {
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "unfit.txt", content: { not: "a text" } },
+      updated: () => undefined,
       ended: async (end) => (ends.push(end), { output: end.output }),
     });
     await world.fx.turn("go");
     expect(world.heard(1)).toContain("Validation failed");
     expect(await Bun.file(join(world.workspace, "unfit.txt")).exists()).toBe(false);
     expect(ends).toMatchObject([{ isError: true, output: expect.stringContaining("Validation failed") }]);
+  });
+
+  test("may come under the name a model has learnt elsewhere, and a tool of the gateway in its other spelling", async () => {
+    const reply: FakeReply = {
+      kind: "tools",
+      calls: [
+        { name: "Read", input: { path: "learnt.txt" } },
+        { name: "firstTool", input: {} },
+        { name: "Bash", input: { command: "id" } },
+        { name: "nobodysTool", input: {} },
+      ],
+    };
+    const world = await act(workspaceAgents, [reply, says("done")]);
+    world.fx.gate.tools = [{ ...toolSpec("first_tool"), otherNames: ["firstTool"] }];
+    await writeFile(join(world.workspace, "learnt.txt"), "what the file says");
+    const events = await world.fx.turn("go");
+    const ends = events.flatMap((event) => (event.type === "tool_end" ? [[event.tool, event.isError]] : []));
+    expect(Object.fromEntries(ends)).toEqual({ read: false, first_tool: false, Bash: true, nobodysTool: true });
+    expect(world.fx.gate.admitted.map(({ request }) => request.tool)).toEqual(["read"]);
+    expect(world.fx.gate.calls.map(({ tool }) => tool)).toEqual(["first_tool"]);
+    expect(JSON.stringify(world.requests[1]?.messages)).toContain("what the file says");
+  });
+
+  test("tells how much it has said while it runs", async () => {
+    const command = "echo one; until test -e enough; do sleep 0.02; done";
+    const world = await act(fullAgents, [calls("bash", { command }), says("done")]);
+    const turn = world.fx.turn("go");
+    const said = () => world.fx.gate.admitted[0]?.chars ?? 0;
+    for (let looks = 0; said() < 3 && looks < MAX_LOOKS; looks++) await Bun.sleep(5);
+    const early = { chars: said(), end: world.fx.gate.admitted[0]?.end };
+    await writeFile(join(world.workspace, "enough"), "");
+    await turn;
+    expect(early).toEqual({ chars: expect.any(Number), end: null });
+    expect(early.chars).toBeGreaterThan(2);
+    expect(world.fx.gate.admitted[0]?.end).toMatchObject({ isError: false });
   });
 
   test("that fails inside pi is written down as failed", async () => {
@@ -154,7 +192,12 @@ describe("a call of pi's own tools", () => {
     fx.gate.admit = (request, signal) =>
       new Promise((resolve) => {
         signal.addEventListener("abort", () =>
-          resolve({ kind: "go", params: request.params, ended: async ({ output }) => ({ output }) }),
+          resolve({
+            kind: "go",
+            params: request.params,
+            updated: () => undefined,
+            ended: async ({ output }) => ({ output }),
+          }),
         );
         stop.abort();
       });

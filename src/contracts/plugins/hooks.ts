@@ -43,7 +43,10 @@ export type HookName = keyof HookEvents;
 /** What a handler may answer. The rest observe. */
 export interface HookAnswers {
   before_tool_call:
-    { readonly block: string } | { readonly params: unknown } | { readonly requireApproval: true } | void;
+    | { readonly block: string }
+    | { readonly params: unknown; readonly requireApproval?: true }
+    | { readonly requireApproval: true }
+    | void;
   tool_result_persist: { readonly output: string } | void;
   message_sending: { readonly text: string } | void;
 }

@@ -80,6 +80,8 @@ export interface ToolSpec {
   readonly label: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Under which it is found as well; an agent looks for it before the gate does. */
+  readonly otherNames?: readonly string[];
   /** Parameters under other spellings, by what they are called here: an agent checks parameters before the gate sees them. */
   readonly aliases?: Readonly<Record<string, string>>;
 }
@@ -175,6 +177,8 @@ export type ToolAdmission =
       readonly kind: "go";
       /** What to run it with: hooks may have changed what was asked. */
       readonly params: unknown;
+      /** It has said so many characters by now. */
+      updated(chars: number): void;
       ended(end: { readonly isError: boolean; readonly output: string }): Promise<{ readonly output: string }>;
     }
   | Exclude<ToolOutcome, { kind: "ok" }>;

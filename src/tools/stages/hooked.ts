@@ -10,20 +10,50 @@ const MAX_REASON_CHARS = 500;
 
 /** In the order of registration; each sees the parameters as the one before left them. */
 export async function hooked(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
+  const handlers = deps.hooks.of("before_tool_call");
   let now = draft;
-  for (const { plugin, handler } of deps.hooks.of("before_tool_call")) {
+  for (const { plugin, handler } of handlers) {
     const { request, facts, params } = now;
+    const unchecked = () => refuse("not_allowed", `${facts.name} was not run: ${plugin} could not check it.`);
     const event = { tool: facts.name, callId: request.callId, params, caller: request.context };
     const answer = await asked(deps, plugin, (until) => handler(event, until), signal);
-    if (answer.kind === "failed")
-      return refuse("not_allowed", `${facts.name} was not run: ${plugin} could not check it.`);
-    const said = answer.said;
-    if (said === undefined) continue;
-    if ("block" in said) return refuse("not_allowed", reasonOf(said.block, plugin));
-    if ("params" in said) now = { ...now, params: said.params };
-    else now = { ...now, askBecause: `${plugin} wants it` };
+    const said = answer.kind === "said" ? readAnswer(answer.said) : null;
+    if (said === null) return unchecked();
+    if (said.block !== undefined) return refuse("not_allowed", reasonOf(said.block, plugin));
+    const own = ownCopy(said.change ? said.change.params : params);
+    if (own === null) return unchecked();
+    now = { ...now, params: own.params, ...(said.asks ? { askBecause: `${plugin} wants it` } : {}) };
   }
   return now;
+}
+
+interface ReadAnswer {
+  readonly block?: unknown;
+  readonly change?: { readonly params: unknown };
+  readonly asks: boolean;
+}
+
+const WORDS: readonly string[] = ["block", "params", "requireApproval"];
+
+/** Null: it means something that is not known here, and so it may mean no. What a plugin wants at the same time is all done. */
+function readAnswer(said: unknown): ReadAnswer | null {
+  if (said === undefined || said === null) return { asks: false };
+  if (typeof said !== "object" || Object.keys(said).some((word) => !WORDS.includes(word))) return null;
+  const { block, requireApproval, ...rest } = said as Readonly<Record<string, unknown>>;
+  return {
+    ...(block === undefined || block === false ? {} : { block }),
+    ...("params" in rest ? { change: { params: rest["params"] } } : {}),
+    asks: requireApproval !== undefined && requireApproval !== false,
+  };
+}
+
+/** What is checked next is what runs: a plugin may still hold the object it was shown, or gave. Null: it is not data. */
+function ownCopy(params: unknown): { readonly params: unknown } | null {
+  try {
+    return { params: structuredClone(params) };
+  } catch {
+    return null; // a function, or something of the kind
+  }
 }
 
 type Answer<T> = { readonly kind: "said"; readonly said: T } | { readonly kind: "failed" };

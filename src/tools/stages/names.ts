@@ -30,6 +30,12 @@ export function knownName(name: string, isKnown: (name: string) => boolean): str
   return [other, snake(name)].find((candidate) => candidate !== undefined && isKnown(candidate)) ?? name;
 }
 
+/** Other spellings under which `knownName` finds this tool. */
+export function otherToolNames(name: string): readonly string[] {
+  const learnt = Object.keys(OTHER_TOOL_NAMES).filter((other) => OTHER_TOOL_NAMES[other] === name);
+  return [camel(name), ...learnt].filter((other) => other !== name);
+}
+
 export type Named =
   | { readonly ok: true; readonly params: unknown }
   /** Two spellings of one parameter: which one counts would be a guess. */

@@ -4,7 +4,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { memoryCalls, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { scrubJson } from "../audit/scrub-json.ts";
-import { knownName, knownParams, otherSpellings } from "./names.ts";
+import { knownName, knownParams, otherSpellings, otherToolNames } from "./names.ts";
 import { canonical, paramsHash } from "./params-hash.ts";
 import { createRateLimits } from "./rate.ts";
 
@@ -23,6 +23,16 @@ describe("names", () => {
     ["__proto__", "__proto__"],
   ])("of tools: %s means %s", (given, known) => {
     expect(knownName(given, has("send_message", "bash", "find"))).toBe(known);
+  });
+
+  test("of tools that will be understood are known beforehand", () => {
+    expect([otherToolNames("send_message"), otherToolNames("bash"), otherToolNames("cron")]).toEqual([
+      ["sendMessage"],
+      ["Bash"],
+      [],
+    ]);
+    for (const other of otherToolNames("send_message"))
+      expect(knownName(other, has("send_message"))).toBe("send_message");
   });
 
   const schema = { properties: { chat_id: {}, replyTo: {}, path: {} } };

@@ -1,0 +1,68 @@
+/** The tools that ship, taken together: each is closed, bounded, limited and timed, and none of them opens a door to the machine. */
+import { describe, expect, test } from "bun:test";
+import { builtinFactories, builtinTools, type BuiltinToolDeps } from "./builtin.ts";
+import type { Tool } from "./contracts/tools/tool.ts";
+import { OWNER, toolWorld } from "./testing/tools/tool-world.ts";
+
+const nothingBehind = { search: { settings: () => ({ provider: "searxng" }) } } as unknown as BuiltinToolDeps;
+const somebody = { choices: () => [{ agentId: "other", description: "" }] };
+const factories = builtinFactories({ delegator: () => somebody } as unknown as Parameters<typeof builtinFactories>[0]);
+const tools: readonly Tool[] = [...builtinTools(nothingBehind), ...factories.flatMap((make) => make(OWNER) ?? [])];
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Every schema inside a schema, with the way to it. */
+function nodesOf(schema: Node, at = ""): readonly (readonly [string, Node])[] {
+  const below = Object.entries((schema["properties"] ?? {}) as Record<string, Node>).flatMap(([name, node]) =>
+    nodesOf(node, `${at}.${name}`),
+  );
+  const either = ((schema["anyOf"] ?? []) as readonly Node[]).flatMap((node) => nodesOf(node, at));
+  const items = schema["items"] === undefined ? [] : nodesOf(schema["items"] as Node, `${at}[]`);
+  return [[at, schema], ...below, ...either, ...items];
+}
+
+function unbounded(node: Node): boolean {
+  if (node["const"] !== undefined || node["enum"] !== undefined) return false;
+  switch (node["type"]) {
+    case "object":
+      return node["additionalProperties"] !== false;
+    case "string":
+      return node["maxLength"] === undefined && node["pattern"] === undefined && node["format"] === undefined;
+    case "array":
+      return node["maxItems"] === undefined;
+    case "integer":
+    case "number":
+      return node["maximum"] === undefined || node["minimum"] === undefined;
+    default:
+      return false;
+  }
+}
+
+describe("the tools that ship", () => {
+  test("are these, and none of them is a shell, an interpreter, a file system, a database or a way to any address", () => {
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["send_message", "send_media", "message", "session_status"],
+      ...["save_note", "search_notes", "add_task", "list_tasks", "complete_task", "update_task"],
+      ...["cron", "create_reminder", "web_search", "gateway", "delegate_to_agent"],
+    ]);
+  });
+
+  test.each(tools.map((tool) => [tool.name, tool] as const))("%s takes nothing without an end", (_name, tool) => {
+    const loose = nodesOf(tool.parameters).filter(([, node]) => unbounded(node));
+    expect(loose.map(([at]) => at || "(all)")).toEqual([]);
+    expect(tool.limit).toBeDefined();
+    expect(tool.timeoutMs).toBeGreaterThan(0);
+    expect(tool.description.length).toBeGreaterThan(20);
+  });
+
+  test.each(tools.map((tool) => [tool.name, tool] as const))(
+    "%s refuses a call that makes no sense",
+    async (name, tool) => {
+      const world = toolWorld([{ ...tool, execute: () => Promise.reject(new Error("it was run")) }]);
+      world.rules.now = { ...world.rules.now, allow: ["*", name] };
+      for (const params of [null, "text", [], { no_such_parameter: 1 }, { __proto__: null, constructor: 1 }])
+        expect(await world.call(params, { tool: name })).toMatchObject({ kind: "refused", code: "invalid_params" });
+      expect(world.rows.map(({ end }) => end?.status)).toEqual(Array(5).fill("blocked"));
+    },
+  );
+});

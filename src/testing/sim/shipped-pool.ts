@@ -240,7 +240,8 @@ const NO_TOOLS: ToolGate = {
 function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const talk = { request: nobody, send: nobody, onEvent: nobody, onDialog: nobody, onNote: nobody };
   const asking = { listen: nobody, hush: nobody, lastAsked: nobody };
-  const pipe = { push: async () => undefined, serve: nobody, settled: nobody, began: nobody, ended: nobody, asking };
+  const calls = { began: nobody, updated: nobody, ended: nobody, stopCalls: nobody };
+  const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {
     ...{ pid: one.pid, identity: null, ended: one.ended.promise, onEnded: nobody, onExtensionError: nobody, ...talk },
     async stop() {

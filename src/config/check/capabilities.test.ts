@@ -30,6 +30,16 @@ describe("agent.tools", () => {
   });
 });
 
+test("agent.bridge warns when it is off, because then there are no tools, and is quiet otherwise", () => {
+  const warned = (file: object) => check(file).warnings.map(({ path }) => path);
+  expect(warned({ agent: { bridge: "off" }, agents: [{ id: "a" }, { id: "b", bridge: "off" }] })).toEqual([
+    "agent.bridge",
+    "agents[1].bridge",
+  ]);
+  expect(check({ agent: { bridge: "off" } }).warnings[0]?.message).toContain("no tools at all");
+  for (const bridge of ["live", "minimal"]) expect(warned({ agent: { bridge } })).toEqual([]);
+});
+
 describe("agent.gatewayPrompts", () => {
   test.each([true, false, "Say OK."])("takes %j for a part, and leaves the others on", (cron) => {
     expect(check({ agent: { gatewayPrompts: { cron } } }).config?.agent.gatewayPrompts).toEqual({

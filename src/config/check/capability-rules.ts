@@ -12,6 +12,17 @@ export function* skillRules({ config: { agent, agents } }: RuleWorld): Generator
   }
 }
 
+/** A way back for a bad day: nobody should wonder later where the tools are. */
+export function* bridgeRules({ config: { agent, agents } }: RuleWorld): Generator<Broken> {
+  const off = [["agent", agent.bridge] as const, ...agents.map(({ bridge }, at) => [`agents[${at}]`, bridge] as const)];
+  for (const [path, bridge] of off) {
+    if (bridge !== "off") continue;
+    const who = path === "agent" ? "agents have" : "this agent has";
+    const message = `${path}.bridge is off, so ${who} no tools at all: not the gateway's, not pi's, not those of extensions. Set it to "live" to have them back.`;
+    yield { severity: "warning", path: `${path}.bridge`, message };
+  }
+}
+
 function* skillRule(path: string, skills: Config["agent"]["skills"], tools: ToolsFilter): Generator<Broken> {
   if (skills.length === 0 || readsFiles(tools)) return;
   const remedy = `Set ${path}.tools to "workspace", or to a list with "read" in it.`;

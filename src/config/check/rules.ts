@@ -1,6 +1,6 @@
 /** What one key cannot say alone: rules between settings that decide whether a start is safe. Pure; answers with findings. */
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
-import { skillRules } from "./capability-rules.ts";
+import { bridgeRules, skillRules } from "./capability-rules.ts";
 import { weakPassword, weakToken } from "./credentials.ts";
 import { hookNameRules, hookSecretRules } from "./hook-rules.ts";
 import { nearest } from "../../kit/nearest.ts";
@@ -26,6 +26,7 @@ const RULES: readonly Rule[] = [
   { reads: ["agent.pool"], check: poolRule },
   { reads: ["agent.model", "agents", "models", "roles.profiles"], check: modelRules },
   { reads: ["agent.skills", "agent.tools", "agents"], check: skillRules },
+  { reads: ["agent.bridge", "agents"], check: bridgeRules },
   { reads: ["agents"], check: agentRules },
   { reads: ["agents", "bindings"], check: bindingRules },
   { reads: ["agents", "budget"], check: budgetRules },

@@ -12,7 +12,7 @@ import { pruneRunSessions } from "./run-sessions.ts";
 
 const NEVER = new AbortController().signal;
 
-/** `old` sessions, every other of which can go, and the file of one that a crash left. */
+/** `old` sessions, the last 150 of which can go, and the file of one that a crash left. */
 function played(old: number) {
   const dead = new Set(["left-by-a-crash.jsonl"]);
   const asked: number[] = [];
@@ -21,10 +21,10 @@ function played(old: number) {
       asked.push(before);
       const first = from ? from.at + 1 : 0;
       const last = Math.min(first + limit, old) - 1;
-      const even = Array.from({ length: last - first + 1 }, (_, n) => first + n).filter((n) => n % 2 === 0);
-      for (const n of even) dead.add(`session-${n}.jsonl`);
+      const going = Array.from({ length: last - first + 1 }, (_, n) => first + n).filter((n) => n >= old - 150);
+      for (const n of going) dead.add(`session-${n}.jsonl`);
       const more = last - first + 1 === limit;
-      return { dropped: even.length, next: more ? { at: last, key: `s-${last}` as SessionKey } : null };
+      return { dropped: going.length, next: more ? { at: last, key: `s-${last}` as SessionKey } : null };
     },
     deadFiles: async (limit) => [...dead].slice(0, limit),
     fileGone: async (file) => void dead.delete(file),
@@ -39,13 +39,13 @@ test("every file whose session is gone is taken away, and no other", async () =>
   mkdirSync(join(home.path, "sessions"));
   const removeFile = (name: string) => removeSessionFile(home.path, name);
   const fileOf = (name: string): string => join(home.path, "sessions", name);
-  const names = ["left-by-a-crash.jsonl", "session-0.jsonl", "session-1298.jsonl", "session-1299.jsonl"];
+  const names = ["left-by-a-crash.jsonl", "session-1150.jsonl", "session-1299.jsonl", "session-1149.jsonl"];
   for (const name of names) writeFileSync(fileOf(name), "{}\n");
   const pruning = pruneRunSessions({ clock, log: recordingLog(), runSessions, removeFile }, NEVER);
   let over = false;
   void pruning.finally(() => (over = true));
   while (!over) await clock.advance(1_000); // it rests between two steps
   await pruning;
-  expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["session-1299.jsonl"], 0]);
+  expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["session-1149.jsonl"], 0]);
   expect(asked[0]).toBe(Date.UTC(2026, 4, 25));
 });

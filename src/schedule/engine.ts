@@ -3,7 +3,16 @@
  * half a minute, because the clock on the wall may be moved. What has come due is written first, in one transaction, and begun afterwards;
  * beginning twice is the same as once, so a crash in between is made good by beginning again.
  */
-import type { Job, JobAlert, JobFire, JobRun, JobStore, RunOutcome, RunStarter } from "../contracts/automation/job.ts";
+import type {
+  Job,
+  JobAlert,
+  JobFire,
+  JobRun,
+  JobStore,
+  Pruned,
+  RunOutcome,
+  RunStarter,
+} from "../contracts/automation/job.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -57,6 +66,7 @@ export function startEngine(deps: EngineDeps): Engine {
   const poke = (): void => rung.resolve();
   const world: World = { ...deps, poke, stopping: stop.signal };
   let prunedAt = -Infinity;
+  let pruning = Promise.resolve();
 
   const loop = async (): Promise<void> => {
     await recover(world);
@@ -69,7 +79,7 @@ export function startEngine(deps: EngineDeps): Engine {
       if (more === "more") continue;
       if (deps.clock.elapsed() - prunedAt > PRUNE_EVERY_MS) {
         prunedAt = deps.clock.elapsed();
-        await prune(world);
+        pruning = prune(world); // beside the jobs, which do not wait for it
       }
       await rest(world, more === "trouble" ? AFTER_TROUBLE_MS : await untilNext(world), rung.promise);
     }
@@ -84,6 +94,7 @@ export function startEngine(deps: EngineDeps): Engine {
       stop.abort(new Error("the gateway is stopping"));
       poke();
       await looping;
+      await pruning;
     },
   };
 }
@@ -236,7 +247,13 @@ async function runNow(world: World, jobId: string, slot: number): Promise<JobRun
 
 async function prune({ store, clock, log, pruneSessions, stopping }: World): Promise<void> {
   try {
-    const dropped = await store.prune(clock.now() - KEEP_RUNS_MS, KEEP_RUNS_PER_JOB);
+    const before = clock.now() - KEEP_RUNS_MS;
+    let dropped = 0;
+    for (let from: string | null = null, more = true; more && !stopping.aborted; more = from !== null) {
+      const some: Pruned = await store.prune({ before, keepPerJob: KEEP_RUNS_PER_JOB, from });
+      dropped += some.dropped;
+      from = some.next;
+    }
     if (dropped > 0) log.info("old runs dropped", { dropped });
     await pruneSessions?.(stopping);
   } catch (error) {

@@ -105,7 +105,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.roleGrants.list();
   await store.roleGrants.remove(OPERATOR);
   await jobStatements(store.jobs);
-  await store.runSessions.drop({ before: 1, keepPerJob: 2, limit: 5 });
+  await store.runSessions.drop({ before: 1, keepPerJob: 2, limit: 5, from: null });
   await store.runSessions.deadFiles(5);
   await store.runSessions.fileGone("x.jsonl");
   await store.hookMarks.admit(marked());
@@ -194,7 +194,7 @@ async function jobStatements(jobs: JobStore): Promise<void> {
   await jobs.begin("r1", "failed", 1);
   await jobs.retries(1, 10);
   await jobs.runs("water", { limit: 5 });
-  await jobs.prune(1, 5);
+  await jobs.prune({ before: 1, keepPerJob: 1, from: null });
   await jobs.remove("water");
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { removeSessionFile } from "../agents/index.ts";
+import type { SessionKey } from "../contracts/ids.ts";
 import type { RunSessionStore } from "../contracts/store/run-sessions.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
@@ -11,17 +12,19 @@ import { pruneRunSessions } from "./run-sessions.ts";
 
 const NEVER = new AbortController().signal;
 
-/** `old` sessions that can go, and the file of one that a crash left. */
+/** `old` sessions, the last 150 of which can go, and the file of one that a crash left. */
 function played(old: number) {
   const dead = new Set(["left-by-a-crash.jsonl"]);
   const asked: number[] = [];
-  let next = 0;
   const runSessions: RunSessionStore = {
-    async drop({ before, limit }) {
+    async drop({ before, limit, from }) {
       asked.push(before);
-      const count = Math.min(limit, old - next);
-      for (let n = 0; n < count; n++) dead.add(`session-${next++}.jsonl`);
-      return count;
+      const first = from ? from.at + 1 : 0;
+      const last = Math.min(first + limit, old) - 1;
+      const going = Array.from({ length: last - first + 1 }, (_, n) => first + n).filter((n) => n >= old - 150);
+      for (const n of going) dead.add(`session-${n}.jsonl`);
+      const more = last - first + 1 === limit;
+      return { dropped: going.length, next: more ? { at: last, key: `s-${last}` as SessionKey } : null };
     },
     deadFiles: async (limit) => [...dead].slice(0, limit),
     fileGone: async (file) => void dead.delete(file),
@@ -32,17 +35,17 @@ function played(old: number) {
 test("every file whose session is gone is taken away, and no other", async () => {
   await using home = await tempHome();
   const clock = createFakeClock(Date.UTC(2026, 5, 1));
-  const { runSessions, dead, asked } = played(250);
+  const { runSessions, dead, asked } = played(1_300);
   mkdirSync(join(home.path, "sessions"));
   const removeFile = (name: string) => removeSessionFile(home.path, name);
   const fileOf = (name: string): string => join(home.path, "sessions", name);
-  const names = ["left-by-a-crash.jsonl", "session-0.jsonl", "session-249.jsonl", "still-used.jsonl"];
+  const names = ["left-by-a-crash.jsonl", "session-1150.jsonl", "session-1299.jsonl", "session-1149.jsonl"];
   for (const name of names) writeFileSync(fileOf(name), "{}\n");
   const pruning = pruneRunSessions({ clock, log: recordingLog(), runSessions, removeFile }, NEVER);
   let over = false;
   void pruning.finally(() => (over = true));
   while (!over) await clock.advance(1_000); // it rests between two steps
   await pruning;
-  expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["still-used.jsonl"], 0]);
+  expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["session-1149.jsonl"], 0]);
   expect(asked[0]).toBe(Date.UTC(2026, 4, 25));
 });

@@ -1,5 +1,5 @@
 /** Takes away what old runs leave behind: their sessions, and the files in which agents kept them. A file goes after its rows, never before. */
-import type { RunSessionStore } from "../contracts/store/run-sessions.ts";
+import type { DroppedSessions, OldSession, RunSessionStore } from "../contracts/store/run-sessions.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 
@@ -14,6 +14,8 @@ export interface RunSessionsDeps {
 /** As long as the rows of runs are kept, so that a run that is listed can be read. */
 const KEEP_MS = 7 * 86_400_000;
 const KEEP_PER_JOB = 20;
+/** A few milliseconds. */
+const LOOKED_AT = 500;
 const AT_ONCE = 100;
 const PAUSE_MS = 50;
 
@@ -23,15 +25,21 @@ export async function pruneRunSessions(
   signal: AbortSignal,
 ): Promise<void> {
   let sessions = 0;
-  for (let more = true; more && !signal.aborted;) {
-    const dropped = await runSessions.drop({ before: clock.now() - KEEP_MS, keepPerJob: KEEP_PER_JOB, limit: AT_ONCE });
+  let from: OldSession | null = null;
+  for (let looking = true, more = true; more && !signal.aborted;) {
+    if (looking) {
+      const rule = { before: clock.now() - KEEP_MS, keepPerJob: KEEP_PER_JOB, limit: LOOKED_AT, from };
+      const looked: DroppedSessions = await runSessions.drop(rule);
+      sessions += looked.dropped;
+      from = looked.next;
+      looking = from !== null;
+    }
     const files = await runSessions.deadFiles(AT_ONCE);
     for (const file of files) {
       await removeFile(file);
       await runSessions.fileGone(file);
     }
-    sessions += dropped;
-    more = dropped === AT_ONCE || files.length === AT_ONCE;
+    more = looking || files.length === AT_ONCE;
     if (more) await clock.sleep(PAUSE_MS, signal).catch(() => undefined); // stopped
   }
   if (sessions > 0) log.info("old sessions of runs dropped", { sessions });

@@ -157,8 +157,21 @@ export interface JobStore {
   alerts(limit: number): Promise<readonly JobAlert[]>;
   /** It is on its way to the owner. */
   alertTold(id: string): Promise<void>;
-  /** Drops ended runs older than this, keeping the newest of each job. Returns how many. */
-  prune(before: number, keepPerJob: number): Promise<number>;
+  /** Drops ended runs older than `before`, keeping the newest of each job. A few jobs in one go: there may be ten thousand. */
+  prune(rule: PruneRule): Promise<Pruned>;
+}
+
+export interface PruneRule {
+  readonly before: number;
+  readonly keepPerJob: number;
+  /** Where the last go ended; null: from the beginning. */
+  readonly from: string | null;
+}
+
+export interface Pruned {
+  readonly dropped: number;
+  /** Where to go on; null: that was all. */
+  readonly next: string | null;
 }
 
 export interface JobFire {

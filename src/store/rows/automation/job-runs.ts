@@ -1,6 +1,6 @@
 /** One row for each slot of a job, and for each time somebody ran it by hand. An end is written once. */
 import { sql as raw } from "kysely";
-import type { JobRun, JobStore, RunEnd } from "../../../contracts/automation/job.ts";
+import type { JobRun, JobStore, Pruned, PruneRule, RunEnd } from "../../../contracts/automation/job.ts";
 import type { JobRunTable, JobTable } from "../../job-schema.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
 import { decodeCursor, encodeCursor, pageSize } from "../codec.ts";
@@ -74,7 +74,7 @@ export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries
       }),
     alerts: (limit) => read(() => alerts.list.all({ limit }).map(toAlert)),
     alertTold: (id) => write(() => void alerts.drop.run({ id })),
-    prune: (before, keepPerJob) => write(() => sql.all((db) => oldRuns(db, before, keepPerJob)).length),
+    prune: (rule) => write(() => pruneSome(queries, rule), "with the next"),
   };
 }
 
@@ -85,23 +85,23 @@ function isStill(job: JobTable | null, seen: RunEnd["seen"]): boolean {
   return job.revision === revision && job.failures === failures && job.state === state && job.next_at === nextAt;
 }
 
-/** Ended, older than `before`, and not among the newest of its job. */
-function oldRuns(db: Builder, before: number, keepPerJob: number) {
-  return db
-    .deleteFrom("job_runs")
-    .where("written_at", "<", before)
-    .where("status", "not in", ["running", "waiting"])
-    .where("retry_at", "is", null)
-    .where("slot", "<", (eb) =>
-      eb
-        .selectFrom("job_runs as newer")
-        .select("newer.slot")
-        .whereRef("newer.job_id", "=", "job_runs.job_id")
-        .orderBy("newer.slot", "desc")
-        .limit(1)
-        .offset(keepPerJob - 1),
-    )
-    .returning("id");
+/** Jobs whose old runs are looked for in one go: a millisecond or two. */
+const PRUNED_AT_ONCE = 100;
+
+/** Job by job, each by its own part of the index: what is kept is not looked at. */
+function pruneSome(queries: RunQueries, { before, keepPerJob, from }: PruneRule): Pruned {
+  let dropped = 0;
+  let last = from ?? "";
+  for (let count = 0; count < PRUNED_AT_ONCE; count++) {
+    const jobId = queries.jobAfter.first({ job_id: last })?.job_id;
+    if (jobId === undefined) return { dropped, next: null };
+    const oldestKept = queries.nthNewest.first({ job_id: jobId, newer: keepPerJob - 1 })?.slot;
+    // no row is written before its slot has come, so what was written before then has its slot before then
+    const below = Math.min(oldestKept ?? -Infinity, before);
+    if (below > -Infinity) dropped += queries.dropOld.run({ job_id: jobId, below, before });
+    last = jobId;
+  }
+  return { dropped, next: last };
 }
 
 export type RunQueries = ReturnType<typeof createRunQueries>;
@@ -122,6 +122,15 @@ function writing(sql: Sql) {
     ),
     forget: sql.prepare((db, p: Params<{ job_id: string }>) =>
       db.deleteFrom("job_runs").where("job_id", "=", p("job_id")),
+    ),
+    dropOld: sql.prepare((db, p: Params<{ job_id: string; below: number; before: number }>) =>
+      db
+        .deleteFrom("job_runs")
+        .where("job_id", "=", p("job_id"))
+        .where("slot", "<", p("below"))
+        .where("written_at", "<", p("before"))
+        .where(raw<boolean>`status not in ('running', 'waiting')`)
+        .where("retry_at", "is", null),
     ),
     dropRetries: sql.prepare((db, p: Params<{ job_id: string }>) =>
       db
@@ -161,6 +170,23 @@ function reading(sql: Sql) {
     ),
     running: sql.prepare((db) =>
       db.selectFrom("job_runs").selectAll().where("status", "=", raw.lit("running")).orderBy("job_id"),
+    ),
+    jobAfter: sql.prepare((db, p: Params<{ job_id: string }>) =>
+      db
+        .selectFrom("job_runs")
+        .select("job_id")
+        .where("job_id", ">", p("job_id"))
+        .orderBy("job_id")
+        .limit((eb) => eb.lit(1)),
+    ),
+    nthNewest: sql.prepare((db, p: Params<{ job_id: string; newer: number }>) =>
+      db
+        .selectFrom("job_runs")
+        .select("slot")
+        .where("job_id", "=", p("job_id"))
+        .orderBy("slot", "desc")
+        .limit((eb) => eb.lit(1))
+        .offset(p("newer")),
     ),
     runningOf: sql.prepare((db, p: Params<{ job_id: string }>) => countOf(db, p("job_id"), "running")),
     waitingOf: sql.prepare((db, p: Params<{ job_id: string }>) => countOf(db, p("job_id"), "waiting")),

@@ -16,11 +16,18 @@ export function createRunSessions({ sql, read, write }: RowDeps): RunSessionStor
     queries.addFile.run({ file });
   };
   return {
-    drop: ({ before, keepPerJob, limit }) =>
+    drop: ({ before, keepPerJob, limit, from }) =>
       write(() => {
-        const old = queries.old.all({ before, newer: keepPerJob - 1, limit });
-        for (const { key, file } of old) drop(key, file);
-        return old.length;
+        const old = queries.old.all({ at: from?.at ?? -1, key: from?.key ?? ("" as SessionKey), before, limit });
+        const isKept = createKept(queries, keepPerJob);
+        let dropped = 0;
+        for (const { key, file, named } of old) {
+          if (named === 1 || isKept(key) || !queries.unused.first({ key })) continue;
+          drop(key, file);
+          dropped++;
+        }
+        const last = old.length === limit ? old.at(-1) : undefined;
+        return { dropped, next: last ? { at: last.last_activity_at, key: last.key } : null };
       }),
     deadFiles: (limit) => read(() => queries.files.all({ limit }).map(({ file }) => file)),
     fileGone: (file) => write(() => void queries.dropFile.run({ file })),
@@ -28,10 +35,27 @@ export function createRunSessions({ sql, read, write }: RowDeps): RunSessionStor
 }
 
 type Key = { readonly key: SessionKey };
-/** What comes before the name of the run, which grows with time: `agent:default:cron:water:run:`. */
-const JOB = raw<string>`substr(sessions.key, 1, instr(sessions.key, ':run:') + 4)`;
+/** Between the name of a job and that of a run, which grows with time: `agent:default:cron:water:run:…`. */
+const RUN = ":run:";
 /** Greater than every character a key has. */
 const LAST = "~";
+
+/** Whether a session is one of the newest of its job. Each job is asked about once in a go. */
+function createKept({ nthNewest }: Pick<ReturnType<typeof finding>, "nthNewest">, keepPerJob: number) {
+  const oldest = new Map<string, string | null>();
+  return (key: SessionKey): boolean => {
+    const end = key.indexOf(RUN);
+    if (end === -1) return true; // no session of a run
+    const job = key.slice(0, end + RUN.length);
+    const known = oldest.get(job);
+    const kept = known === undefined ? oldestKept(job) : known;
+    oldest.set(job, kept);
+    return kept === null || key >= kept;
+  };
+  function oldestKept(job: string): string | null {
+    return nthNewest.first({ from: job, to: `${job}${LAST}`, newer: keepPerJob - 1 })?.key ?? null;
+  }
+}
 
 /** Nothing that is under way, nothing of a person's, and no memory that something else needs. */
 const UNUSED = raw<boolean>`
@@ -48,26 +72,29 @@ const UNUSED = raw<boolean>`
 
 function finding(sql: Sql) {
   return {
-    old: sql.prepare((db, p: Params<{ before: number; newer: number; limit: number }>) =>
+    old: sql.prepare((db, p: Params<{ at: number; key: SessionKey; before: number; limit: number }>) =>
       db
         .selectFrom("sessions")
-        .select(["key", "file"])
+        .select(["key", "file", "named", "last_activity_at"])
         .where(raw<boolean>`channel in ('cron', 'heartbeat')`)
+        .where(raw<boolean>`(last_activity_at, key) > (${p("at")}, ${p("key")})`)
         .where("last_activity_at", "<", p("before"))
-        .where("named", "=", raw.lit(0))
-        .where("key", "<", (eb) =>
-          eb
-            .selectFrom("sessions as newer")
-            .select("newer.key")
-            .where("newer.key", ">", JOB as never)
-            .where(raw<boolean>`newer.key < ${JOB} || ${raw.lit(LAST)}`)
-            .orderBy("newer.key", "desc")
-            .limit((one) => one.lit(1))
-            .offset(p("newer")),
-        )
-        .where(UNUSED)
         .orderBy("last_activity_at")
+        .orderBy("key")
         .limit(p("limit")),
+    ),
+    nthNewest: sql.prepare((db, p: Params<{ from: string; to: string; newer: number }>) =>
+      db
+        .selectFrom("sessions")
+        .select("key")
+        .where("key", ">", p("from") as never)
+        .where("key", "<", p("to") as never)
+        .orderBy("key", "desc")
+        .limit((one) => one.lit(1))
+        .offset(p("newer")),
+    ),
+    unused: sql.prepare((db, p: Params<Key>) =>
+      db.selectFrom("sessions").select("key").where("key", "=", p("key")).where(UNUSED),
     ),
     files: sql.prepare((db, p: Params<{ limit: number }>) =>
       db.selectFrom("dead_files").select("file").where("file", ">", raw.lit("")).orderBy("file").limit(p("limit")),

@@ -2,12 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { Store } from "../../../contracts/store.ts";
+import type { DropRule } from "../../../contracts/store/run-sessions.ts";
 import { end, row, type StoreWorld, turn } from "../store/store-world.ts";
 
 type Open = () => Promise<StoreWorld>;
 const keyOf = (job: string, run: number) => `agent:default:cron:${job}:run:run_${run}` as SessionKey;
 const CRON = { channel: "cron", account: "default", chat: "home", thread: "silent:tea" } as const;
-const ALL = { before: 1_000_000, keepPerJob: 1, limit: 50 };
+const ALL = { before: 1_000_000, keepPerJob: 1, limit: 50, from: null };
 
 /** A run that is over, its reply delivered; without `left`, at whatever stage that names. */
 async function addRun(
@@ -37,8 +38,8 @@ export function runSessionsContract(name: string, open: Open): void {
       await using world = await open();
       for (const run of [1, 2, 3, 4]) await addRun(world.store, "tea", run);
       await addRun(world.store, "cat", 1);
-      expect(await world.store.runSessions.drop({ ...ALL, before: 500 })).toBe(0);
-      expect(await world.store.runSessions.drop({ ...ALL, keepPerJob: 2 })).toBe(2);
+      expect(await world.store.runSessions.drop({ ...ALL, before: 500 })).toEqual({ dropped: 0, next: null });
+      expect(await world.store.runSessions.drop({ ...ALL, keepPerJob: 2 })).toEqual({ dropped: 2, next: null });
       expect(await left(world.store)).toEqual(["cat 1", "tea 3", "tea 4"]);
     });
 
@@ -62,8 +63,23 @@ export function runSessionsContract(name: string, open: Open): void {
       await using world = await open();
       await addRun(world.store, "tea", 1, stage);
       await addRun(world.store, "tea", 2);
-      expect(await world.store.runSessions.drop(ALL)).toBe(0);
+      expect(await world.store.runSessions.drop(ALL)).toEqual({ dropped: 0, next: null });
       expect(await left(world.store)).toEqual(["tea 1", "tea 2"]);
+    });
+
+    test("many are looked at a few at a time, oldest first, and none is left out", async () => {
+      await using world = await open();
+      for (const job of ["tea", "cat"]) for (const run of [1, 2, 3, 4]) await addRun(world.store, job, run);
+      const goes: number[] = [];
+      for (let from: DropRule["from"] = null, more = true; more;) {
+        const { dropped, next } = await world.store.runSessions.drop({ ...ALL, keepPerJob: 2, limit: 3, from });
+        goes.push(dropped);
+        more = next !== null;
+        from = next;
+      }
+      expect(goes.reduce((sum, dropped) => sum + dropped, 0)).toBe(4);
+      expect(goes.length).toBe(3);
+      expect(await left(world.store)).toEqual(["cat 3", "cat 4", "tea 3", "tea 4"]);
     });
 
     staysForPeople(open);
@@ -81,7 +97,7 @@ function staysForPeople(open: Open): void {
     await store.turns.finish(end("t-person"));
     await store.outbox.markSent(["t-person:0"], 4_000);
     await store.sessions.rename(keyOf("tea", 2), "The good tea");
-    expect(await store.runSessions.drop(ALL)).toBe(0);
+    expect(await store.runSessions.drop(ALL)).toEqual({ dropped: 0, next: null });
     expect(await left(store)).toEqual(["tea 1", "tea 2", "tea 3"]);
   });
 
@@ -91,6 +107,6 @@ function staysForPeople(open: Open): void {
     await world.store.turns.begin(turn("t1", "a:run:1", ["in1"]));
     await world.store.turns.finish(end("t1" as TurnId));
     await world.store.outbox.markSent(["t1:0"], 4_000);
-    expect(await world.store.runSessions.drop({ ...ALL, keepPerJob: 1 })).toBe(0);
+    expect(await world.store.runSessions.drop({ ...ALL, keepPerJob: 1 })).toEqual({ dropped: 0, next: null });
   });
 }

@@ -29,6 +29,7 @@ const config = () => ({
   ...endpoint(provider),
   agent: { ...endpoint(provider).agent, pool: { min: 0, max: 1 } },
   roles: { owners: [`telegram:user:${FRIEND.id}`] },
+  queue: { maxPerSession: 2 },
   channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } } },
   media: { transcription: { baseUrl: `http://127.0.0.1:${whisper.port}/v1` } }, // a server of one's own needs no key
 });
@@ -80,6 +81,26 @@ describe("a person on Telegram", () => {
     await eventually(texts, (seen) => seen.includes("The first half of it, and the second half."));
     const shown = inChat(FRIEND.id).filter(({ text }) => text.startsWith("The first half"));
     expect(shown.map(({ id }) => id)).toEqual([preview?.id ?? 0]);
+  });
+
+  test("says more than fits while an answer is written: nothing is refused, and the rest is told to the model in short", async () => {
+    const gate = deferred<void>();
+    reply = (request) =>
+      asked(request).includes("count") ? says("Well, ", gate.promise, "two.") : says("I see four.");
+    const before = provider.requests.length;
+    tell("count the sheep");
+    await provider.arrived(before + 1);
+    const updates = ["white", "black", "grey", "lost"].map((kind) => tell(`a ${kind} sheep`));
+    await eventually(
+      () => api.waiting(TOKEN),
+      (ids) => !updates.some((id) => ids.includes(id)),
+    );
+    gate.resolve();
+    await eventually(texts, (seen) => seen.includes("I see four."));
+    const [, next, ...more] = provider.requests.slice(before).map(asked);
+    expect(more).toEqual([]);
+    expect(next).toStartWith("a white sheep\n\na black sheep\n\n(2 more messages came while too many were waiting");
+    expect(next).toMatch(/- .*: a grey sheep\n- .*: a lost sheep\)$/);
   });
 
   test("asks to be reminded, and is, once, in the same chat", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { TEST_KEY, agentFixture, collect, okResult, providers, replyOf, toolSpec } from "../testing/agent-fixture.ts";
 import { createAgentStage } from "../testing/agent-stage.ts";
 import { type FakeReply, type FakeScript, inOrder, says, startFakeProvider } from "../testing/fake-provider.ts";
+import { identify } from "./process/proc.ts";
 
 const LIMIT_MS = 40_000;
 
@@ -195,15 +196,35 @@ describe("an error of the provider", () => {
     },
     LIMIT_MS,
   );
+});
 
+/** They wait most of their time, each for a process of its own. */
+describe.concurrent("silence", () => {
   test(
-    "silence is ended by the watchdog, and the process is good for the next turn",
+    "of the provider is ended by the watchdog, and the process is good for the next turn",
     async () => {
       await using fake = await startFakeProvider(inOrder({ kind: "hang" }, says("awake")));
       await using fx = await agentFixture({ timeoutMs: 2_000 }, providers(fake));
       expect((await fx.turn("hello")).at(-1)).toMatchObject({ type: "failed", code: "provider_silent", again: false });
       expect(replyOf(await fx.turn("hello again"))).toBe("awake");
       expect(fx.happened.filter(({ event }) => event === "agent.spawned").length).toBe(1);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "of a process that is frozen in the middle of a turn, deaf to everything but force, is ended; the turn says so and the next one has another process",
+    async () => {
+      await using fake = await startFakeProvider(inOrder({ kind: "hang" }, says("awake")));
+      await using fx = await agentFixture({ timeoutMs: 1_000 }, providers(fake));
+      const lease = await fx.lease();
+      const turn = collect(lease, "hello");
+      await fake.arrived(1);
+      process.kill(lease.pid, "SIGSTOP");
+      expect((await turn).at(-1)).toMatchObject({ type: "failed", code: "provider_silent" });
+      await lease[Symbol.asyncDispose]();
+      expect(identify(lease.pid)).toBeNull();
+      expect(replyOf(await fx.turn("hello again"))).toBe("awake");
     },
     LIMIT_MS,
   );

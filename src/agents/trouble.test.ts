@@ -17,7 +17,7 @@ import { bootId, identify } from "./process/proc.ts";
 
 const LIMIT_MS = 30_000;
 
-describe("an agent that does not start", () => {
+describe.concurrent("an agent that does not start", () => {
   test("because there is none says where it was looked for", async () => {
     await using fx = await agentFixture({ piPath: "/nowhere/pi" });
     expect(await failure(fx.lease())).toMatchObject({
@@ -80,7 +80,7 @@ describe("an agent that does not start", () => {
   });
 });
 
-describe("an agent that fails in the middle of a turn", () => {
+describe.concurrent("an agent that fails in the middle of a turn", () => {
   test.each<[string, Misbehaviour, string]>([
     ["exits when it is asked", { kind: "exits_on_prompt", code: 1 }, "agent_exited"],
     ["exits without an error before it has settled", { kind: "exits_in_mid_turn", code: 0 }, "agent_exited"],

@@ -2,7 +2,7 @@
  * A folder for the passing files of one agent process, as its TMPDIR: pi keeps the output of long commands there, and so does whatever it
  * starts. It is nobody else's, and goes with its process.
  */
-import { mkdirSync, readdirSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync, symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../kit/log.ts";
@@ -20,15 +20,14 @@ export interface TempFolder {
 export interface TempFolderOptions {
   /** Different for every process. */
   readonly id: string;
-  /** A folder for compiled code, of all processes. */
-  readonly cache: string;
+  /** A folder for compiled code, of all processes; null: there is nothing to compile. */
+  readonly cache: string | null;
 }
 
 export function makeTempFolder(home: string, owner: ProcessIdentity, { id, cache }: TempFolderOptions): TempFolder {
   const path = join(tempFolders(home), `${lifeOf(owner)}${id}`);
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  mkdirSync(join(cache, COMPILED), { recursive: true, mode: 0o700 });
-  symlinkSync(join(cache, COMPILED), join(path, COMPILED));
+  if (cache !== null) share(join(cache, COMPILED), join(path, COMPILED));
   return { path, remove: (log) => removeTemp(log, path) };
 }
 
@@ -40,13 +39,17 @@ export function sweepTempFolders(log: Log, home: string, owner: ProcessIdentity)
 
 function removeTemp(log: Log, path: string): void {
   try {
-    unlinkSync(join(path, COMPILED));
-    rmdirSync(path); // nearly always it is empty then
+    rmdirSync(path); // nearly always it is empty
   } catch {
     rm(path, { recursive: true, force: true }).catch((error: unknown) =>
       log.warn("temporary files of an agent stay behind", { path, error: String(error) }),
     );
   }
+}
+
+function share(folder: string, link: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  symlinkSync(folder, link);
 }
 
 function lifeOf({ pid, startTime }: ProcessIdentity): string {

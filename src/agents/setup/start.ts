@@ -129,7 +129,8 @@ interface OwnParts {
 
 function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
   const id = own.suffix.slice(0, TEMP_NAME_CHARS);
-  const temp = settings.notes.tempFolder({ id, cache: settings.folders.transpilerCache });
+  const cache = settings.config.extensions.length > 0 ? settings.folders.transpilerCache : null;
+  const temp = settings.notes.tempFolder({ id, cache });
   try {
     const process = startProcess(deps, { ...spawnOptions(settings, own, temp.path), secrets: own.secrets });
     return { process, temp };

@@ -83,7 +83,12 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       await turns[Symbol.asyncDispose]();
       if (world.shippedPool) await pool[Symbol.asyncDispose]();
       using limit = clock.deadline(DRAIN_MS, () => new Error("not drained"));
-      await outbox.drained(limit.signal).catch(() => undefined); // what is left is the next life's
+      const drained = await outbox.drained(limit.signal).then(
+        () => true,
+        () => false, // what is left is the next life's
+      );
+      if (!drained && outbox.stats().pending === 0 && options.diskTroubles === 0)
+        facts.wrong("nothing is left in the outbox, and a stop waits for it");
       await outbox[Symbol.asyncDispose]();
       const tookMs = clock.elapsed() - from;
       if (tookMs > options.graceMs + DRAIN_MS + SLACK_MS) facts.wrong(`a stop took ${tookMs} ms`);

@@ -370,6 +370,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "",
   },
   {
+    name: "an outbox that is empty does not say so, and a stop waits for it",
+    file: "delivery/outbox.ts",
+    find: "quiet?.resolve();",
+    replace: "",
+  },
+  {
     name: "a turn that is begun again has the rights of whoever spoke first in it",
     file: "queue/recovered.ts",
     find: "role: lesserRole(known.role, role) }",

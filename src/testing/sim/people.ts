@@ -3,7 +3,7 @@ import type { Receipt } from "../../contracts/channel.ts";
 import type { InboxId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { QUEUE_MODES } from "../../contracts/queue.ts";
 import type { Chance } from "./chance.ts";
-import type { Saying } from "./facts.ts";
+import type { Facts, Saying } from "./facts.ts";
 import type { Life } from "./life.ts";
 import { START_MS } from "./sim-time.ts";
 import type { World } from "./world.ts";
@@ -162,6 +162,7 @@ async function regret({ facts }: World, life: Life | null, saying: Saying): Prom
     if (done.kind === "cancelled") saying.takenBack = true;
   } catch (error) {
     facts.note(`not taken back ${message.text}: ${error instanceof Error ? error.message : "?"}`);
+    notAnAccident(facts, error);
   }
 }
 
@@ -181,8 +182,9 @@ async function choose(world: World, life: Life | null, chance: Chance): Promise<
     facts.modes.set(key, mode);
     facts.counts.chosen++;
     facts.note(`${key} is now ${mode ?? "as configured"}`);
-  } catch {
+  } catch (error) {
     facts.note(`${key} did not get its mode`); // the disk would not
+    notAnAccident(facts, error);
   } finally {
     world.choosing.delete(key);
   }
@@ -233,4 +235,9 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
       backAsked: false,
     };
   });
+}
+
+/** A disk that fails is one; a mistake in the source is none, and would look like it. */
+function notAnAccident(facts: Facts, error: unknown): void {
+  if (error instanceof TypeError || error instanceof ReferenceError) facts.wrong(`${error.name}: ${error.message}`);
 }

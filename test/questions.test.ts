@@ -8,11 +8,11 @@ import { systemClock } from "../src/kit/clock.ts";
 import { pressed as pressedOnDiscord } from "../src/testing/discord/discord-world.ts";
 import { type FakeDiscord, startFakeDiscord } from "../src/testing/discord/fake-discord.ts";
 import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../src/testing/discord/fake-people.ts";
-import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
-import { FRIEND, pressed, said, STRANGER } from "../src/testing/telegram/people.ts";
+import { FRIEND, GROUP_ID, pressed, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { ASKING_EXTENSION, ASKING_TOOLS } from "./asking-extension.ts";
 import { agentReady, asked, endpoint, eventually, post, textOf, WHOLE_TEST_MS } from "./whole-fixture.ts";
@@ -29,6 +29,8 @@ let discord: FakeDiscord;
 let gateway: GatewayProcess;
 let config: Record<string, unknown>;
 
+const NOTE: FakeReply = { kind: "tools", calls: [{ name: "save_note", input: { title: "N", content: "noted" } }] };
+
 /** `ask_…` makes the model call the extension's tool of that name; then it says what the tool gave it. */
 function startModel(): Promise<FakeProvider> {
   return startFakeProvider((request) => {
@@ -36,6 +38,7 @@ function startModel(): Promise<FakeProvider> {
     if (last?.role === "tool") return says(`got ${textOf(last.content)}`);
     const [wentOn] = /went on: \w+/.exec(asked(request)) ?? [];
     if (wentOn !== undefined) return says(wentOn);
+    if (asked(request) === "note it") return NOTE;
     const [, name] = /^(ask_\w+)/.exec(asked(request)) ?? [];
     return name === undefined ? says("hello") : { kind: "tools", calls: [{ name, input: {} }] };
   });
@@ -52,11 +55,11 @@ beforeAll(async () => {
   const base = endpoint(provider);
   config = {
     ...base,
-    agent: { ...base.agent, extensions: [extension], tools: ASKING_TOOLS, pool: { min: 1, max: 4 } },
-    tools: { approvals: { never: ASKING_TOOLS }, origins: { cron: { allow: ASKING_TOOLS } } },
+    agent: { ...base.agent, extensions: [extension], tools: [...ASKING_TOOLS, "save_note"], pool: { min: 1, max: 4 } },
+    tools: { approvals: { never: ASKING_TOOLS, ask: ["save_note"] }, origins: { cron: { allow: ASKING_TOOLS } } },
     roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
     channels: {
-      telegram: { botToken: TOKEN, apiRoot: api.apiRoot },
+      telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } },
       discord: { token: BOT_TOKEN, apiRoot: discord.apiRoot },
     },
   };
@@ -82,7 +85,13 @@ const openIn = (place: string) =>
     (items) => items.length === 1,
   );
 
-const inChat = () => room.messages.filter(({ chat, deleted }) => chat === String(FRIEND.id) && !deleted);
+const inChat = (id = FRIEND.id) => room.messages.filter(({ chat, deleted }) => chat === String(id) && !deleted);
+/** The newest call that waits for an owner there. */
+const approvalIn = (id: number, after = 0) =>
+  eventually(
+    () => inChat(id).findLast((one) => one.id > after && one.buttons.some(({ text }) => text === "Allow once")),
+    (one) => one !== undefined,
+  );
 const texts = () => inChat().map(({ text }) => text);
 const shown = (text: string) =>
   eventually(
@@ -172,6 +181,18 @@ const pressOnDiscord = (by: "friend" | "stranger", under: string, custom: string
 };
 const firstButton = (components: unknown): string => JSON.stringify(components).match(/ask:0:[\w-]+/)?.[0] ?? "";
 
+test("a call that waits for an owner is shown on Telegram, and runs when they press, not when a stranger does", async () => {
+  tell("note it");
+  const call = await approvalIn(FRIEND.id);
+  const [once] = call?.buttons ?? [];
+  expect(call?.text).toContain("save_note");
+  await letGo(press(STRANGER, call?.id ?? 0, once?.data ?? "", "not-theirs"));
+  const { items } = (await (await gateway.fetch("/api/approvals")).json()) as { items: unknown[] };
+  expect(items).toHaveLength(1);
+  press(FRIEND, call?.id ?? 0, once?.data ?? "", "the-owner");
+  await eventually(texts, (seen) => seen.at(-1)?.includes('"saved":true') === true);
+});
+
 describe("on Discord", () => {
   test("a yes is given by a component, and not by a stranger", async () => {
     discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "ask_yes" });
@@ -241,6 +262,8 @@ describe("for programs", () => {
 });
 
 describe("a gateway that is killed while it asks", () => {
+  const pressInGroup = (messageId: number, data: string, callbackId: string) =>
+    api.push(TOKEN, pressed({ by: FRIEND, messageId, inGroup: { bot: room.username } }, data, callbackId));
   const noted = (callbackId: string) =>
     eventually(
       () => room.answers.find(({ id }) => id === callbackId)?.text,
@@ -254,6 +277,12 @@ describe("a gateway that is killed while it asks", () => {
     discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: "first_ask me" });
     const before = await shownOnDiscord("Go on?");
     const goOn = firstButton(before?.components);
+    api.push(
+      TOKEN,
+      said({ by: FRIEND, text: "note it", messageId: room.nextMessageId(), inGroup: { bot: room.username } }),
+    );
+    const call = await approvalIn(GROUP_ID);
+    const allowOnce = call?.buttons[0]?.data ?? "";
     await gateway.kill();
     gateway = await startGatewayProcess({ config, home: gateway.home });
 
@@ -272,6 +301,11 @@ describe("a gateway that is killed while it asks", () => {
       () => choice?.buttons.length,
       (count) => count === 0,
     );
+    const sameCall = await approvalIn(GROUP_ID, call?.id);
+    pressInGroup(call?.id ?? 0, allowOnce, "an-old-call");
+    await noted("an-old-call");
+    expect(room.answers.find(({ id }) => id === "an-old-call")?.text).toBe("This question is no longer open.");
+    pressInGroup(sameCall?.id ?? 0, sameCall?.buttons[0]?.data ?? "", "the-new-call");
     pressOnDiscord("friend", before?.id ?? "", goOn);
     await eventually(
       () => ours().find(({ id }) => id === before?.id),
@@ -280,5 +314,9 @@ describe("a gateway that is killed while it asks", () => {
     expect((await open()).map(({ question }) => question.title)).toEqual(["Go on?"]); // the old presses have answered nothing
     pressOnDiscord("friend", again?.id ?? "", firstButton(again?.components));
     await shownOnDiscord("went on: yes");
+    await eventually(
+      () => inChat(GROUP_ID).at(-1)?.text,
+      (text) => text?.includes('"saved":true') === true,
+    );
   });
 });

@@ -2,6 +2,8 @@
 import type { PlatformDeps } from "../../src/contracts/channels/platform.ts";
 import type { Principal, Role, SessionKey } from "../../src/contracts/ids.ts";
 import type { ApprovalNews } from "../../src/contracts/tools/approval.ts";
+import { CHANNEL } from "./config.ts";
+import { isChannel } from "./wire/names.ts";
 
 export interface Questions extends Disposable {
   /** What is asked in this conversation is asked in this chat. */
@@ -32,7 +34,9 @@ export function createQuestions({ approvals, events, tell }: QuestionDeps): Ques
       for (const [number, one] of open) if (one.id === news.id) open.delete(number);
       return;
     }
-    const chat = chats.get(news.sessionKey);
+    const { origin } = news;
+    const inQuery = origin?.channel === CHANNEL && !isChannel(origin.chat);
+    const chat = inQuery ? origin.chat : chats.get(news.sessionKey);
     if (chat === undefined) return;
     const number = String(++count);
     open.set(number, { id: news.id, chat });

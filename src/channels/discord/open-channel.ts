@@ -2,6 +2,7 @@
 import { Routes, type APIInteraction, type GatewayDispatchPayload } from "discord-api-types/v10";
 import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
+import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { startIntake } from "./inbound/intake.ts";
 import { createPlaces } from "./inbound/places.ts";
 import { createSeen } from "./inbound/seen.ts";
@@ -171,5 +172,7 @@ function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
       return receipt;
     },
   };
-  return { door: remembering, channelOf: (sessionKey: SessionKey) => channels.get(sessionKey) ?? null };
+  const channelOf = ({ origin, sessionKey }: PendingApproval): string | null =>
+    origin?.channel === CHANNEL ? (origin.thread ?? origin.chat) : (channels.get(sessionKey) ?? null);
+  return { door: remembering, channelOf };
 }

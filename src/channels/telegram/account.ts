@@ -3,6 +3,7 @@ import type { ChatAddress } from "../../contracts/chat.ts";
 import type { OpenChannel, PlatformDeps, Webhook } from "../../contracts/channels/platform.ts";
 import type { QuestionBoard } from "../../contracts/channels/question.ts";
 import type { InboxId, Role } from "../../contracts/ids.ts";
+import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { type BotApi, openBotApi } from "./api/bot-api.ts";
 import { createChatRests } from "./api/chat-rests.ts";
 import { Fault, faultOf } from "./api/faults.ts";
@@ -14,7 +15,7 @@ import type { Arrived, Me } from "./inbound/arrived.ts";
 import { createIntake } from "./inbound/intake.ts";
 import { pollUpdates } from "./inbound/poller.ts";
 import { createQuestionBoard } from "./inbound/question-board.ts";
-import { createQuestions } from "./inbound/questions.ts";
+import { type AccountQuestions, createQuestions } from "./inbound/questions.ts";
 import { createLink, type Link } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
 import { type LiveDeps, startLive } from "./outbound/live.ts";
@@ -43,14 +44,11 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const asking = { log, api, questions: deps.questions };
   const questions = createQuestions({ ...asking, ids, facts, approvals: deps.approvals }, signal);
   const board = createQuestionBoard(asking, signal);
-  const tick: LiveDeps["tick"] = (turnId, to) => {
-    for (const question of deps.approvals.pending())
-      if (question.turnId === turnId) tasks.add(questions.approval(question, to));
-  };
-  const showing = { ...deps, log, api, rests, facts, moved, tick, account: settings.account };
+  let me: Me | null = null;
+  const asks = askOwners({ ...deps, questions, tasks, account: settings.account, connected: () => me !== null });
+  const showing = { ...deps, log, api, rests, facts, moved, tick: asks.tick, account: settings.account };
   const live = startLive(showing, settings.streamMode, signal);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
-  let me: Me | null = null;
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {
     live.expect(id, arrived.address, arrived.scope);
     tasks.add(acknowledge(api, settings, arrived, signal));
@@ -81,6 +79,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     if (!me) return;
     await albums.resume();
     tasks.add(menu.publish());
+    asks.open();
     const common = { clock, ids, log, api, facts, link };
     if (webhook) await serveWebhook(common, { settings, webhook }, signal);
     else await pollUpdates({ ...common, take: intake.take }, signal);
@@ -92,11 +91,41 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
       sendPart({ api, rests, facts, files: deps.files, previews: live }, part, AbortSignal.any([until, signal])),
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closed"));
+      asks[Symbol.dispose]();
       live[Symbol.dispose]();
       await running;
       await Promise.all([albums.settled(), live.settled(), tasks.settled()]);
     },
   });
+}
+
+interface AskDeps extends Pick<PlatformDeps, "approvals" | "events"> {
+  readonly questions: AccountQuestions;
+  readonly tasks: ReturnType<typeof createTasks>;
+  readonly account: string;
+  connected(): boolean;
+}
+
+/** Shows calls that wait for an owner in the chat that their turn works for. */
+function askOwners({ approvals, events, questions, tasks, account, connected }: AskDeps) {
+  /** A turn that went on after a restart is not watched by anybody here: what it asks says itself where. */
+  const ask = (question: PendingApproval): void => {
+    const { origin } = question;
+    if (origin?.channel === CHANNEL && origin.account === account) tasks.add(questions.approval(question, origin));
+  };
+  const hearing = events.on("approval", (news) => {
+    if (news.decision === null && connected()) ask(news);
+  });
+  const tick: LiveDeps["tick"] = (turnId, to) => {
+    for (const question of approvals.pending())
+      if (question.turnId === turnId) tasks.add(questions.approval(question, to));
+  };
+  return {
+    tick,
+    /** What was asked before the account was connected. */
+    open: () => approvals.pending().forEach(ask),
+    [Symbol.dispose]: () => hearing[Symbol.dispose](),
+  };
 }
 
 interface Parts {

@@ -1,5 +1,6 @@
 /** A call that waits for the owner's word. Bound to exactly this call, used once, gone after a while. */
 import type { Caller } from "../agent.ts";
+import type { ChatAddress } from "../chat.ts";
 import type { Principal, SessionKey, TurnId } from "../ids.ts";
 
 export interface Approvals {
@@ -40,6 +41,8 @@ export interface PendingApproval {
   readonly sessionKey: SessionKey;
   readonly turnId: TurnId;
   readonly principal: Principal;
+  /** The chat its turn works for, as far as that is known. */
+  readonly origin?: ChatAddress;
   readonly askedAt: number;
   readonly expiresAt: number;
 }

@@ -55,7 +55,7 @@ describe("a question", () => {
     const { answer, id } = await at.asked();
     const shown = {
       ...{ id, tool: "bash", callId: "c1", because: "it may do anything", input: { command: "ls" } },
-      ...{ sessionKey: SESSION, turnId: OWNER.turnId, principal: OWNER.principal },
+      ...{ sessionKey: SESSION, turnId: OWNER.turnId, principal: OWNER.principal, origin: OWNER.origin },
       ...{ askedAt: at.clock.now(), expiresAt: at.clock.now() + WAIT_MS },
     };
     expect(at.approvals.pending()).toEqual([shown]);

@@ -121,7 +121,7 @@ async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal):
 
 function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, waitMs: number): PendingApproval {
   const { tool, callId, because, shown, caller } = question;
-  const { sessionKey, turnId, principal } = caller;
+  const { sessionKey, turnId, principal, origin } = caller;
   const askedAt = clock.now();
   const expiresAt = askedAt + waitMs;
   return {
@@ -133,6 +133,7 @@ function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, wait
     sessionKey,
     turnId,
     principal,
+    origin,
     askedAt,
     expiresAt,
   };

@@ -123,6 +123,30 @@ describe("a question to owners", () => {
   );
 
   test.each([
+    ["before the channel was open", true],
+    ["after that", false],
+  ])(
+    "that a turn of an earlier life asks, %s, is shown where it says, although nobody has written since",
+    async (_when, early) => {
+      world = await discordWorld();
+      const origin = { channel: "discord", account: "default", chat: PLACES.room, thread: PLACES.thread };
+      const asked = { ...question("q1"), origin };
+      await world.close();
+      if (early) world.bench.questions.push(asked, question("q2", "agent:default:webchat:dm:1"));
+      await world.reopen();
+      if (!early) {
+        world.bench.questions.push(asked);
+        world.bench.deps.events.emit("approval", { ...asked, decision: null });
+      }
+      const shown = () => world.fake.state.messages(PLACES.thread).filter(({ author }) => author.id === BOT.id);
+      await eventually("it is shown", () => shown().length === 1);
+      expect(JSON.stringify(shown()[0]?.components)).toContain("approval:once:q1");
+      expect(world.fake.state.messages(PLACES.dm)).toEqual([]);
+    },
+    SLOW_MS,
+  );
+
+  test.each([
     ["a member", "member" as const, false],
     ["a stranger", "owner" as const, true],
   ])(

@@ -10,8 +10,8 @@ import { buttonsFor, questionText, tooLongText } from "./buttons.ts";
 
 export interface QuestionDeps extends Pick<PlatformDeps, "clock" | "log" | "events" | "approvals"> {
   readonly api: API;
-  /** Where this conversation is held; null: not on Discord, as far as is known. */
-  channelOf(sessionKey: SessionKey): string | null;
+  /** Where this is to be asked; null: not on Discord, as far as is known. */
+  channelOf(question: PendingApproval): string | null;
 }
 
 /** While a turn is running, open questions are looked for this often. */
@@ -25,15 +25,15 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
   let looking: Promise<void> | null = null;
 
   const look = async (): Promise<void> => {
-    while (running.size > 0 && !stopping.signal.aborted) {
+    do {
       for (const question of deps.approvals.pending()) {
-        const channel = shown.has(question.id) ? null : deps.channelOf(question.sessionKey);
+        const channel = shown.has(question.id) ? null : deps.channelOf(question);
         if (channel === null) continue;
         remember(shown, question.id);
         await show(deps, channel, question, stopping.signal);
       }
       await deps.clock.sleep(LOOK_MS, stopping.signal).catch(() => undefined); // closing is the normal end
-    }
+    } while (running.size > 0 && !stopping.signal.aborted);
     looking = null;
   };
   const listening = [
@@ -42,8 +42,13 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
       running.add(sessionKey);
       looking ??= look();
     }),
+    // a turn that went on after a restart began before anybody here could hear of it
+    deps.events.on("approval", ({ decision }) => {
+      if (decision === null) looking ??= look();
+    }),
     deps.events.on("turn.ended", ({ sessionKey }) => void running.delete(sessionKey)),
   ];
+  if (deps.approvals.pending().length > 0) looking = look(); // asked before this channel was open
   return {
     async [Symbol.asyncDispose]() {
       for (const one of listening) one[Symbol.dispose]();

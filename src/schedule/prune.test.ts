@@ -74,7 +74,7 @@ test("a crowd is gone through a hundred at a time, by an engine that goes on unt
     },
   };
   const starter = { check: async () => null, start: async () => ({ kind: "begun" as const }) };
-  const deps = { clock, ids: createSeqIds(), log: recordingLog(), store, times: createTimes("UTC"), starter };
+  const deps = { clock, ids: createSeqIds(), log: recordingLog(), store, times: createTimes(() => "UTC"), starter };
   await using _engine = startEngine({ ...deps, told: () => undefined, tellOwner: async () => undefined });
   await done.promise;
   expect(asked.length).toBe(3);
@@ -88,7 +88,13 @@ test("jobs run while old things are taken away, however long that takes, and a s
   const told: string[] = [];
   let stopped = false;
   const starter = { check: async () => null, start: async () => ({ kind: "begun" as const }) };
-  const deps = { clock, ids: createSeqIds(), log: recordingLog(), store: real.store.jobs, times: createTimes("UTC") };
+  const deps = {
+    clock,
+    ids: createSeqIds(),
+    log: recordingLog(),
+    store: real.store.jobs,
+    times: createTimes(() => "UTC"),
+  };
   {
     await using _engine = startEngine({
       ...{ ...deps, starter, tellOwner: async () => undefined },

@@ -306,6 +306,25 @@ const besideServer = (): void => {
   );
 
   test(
+    "that knows no accounts nobody is taken in, and the health says what to do",
+    async () => {
+      await using w = await ircWorld({ requireAccount: plugin.config.properties.requireAccount.default });
+      const { bench, crowd, channel, here } = w;
+      crowd.friend.say(BOT, "hello");
+      crowd.friend.say(DEN, `${BOT}: hello`);
+      await crowd.friend.settled();
+      const [part] = await bench.reply({ ...here, chat: DEN }, ["still there"]);
+      await channel.send(part as OutboxRow, NEVER); // confirmed by the server, so what it said before has been read
+      expect([bench.arrivals, bench.stored]).toEqual([[], []]);
+      expect(channel.health()).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining("Set requireAccount to false"),
+      });
+    },
+    TEST_MS,
+  );
+
+  test(
     "whoever takes the nick of somebody else gets none of their answers",
     async () => {
       await using w = await ircWorld();

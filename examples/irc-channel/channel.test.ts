@@ -215,6 +215,31 @@ test(
   TEST_MS,
 );
 
+test(
+  "a call of a turn that nobody has begun in this life is asked about in the query that it says it is for",
+  async () => {
+    await using w = await scripted({}, echoing);
+    w.server.tell("@account=ann :ann!~a@h.example PRIVMSG pibot :hello");
+    await eventually("it is stored", () => w.bench.stored.length === 1);
+    const asked: PendingApproval = {
+      ...{ id: "q9", tool: "bash", callId: "c9", because: "the tool always asks", input: {}, askedAt: 0, expiresAt: 1 },
+      ...{ sessionKey: "agent:default:main" as never, turnId: "t9" as never, principal: "irc:user:x" as never },
+      origin: { channel: "irc", account: "main", chat: "ann" },
+    };
+    w.bench.deps.events.emit("approval", {
+      ...asked,
+      id: "q8",
+      origin: { ...asked.origin, chat: DEN },
+      decision: null,
+    } as never);
+    w.bench.deps.events.emit("approval", { ...asked, decision: null });
+    await eventually("it is asked", () => w.messages().some((line) => line.includes("!yes 1")));
+    expect(w.messages()[0]).toBe("PRIVMSG ann :May bash run? (the tool always asks)");
+    expect(w.messages().some((line) => line.includes(DEN))).toBe(false);
+  },
+  TEST_MS,
+);
+
 describe("a reply", () => {
   test(
     "that the server swallowed is not called sent, and one it wants later says when",
@@ -301,6 +326,25 @@ const besideServer = (): void => {
       squatter.write("NICK somebody");
       await squatter.settled();
       await passing(bench, "the nick is its own again", () => channel.health().detail.includes(`as ${BOT},`));
+    },
+    TEST_MS,
+  );
+
+  test(
+    "that knows no accounts nobody is taken in, and the health says what to do",
+    async () => {
+      await using w = await ircWorld({ requireAccount: plugin.config.properties.requireAccount.default });
+      const { bench, crowd, channel, here } = w;
+      crowd.friend.say(BOT, "hello");
+      crowd.friend.say(DEN, `${BOT}: hello`);
+      await crowd.friend.settled();
+      const [part] = await bench.reply({ ...here, chat: DEN }, ["still there"]);
+      await channel.send(part as OutboxRow, NEVER); // confirmed by the server, so what it said before has been read
+      expect([bench.arrivals, bench.stored]).toEqual([[], []]);
+      expect(channel.health()).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining("Set requireAccount to false"),
+      });
     },
     TEST_MS,
   );

@@ -6,7 +6,7 @@ import type { TurnId } from "../../../contracts/ids.ts";
 import { ACCOUNT, CHANNEL } from "../settings.ts";
 import { failureOf, isGone } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
-import { keyOf, KEYS, type KnownPreview, type PreviewDeps, readPreview } from "./preview-turn.ts";
+import { keyOf, KEYS, type KnownPreview, notePreview, type PreviewDeps, readPreview } from "./preview-turn.ts";
 import { DEDUPE_MS, NO_MENTIONS } from "./send.ts";
 
 export interface Orphans extends AsyncDisposable {
@@ -102,7 +102,7 @@ async function takeAway(deps: PreviewDeps, turnId: TurnId, signal: AbortSignal):
   const known = await readPreview(deps.facts, turnId);
   if (known === null) return true;
   try {
-    const message = await messageOf(deps, known, turnId, signal);
+    const message = known.taken ? null : await messageOf(deps, known, turnId, signal);
     if (message !== null) await deps.api.channels.deleteMessage(known.channel, message, { signal });
   } catch (error) {
     if (signal.aborted) return false;
@@ -130,7 +130,7 @@ async function messageOf(
   const name = { nonce: nonceOf(firstPartOf(turnId), 0), enforce_nonce: true };
   try {
     const found = await api.channels.createMessage(known.channel, { ...asked, ...name }, { signal });
-    await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), `${known.channel}/${found.id}`);
+    await notePreview(facts, turnId, { kind: "shown", channel: known.channel, message: found.id, taken: false });
     return found.id;
   } catch (error) {
     if (isGone(error)) return null; // somebody else has deleted it

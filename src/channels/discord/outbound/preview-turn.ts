@@ -48,17 +48,28 @@ const BEGUN = "begun@";
 export const KEYS = "preview:";
 export const keyOf = (turnId: TurnId) => `${KEYS}${turnId}`;
 
-/** What is known of a preview after a restart. `begun`: it may be shown, and which message it is nobody knows. */
-export type KnownPreview =
-  | { readonly kind: "shown"; readonly channel: string; readonly message: string }
-  | { readonly kind: "begun"; readonly channel: string; readonly at: number };
+/**
+ * What is known of a preview after a restart. `begun`: it may be shown, and which message it is nobody knows. `taken`: its reply was on the way
+ * into it, and may stand there although nobody heard so: it is no preview any more.
+ */
+export type KnownPreview = { readonly channel: string; readonly taken: boolean } & (
+  { readonly kind: "shown"; readonly message: string } | { readonly kind: "begun"; readonly at: number }
+);
+const TAKEN = "taken";
+
+export async function notePreview(facts: ChannelFacts, turnId: TurnId, known: KnownPreview): Promise<void> {
+  const what = known.kind === "shown" ? known.message : `${BEGUN}${known.at}`;
+  const parts = [known.channel, what, ...(known.taken ? [TAKEN] : [])];
+  await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), parts.join("/"));
+}
 
 export async function readPreview(facts: ChannelFacts, turnId: TurnId): Promise<KnownPreview | null> {
   const known = await facts.get(CHANNEL, ACCOUNT, keyOf(turnId));
-  const [channel, message] = known?.split("/") ?? [];
+  const [channel, message, mark] = known?.split("/") ?? [];
   if (!channel || !message) return null;
-  if (message.startsWith(BEGUN)) return { kind: "begun", channel, at: Number(message.slice(BEGUN.length)) };
-  return { kind: "shown", channel, message };
+  const about = { channel, taken: mark === TAKEN };
+  if (message.startsWith(BEGUN)) return { ...about, kind: "begun", at: Number(message.slice(BEGUN.length)) };
+  return { ...about, kind: "shown", message };
 }
 
 /** Until the signal; never rejects. */
@@ -124,12 +135,12 @@ async function show(deps: PreviewDeps, preview: LivePreview, content: string): P
     // Discord knows the nonce for some minutes only; after that nobody could tell any more that there may be a message
     if (preview.begunAt === null) {
       preview.begunAt = deps.clock.now();
-      await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), `${channel}/${BEGUN}${preview.begunAt}`);
+      await notePreview(facts, turnId, { kind: "begun", channel, at: preview.begunAt, taken: false });
     }
     const body = { content, nonce, enforce_nonce: true, allowed_mentions: NO_MENTIONS };
     const made = await api.channels.createMessage(channel, body, { signal });
     preview.message = made.id;
-    await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), `${channel}/${made.id}`);
+    await notePreview(facts, turnId, { kind: "shown", channel, message: made.id, taken: false });
   }
   preview.shown = content;
 }

@@ -349,6 +349,36 @@ describe("a preview", () => {
     SLOW_MS,
   );
 
+  test.each([
+    ["in the same life", false],
+    ["after a restart", true],
+  ])(
+    "that took a reply is never taken away, although nobody heard that it did, %s",
+    async (_when, restarted) => {
+      for (const unknown of [false, true]) {
+        world = await discordWorld({ streamMode: "partial" });
+        const turn = await asked(["The answer."]);
+        turn.start(FIRST);
+        turn.say("The an");
+        world.fake.rest.misbehave(unknown ? "late" : null);
+        await inTime("something is shown", () => ours().length === 1);
+        if (!unknown) await known(turn.part.turnId);
+        world.fake.rest.misbehave("cut");
+        if (!restarted) turn.end();
+        const failed = await world.channel.send(turn.part, NEVER).catch((error: unknown) => error);
+        expect(failed).toMatchObject({ kind: "lost" });
+        world.fake.rest.misbehave(null);
+        world.fake.rest.letGo();
+        if (restarted) await world.reopen();
+        for (let step = 0; step < 5; step++) await pass(30_000);
+        expect(ours()).toHaveLength(1);
+        await world[Symbol.asyncDispose]();
+      }
+      world = await discordWorld();
+    },
+    SLOW_MS,
+  );
+
   test(
     "is not shown where it is switched off, or for turns of other chats",
     async () => {

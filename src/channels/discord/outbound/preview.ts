@@ -10,6 +10,7 @@ import {
   keyOf,
   type KnownPreview,
   type LivePreview,
+  notePreview,
   type PreviewDeps,
   readPreview,
 } from "./preview-turn.ts";
@@ -19,6 +20,8 @@ export interface Previews extends AsyncDisposable {
   expect(inboxId: InboxId, channel: string): void;
   /** Ends the preview of a turn and says where it is. Null: there is none. */
   take(turnId: TurnId): Promise<KnownPreview | null>;
+  /** The reply was refused for good, and is not in it. */
+  putBack(turnId: TurnId): Promise<void>;
   /** Something else is said first: what is shown goes, or it would stand above that. The rest of the turn is shown as "typing". */
   drop(turnId: TurnId): Promise<void>;
   forget(turnId: TurnId): Promise<void>;
@@ -84,11 +87,11 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
     },
     async take(turnId) {
       live.get(turnId)?.cut.abort(new Error("its reply is here"));
-      const preview = await end(turnId);
+      await end(turnId);
       await orphans.settled(turnId);
-      if (preview?.message) return { kind: "shown", channel: preview.channel, message: preview.message };
-      return readPreview(deps.facts, turnId);
+      return noteTaken(deps, turnId, true);
     },
+    putBack: async (turnId) => void (await noteTaken(deps, turnId, false)),
     async drop(turnId) {
       const found = live.get(turnId);
       if (!found || (found.preview.message === null && found.preview.begunAt === null)) return;
@@ -139,6 +142,12 @@ function listen(events: PreviewDeps["events"], { begun, over, of }: Heard): read
     }),
     events.on("turn.ended", ({ turnId, inboxIds }) => over(turnId, inboxIds)),
   ];
+}
+
+async function noteTaken({ facts }: PreviewDeps, turnId: TurnId, taken: boolean): Promise<KnownPreview | null> {
+  const known = await readPreview(facts, turnId);
+  if (known && known.taken !== taken) await notePreview(facts, turnId, { ...known, taken });
+  return known;
 }
 
 /** The turn began again: what was shown so far is void. */

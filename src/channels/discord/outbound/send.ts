@@ -21,7 +21,7 @@ export interface SendDeps {
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
   readonly facts: ChannelFacts;
-  readonly previews: Pick<Previews, "take" | "drop" | "forget">;
+  readonly previews: Pick<Previews, "take" | "putBack" | "drop" | "forget">;
 }
 
 /** Nobody is pinged by what a model writes. */
@@ -73,7 +73,9 @@ export async function sendPart(
   } catch (error) {
     if (signal.aborted && !(error instanceof SendError))
       throw new SendError("lost", "given up while it was being sent");
-    throw toSendError(error);
+    const failure = toSendError(error);
+    if (failure.kind === "permanent" && known) await deps.previews.putBack(part.turnId);
+    throw failure;
   }
   if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);
   if (part.part === 0) await deps.previews.forget(part.turnId);

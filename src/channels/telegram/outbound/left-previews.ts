@@ -16,6 +16,8 @@ export interface LeftPreviews {
 export const KEYS = "preview:";
 /** Written down before a preview is sent: from now on it may be shown, and nobody knows where. */
 export const BEGUN = "begun";
+/** Added when a reply begins to be written into it: from then on it may be one, and is no preview any more. */
+export const TAKEN = "@taken";
 
 /** Whatever is sent or tried again has begun by then. */
 const LEFT_MS = 30_000;
@@ -77,15 +79,17 @@ async function takeAway(deps: LeftDeps, turnId: TurnId, signal: AbortSignal): Pr
   const { api, account, facts, log, moved, owes } = deps;
   const known = await facts.get(KEYS + turnId);
   if (known === null) return true;
-  const [messageId = "", where] = known.split("@");
+  const [messageId = "", where] = known.split("@"); // and perhaps that it is taken
   if (known === BEGUN || where === undefined) {
     log.warn("preview in doubt: it may be shown without an end", { turnId });
   } else {
     if (owes({ channel: "telegram", account, chat: moved.first(where) })) return false;
-    const failed = await api.call("deleteMessage", { chat_id: where, message_id: Number(messageId) }, signal).then(
-      () => null,
-      (error: unknown) => error,
-    );
+    const failed = known.endsWith(TAKEN)
+      ? null
+      : await api.call("deleteMessage", { chat_id: where, message_id: Number(messageId) }, signal).then(
+          () => null,
+          (error: unknown) => error,
+        );
     if (signal.aborted) return false;
     if (failed !== null && !(failed instanceof Fault && failed.info.kind === "refused")) return false;
   }

@@ -252,6 +252,20 @@ describe("a preview of an earlier life", () => {
     await noted(world, (fact) => fact === null);
   });
 
+  test("that took an answer is never taken away, although nobody heard that it did", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+    world.api.misbehave("editMessageText", { kind: "cut_after" });
+    await expect(world.channel.send(rowOf("the whole answer"), NEVER)).rejects.toThrow();
+    await world.close();
+    await world.reopen();
+    await pass(world, 200);
+    await world.bench.clock.advance(31_000);
+    await noted(world, (fact) => fact === null);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
+  });
+
   test("stays while an answer waits for delivery", async () => {
     await using world = await telegramWorld();
     await shownBefore(world);

@@ -13,7 +13,7 @@ import { Fault, isRefused } from "../api/faults.ts";
 import type { MovedChats } from "../api/moved-chats.ts";
 import type { AccountFacts } from "../facts.ts";
 import type { Chunk } from "../render/split.ts";
-import { BEGUN, KEYS, startLeftPreviews } from "./left-previews.ts";
+import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
 import { placeOf } from "./place.ts";
 import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
 import { GONE, type PreviewShelf, UNCHANGED } from "./send.ts";
@@ -116,6 +116,8 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       turns.delete(turnId);
       const noted = await deps.facts.get(previewKey(turnId));
       const known = one?.messageId ? `${one.messageId}@${one.where}` : noted;
+      if (known !== null && known !== BEGUN && !known.endsWith(TAKEN))
+        await deps.facts.put(previewKey(turnId), known + TAKEN);
       return { messageId: shownIn(deps, known, chat), inDoubt: known === BEGUN };
     },
     async drop(turnId, until) {

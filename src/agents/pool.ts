@@ -21,9 +21,9 @@ import { DEAD, leased, ready, released } from "./worker-state.ts";
 
 const MAX_SILENCE_MS = 120_000;
 const MAX_REOPENS = 2;
-/** Where a process looks while it is only asked what it can do. Always empty. */
 /** So long a process stays with who spoke in it last, before work that nobody waits for takes it. */
 const WARM_MS = 60_000;
+/** Where a process looks while it is only asked what it can do. Always empty. */
 const PROBE_FILE = "which-models.jsonl";
 
 export async function startPool(deps: StartDeps, options: PoolOptions): Promise<AgentPool> {

@@ -15,7 +15,7 @@ export type ScheduleReading =
 const MAX_EXPR_CHARS = 200;
 const MIN_EVERY_MS = 1_000;
 const MAX_EVERY_MS = 366 * 86_400_000;
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 
 export function readSchedule(schedule: Schedule, cron: CronReader, hostZone: () => string): ScheduleReading {
   const expr = schedule.expr.trim();
@@ -57,12 +57,13 @@ function readAt(expr: string, timezone: string): ScheduleReading {
     number,
     number,
   ];
-  const local = Date.UTC(year, month - 1, day, hour, minute, second);
+  const fraction = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3)); // what is due in three seconds is not due in two and a bit
+  const local = Date.UTC(year, month - 1, day, hour, minute, second, fraction);
   const real = new Date(local);
   const exists =
     real.getUTCMonth() === month - 1 && real.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
   if (!exists) return wrong(`There is no ${expr}: look at the day and the time.`);
-  const offset = match[7];
+  const offset = match[8];
   if (offset !== undefined) return { ok: true, schedule: { kind: "at", at: local - offsetMs(offset) } };
   return { ok: true, schedule: { kind: "at", at: fromLocal(local, timezone) } };
 }

@@ -38,9 +38,9 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     background: { running: 0 },
     turnedAway: createTurnedAway(deps),
   };
-  const specOf = createSpecs();
+  const specs = createSpecs();
   return {
-    specs: (caller) => offered(parts, caller).map(specOf),
+    specs: (caller) => offered(parts, caller).map(specs),
     onChange(listener) {
       const tools = deps.registry.onChange(listener);
       const rules = deps.events.on("status", ({ what }) => void (what === "config" && listener()));
@@ -61,21 +61,22 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
   };
 }
 
-/** Which other spellings there are is worked out once, however often a tool is offered. */
+/** Made once for each tool, however often it is offered: finding out how else it may be spelled takes longer than all the rest. */
 function createSpecs(): (tool: Tool) => ToolSpec {
-  const known = new WeakMap<object, Pick<ToolSpec, "name" | "otherNames" | "aliases">>();
-  return ({ name, label, description, parameters }) => {
-    let spellings = known.get(parameters);
-    if (spellings?.name !== name) {
-      const [otherNames, aliases] = [otherToolNames(name), otherSpellings(parameters)];
-      spellings = {
-        name,
-        ...(otherNames.length > 0 ? { otherNames } : {}),
-        ...(Object.keys(aliases).length > 0 ? { aliases } : {}),
-      };
-      known.set(parameters, spellings);
-    }
-    return { ...spellings, label, description, parameters };
+  const known = new WeakMap<Tool, ToolSpec>();
+  return (tool) => {
+    const made = known.get(tool) ?? specOf(tool);
+    known.set(tool, made);
+    return made;
+  };
+}
+
+function specOf({ name, label, description, parameters }: Tool): ToolSpec {
+  const [otherNames, aliases] = [otherToolNames(name), otherSpellings(parameters)];
+  return {
+    ...{ name, label, description, parameters },
+    ...(otherNames.length > 0 ? { otherNames } : {}),
+    ...(Object.keys(aliases).length > 0 ? { aliases } : {}),
   };
 }
 

@@ -2,8 +2,8 @@
  * The newest link, kept in a file of its own beside the database: whoever puts an older copy of the database in place, or cuts off its end,
  * has to change this file as well, and cannot without the key. Written now and then and at the end; a failure is logged and hurts no call.
  */
-import { readFile, rename, writeFile } from "node:fs/promises";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
@@ -32,36 +32,29 @@ export function createHeadFile(
 ): HeadFile {
   const path = join(home, HEAD_FILE);
   let written = { no: 0, at: Number.NEGATIVE_INFINITY }; // the first link is noted at once
-  let writing = false;
 
   const textOf = (head: Link): string =>
     `${JSON.stringify({ ...head, mac: deps.key.markMac("file", head), at: deps.clock.now() })}\n`;
-  const failed = (error: unknown): void => deps.log.warn("newest link of the audit chain not noted", { error });
 
-  const write = async (head: Link): Promise<void> => {
-    await writeFile(`${path}.new`, textOf(head), { mode: PRIVATE_FILE });
-    await rename(`${path}.new`, path);
+  /** At once, and not beside the work: an older link that arrives late would stand where the newest was noted. */
+  const write = (head: Link): void => {
+    try {
+      writeFileSync(`${path}.new`, textOf(head), { mode: PRIVATE_FILE });
+      renameSync(`${path}.new`, path);
+    } catch (error) {
+      deps.log.warn("newest link of the audit chain not noted", { error });
+    }
   };
 
   return {
     noticed(head) {
       const isTime = head.no - written.no >= EVERY_LINKS || deps.clock.elapsed() - written.at >= EVERY_MS;
-      if (writing || !isTime || head.no === written.no) return;
-      writing = true;
+      if (!isTime || head.no === written.no) return;
       written = { no: head.no, at: deps.clock.elapsed() };
-      void write(head)
-        .catch(failed)
-        .finally(() => {
-          writing = false;
-        });
+      write(head);
     },
     close(head) {
-      if (head.no === 0) return; // nothing was called yet
-      try {
-        writeFileSync(path, textOf(head), { mode: PRIVATE_FILE });
-      } catch (error) {
-        failed(error);
-      }
+      if (head.no > 0) write(head); // else nothing was called yet
     },
   };
 }

@@ -34,7 +34,7 @@ describe("a good file", () => {
       min: 1,
       max: 4,
       idleMs: 300_000,
-      maxSwitches: 200,
+      maxSwitches: 500,
       maxAgeMs: 21_600_000,
       maxRssMb: 400,
       reuse: "principal",

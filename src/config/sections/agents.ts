@@ -119,7 +119,7 @@ export const AgentSection = Type.Object(
         }),
         idleMs: duration(300_000, 1_000, "An unused process that is not one of the spares is stopped after this long."),
         maxSwitches: Type.Integer({
-          default: 200,
+          default: 500,
           minimum: 1,
           description: "A process that has served this many sessions is replaced by a fresh one.",
         }),

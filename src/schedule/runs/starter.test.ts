@@ -65,8 +65,21 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
   };
   const start = (id: string, about: Partial<Job> = {}, more: Partial<JobRun> = {}) =>
     runs.start(run(id, more), job(about), never);
-  return { runs, put, ended, end, start, aborted, told, clock, results, gone };
+  return { runs, put, ended, end, start, aborted, told, clock, results, gone, events };
 }
+
+test("a run that stood in line lets people speak first, for a moment", async () => {
+  const { start, put, end, clock, events } = world({ max: 1 });
+  await start("r1");
+  await start("r2");
+  const person = { sessionKey: HOME, turnId: "t9" as TurnId, inboxIds: ["m9" as InboxId] };
+  events.emit("turn.started", { ...person, attempt: 1, waitedMs: 0 });
+  await end(put[0]?.message.eventId ?? "");
+  await clock.advance(99);
+  expect(put).toHaveLength(1);
+  await clock.advance(1);
+  expect(put).toHaveLength(2);
+});
 
 test("a run has a session of its own, its maker's rights, and an id that another begin would have too", async () => {
   const { start, put } = world();

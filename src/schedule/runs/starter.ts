@@ -1,6 +1,7 @@
 /**
  * Begins runs by putting them into the same inbox as everything else, and hears how they end. A few at a time: a thousand jobs of the same
- * second are a line, not a crowd, and people's messages are not behind it. Beginning twice is the same as once, because the event id is.
+ * second are a line, not a crowd. People's messages are not behind it, and what stands in it lets them speak first. Beginning twice is the same
+ * as once, because the event id is.
  */
 import type { Job, JobRun, JobStore, RunOutcome, RunStart, RunStarter } from "../../contracts/automation/job.ts";
 import type { OwnMessage, OwnReceiver } from "../../contracts/automation/own-message.ts";
@@ -12,6 +13,7 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Home, Homes } from "./home.ts";
 import { outcomeOf } from "./outcome.ts";
+import { type PeopleFirst, watchPeople } from "./people-first.ts";
 import { CRON_CHANNEL, toRunAddress } from "./run-address.ts";
 import { OWN_PRIORITY } from "./system-events.ts";
 
@@ -57,12 +59,15 @@ interface World extends StarterDeps {
   /** Taken on and not put in yet. */
   readonly line: { readonly run: JobRun; readonly job: Job }[];
   starting: number;
+  readonly people: PeopleFirst;
   readonly stop: AbortController;
 }
 
 /** `maxAtOnce` is asked each time, so that a changed configuration holds from the next run on. */
 export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
-  const world: World = { ...deps, active: new Map(), line: [], starting: 0, stop: new AbortController() };
+  const active: World["active"] = new Map();
+  const people = watchPeople(deps, (id) => active.has(id));
+  const world: World = { ...deps, active, people, line: [], starting: 0, stop: new AbortController() };
   const room = (): boolean => world.active.size + world.starting < maxAtOnce();
   /** Its place is taken before anything is waited for: who looks meanwhile must not find room that is promised. */
   const placed = async <T>(begin: () => Promise<T>): Promise<T> => {
@@ -98,6 +103,7 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
     stats: () => ({ active: world.active.size, waiting: world.line.length }),
     async [Symbol.asyncDispose]() {
       listening[Symbol.dispose]();
+      people[Symbol.dispose]();
       world.stop.abort(new Error("the gateway is stopping"));
       for (const { timer } of world.active.values()) timer.abort(world.stop.signal.reason);
     },
@@ -107,6 +113,7 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
 /** A run whose turn in the line has come: its maker is not waiting for the answer any more. */
 async function submitLate(world: World, { run, job }: { readonly run: JobRun; readonly job: Job }): Promise<void> {
   try {
+    await world.people.pause(world.stop.signal);
     if ((await world.jobs.run(run.id))?.status !== "running") return; // taken away while it stood in line
     const started = await submit(world, run, job);
     if (started.kind === "ended") await world.ended(run.id, started.outcome, started.turnId);

@@ -13,7 +13,7 @@ export interface PeopleFirst extends Disposable {
 
 /** So long after the last answer somebody is likely to go on. */
 const REST_MS = 50;
-const LONGEST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 200;
 const LOOK_MS = 25;
 
 /** `isOwn`: a message that came from here. */

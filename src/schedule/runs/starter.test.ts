@@ -75,7 +75,7 @@ test("a run that stood in line lets people speak first, for a moment", async () 
   const person = { sessionKey: HOME, turnId: "t9" as TurnId, inboxIds: ["m9" as InboxId] };
   events.emit("turn.started", { ...person, attempt: 1, waitedMs: 0 });
   await end(put[0]?.message.eventId ?? "");
-  await clock.advance(99);
+  await clock.advance(199);
   expect(put).toHaveLength(1);
   await clock.advance(1);
   expect(put).toHaveLength(2);

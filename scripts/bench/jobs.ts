@@ -49,7 +49,6 @@ const ADDED_TOGETHER = 20;
 /** Long enough to make them all before their moment comes. */
 const LEAD_MS = 1_000;
 const CALM_CHATS = 450;
-const CHAT = "agent:default:webchat:dm:somebody";
 
 /** Every one for a person of its own: there is a limit for each. None is due in the next months; all have runs behind them that are kept. */
 async function fill(home: string, count: number): Promise<void> {
@@ -104,10 +103,21 @@ async function starts(homes: { readonly without: string; readonly having: string
 const both = ([first, second]: readonly [Start, Start], of: (start: Start) => number) =>
   [of(first), of(second)] as const;
 
-async function chatFor(client: LoadClient, count: number, going: () => boolean): Promise<readonly number[]> {
-  const times: number[] = [];
-  for (let n = 0; n < count && going(); n++) times.push(await timed(() => client.ask(CHAT, `words ${n}`)));
-  return times;
+/** A conversation gets slower as it grows, jobs or not: after so many words another one begins, and its first answer does not count. */
+const CHATS_EACH = 100;
+
+function createChatter(client: LoadClient): (count: number, going: () => boolean) => Promise<readonly number[]> {
+  let said = 0;
+  const ask = (): Promise<unknown> =>
+    client.ask(`agent:default:webchat:dm:chat-${Math.floor(said / CHATS_EACH)}`, `words ${said++}`);
+  return async (count, going) => {
+    const times: number[] = [];
+    while (times.length < count && going()) {
+      if (said % CHATS_EACH === 0) await ask();
+      times.push(await timed(ask));
+    }
+    return times;
+  };
 }
 
 /** A thousand jobs of the same second; resolves shortly before it. */
@@ -143,10 +153,11 @@ const running = async (gateway: GatewayProcess): Promise<number> =>
 
 async function crowd(gateway: GatewayProcess, rounds: number, size: number) {
   using client = await openLoadClient(gateway);
-  await chatFor(client, 20, () => true); // warm
+  const chatFor = createChatter(client);
+  await chatFor(200, () => true); // warm
   const [calm, busy, drained]: [number[], number[], number[]] = [[], [], []];
   for (let n = 0; n < rounds; n++) {
-    calm.push(...(await chatFor(client, CALM_CHATS, () => true)));
+    calm.push(...(await chatFor(CALM_CHATS, () => true)));
     const due = await planCrowd(gateway, size);
     let over = false;
     const watching = (async () => {
@@ -155,7 +166,7 @@ async function crowd(gateway: GatewayProcess, rounds: number, size: number) {
       over = true;
       return systemClock.now() - due;
     })();
-    busy.push(...(await chatFor(client, Number.MAX_SAFE_INTEGER, () => !over)));
+    busy.push(...(await chatFor(Number.MAX_SAFE_INTEGER, () => !over)));
     drained.push(await watching);
   }
   return { calm, busy, drainedMs: median(drained) };

@@ -16,13 +16,17 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
   const queries = createQueries(sql);
   const overflow = createOverflow(sql);
 
-  const touchSession = (row: NewInboxRow): void => {
+  /** The mode somebody chose for it. */
+  const touchSession = (row: NewInboxRow): SessionTable["queue_mode"] => {
     const { message } = row;
-    const title = titleOf(message);
     const { principal } = message.sender;
     const own: 0 | 1 = (message.origin ?? "chat") === "chat" ? 0 : 1;
     const known = { key: row.sessionKey, at: message.receivedAt, principal, own };
-    if (queries.touch.run({ ...known, ...betterTitle(title, row.sessionKey) }) > 0) return;
+    const counted = queries.count.first(known); // nearly always all there is to do
+    if (counted) return counted.queue_mode;
+    const title = titleOf(message);
+    const touched = queries.touch.first({ ...known, ...betterTitle(title, row.sessionKey) });
+    if (touched) return touched.queue_mode;
     queries.addSession.run({
       key: row.sessionKey,
       channel: message.address.channel,
@@ -35,6 +39,7 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
       file: newSessionFile(ids),
       person: message.scope === "dm" ? principal : null,
     });
+    return null;
   };
 
   const knownAs = ({ address, eventId }: InboundMessage) => {
@@ -47,9 +52,9 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
     accept: (row) =>
       write(() => {
         if (queries.add.run(toColumns(row)) === 0) return knownAs(row.message);
-        touchSession(row);
+        const mode = touchSession(row);
         const hidden = row.overflow ? overflow.hideOldest(row, row.overflow.maxShown) : null;
-        return { kind: "stored", mode: queries.mode.first({ key: row.sessionKey })?.queue_mode ?? null, hidden };
+        return { kind: "stored", mode, hidden };
       }),
     unfinished: () =>
       read(() => {
@@ -106,8 +111,47 @@ type UnfinishedColumns = Omit<InboxColumns, "overflow"> & {
   readonly queue_mode: SessionTable["queue_mode"];
 };
 
+/** What a message changes about its session. */
+function sessionQueries(sql: Sql) {
+  return {
+    count: sql.prepare((db, p: Params<Omit<Touch, "title" | "searchText">>) =>
+      db
+        .updateTable("sessions")
+        .set((eb) => ({
+          messages: eb("messages", "+", 1),
+          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+        }))
+        .where("key", "=", p("key"))
+        .where(raw<boolean>`(${p("own")} = 1 or person is null or person = ${p("principal")}) and not ${GIVES_WAY}`)
+        .returning("queue_mode"),
+    ),
+    /** The same where its title or whose it is may have to change. */
+    touch: sql.prepare((db, p: Params<Touch>) =>
+      db
+        .updateTable("sessions")
+        .set((eb) => ({
+          messages: eb("messages", "+", 1),
+          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+          person: raw<InboxTable["sender"] | null>`iif(${p("own")} = 1 or person = ${p("principal")}, person, null)`,
+          title: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("title")}, title)`,
+          search_text: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("searchText")}, search_text)`,
+        }))
+        .where("key", "=", p("key"))
+        .returning("queue_mode"),
+    ),
+    addSession: sql.prepare((db, p: Params<NewSession>) =>
+      db.insertInto("sessions").values({
+        ...p.row("key", "channel", "agent_id", "title", "search_text"),
+        ...p.row("created_at", "last_activity_at", "messages", "file", "person"),
+        ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
+      }),
+    ),
+  };
+}
+
 function createQueries(sql: Sql) {
   return {
+    ...sessionQueries(sql),
     seen: sql.prepare((db, p: Params<Pick<InboxTable, "channel" | "account" | "event_id">>) =>
       db
         .selectFrom("inbox")
@@ -126,28 +170,6 @@ function createQueries(sql: Sql) {
         .where("id", "=", p("id"))
         .where("turn_id", "is", null)
         .where("done", "=", raw.lit(0)),
-    ),
-    mode: sql.prepare((db, p: Params<Pick<SessionTable, "key">>) =>
-      db.selectFrom("sessions").select("queue_mode").where("key", "=", p("key")),
-    ),
-    touch: sql.prepare((db, p: Params<Touch>) =>
-      db
-        .updateTable("sessions")
-        .set((eb) => ({
-          messages: eb("messages", "+", 1),
-          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
-          person: raw<InboxTable["sender"] | null>`iif(${p("own")} = 1 or person = ${p("principal")}, person, null)`,
-          title: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("title")}, title)`,
-          search_text: raw<string>`iif(${GIVES_WAY} and ${p("title")} <> '', ${p("searchText")}, search_text)`,
-        }))
-        .where("key", "=", p("key")),
-    ),
-    addSession: sql.prepare((db, p: Params<NewSession>) =>
-      db.insertInto("sessions").values({
-        ...p.row("key", "channel", "agent_id", "title", "search_text"),
-        ...p.row("created_at", "last_activity_at", "messages", "file", "person"),
-        ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
-      }),
     ),
     add: sql.prepare((db, p: Params<InboxColumns>) =>
       db

@@ -133,6 +133,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "store/group-commit.ts",
     find: 'sql.control("rollback to one_write");',
     replace: "",
+    seed: 525,
   },
   {
     name: "a turn is tried again after a tool that must not run twice",
@@ -362,12 +363,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: "queue/lanes.ts",
     find: "if (!work || lane.held.has(id) || lane.running?.offered.has(id)) continue;",
     replace: "if (!work || lane.held.has(id)) continue;",
-  },
-  {
-    name: "overflow that grows while it stands in line as expired is answered by those who have no agent",
-    file: "queue/lanes.ts",
-    find: "moves.standRight(table, lane, now);",
-    replace: "",
   },
   {
     name: "an outbox that is empty does not say so, and a stop waits for it",

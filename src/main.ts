@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
     isTerminal: process.stdout.isTTY === true,
     assets,
     stdin: { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() }, // only opened by who reads it
-    stdout: (text: string) => void process.stdout.write(text),
+    stdout: createOutput(argv[0] === "start"),
     stderr: (text: string) => void process.stderr.write(text),
     clock: systemClock,
     ids: systemIds,
@@ -35,6 +35,21 @@ export async function main(argv: readonly string[], assets: Assets): Promise<num
       return 0;
     },
   });
+}
+
+/** Whoever read along may have seen enough (`pi-gw logs -f | head`): a command ends then, without a word; a gateway goes on. */
+function createOutput(goOn: boolean): (text: string) => void {
+  let heard = false; // the stream is opened by who writes
+  return (text) => {
+    if (!heard)
+      process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+        if (goOn) return;
+        if (error.code !== "EPIPE") process.stderr.write(`The output could not be written: ${error.message}\n`);
+        process.exit(error.code === "EPIPE" ? 0 : 1);
+      });
+    heard = true;
+    process.stdout.write(text);
+  };
 }
 
 /** The first signal asks for a clean stop. A later one ends the process at once: later, because a group and a launcher may both pass one on. */

@@ -143,3 +143,17 @@ describe("pi-gw without a gateway", () => {
     expect(err).toMatch(/statsu.*status/);
   });
 });
+
+test.each([
+  ["whose reader has gone ends without a word", 'exec 3> >(exit 0); wait $!; "$@" >&3', { code: 0, err: "" }],
+  [
+    "that cannot be written says so in a sentence",
+    '"$@" > /dev/full',
+    { code: 1, err: expect.stringMatching(/^The output could not be written: .*\n$/) },
+  ],
+])("output %s", async (_, script, expected) => {
+  const command = [process.execPath, "--no-env-file", MAIN, "--help"];
+  const child = Bun.spawn(["bash", "-c", script, "bash", ...command], { stdout: "ignore", stderr: "pipe" });
+  const err = await new Response(child.stderr).text();
+  expect({ code: await child.exited, err }).toEqual(expected);
+});

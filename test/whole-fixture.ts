@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
 import type { GatewayStatus, WireEvent, WireResponse } from "../src/contracts/wire.ts";
 import { systemClock } from "../src/kit/clock.ts";
-import { deferred, type Deferred } from "../src/kit/deferred.ts";
+import { deferred, type Deferred, orAborted } from "../src/kit/deferred.ts";
 import type { FakeProvider, ProviderRequest } from "../src/testing/fake-provider.ts";
 import {
   GatewayDidNotStart,
@@ -19,6 +19,8 @@ export { FACTS, textOf, wordsOf };
 /** For `setDefaultTimeout`: a start of pi takes a second, on a busy machine several. */
 export const WHOLE_TEST_MS = 60_000;
 const EVENTUALLY_MS = 30_000;
+/** Shorter than the limit of a test, so that a test says what it waited for. */
+const ANSWER_MS = 40_000;
 const LOOK_EVERY_MS = 20;
 const NEVER = new AbortController().signal;
 
@@ -32,6 +34,11 @@ export function endpoint(provider: FakeProvider, model = "fake-1", apiKey = "a-k
       providers: { fake: { baseUrl: provider.baseUrl, apiKey, models: [{ id: "fake-1" }, { id: "fake-2" }] } },
     },
   };
+}
+
+async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  using limit = systemClock.deadline(ANSWER_MS, () => new Error(`waited ${ANSWER_MS} ms for ${what}`));
+  return await orAborted(promise, limit.signal);
 }
 
 /** Looks again until it is so. Fails with what it saw last. */
@@ -188,13 +195,13 @@ export async function openSocket(
     if (frame.ok) answers.get(frame.id)?.resolve(frame.result);
     else answers.get(frame.id)?.reject(new Error(`${frame.error.code}: ${frame.error.message}`));
   };
-  await opened.promise;
+  await within(opened.promise, "the socket to open");
   const request = (method: string, params: unknown): Promise<unknown> => {
     const id = String(++counter);
     const answer = deferred<unknown>();
     answers.set(id, answer);
     socket.send(JSON.stringify({ id, method, params }));
-    return answer.promise;
+    return within(answer.promise, `an answer to ${method}`);
   };
   if (sinceSeq !== null)
     await request("subscribe", { events: ALL_EVENTS, ...(sinceSeq === undefined ? {} : { sinceSeq }) });

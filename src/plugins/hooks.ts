@@ -1,7 +1,7 @@
 /** Where plugins look in. Handlers are kept in the order they came; who only observes is told without being waited for. */
 import type { HookEvents, HookHandler, HookName, Hooks } from "../contracts/plugins/hooks.ts";
 import type { Clock } from "../kit/clock.ts";
-import { orAborted } from "../kit/deferred.ts";
+import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 
 interface HookDeps {
@@ -12,6 +12,8 @@ interface HookDeps {
 export interface PluginHooks extends Hooks {
   /** A handler threw or did not end; told once for each time. */
   onTrouble(listener: (plugin: string, sentence: string) => void): Disposable;
+  /** Until this is disposed of, whoever would be decided on by this plugin waits: it is being replaced, and nothing may slip past it. */
+  hold(plugin: string): Disposable;
 }
 
 /** An observer that takes longer is given up; nothing waits for it anyway. */
@@ -25,6 +27,7 @@ interface Entry<H extends HookName = HookName> {
 export function createHooks({ clock, log }: HookDeps): PluginHooks {
   const byName = new Map<HookName, readonly Entry[]>();
   const listeners = new Set<(plugin: string, sentence: string) => void>();
+  const held = new Set<{ readonly names: readonly HookName[]; readonly released: Deferred<void> }>();
 
   /** Entries are only ever added under their own name, so the handler takes the event of that name. */
   const entries = <H extends HookName>(name: H): readonly Entry<H>[] =>
@@ -41,6 +44,11 @@ export function createHooks({ clock, log }: HookDeps): PluginHooks {
     }
   };
 
+  const whenReleased = async <H extends HookName>(name: H): Promise<readonly Entry<H>[]> => {
+    for (const one of held) if (one.names.includes(name)) await one.released.promise;
+    return entries(name);
+  };
+
   return {
     on(name, handler, plugin) {
       const entry = { plugin, handler } as unknown as Entry;
@@ -55,8 +63,20 @@ export function createHooks({ clock, log }: HookDeps): PluginHooks {
       };
     },
     of: entries,
+    deciding: (name) => (held.size === 0 ? entries(name) : whenReleased(name)),
     tell(name, event) {
       for (const entry of entries(name)) void tellOne(entry, name, event);
+    },
+    hold(plugin) {
+      const names = [...byName].filter(([, all]) => all.some((entry) => entry.plugin === plugin)).map(([name]) => name);
+      const one = { names, released: deferred<void>() };
+      held.add(one);
+      return {
+        [Symbol.dispose]() {
+          held.delete(one);
+          one.released.resolve();
+        },
+      };
     },
     onTrouble(listener) {
       listeners.add(listener);

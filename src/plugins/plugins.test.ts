@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Command } from "../contracts/command.ts";
 import type { GatewayPlugin, PluginChannel, PluginTool } from "../contracts/plugins/plugin.ts";
 import type { Tool, ToolRegistry } from "../contracts/tools/tool.ts";
+import { deferred } from "../kit/deferred.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
@@ -15,6 +16,7 @@ import { inRange, readManifest } from "./folder/manifest.ts";
 import { readFolder } from "./folder/read-folder.ts";
 import { createHooks } from "./hooks.ts";
 import { DEADLINES, startPlugin } from "./run/plugin.ts";
+import { createSlot, type Wanted } from "./run/slot.ts";
 import { createStorage } from "./run/storage.ts";
 import { pluginInStack } from "./stray-errors.ts";
 
@@ -64,7 +66,7 @@ function house(registry: Pick<ToolRegistry, "register"> | null = null) {
       storageFile: "/nowhere.json",
       load: async () => plugin,
     });
-  return { clock, log, tools, commands, channels, hooks, skills, start };
+  return { clock, log, lent, tools, commands, channels, hooks, skills, start };
 }
 
 describe("a plugin", () => {
@@ -374,6 +376,58 @@ describe("a plugin's memory", () => {
 });
 
 describe("hooks", () => {
+  test("of a plugin that is being replaced are waited for by whoever they decide on, and by nobody else", async () => {
+    const hooks = createHooks({ clock: createFakeClock(), log: recordingLog() });
+    const answer = (text: string) => () => ({ text });
+    const old = hooks.on("message_sending", answer("old"), "guard");
+    const kept = hooks.on("tool_result_persist", () => undefined, "other");
+    const held = hooks.hold("guard");
+    old[Symbol.dispose]();
+    expect(await hooks.deciding("before_tool_call")).toEqual([]); // it did not look in there
+    expect(await hooks.deciding("tool_result_persist")).toHaveLength(1);
+    const seen: string[] = [];
+    const asked = Promise.resolve(hooks.deciding("message_sending")).then((all) => {
+      for (const { plugin } of all) seen.push(plugin);
+      seen.push(`${all.length}`);
+    });
+    await turn();
+    expect(seen).toEqual([]);
+    hooks.on("message_sending", answer("new"), "guard");
+    held[Symbol.dispose]();
+    await asked;
+    expect(seen).toEqual(["guard", "1"]);
+    kept[Symbol.dispose]();
+  });
+
+  test("cannot be slipped past while their plugin is reloaded, however long that takes", async () => {
+    const { clock, log, hooks, lent } = house();
+    const slot = createSlot({ clock, log, hooks, changed: () => undefined }, lent, "guard");
+    const about = { builtin: false, version: "1.0.0", folder: null, digest: null };
+    const version = (key: string, load: () => Promise<GatewayPlugin>): Wanted => ({
+      ...{ kind: "run", key, about, cleanUp: async () => undefined },
+      source: { id: "guard", version: "1", config: {}, folder: null, digest: null, storageFile: "/nowhere.json", load },
+    });
+    const says = (block: string): GatewayPlugin => {
+      return (api) => {
+        api.registerHook("before_tool_call", () => ({ block }));
+      };
+    };
+    await slot.want(version("1", async () => says("old")));
+    const loading = deferred<GatewayPlugin>();
+    const replaced = slot.want(version("2", () => loading.promise));
+    await turn();
+    const waiting = Promise.resolve(hooks.deciding("before_tool_call"));
+    loading.resolve(says("new"));
+    await replaced;
+    const [guard] = await waiting;
+    expect(guard?.handler({} as never, new AbortController().signal)).toEqual({ block: "new" });
+    const broken = slot.want(version("3", async () => Promise.reject(new Error("no such thing"))));
+    const after = Promise.resolve(hooks.deciding("before_tool_call"));
+    await broken;
+    expect(await after).toEqual([]); // a plugin that does not run checks nothing; the status says so
+    expect(slot.status()).toMatchObject({ state: "failed", trouble: "It failed: no such thing" });
+  });
+
   test("are told in order without being waited for, and a bad one hurts nobody", async () => {
     const clock = createFakeClock();
     const hooks = createHooks({ clock, log: recordingLog() });

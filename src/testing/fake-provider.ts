@@ -11,7 +11,7 @@ export interface FakeProvider extends AsyncDisposable {
   charged(): { readonly inputTokens: number; readonly outputTokens: number };
   /** Requests whose caller hung up before the answer was whole, and when (`performance.now()`). */
   readonly hungUp: readonly { readonly request: ProviderRequest; readonly at: number }[];
-  /** Resolves when `count` requests have arrived. */
+  /** Resolves when `count` requests have arrived. Rejects when that takes longer than any test should wait. */
   arrived(count: number): Promise<void>;
 }
 
@@ -51,6 +51,8 @@ export interface FakeUsage {
   readonly outputTokens: number;
 }
 
+/** Shorter than the limit of a test, so that a test says what it waited for. */
+const ARRIVED_MS = 40_000;
 const USAGE: FakeUsage = { inputTokens: 10, outputTokens: 5 };
 
 export function says(...pieces: readonly (string | Promise<unknown>)[]): FakeReply {
@@ -89,9 +91,14 @@ export async function startFakeProvider(script: FakeScript = () => says("ok")): 
     hungUp,
     charged: () => charged,
     arrived(count) {
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
+        const tooLong = setTimeout(() => {
+          watchers.delete(look);
+          reject(new Error(`the model was asked ${requests.length} times within ${ARRIVED_MS} ms, not ${count}`));
+        }, ARRIVED_MS);
         const look = () => {
           if (requests.length < count) return;
+          clearTimeout(tooLong);
           watchers.delete(look);
           resolve();
         };

@@ -5,6 +5,7 @@ import type { Approvals } from "../contracts/tools/approval.ts";
 export const noHooks: Hooks = {
   on: () => ({ [Symbol.dispose]: () => undefined }),
   of: () => [],
+  deciding: () => [],
   tell: () => undefined,
 };
 

@@ -3,7 +3,7 @@ import type { Channel, Receiver } from "../contracts/channel.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { AgentId, SessionKey } from "../contracts/ids.ts";
-import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { HookEntry, Hooks } from "../contracts/plugins/hooks.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
@@ -70,19 +70,28 @@ function asking(deps: HookPointDeps, batch: Batch): Batch {
       return batch.entries; // grows while the turn runs
     },
     async finish(end) {
-      if (deps.hooks.of("message_sending").length === 0) return batch.finish(end);
-      asked ??= Promise.all(end.reply.map((part) => askAbout(deps, batch, part)));
+      asked ??= askAll(deps, batch, end.reply);
       return batch.finish({ ...end, reply: await asked });
     },
   };
 }
 
+async function askAll(deps: HookPointDeps, batch: Batch, reply: readonly ReplyPart[]): Promise<readonly ReplyPart[]> {
+  const handlers = await deps.hooks.deciding("message_sending");
+  return handlers.length === 0 ? reply : Promise.all(reply.map((part) => askAbout(deps, batch, part, handlers)));
+}
+
 /** Fails closed: what a plugin could not check is held back, and the chat is told so. */
-async function askAbout(deps: HookPointDeps, batch: Batch, part: ReplyPart): Promise<ReplyPart> {
+async function askAbout(
+  deps: HookPointDeps,
+  batch: Batch,
+  part: ReplyPart,
+  handlers: readonly HookEntry<"message_sending">[],
+): Promise<ReplyPart> {
   const [first] = batch.entries;
   if (!first || part.message.kind !== "reply") return part;
   let text = part.message.text;
-  for (const { plugin, handler } of deps.hooks.of("message_sending")) {
+  for (const { plugin, handler } of handlers) {
     using limit = deps.clock.deadline(SENDING_MS, () => new Error(`it did not end within ${SENDING_MS} ms`));
     try {
       const event = { sessionKey: batch.sessionKey, to: first.message.address, text };

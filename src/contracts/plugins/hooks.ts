@@ -57,10 +57,17 @@ export type HookHandler<H extends HookName> = (
   signal: AbortSignal,
 ) => HookAnswer<H> | Promise<HookAnswer<H>>;
 
+export interface HookEntry<H extends HookName> {
+  readonly plugin: string;
+  readonly handler: HookHandler<H>;
+}
+
 export interface Hooks {
   on<H extends HookName>(name: H, handler: HookHandler<H>, plugin: string): Disposable;
-  /** In the order of registration, for who waits for their answers. */
-  of<H extends HookName>(name: H): readonly { readonly plugin: string; readonly handler: HookHandler<H> }[];
+  /** In the order of registration, as it is now. */
+  of<H extends HookName>(name: H): readonly HookEntry<H>[];
+  /** The same for who waits for their answers. A plugin that is just being replaced by another version of itself is waited for. */
+  deciding<H extends keyof HookAnswers>(name: H): readonly HookEntry<H>[] | Promise<readonly HookEntry<H>[]>;
   /** For observers: never throws, does not wait; a handler that throws or hangs is reported as its plugin's trouble. */
   tell<H extends HookName>(name: H, event: HookEvents[H]): void;
 }

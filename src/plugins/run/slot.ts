@@ -3,6 +3,7 @@ import { isGatewayError } from "../../contracts/errors.ts";
 import type { PluginState, PluginStatus } from "../../contracts/plugins/plugin.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
+import type { PluginHooks } from "../hooks.ts";
 import type { Lent } from "./api.ts";
 import { type PluginSource, type RunningPlugin, startPlugin } from "./plugin.ts";
 
@@ -44,6 +45,7 @@ export interface Slot {
 interface SlotDeps {
   readonly clock: Clock;
   readonly log: Log;
+  readonly hooks: Pick<PluginHooks, "hold">;
   changed(): void;
 }
 
@@ -102,6 +104,7 @@ async function work(place: Place): Promise<void> {
       place.tried = "";
       if (goal === place.wanted) become(place, goal.state, goal.why);
     } else if (goal.key !== place.tried) {
+      using _ = place.now && place.deps.hooks.hold(place.id); // nothing slips past its checks between two versions
       await stop(place);
       await start(place, goal);
     }

@@ -170,16 +170,18 @@ export interface FakeHooks extends Hooks {
 export function fakeHooks(): FakeHooks {
   const registered: Registered[] = [];
   const told: FakeHooks["told"] = [];
+  const of = <H extends HookName>(name: H) =>
+    registered
+      .filter((one) => one.name === name)
+      .map(({ plugin, handler }) => ({ plugin, handler: handler as HookHandler<H> }));
   return {
     told,
     on(name, handler, plugin) {
       registered.push({ name, handler, plugin });
       return { [Symbol.dispose]: () => undefined };
     },
-    of: <H extends HookName>(name: H) =>
-      registered
-        .filter((one) => one.name === name)
-        .map(({ plugin, handler }) => ({ plugin, handler: handler as HookHandler<H> })),
+    of,
+    deciding: of,
     tell: (name, event) => void told.push({ name, event }),
   };
 }

@@ -46,6 +46,8 @@ export interface GatewayProcessOptions {
 
 const PROJECT = resolve(import.meta.dir, "../../..");
 const MAIN = join(PROJECT, "dist", "main.js");
+/** Shorter than the limit of a test, so that a test says what it waited for. */
+const ANSWER_MS = 45_000;
 
 /** Rejects with everything the process said when it does not get ready. */
 export async function startGatewayProcess(options: GatewayProcessOptions = {}): Promise<GatewayProcess> {
@@ -72,7 +74,11 @@ export async function startGatewayProcess(options: GatewayProcessOptions = {}): 
     return child.exited;
   };
   const authorized = (path: string, init: RequestInit = {}) =>
-    fetch(`${ready.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+    fetch(`${ready.url}${path}`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+      ...init,
+      headers: { authorization: `Bearer ${token}`, ...init.headers },
+    });
   return {
     ...ready,
     token,

@@ -1,5 +1,5 @@
 /** What plugins say to a call before it is judged. Whoever is asked and does not answer in time, or fails, has said no. */
-import type { HookAnswers } from "../../contracts/plugins/hooks.ts";
+import type { HookAnswers, HookEntry } from "../../contracts/plugins/hooks.ts";
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { textOf, withText } from "../run/output.ts";
@@ -10,7 +10,7 @@ const MAX_REASON_CHARS = 500;
 
 /** In the order of registration; each sees the parameters as the one before left them. */
 export async function hooked(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
-  const handlers = deps.hooks.of("before_tool_call");
+  const handlers = await whoDecides(deps, "before_tool_call", signal);
   let now = draft;
   for (const { plugin, handler } of handlers) {
     const { request, facts, params } = now;
@@ -25,6 +25,16 @@ export async function hooked(deps: StageDeps, draft: Draft, signal: AbortSignal)
     now = { ...now, params: own.params, ...(said.asks ? { askBecause: `${plugin} wants it` } : {}) };
   }
   return now;
+}
+
+/** A plugin that is just being replaced is waited for, but not by a call that is cancelled meanwhile. */
+async function whoDecides<H extends "before_tool_call" | "tool_result_persist">(
+  { hooks }: Pick<StageDeps, "hooks">,
+  name: H,
+  signal: AbortSignal,
+): Promise<readonly HookEntry<H>[]> {
+  const handlers = hooks.deciding(name);
+  return handlers instanceof Promise ? orAborted(handlers, signal) : handlers;
 }
 
 interface ReadAnswer {
@@ -93,7 +103,7 @@ export async function persisted(
   outcome: Finished,
   signal: AbortSignal,
 ): Promise<Finished> {
-  const handlers = deps.hooks.of("tool_result_persist");
+  const handlers = await whoDecides(deps, "tool_result_persist", signal);
   if (outcome.kind !== "ok" || handlers.length === 0) return outcome;
   const before = textOf(outcome.result);
   let output = before;

@@ -1,69 +1,57 @@
 /**
- * Runs all tests and closes with one line, `N passed, N failed`. The numbers are Bun's own; a run that ended badly never says "0 failed",
- * and a run without any test is a failure.
+ * `npm test`: runs every test file, some processes at a time, and closes with one line, `N passed, N failed`. The numbers are Bun's own; a run
+ * that ended badly never says "0 failed", and a run without any test is a failure. With arguments it is `bun test` with those arguments.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ensureDist } from "./bundle.ts";
+import { type Batch, batchesOf } from "./test/batches.ts";
+import { runAll } from "./test/run-all.ts";
+import { type BatchLimits, type BatchPlace, type BatchResult, runBatch } from "./test/run-batch.ts";
+import { closingLine, sumOf } from "./test/totals.ts";
 
-const TEST_TIMEOUT_MS = 60_000;
-/** Much of the time is spent waiting for processes, disks and timers, so four files at a time fit two cores well. */
-const FILES_AT_ONCE = 4;
-const TAIL_CHARS = 4_000;
-const FOLDERS = ["./src", "./test", "./bridge", "./console", "./examples"];
+const LIMITS: BatchLimits = { testMs: 60_000, silentMs: 150_000, wholeMs: 600_000 };
+/** Much of the time is spent waiting for processes, disks and timers, so four at a time fit two cores well. */
+const AT_ONCE = 4;
+const FOLDERS = ["src", "test", "bridge", "console", "examples"];
 
-export interface Totals {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
+async function testEverything(place: BatchPlace): Promise<number> {
+  const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(place.root)];
+  const began = performance.now();
+  const run = (batch: Batch): Promise<BatchResult> => runBatch(place, batch.files, LIMITS);
+  const { results, again } = await runAll(batchesOf(files), { atOnce: AT_ONCE, run, report });
+  const totals = sumOf(results.map((one) => one.totals));
+  console.log(`\nRan ${files.length} files in ${seconds(performance.now() - began)} s.`);
+  if (again.length > 0) console.log(`Run again, because their process stopped answering: ${again.join(", ")}.`);
+  console.log(`\n${closingLine(totals)}`);
+  return totals.failed > 0 ? 1 : 0;
 }
 
-/** Reads Bun's closing lines. `exitCode` has the last word: a file that does not load fails the run without being counted. */
-export function totalsOf(tail: string, exitCode: number): Totals {
-  const count = (word: string): number => {
-    const lines = [...tail.matchAll(new RegExp(`^ *(\\d+) ${word}$`, "gm"))];
-    return Number(lines.at(-1)?.[1] ?? 0);
-  };
-  const [passed, failed, skipped] = [count("pass"), count("fail"), count("skip")];
-  const bad = exitCode !== 0 || passed + failed === 0;
-  return { passed, failed: bad ? Math.max(failed, 1) : failed, skipped };
+/** One line for what is well. What is not is shown whole. */
+function report({ name }: Batch, { totals, said, ms, stuck }: BatchResult): void {
+  const outcome = stuck ? "STUCK" : totals.failed > 0 ? "FAILED" : "ok";
+  if (outcome !== "ok") console.log(`\n${said.trim()}\n`);
+  const counts = totals.failed > 0 || totals.skipped > 0 ? closingLine(totals) : `${totals.passed} passed`;
+  console.log(`${outcome.padEnd(6)} ${seconds(ms).padStart(5)} s  ${name}: ${counts}`);
 }
 
-export function closingLine({ passed, failed, skipped }: Totals): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(1);
 }
 
-async function runTests(root: string, args: readonly string[]): Promise<number> {
+async function testSome({ root, env }: BatchPlace, args: readonly string[]): Promise<number> {
+  const chosen = args.some((arg) => !arg.startsWith("-")) ? [] : FOLDERS.map((folder) => `./${folder}`);
+  const command = [process.execPath, "--no-env-file", "test", `--timeout=${LIMITS.testMs}`, "--isolate"];
+  const run = Bun.spawn([...command, ...chosen, ...args], { cwd: root, stdio: ["ignore", "inherit", "inherit"], env });
+  return run.exited;
+}
+
+if (import.meta.main) {
+  const root = dirname(import.meta.dir);
   await ensureDist(root);
   const cache = join(root, "node_modules/.cache/pi-gateway/bun"); // shared by every gateway and agent the tests start
   mkdirSync(cache, { recursive: true });
-  const chosen = args.some((arg) => !arg.startsWith("-")) ? [] : FOLDERS;
-  const run = Bun.spawn(
-    [
-      process.execPath,
-      "--no-env-file",
-      "test",
-      `--timeout=${TEST_TIMEOUT_MS}`,
-      `--parallel=${FILES_AT_ONCE}`,
-      ...chosen,
-      ...args,
-    ],
-    {
-      cwd: root,
-      stdio: ["ignore", "inherit", "pipe"],
-      env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache },
-    },
-  );
-  let tail = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of run.stderr) {
-    process.stderr.write(chunk);
-    tail = (tail + decoder.decode(chunk, { stream: true })).slice(-TAIL_CHARS);
-  }
-  const exitCode = await run.exited;
-  const totals = totalsOf(Bun.stripANSI(tail), exitCode);
-  console.log(`\n${closingLine(totals)}`);
-  return exitCode === 0 && totals.failed > 0 ? 1 : exitCode;
+  const place = { root, env: { ...process.env, BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } };
+  const args = process.argv.slice(2);
+  process.exit(args.length > 0 ? await testSome(place, args) : await testEverything(place));
 }
-
-if (import.meta.main) process.exit(await runTests(dirname(import.meta.dir), process.argv.slice(2)));

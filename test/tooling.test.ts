@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { ensureDist } from "../scripts/bundle.ts";
 import { renderRoutes } from "../scripts/docs.ts";
 import { isFresh } from "../scripts/stamp.mjs";
-import { closingLine, totalsOf } from "../scripts/test.ts";
 import { tinyProject } from "./tooling-fixture.ts";
 
 const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text();
@@ -24,24 +23,6 @@ async function readUntil(
   }
   return seen;
 }
-
-describe("the closing line of a test run", () => {
-  const line = (tail: string, exitCode: number) => closingLine(totalsOf(tail, exitCode));
-  test("repeats Bun's own numbers", () => {
-    expect(line("\n 25 pass\n 0 fail\n", 0)).toBe("25 passed, 0 failed");
-    expect(line("\n 25 pass\n 2 skip\n 3 fail\n", 1)).toBe("25 passed, 3 failed, 2 skipped");
-  });
-  test("never says that nothing failed when the run ended badly", () => {
-    expect(line("\n 25 pass\n 0 fail\n", 1)).toBe("25 passed, 1 failed");
-    expect(line("killed", 137)).toBe("0 passed, 1 failed");
-  });
-  test("counts a run without any test as a failure", () => {
-    expect(line("\n 0 pass\n 0 fail\n", 0)).toBe("0 passed, 1 failed");
-  });
-  test("is not misled by what a test prints", () => {
-    expect(line("a test says: 99 pass\n 1 pass\n 0 fail\n", 0)).toBe("1 passed, 0 failed");
-  });
-});
 
 describe("the build", () => {
   test("makes gateway, bridge, page and list, and then rests until a source changes", async () => {

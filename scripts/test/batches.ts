@@ -1,0 +1,34 @@
+/** Which test files share a process. A whole gateway has one to itself, so that nothing of another file can be in its way. */
+import { dirname } from "node:path";
+
+export interface Batch {
+  /** What a person reads: the file, or the folder and how many of its files. */
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+const WHOLE = "test/";
+const TOGETHER = 10;
+/** `src/agents`, and not every folder below it: a process takes longer to start than most of these files to run. */
+const ROOM_PARTS = 2;
+
+/** The long ones first, so that the short ones fill the gaps at the end. */
+export function batchesOf(files: readonly string[]): readonly Batch[] {
+  const sorted = files.toSorted();
+  const whole = sorted.filter((file) => file.startsWith(WHOLE)).map((file) => ({ name: file, files: [file] }));
+  const rooms = Map.groupBy(
+    sorted.filter((file) => !file.startsWith(WHOLE)),
+    (file) => dirname(file).split("/").slice(0, ROOM_PARTS).join("/"),
+  );
+  return [...whole, ...[...rooms].flatMap(([room, inside]) => portions(room, inside))];
+}
+
+function portions(room: string, files: readonly string[]): readonly Batch[] {
+  const count = Math.ceil(files.length / TOGETHER);
+  const size = Math.ceil(files.length / count);
+  return Array.from({ length: count }, (_, index) => {
+    const own = files.slice(index * size, (index + 1) * size);
+    const which = count > 1 ? ` ${index + 1}/${count}` : "";
+    return { name: `${room}${which} (${own.length} ${own.length === 1 ? "file" : "files"})`, files: own };
+  });
+}

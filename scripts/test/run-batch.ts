@@ -1,0 +1,80 @@
+/**
+ * Runs some test files in a Bun process of their own. Bun's own `--parallel` is not used: its long-lived workers have been seen to lose the
+ * news of a child's exit and then to answer no more, which held up a whole run (oven-sh/bun 43697). A process that falls silent is ended here.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { descendantsOf, identify, signalProcess } from "../../src/agents/process/proc.ts";
+import { type Totals, totalsOf } from "./totals.ts";
+
+export interface BatchLimits {
+  /** Of one test or hook, kept by Bun. */
+  readonly testMs: number;
+  /** Without a word. Longer than a hook and a test after it may take. */
+  readonly silentMs: number;
+  /** Of the whole process. */
+  readonly wholeMs: number;
+}
+
+export interface BatchResult {
+  readonly totals: Totals;
+  readonly said: string;
+  readonly ms: number;
+  /** It had to be ended. */
+  readonly stuck: boolean;
+}
+
+export interface BatchPlace {
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export async function runBatch(
+  { root, env }: BatchPlace,
+  files: readonly string[],
+  limits: BatchLimits,
+): Promise<BatchResult> {
+  const temporary = mkdtempSync(join(tmpdir(), "pi-gw-"));
+  const began = performance.now();
+  const isolate = files.length > 1 ? ["--isolate"] : [];
+  const child = Bun.spawn(
+    [
+      ...[process.execPath, "--no-env-file", "test", `--timeout=${limits.testMs}`, ...isolate],
+      ...files.map((file) => `./${file}`),
+    ],
+    { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...env, TMPDIR: temporary } },
+  );
+  let said = "";
+  let stuck = false;
+  const giveUp = (): void => {
+    stuck = true;
+    endFamily(child.pid);
+  };
+  let silence = setTimeout(giveUp, limits.silentMs);
+  const whole = setTimeout(giveUp, limits.wholeMs);
+  const take = (text: string): void => {
+    said += text;
+    clearTimeout(silence);
+    silence = setTimeout(giveUp, limits.silentMs);
+  };
+  await Promise.all([child.exited, read(child.stdout, take), read(child.stderr, take)]);
+  clearTimeout(silence);
+  clearTimeout(whole);
+  rmSync(temporary, { recursive: true, force: true });
+  const plain = Bun.stripANSI(said);
+  const exitCode = stuck ? null : child.exitCode;
+  const ms = performance.now() - began;
+  return { totals: totalsOf(plain, exitCode), said, ms, stuck };
+}
+
+/** Gateways and agents are in sessions of their own: ending the test process alone would leave them behind. */
+function endFamily(pid: number): void {
+  const itself = identify(pid);
+  for (const one of [...descendantsOf(pid), ...(itself ? [itself] : [])]) signalProcess(one, "SIGKILL");
+}
+
+async function read(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
+}

@@ -1,0 +1,140 @@
+/** `npm test` itself: what is run together, what is run again, what the closing line says, and that a process which hangs is ended. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Batch, batchesOf } from "../scripts/test/batches.ts";
+import { runAll } from "../scripts/test/run-all.ts";
+import { type BatchLimits, type BatchResult, runBatch } from "../scripts/test/run-batch.ts";
+import { closingLine, failedForTimeAlone, sumOf, totalsOf } from "../scripts/test/totals.ts";
+import { tempHome } from "../src/testing/temp-home.ts";
+import { eventually, runs } from "./whole-fixture.ts";
+
+describe("the closing line of a test run", () => {
+  const line = (tail: string, exitCode: number) => closingLine(totalsOf(tail, exitCode));
+  test("repeats Bun's own numbers", () => {
+    expect(line("\n 25 pass\n 0 fail\n", 0)).toBe("25 passed, 0 failed");
+    expect(line("\n 25 pass\n 2 skip\n 3 fail\n", 1)).toBe("25 passed, 3 failed, 2 skipped");
+  });
+  test("never says that nothing failed when the run ended badly", () => {
+    expect(line("\n 25 pass\n 0 fail\n", 1)).toBe("25 passed, 1 failed");
+    expect(line("killed", 137)).toBe("0 passed, 1 failed");
+  });
+  test("counts a run without any test as a failure", () => {
+    expect(line("\n 0 pass\n 0 fail\n", 0)).toBe("0 passed, 1 failed");
+  });
+  test("adds up the processes of a run", () => {
+    const one = { passed: 2, failed: 0, skipped: 1 };
+    expect(closingLine(sumOf([one, { passed: 0, failed: 1, skipped: 0 }, one]))).toBe("4 passed, 1 failed, 2 skipped");
+    expect(closingLine(sumOf([]))).toBe("0 passed, 1 failed");
+  });
+  test("is not misled by what a test prints", () => {
+    expect(line("a test says: 99 pass\n 1 pass\n 0 fail\n", 0)).toBe("1 passed, 0 failed");
+  });
+});
+
+test("a whole gateway's tests have a process to themselves, others share one with their neighbours, and none is left out", () => {
+  const many = Array.from({ length: 25 }, (_, n) => `src/tools/part${n}/a.test.ts`);
+  const files = [
+    "src/queue/b.test.ts",
+    "test/page.test.ts",
+    ...many,
+    "test/agents.test.ts",
+    "src/queue/deep/a.test.ts",
+  ];
+  const batches = batchesOf(files);
+  expect(batches.map(({ name }) => name)).toEqual([
+    "test/agents.test.ts",
+    "test/page.test.ts",
+    "src/queue (2 files)",
+    "src/tools 1/3 (9 files)",
+    "src/tools 2/3 (9 files)",
+    "src/tools 3/3 (7 files)",
+  ]);
+  expect(batches.flatMap((batch) => batch.files).toSorted()).toEqual(files.toSorted());
+});
+
+describe("a process that stopped answering", () => {
+  const batch = (name: string): Batch => ({ name, files: [name] });
+  const ended = (passed: number, failed: number, over: Partial<BatchResult> = {}): BatchResult => ({
+    ...{ totals: { passed, failed, skipped: 0 }, said: "", ms: 1, stuck: false },
+    ...over,
+  });
+  const tried = async (tries: readonly BatchResult[]) => {
+    const left = [...tries];
+    const outcome = await runAll([batch("one")], {
+      atOnce: 2,
+      run: async () => left.shift() ?? ended(99, 99),
+      report: () => undefined,
+    });
+    return [closingLine(sumOf(outcome.results.map(({ totals }) => totals))), outcome.again.join()];
+  };
+  const stuck = ended(0, 1, { stuck: true });
+
+  test("is run once more, and that counts", async () => {
+    expect(await tried([stuck, ended(3, 0)])).toEqual(["3 passed, 0 failed", "one"]);
+    expect(await tried([stuck, stuck])).toEqual(["0 passed, 1 failed", "one"]);
+  });
+  test("is not run again when a test in it has failed, and what ended by itself is never", async () => {
+    const said = "(pass) a\n(fail) b [1.00ms]\n(pass) c\n";
+    expect(await tried([ended(2, 1, { stuck: true, said })])).toEqual(["2 passed, 1 failed", ""]);
+    expect(await tried([ended(2, 1)])).toEqual(["2 passed, 1 failed", ""]);
+    expect(failedForTimeAlone("(pass) a\n(fail) b [9.00ms]\n  ^ this test timed out after 9ms.\n")).toBe(true);
+  });
+});
+
+describe("a process of tests", () => {
+  const LIMITS: BatchLimits = { testMs: 20_000, silentMs: 20_000, wholeMs: 40_000 };
+  const run = async (home: string, files: Readonly<Record<string, string>>, limits = LIMITS) => {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(home, name)), { recursive: true });
+      writeFileSync(join(home, name), `import { expect, test } from "bun:test";\n${text}`);
+    }
+    return runBatch({ root: home, env: process.env }, Object.keys(files), limits);
+  };
+  const good = `test("good", () => expect(1).toBe(1));`;
+
+  test("counts what passed and failed in all of its files", async () => {
+    await using home = await tempHome();
+    const bad = `${good}\ntest("bad", () => expect(1).toBe(2));`;
+    const result = await run(home.path, { "a.test.ts": good, "b.test.ts": bad });
+    expect(result).toMatchObject({ totals: { passed: 2, failed: 1, skipped: 0 }, stuck: false });
+    expect(result.said).toContain("(fail) bad");
+    expect(await run(home.path, { "c.test.ts": `${good}\nthrow new Error("no");` })).toMatchObject({
+      totals: { failed: 1 },
+    });
+  });
+
+  test("has temporary files of its own, which go with it", async () => {
+    await using home = await tempHome();
+    const leaves = `import { tmpdir } from "node:os";
+      test("leaves", async () => {
+        await Bun.write(tmpdir() + "/left", "");
+        await Bun.write("where", tmpdir());
+      });`;
+    expect(await run(home.path, { "a.test.ts": leaves })).toMatchObject({ totals: { passed: 1, failed: 0 } });
+    const where = readFileSync(join(home.path, "where"), "utf8");
+    expect([where.includes("pi-gw-"), existsSync(where)]).toEqual([true, false]);
+  });
+
+  test("is ended with everything it started when it falls silent or takes too long", async () => {
+    await using home = await tempHome();
+    const hangs = `test("hangs", async () => {
+        const child = Bun.spawn(["sleep", "600"], { detached: true });
+        await Bun.write("child", String(child.pid));
+        for (;;) if (process.env.TALKS) { console.log("still here"); await Bun.sleep(20); }
+      });`;
+    const child = async () => Number(await Bun.file(join(home.path, "child")).text());
+    expect(await run(home.path, { "a.test.ts": hangs }, { ...LIMITS, silentMs: 1_500 })).toMatchObject({ stuck: true });
+    await eventually(
+      async () => runs(await child()),
+      (alive) => !alive,
+    );
+    const talks = hangs.replace("process.env.TALKS", "true");
+    const result = await run(home.path, { "a.test.ts": talks }, { ...LIMITS, wholeMs: 1_500 });
+    expect(result).toMatchObject({ stuck: true, totals: { failed: 1 } });
+    await eventually(
+      async () => runs(await child()),
+      (alive) => !alive,
+    );
+  });
+});

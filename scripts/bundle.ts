@@ -2,7 +2,17 @@
  * Makes dist/ out of the sources: the gateway, the bridge for pi, and the page. Skips the work when nothing changed. Builds aside and moves
  * finished files into place, the stamp last, so that a build that dies or meets another one never leaves a dist/ that claims to be whole.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 import { bundlePage } from "./page-bundle.ts";
@@ -11,7 +21,8 @@ import { currentStamp, isFresh, stampFile } from "./stamp.mjs";
 const MAX_TRIES = 3; // sources that change during the build are built again
 const LOCK_STALE_MS = 10_000; // publishing takes milliseconds; an older lock belongs to a dead process
 const LOCK_POLL_MS = 20;
-const KEEP_OLD_MS = 24 * 3_600_000; // a running gateway may still load parts of the build it started from
+const KEEP_OLD_MS = 24 * 3_600_000; // from the day they were replaced: a running gateway may still load parts of the build it started from
+const FILES = ".files"; // the names of all files of the build that is in place
 const HASHED = /^(console\/assets\/|chunk-)/; // named after their contents, so old and new ones live side by side
 
 export async function ensureDist(root: string): Promise<"fresh" | "built"> {
@@ -86,11 +97,13 @@ async function publish(root: string, aside: string, stamp: string): Promise<void
   try {
     rmSync(stampFile(root), { force: true });
     const files = filesBelow(aside, "");
+    beginOldAge(dist);
     for (const file of files.toSorted(hashedFirst)) {
       mkdirSync(dirname(join(dist, file)), { recursive: true });
       renameSync(join(aside, file), join(dist, file));
     }
     dropOldFiles(dist, new Set(files));
+    writeFileSync(join(dist, FILES), JSON.stringify(files));
     writeFileSync(join(aside, "stamp"), stamp);
     renameSync(join(aside, "stamp"), stampFile(root));
   } finally {
@@ -115,6 +128,13 @@ async function takeLock(lock: string): Promise<void> {
 /** What names hashed files may only arrive when they are there. */
 function hashedFirst(a: string, b: string): number {
   return Number(HASHED.test(b)) - Number(HASHED.test(a));
+}
+
+/** However old the build is that is replaced now, its files count as new. */
+function beginOldAge(dist: string): void {
+  const list = join(dist, FILES);
+  const replaced: string[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
+  for (const file of replaced) if (existsSync(join(dist, file))) utimesSync(join(dist, file), new Date(), new Date());
 }
 
 function dropOldFiles(dist: string, current: ReadonlySet<string>): void {

@@ -1,11 +1,11 @@
 /** The commands around the gateway: launcher, build and test run. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { ensureDist } from "../scripts/bundle.ts";
 import { renderRoutes } from "../scripts/docs.ts";
 import { isFresh } from "../scripts/stamp.mjs";
-import { tinyProject } from "./tooling-fixture.ts";
+import { PROGRAM, tinyProject } from "./tooling-fixture.ts";
 
 const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text();
 
@@ -30,6 +30,7 @@ describe("the build", () => {
     expect(await ensureDist(project.root)).toBe("built");
     const dist = join(project.root, "dist");
     expect(readdirSync(dist).toSorted()).toEqual([
+      ".files",
       ".stamp",
       "bridge.js",
       "console",
@@ -46,6 +47,28 @@ describe("the build", () => {
     project.write("console/main.ts", 'document.title = "another";\n');
     expect(await ensureDist(project.root)).toBe("built");
     expect(JSON.parse(readFileSync(join(dist, "console.json"), "utf8")).build).not.toBe(list.build);
+  });
+  test("leaves a running gateway the parts it was started from, a day longer, however old they are", async () => {
+    using project = tinyProject();
+    const lazy = (text: string) => {
+      project.write("src/lazy.ts", `export const said = ${JSON.stringify(text)};\n`);
+      project.write("src/main.ts", `${PROGRAM}\nvoid import("./lazy.ts");\n`);
+      return ensureDist(project.root);
+    };
+    const parts = () => readdirSync(join(project.root, "dist")).filter((name) => /^chunk-.*\.js$/.test(name));
+    const age = (names: readonly string[], days: number) => {
+      const then = new Date(Date.now() - days * 24 * 3_600_000);
+      for (const name of names) utimesSync(join(project.root, "dist", name), then, then);
+    };
+    await lazy("first");
+    const first = parts();
+    expect(first.length).toBeGreaterThan(0);
+    age(first, 30);
+    await lazy("second");
+    expect(parts()).toEqual(expect.arrayContaining(first));
+    age(first, 2);
+    await lazy("third");
+    expect(first.filter((name) => parts().includes(name))).toEqual([]);
   });
   test("is not repeated because a test changed", async () => {
     using project = tinyProject();
@@ -76,7 +99,7 @@ describe("the build", () => {
       readdirSync(join(project.root, "dist"))
         .filter((name) => name.startsWith("."))
         .toSorted(),
-    ).toEqual([".stamp"]);
+    ).toEqual([".files", ".stamp"]);
   });
 });
 

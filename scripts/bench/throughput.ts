@@ -1,9 +1,8 @@
 /** Turns per second through a pool of two against two bare pi processes driven directly, taking turns in one run. */
-import { join } from "node:path";
 import { openLoadClient } from "../../src/testing/whole/load-client.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { startBarePi } from "./parts/bare-pi.ts";
+import { startBarePi, toolsOf } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atLeast, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
@@ -25,11 +24,11 @@ export async function measureThroughput(blocks: number): Promise<ThroughputFigur
   await using provider = await startProviderProcess({ echo: true });
   await using one = await tempHome();
   await using other = await tempHome();
-  const bridge = join(import.meta.dir, "../../dist/bridge.js");
-  await using barePi = await startBarePi(one.path, provider.baseUrl, bridge);
-  await using otherBarePi = await startBarePi(other.path, provider.baseUrl, bridge);
   const pool = { min: LANES, max: LANES };
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl, pool) });
+  const tools = await toolsOf(gateway);
+  await using barePi = await startBarePi(one.path, provider.baseUrl, tools);
+  await using otherBarePi = await startBarePi(other.path, provider.baseUrl, tools);
   using client = await openLoadClient(gateway);
   const bare: readonly Turn[] = [barePi.turn, otherBarePi.turn];
   const through = ["one", "other"].map(

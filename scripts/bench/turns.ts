@@ -1,10 +1,9 @@
 /** What the gateway adds to a turn: the same pi and the same instant provider, bare and through the gateway, taking turns in one run. */
-import { join } from "node:path";
 import { createChatClient } from "../../src/testing/whole/chat-client.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
-import { startBarePi } from "./parts/bare-pi.ts";
+import { startBarePi, toolsOf } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
 import { round, type Spread, spread, timed } from "./parts/stats.ts";
@@ -23,7 +22,7 @@ export async function measureTurns(rounds: number): Promise<TurnFigures> {
   await using provider = await startProviderProcess();
   await using folder = await tempHome();
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl) });
-  await using bare = await startBarePi(folder.path, provider.baseUrl, join(import.meta.dir, "../../dist/bridge.js"));
+  await using bare = await startBarePi(folder.path, provider.baseUrl, await toolsOf(gateway));
   const client = createChatClient("agent:default:webchat:dm:bench");
   await client.connect(gateway.url, gateway.token);
   let replies = 0;

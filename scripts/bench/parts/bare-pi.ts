@@ -2,7 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemPrompt } from "../../../src/agents/setup/system-prompt.ts";
-import { type BuiltinToolDeps, builtinTools } from "../../../src/builtin.ts";
+import { offerChange } from "../../../src/agents/tools/offer.ts";
+import type { ToolFlags, ToolSpec } from "../../../src/contracts/tools/tool.ts";
+import type { GatewayProcess } from "../../../src/testing/whole/gateway-process.ts";
 
 const PLAIN = { tools: "chat", gatewayPrompts: { heartbeat: true, cron: true, media: true } } as const;
 const SUFFIX = "benchbenchbenchbench";
@@ -22,6 +24,22 @@ const LEAN = [
   "--no-builtin-tools",
 ];
 
+export interface BareTools {
+  /** The path of the bridge. */
+  readonly bridge: string;
+  readonly specs: readonly ToolSpec[];
+}
+
+/** The tools this gateway gives to an agent, for a bare pi to have the same. What is optional has to be asked for, and is not. */
+export async function toolsOf(gateway: GatewayProcess): Promise<BareTools> {
+  type Listed = ToolSpec & { readonly flags: ToolFlags };
+  const { tools } = (await (await gateway.fetch("/api/tools")).json()) as { tools: readonly Listed[] };
+  const specs = tools
+    .filter(({ flags }) => flags.optional !== true)
+    .map(({ name, label, description, parameters }) => ({ name, label, description, parameters }));
+  return { bridge: join(import.meta.dir, "../../../dist/bridge.js"), specs };
+}
+
 /**
  * `extensions` besides the bridge, by path. Without a bridge (null) there are no tools but theirs: the bridge would ask a gateway before each
  * call of one that is not the gateway's, and here is none.
@@ -29,34 +47,31 @@ const LEAN = [
 export async function startBarePi(
   folder: string,
   baseUrl: string,
-  bridge: string | null,
+  tools: BareTools | null,
   extensions: readonly string[] = [],
 ): Promise<BarePi> {
-  const child = spawnPi(folder, writeModels(folder, baseUrl), [...(bridge === null ? [] : [bridge]), ...extensions]);
+  const child = spawnPi(folder, writeModels(folder, baseUrl), [...(tools ? [tools.bridge] : []), ...extensions]);
   let watch: (line: string) => void = () => undefined;
   let settled: () => void = () => undefined;
   let answered: () => void = () => undefined;
+  let refused: (why: Error) => void = () => undefined;
   void readLines(child.stdout, (line) => {
     watch(line);
     if (line.startsWith('{"type":"agent_settled"')) settled();
     else if (line.includes('"type":"response"')) answered();
+    else if (line.startsWith('{"type":"extension_error"')) refused(new Error(`the tools were not taken: ${line}`));
   });
   const ask = (command: object): void => {
     child.stdin.write(`${JSON.stringify(command)}\n`);
     void child.stdin.flush();
   };
-  const ready = new Promise<void>((resolve) => {
+  const ready = new Promise<void>((resolve, reject) => {
     answered = resolve;
+    refused = reject;
   });
-  const nothingBehind = { search: { settings: () => ({}) } } as unknown as BuiltinToolDeps; // described, never called
-  const specs = builtinTools(nothingBehind).map(({ name, label, description, parameters }) => ({
-    name,
-    label,
-    description,
-    parameters,
-  }));
-  if (bridge === null) ask({ id: "0", type: "get_state" });
-  else ask({ id: "0", type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify({ kind: "tools", specs })}` });
+  const order = tools && offerChange(null, tools.specs, [])?.order;
+  if (order) ask({ id: "0", type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify(order)}` });
+  else ask({ id: "0", type: "get_state" });
   const early = child.exited.then((code) => Promise.reject(new Error(`bare pi ended with ${code}`)));
   await Promise.race([ready, early]);
   early.catch(() => undefined); // from here on its end is our doing

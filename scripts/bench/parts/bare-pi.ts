@@ -12,6 +12,8 @@ const SUFFIX = "benchbenchbenchbench";
 export interface BarePi extends AsyncDisposable {
   /** Resolves when pi has settled. `see` gets every line pi writes meanwhile. */
   turn(text: string, see?: (line: string) => void): Promise<void>;
+  /** Begins another conversation in the same process. */
+  anew(): Promise<void>;
 }
 
 const LEAN = [
@@ -53,36 +55,42 @@ export async function startBarePi(
   const child = spawnPi(folder, writeModels(folder, baseUrl), [...(tools ? [tools.bridge] : []), ...extensions]);
   let watch: (line: string) => void = () => undefined;
   let settled: () => void = () => undefined;
-  let answered: () => void = () => undefined;
-  let refused: (why: Error) => void = () => undefined;
+  let answer: { resolve(): void; reject(why: Error): void } | null = null;
   void readLines(child.stdout, (line) => {
     watch(line);
     if (line.startsWith('{"type":"agent_settled"')) settled();
-    else if (line.includes('"type":"response"')) answered();
-    else if (line.startsWith('{"type":"extension_error"')) refused(new Error(`the tools were not taken: ${line}`));
+    else if (line.includes('"type":"response"')) answer?.resolve();
+    else if (line.startsWith('{"type":"extension_error"')) answer?.reject(new Error(`pi did not take it: ${line}`));
   });
-  const ask = (command: object): void => {
+  const send = (command: object): void => {
     child.stdin.write(`${JSON.stringify(command)}\n`);
     void child.stdin.flush();
   };
-  const ready = new Promise<void>((resolve, reject) => {
-    answered = resolve;
-    refused = reject;
-  });
-  const order = tools && offerChange(null, tools.specs, [])?.order;
-  if (order) ask({ id: "0", type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify(order)}` });
-  else ask({ id: "0", type: "get_state" });
   const early = child.exited.then((code) => Promise.reject(new Error(`bare pi ended with ${code}`)));
-  await Promise.race([ready, early]);
-  early.catch(() => undefined); // from here on its end is our doing
+  early.catch(() => undefined); // whoever waits for an answer hears of it
+  const ask = async (command: object): Promise<void> => {
+    const answered = new Promise<void>((resolve, reject) => {
+      answer = { resolve, reject };
+    });
+    send({ id: "0", ...command });
+    await Promise.race([answered, early]);
+  };
+  const order = tools && offerChange(null, tools.specs, [])?.order;
+  const offer = (): Promise<void> =>
+    ask(order ? { type: "prompt", message: `/gw-${SUFFIX} ${JSON.stringify(order)}` } : { type: "get_state" });
+  await offer();
   return {
     turn(text, see = () => undefined) {
       watch = see;
       const end = new Promise<void>((resolve) => {
         settled = resolve;
       });
-      ask({ id: "1", type: "prompt", message: text });
+      send({ id: "1", type: "prompt", message: text });
       return end;
+    },
+    async anew() {
+      await ask({ type: "new_session" });
+      await offer(); // extensions begin anew as well
     },
     async [Symbol.asyncDispose]() {
       await child.stdin.end();

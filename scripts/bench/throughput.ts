@@ -16,6 +16,10 @@ export interface ThroughputFigures {
 
 const LANES = 2;
 const BLOCK_TURNS = 25;
+/** Blocks of one conversation; then both sides begin another one, because a turn costs more the more was said before it. */
+const CONVERSATION = 4;
+/** Blocks before the code of both sides counts as used: they are processes that live for days. */
+const WARM_UP = 3 * CONVERSATION;
 
 type Turn = (text: string) => Promise<unknown>;
 
@@ -31,15 +35,21 @@ export async function measureThroughput(blocks: number): Promise<ThroughputFigur
   await using otherBarePi = await startBarePi(other.path, provider.baseUrl, tools);
   using client = await openLoadClient(gateway);
   const bare: readonly Turn[] = [barePi.turn, otherBarePi.turn];
-  const through = ["one", "other"].map(
-    (name): Turn =>
-      (text) =>
-        client.ask(`agent:default:webchat:dm:${name}`, text),
-  );
+  const through = (conversation: number): readonly Turn[] =>
+    ["one", "other"].map(
+      (name): Turn =>
+        (text) =>
+          client.ask(`agent:default:webchat:dm:${name}-${conversation}`, text),
+    );
   const rates = { bare: [] as number[], through: [] as number[] };
-  for (let block = 0; block <= blocks; block++) {
-    const [bareRate, throughRate] = [await rateOf(bare, block), await rateOf(through, block)];
-    if (block === 0) continue; // warms up, and gives each conversation its process
+  for (let block = 0; block < WARM_UP + blocks; block++) {
+    const lanes = through(Math.floor(block / CONVERSATION));
+    if (block % CONVERSATION === 0) {
+      await Promise.all([barePi.anew(), otherBarePi.anew()]);
+      await Promise.all([...bare, ...lanes].map((turn) => turn("hello"))); // each finds its session
+    }
+    const [bareRate, throughRate] = [await rateOf(bare, block), await rateOf(lanes, block)];
+    if (block < WARM_UP) continue;
     rates.bare.push(bareRate);
     rates.through.push(throughRate);
   }

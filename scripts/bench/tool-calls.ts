@@ -68,6 +68,8 @@ const EVERY_RULE = {
 
 /** Calls of one block, all in one turn, before the other side has its go. */
 const BLOCK = 20;
+/** Blocks before the code of both sides counts as used: they are processes that live for days. */
+const WARM_UP = 15;
 const NEVER = new AbortController().signal;
 
 export async function measureToolCalls(blocks: number): Promise<ToolCallFigures> {
@@ -79,9 +81,10 @@ export async function measureToolCalls(blocks: number): Promise<ToolCallFigures>
   await using pi = await startBarePi(folder.path, provider.baseUrl, null, [own]);
   const bare: number[] = [];
   const pipe: number[] = [];
-  for (let block = 0; block <= blocks; block++) {
+  for (let block = 0; block < WARM_UP + blocks; block++) {
+    if (block === WARM_UP) await Promise.all([pi.anew(), over.anew()]); // a turn costs more the more was said before it
     const [bareBlock, pipeBlock] = [await callBare(pi), await over.calls()];
-    if (block === 0) continue; // warms up
+    if (block <= WARM_UP) continue; // the first one finds its session
     bare.push(...bareBlock);
     pipe.push(...pipeBlock);
   }
@@ -111,9 +114,11 @@ async function openPipe(baseUrl: string) {
   const tools = quietGate({ ...DEPS, events, store: store.toolCalls }, [nothing], EVERY_RULE);
   const settings = { config: config.agent, models: config.models, environment: readEnvironment(process.env) };
   const pool = await startPool({ ...DEPS, events, tools }, { home: home.path, ...settings, bridgePath: BRIDGE });
+  let conversation = 0;
   return {
+    anew: async () => void conversation++,
     async calls(): Promise<readonly number[]> {
-      const said = entry("bench", "go");
+      const said = entry(`bench-${conversation}`, "go");
       const id = systemIds.next("msg") as InboxId;
       const turnId = systemIds.next("turn") as TurnId;
       const { sessionKey, agentId, message } = said;
@@ -164,12 +169,13 @@ async function callOver(lease: AgentLease): Promise<readonly number[]> {
 async function measureHttpCalls(calls: number): Promise<Spread> {
   await using gateway = await startGatewayProcess({ config: { agent: { pool: { min: 0, max: 1 } } } });
   const samples: number[] = [];
-  for (let n = 0; n < calls + BLOCK; n++) {
+  const warmUp = BLOCK * WARM_UP;
+  for (let n = 0; n < calls + warmUp; n++) {
     const body = JSON.stringify({ tool: "list_tasks", params: {}, callId: `bench-${n}` });
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
     samples.push(await timed(async () => (await gateway.fetch("/api/tools/call", init)).text()));
   }
-  return spread(samples.slice(BLOCK));
+  return spread(samples.slice(warmUp));
 }
 
 const MANY_TOOLS = 500;

@@ -27,8 +27,9 @@ describe("a turn", () => {
       "ended done",
       "assistant All is fine.",
     ]);
-    expect(fx.pool.open()).toBe(0);
     expect(fx.live.snapshot(SESSION)).toBeNull();
+    await fx.turns[Symbol.asyncDispose]();
+    expect(fx.pool.open()).toBe(0);
   });
 
   test("leaves behind where its time went, in the attempt that ended it", async () => {
@@ -108,14 +109,16 @@ describe("a turn", () => {
     expect(answers).toEqual(["assistant re: one", "assistant re: two", "assistant re: three"]);
   });
 
-  test("is over for everybody who watches before its process is tidied up, and then gives it back", async () => {
+  test("is over for everybody who watches, and answered, before its process is tidied up, and then gives it back", async () => {
     await using fx = await flow(says("Hello."));
-    const inUse: number[] = [];
-    fx.events.on("turn.ended", () => inUse.push(fx.pool.open()));
+    const inUse: string[] = [];
+    fx.events.on("turn.ended", () => inUse.push(`ended ${fx.pool.open()}`));
+    fx.events.on("message", ({ item }) => item.role === "assistant" && inUse.push(`answered ${fx.pool.open()}`));
+    fx.events.on("turn.recorded", () => inUse.push("written down"));
     const reply = fx.replied();
     await fx.ask("hi");
     await reply;
-    expect(inUse).toEqual([1]);
+    expect(inUse).toEqual(["ended 1", "answered 1"]);
     await fx.turns[Symbol.asyncDispose]();
     expect(fx.pool.open()).toBe(0);
   });

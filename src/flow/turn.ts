@@ -165,21 +165,14 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     const end = { ...result.end, spans: spans.close(), ...(spent ? { spent } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     if (spent) world.budget?.count(spent);
-    const inboxIds = batch.entries.map((entry) => entry.id);
     const ms = Math.round(clock.elapsed() - startedAt);
-    writer.close();
     const sinceAcceptedMs = spans.sinceAcceptedMs();
+    writer.close();
     events.emit("turn.measured", { turnId: batch.turnId, attempt: batch.attempt, spans: end.spans, sinceAcceptedMs });
-    events.emit("turn.recorded", recordOf(batch, end, ms));
-    events.emit("turn.ended", {
-      sessionKey: batch.sessionKey,
-      turnId: batch.turnId,
-      inboxIds,
-      outcome: end.outcome,
-      ms,
-      usage: end.usage,
-    });
+    tellEnded(events, batch, end, ms);
     world.outbox.wake();
+    await replyLeft();
+    events.emit("turn.recorded", recordOf(batch, end, ms));
     log.info("turn ended", {
       outcome: end.outcome,
       ms,
@@ -191,6 +184,24 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   } finally {
     writer.close();
   }
+}
+
+function tellEnded(
+  events: Events,
+  batch: Batch,
+  { outcome, usage }: Pick<TurnEnd, "outcome" | "usage">,
+  ms: number,
+): void {
+  const { sessionKey, turnId } = batch;
+  events.emit("turn.ended", {
+    ...{ sessionKey, turnId, outcome, ms, usage },
+    inboxIds: batch.entries.map((entry) => entry.id),
+  });
+}
+
+/** Lets the outbox have its go: somebody waits for the reply, and nobody for what comes after it, the books and the tidying up. */
+function replyLeft(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 type AttemptResult =

@@ -56,9 +56,10 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
         .filter((command) => mayUse(command, role))
         .map(({ name, help, usage }) => ({ name, help, ...(usage === undefined ? {} : { usage }) })),
     async answer({ command, args }, context, signal) {
-      if (!mayUse(command, context.role))
-        return `/${command.name} is for ${people(command.roles)}. /help shows what you can use.`;
-      return command.run(args, context, signal);
+      if (mayUse(command, context.role)) return command.run(args, context, signal);
+      const said = `/${command.name} is for ${people(command.roles)}. /help shows what you can use.`;
+      command.refused?.(args, context, said);
+      return said;
     },
   };
 }

@@ -15,6 +15,8 @@ export interface Command {
   readonly needsAgent?: boolean;
   /** Returns what the chat shows. After a crash it runs again: twice has to be the same as once. */
   run(args: string, context: CommandContext, signal: AbortSignal): Promise<string>;
+  /** Told about whoever asked for it without the right to, and was answered with `said`. */
+  refused?(args: string, context: CommandContext, said: string): void;
 }
 
 /** Who asked, and where. */

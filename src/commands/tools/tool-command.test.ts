@@ -56,10 +56,17 @@ describe("/tool", () => {
     expect(fx.rows).toEqual([]);
   });
 
-  test("is not for guests", async () => {
+  test("is not for guests, and that they tried is on record", async () => {
     const fx = chat(echo);
+    expect(await fx.say("/tool", { role: "guest" satisfies Role })).toContain("is for members");
     expect(await fx.say('/tool echo {"text":"hi"}', { role: "guest" satisfies Role })).toContain("is for members");
-    expect(fx.rows).toEqual([]);
+    await fx.gate[Symbol.asyncDispose]();
+    expect(fx.rows).toMatchObject([
+      {
+        intent: { tool: "echo", path: "command", principal: inbound("").sender.principal },
+        end: { status: "blocked", output: expect.stringContaining("is for members") },
+      },
+    ]);
   });
 
   test.each(["{text: hi}", "{“text”: “hi”}", '{"text": "hi"', `${"[".repeat(70)}`])(

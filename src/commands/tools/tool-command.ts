@@ -26,7 +26,16 @@ export function toolCommand(deps: ToolCommandDeps): Command {
     help: "Call a tool yourself; without a name, which there are for you here",
     roles: MEMBERS,
     run: (args, context, signal) => answer(deps, args, context, signal),
+    refused: (args, context, because) => writeDown(deps, args, context, because),
   };
+}
+
+/** A guest who tries to call a tool is on record like anybody else who is refused one. */
+function writeDown(deps: ToolCommandDeps, args: string, asked: CommandContext, because: string): void {
+  const [, tool = "", json = ""] = ASKED.exec(args) ?? [];
+  if (tool === "") return;
+  const call = { tool, callId: callIdOf(asked), params: beginningOf(json), context: contextOf(deps, asked) };
+  deps.tools.turnedAway({ ...call, path: "command", reason: "unauthorized", because });
 }
 
 async function answer(
@@ -38,11 +47,11 @@ async function answer(
   const context = contextOf(deps, asked);
   const [, tool = "", json = ""] = ASKED.exec(args) ?? [];
   if (tool === "") return listWords(deps.tools.specs(context));
-  const callId = `command-${asked.turnId}`; // run again after a crash it is the same call
+  const callId = callIdOf(asked);
   const parsed = parseJson(json.trim() || "{}", JSON_LIMITS);
   if (!parsed.ok) {
     const because = `What stands after ${tool.slice(0, MAX_NAME_CHARS)} is not JSON${WHY[parsed.because]}. Nothing was run.`;
-    const params = { chars: json.length, begins: json.slice(0, MAX_KEPT_CHARS) };
+    const params = beginningOf(json);
     deps.tools.turnedAway({ tool, callId, params, path: "command", context, reason: "unreadable", because });
     return `${because}\n${USAGE}`;
   }
@@ -55,6 +64,16 @@ async function answer(
 const MAX_NAME_CHARS = 64;
 const MAX_KEPT_CHARS = 500;
 const WHY = { not_json: "", too_large: ", or too long", too_deep: ", or too deeply nested" } as const;
+
+/** Run again after a crash it is the same call. */
+function callIdOf({ turnId }: CommandContext): string {
+  return `command-${turnId}`;
+}
+
+/** Of what nobody reads. */
+function beginningOf(json: string): object {
+  return { chars: json.length, begins: json.slice(0, MAX_KEPT_CHARS) };
+}
 
 /** For whom it acts: whoever wrote the command, in the conversation where it was written. */
 function contextOf({ stats }: ToolCommandDeps, asked: CommandContext): ToolContext {

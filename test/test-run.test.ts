@@ -83,7 +83,7 @@ describe("a process that stopped answering", () => {
 });
 
 describe("a process of tests", () => {
-  const LIMITS: BatchLimits = { testMs: 20_000, silentMs: 20_000, wholeMs: 40_000 };
+  const LIMITS: BatchLimits = { testMs: 20_000, silentMs: 20_000, wholeMs: 40_000, graceMs: 1_000 };
   const run = async (home: string, files: Readonly<Record<string, string>>, limits = LIMITS) => {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(home, name)), { recursive: true });
@@ -136,5 +136,20 @@ describe("a process of tests", () => {
       async () => runs(await child()),
       (alive) => !alive,
     );
+  });
+
+  test("is not waited for when somebody it left behind keeps its output open", async () => {
+    await using home = await tempHome();
+    const leaves = `test("leaves", async () => {
+        const child = Bun.spawn(["sleep", "600"], { detached: true, stdout: "inherit", stderr: "inherit" });
+        child.unref();
+        await Bun.write("child", String(child.pid));
+      });`;
+    try {
+      const result = await run(home.path, { "a.test.ts": leaves }, { ...LIMITS, silentMs: 1_500 });
+      expect(result).toMatchObject({ stuck: true, totals: { failed: 1 } });
+    } finally {
+      process.kill(Number(await Bun.file(join(home.path, "child")).text()), "SIGKILL");
+    }
   });
 });

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { descendantsOf, identify, signalProcess } from "../../src/agents/process/proc.ts";
+import { deferred } from "../../src/kit/deferred.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 
 export interface BatchLimits {
@@ -15,6 +16,8 @@ export interface BatchLimits {
   readonly silentMs: number;
   /** Of the whole process. */
   readonly wholeMs: number;
+  /** After it was ended, until its end is no longer waited for: the news of it may be what was lost. */
+  readonly graceMs: number;
 }
 
 export interface BatchResult {
@@ -47,9 +50,11 @@ export async function runBatch(
   );
   let said = "";
   let stuck = false;
+  const gaveUp = deferred<void>();
   const giveUp = (): void => {
     stuck = true;
     endFamily(child.pid);
+    setTimeout(gaveUp.resolve, limits.graceMs);
   };
   let silence = setTimeout(giveUp, limits.silentMs);
   const whole = setTimeout(giveUp, limits.wholeMs);
@@ -58,7 +63,8 @@ export async function runBatch(
     clearTimeout(silence);
     silence = setTimeout(giveUp, limits.silentMs);
   };
-  await Promise.all([child.exited, read(child.stdout, take), read(child.stderr, take)]);
+  const ended = Promise.all([child.exited, read(child.stdout, take), read(child.stderr, take)]);
+  await Promise.race([ended, gaveUp.promise]);
   clearTimeout(silence);
   clearTimeout(whole);
   rmSync(temporary, { recursive: true, force: true });

@@ -235,8 +235,9 @@ describe("the view of tools", () => {
     await rows.first().waitFor();
     await on.page.getByLabel("How it ended").selectOption("blocked");
     await on.page.getByLabel("Tool", { exact: true }).selectOption("save_note");
-    await on.page.waitForFunction(
-      `[...document.querySelectorAll("[data-testid=call] .tool-name")].every((name) => name.textContent === "save_note")`,
+    await eventually(
+      () => rows.locator(".tool-name").allTextContents(),
+      (names) => names.length > 0 && names.every((name) => name === "save_note"),
     );
     const first = rows.first();
     await first.getByRole("button").click();

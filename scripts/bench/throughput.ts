@@ -6,12 +6,15 @@ import { startBarePi, toolsOf } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atLeast, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
+import { startStandIn } from "./parts/stand-in.ts";
 import { median, round } from "./parts/stats.ts";
 
 export interface ThroughputFigures {
   readonly barePerSecond: number;
   readonly gatewayPerSecond: number;
   readonly share: number;
+  /** Of something that does nothing but store and pass on. */
+  readonly mostShare: number;
 }
 
 const LANES = 2;
@@ -33,6 +36,7 @@ export async function measureThroughput(blocks: number): Promise<ThroughputFigur
   const tools = await toolsOf(gateway);
   await using barePi = await startBarePi(one.path, provider.baseUrl, tools);
   await using otherBarePi = await startBarePi(other.path, provider.baseUrl, tools);
+  await using standIn = await startStandIn({ baseUrl: provider.baseUrl, tools, lanes: LANES });
   using client = await openLoadClient(gateway);
   const bare: readonly Turn[] = [barePi.turn, otherBarePi.turn];
   const through = (conversation: number): readonly Turn[] =>
@@ -41,20 +45,25 @@ export async function measureThroughput(blocks: number): Promise<ThroughputFigur
         (text) =>
           client.ask(`agent:default:webchat:dm:${name}-${conversation}`, text),
     );
-  const rates = { bare: [] as number[], through: [] as number[] };
+  const rates = { bare: [] as number[], standIn: [] as number[], through: [] as number[] };
   for (let block = 0; block < WARM_UP + blocks; block++) {
     const lanes = through(Math.floor(block / CONVERSATION));
     if (block % CONVERSATION === 0) {
-      await Promise.all([barePi.anew(), otherBarePi.anew()]);
-      await Promise.all([...bare, ...lanes].map((turn) => turn("hello"))); // each finds its session
+      await Promise.all([barePi.anew(), otherBarePi.anew(), standIn.anew()]);
+      await Promise.all([...bare, ...standIn.lanes, ...lanes].map((turn) => turn("hello"))); // each finds its session
     }
-    const [bareRate, throughRate] = [await rateOf(bare, block), await rateOf(lanes, block)];
-    if (block < WARM_UP) continue;
-    rates.bare.push(bareRate);
-    rates.through.push(throughRate);
+    for (const [side, turns] of [
+      ["bare", bare],
+      ["standIn", standIn.lanes],
+      ["through", lanes],
+    ] as const) {
+      const rate = await rateOf(turns, block);
+      if (block >= WARM_UP) rates[side].push(rate);
+    }
   }
   const [barePerSecond, gatewayPerSecond] = [median(rates.bare), median(rates.through)];
-  return { barePerSecond, gatewayPerSecond, share: round(gatewayPerSecond / barePerSecond) };
+  const share = round(gatewayPerSecond / barePerSecond);
+  return { barePerSecond, gatewayPerSecond, share, mostShare: round(median(rates.standIn) / barePerSecond) };
 }
 
 async function rateOf(lanes: readonly Turn[], block: number): Promise<number> {
@@ -75,6 +84,7 @@ export const throughput: Scenario = {
       { what: "turns per second, two bare pi", value: figures.barePerSecond, unit: "/s" },
       { what: "turns per second, pool of 2", value: figures.gatewayPerSecond, unit: "/s" },
       { what: "  as a share of bare pi", value: figures.share, unit: "x", ...atLeast(0.85) },
+      { what: "  the share of what only stores and passes on", value: figures.mostShare, unit: "x" },
     ];
   },
 };

@@ -9,12 +9,15 @@ import { type BarePi, startBarePi, toolsOf } from "./parts/bare-pi.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";
+import { type StandIn, startStandIn } from "./parts/stand-in.ts";
 import { round, type Spread, spread, timed } from "./parts/stats.ts";
 
 export interface TurnFigures {
   readonly bareMs: Spread;
   readonly gatewayMs: Spread;
   readonly addedMs: { readonly p50: number; readonly p99: number };
+  /** By something that does nothing but store and pass on. */
+  readonly leastMs: number;
 }
 
 /** Turns in a row on each side before the other has its go: noise hits both, and neither is measured only with cold caches. */
@@ -31,25 +34,31 @@ export async function measureTurns(
   await using provider = await startProviderProcess();
   await using folder = await tempHome();
   await using gateway = await startGatewayProcess({ config: benchConfig(provider.baseUrl) });
-  await using bare = await startBarePi(folder.path, provider.baseUrl, await toolsOf(gateway));
-  const early: Samples = { bare: [], gateway: [] };
-  const warm: Samples = { bare: [], gateway: [] };
+  const tools = await toolsOf(gateway);
+  await using bare = await startBarePi(folder.path, provider.baseUrl, tools);
+  await using standIn = await startStandIn({ baseUrl: provider.baseUrl, tools, lanes: 1 });
+  const early = noSamples();
+  const warm = noSamples();
   for (let n = 0; n < WARM_UP + conversations; n++) {
-    const samples = await talk(bare, gateway, `bench-${n}`);
+    const samples = await talk({ bare, standIn, gateway }, `bench-${n}`);
     const kept = n < 2 ? early : n < WARM_UP ? null : warm;
-    kept?.bare.push(...samples.bare);
-    kept?.gateway.push(...samples.gateway);
+    for (const side of SIDES) kept?.[side].push(...samples[side]);
   }
   return { early: figuresOf(early), warm: figuresOf(warm) };
 }
 
-interface Samples {
-  readonly bare: number[];
-  readonly gateway: number[];
+const SIDES = ["bare", "standIn", "gateway"] as const;
+type Samples = Readonly<Record<(typeof SIDES)[number], number[]>>;
+const noSamples = (): Samples => ({ bare: [], standIn: [], gateway: [] });
+
+interface Sides {
+  readonly bare: BarePi;
+  readonly standIn: StandIn;
+  readonly gateway: GatewayProcess;
 }
 
 /** One conversation on each side. Its first block is not counted: the sides find their sessions in different ways. */
-async function talk(bare: BarePi, gateway: GatewayProcess, name: string): Promise<Samples> {
+async function talk({ bare, standIn, gateway }: Sides, name: string): Promise<Samples> {
   const client = createChatClient(`agent:default:webchat:dm:${name}`, name);
   await client.connect(gateway.url, gateway.token);
   let replies = 0;
@@ -58,13 +67,14 @@ async function talk(bare: BarePi, gateway: GatewayProcess, name: string): Promis
     void client.send(text);
     await client.until((shown) => shown.filter(({ role }) => role === "assistant").length >= wanted);
   };
-  await bare.anew();
-  const samples: Samples = { bare: [], gateway: [] };
+  await Promise.all([bare.anew(), standIn.anew()]);
+  const turn = { bare: bare.turn, standIn: standIn.lanes[0] ?? bare.turn, gateway: throughGateway };
+  const samples = noSamples();
   for (let n = 0; n <= CONVERSATION; n++) {
-    const [bareBlock, gatewayBlock] = [await block(bare.turn, n), await block(throughGateway, n)];
-    if (n === 0) continue;
-    samples.bare.push(...bareBlock);
-    samples.gateway.push(...gatewayBlock);
+    for (const side of SIDES) {
+      const one = await block(turn[side], n);
+      if (n > 0) samples[side].push(...one);
+    }
   }
   client.disconnect();
   return samples;
@@ -76,10 +86,10 @@ async function block(turn: (text: string) => Promise<void>, at: number): Promise
   return samples;
 }
 
-function figuresOf({ bare, gateway }: Samples): TurnFigures {
+function figuresOf({ bare, standIn, gateway }: Samples): TurnFigures {
   const [bareMs, gatewayMs] = [spread(bare), spread(gateway)];
   const addedMs = { p50: round(gatewayMs.p50 - bareMs.p50), p99: round(gatewayMs.p99 - bareMs.p99) };
-  return { bareMs, gatewayMs, addedMs };
+  return { bareMs, gatewayMs, addedMs, leastMs: round(spread(standIn).p50 - bareMs.p50) };
 }
 
 export const turns: Scenario = {
@@ -93,7 +103,12 @@ export const turns: Scenario = {
       { what: "turn, through the gateway, p99", value: warm.gatewayMs.p99, unit: "ms" },
       { what: "  added by the gateway, p50", value: warm.addedMs.p50, unit: "ms", ...atMost(3) },
       { what: "  added by the gateway, p99", value: warm.addedMs.p99, unit: "ms", ...atMost(15) },
-      { what: "  the same in the first 200 turns after a start, p50", value: early.addedMs.p50, unit: "ms" },
+      { what: "  added by what only stores and passes on, p50", value: warm.leastMs, unit: "ms" },
+      {
+        what: "  added by the gateway in the first 200 turns after a start, p50",
+        value: early.addedMs.p50,
+        unit: "ms",
+      },
     ];
   },
 };

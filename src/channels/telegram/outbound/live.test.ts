@@ -1,5 +1,5 @@
 /** What people see while an answer is written: one message that changes now and then, and becomes the answer. */
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { systemClock } from "../../../kit/clock.ts";
@@ -35,6 +35,27 @@ const delta = ({ bench }: TelegramWorld, text: string): void =>
 /** The poll that waits is one; a call that hangs on purpose is not waited for. */
 const POLLING = 1;
 const MAX_LOOKS = 50;
+const MAX_STEPS = 200;
+
+/** Calls of the channel that are under way, without the one that waits for updates. */
+let calling = 0;
+const realFetch = globalThis.fetch;
+beforeAll(() => {
+  const counted = async (...[where, how]: Parameters<typeof fetch>): Promise<Response> => {
+    if (String(where).endsWith("/getUpdates")) return realFetch(where, how);
+    calling++;
+    return realFetch(where, how).finally(() => calling--);
+  };
+  globalThis.fetch = Object.assign(counted, realFetch);
+});
+afterAll(() => {
+  globalThis.fetch = realFetch;
+});
+
+/** What time has set off writes something down before it calls; that takes a few rounds of the loop, and nobody else. */
+async function begunCalls(): Promise<void> {
+  for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 /** Fake time, in small steps; after each, what it has set off comes to its end. */
 async function pass(
@@ -45,9 +66,27 @@ async function pass(
   for (let step = 0; step * STEP_MS < ms; step++) {
     each(step);
     await bench.clock.advance(STEP_MS);
-    await systemClock.sleep(2, NEVER); // until a call has reached the network
-    for (let look = 0; api.connections() > POLLING && look < MAX_LOOKS; look++) await systemClock.sleep(2, NEVER);
+    await begunCalls();
+    for (let look = 0; (calling > 0 || api.connections() > POLLING) && look < MAX_LOOKS; look++) {
+      await systemClock.sleep(2, NEVER);
+      await begunCalls();
+    }
   }
+}
+
+/** Time goes on until it is so, however slow the machine is. */
+async function goOnUntil(world: TelegramWorld, isSo: () => boolean): Promise<void> {
+  for (let step = 0; !isSo() && step < MAX_STEPS; step++) await pass(world, STEP_MS);
+  expect(isSo()).toBe(true);
+}
+
+/** A preview with the first half of an answer. */
+async function halfShown(world: TelegramWorld): Promise<void> {
+  const shown = () => textsIn(world.room, FRIEND.id);
+  delta(world, "half");
+  await goOnUntil(world, () => shown().length > 0);
+  await pass(world, 1_000); // and whatever else it does on that occasion
+  expect(shown()).toEqual(["half"]);
 }
 
 const rowOf = (text: string, more: Partial<OutboxRow> = {}): OutboxRow => ({
@@ -106,7 +145,7 @@ describe("a preview", () => {
   test("that somebody deleted does not take the answer with it", async () => {
     await using world = await telegramWorld();
     await begun(world);
-    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+    await halfShown(world);
     for (const message of world.room.messages) message.deleted = true;
     await world.channel.send(rowOf("the whole answer"), NEVER);
     expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
@@ -150,8 +189,7 @@ describe("a preview", () => {
     const hung = deferred<void>();
     await begun(world);
     world.api.misbehave("sendMessage", { kind: "late", until: hung.promise });
-    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
-    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    await halfShown(world);
     const again = await world.reopen(); // the first one never hears of its message
     const { doubt } = await again.send(rowOf("the answer"), NEVER);
     hung.resolve();
@@ -167,7 +205,7 @@ describe("a preview", () => {
     await begun(world);
     world.api.misbehave("sendMessage", how);
     await pass(world, 4_000, (step) => delta(world, `w${step} `));
-    expect(textsIn(world.room, FRIEND.id)).toHaveLength(1);
+    await goOnUntil(world, () => textsIn(world.room, FRIEND.id).length === 1);
     expect((await world.channel.send(rowOf("the answer"), NEVER)).doubt).toBeUndefined();
     expect(textsIn(world.room, FRIEND.id)).toEqual(["the answer"]);
   });
@@ -179,8 +217,7 @@ describe("a preview", () => {
     await pass(world, 3_000, (step) => delta(world, `w${step} `));
     expect(changesIn(world)).toEqual([]);
     world.bench.owed.clear();
-    await pass(world, 1_000);
-    expect(textsIn(world.room, FRIEND.id)).toHaveLength(1);
+    await goOnUntil(world, () => textsIn(world.room, FRIEND.id).length === 1);
   });
 });
 
@@ -205,7 +242,7 @@ test("typing is shown while nothing else is, and stops with the turn", async () 
 test("what a tool said that arrives after the end of its turn does not begin the typing again", async () => {
   await using world = await telegramWorld();
   await begun(world);
-  await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+  await halfShown(world);
   end(world);
   await world.channel.send(rowOf("said by a tool", { id: `${turnId}:x1`, part: -1 }), NEVER);
   const typed = world.room.actions.length;
@@ -217,8 +254,7 @@ test("what a tool said that arrives after the end of its turn does not begin the
 test("a preview that no answer claims is taken away", async () => {
   await using world = await telegramWorld();
   await begun(world);
-  await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
-  expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+  await halfShown(world);
   end(world);
   await world.bench.clock.advance(121_000);
   await eventually("it is gone", () => textsIn(world.room, FRIEND.id).length === 0);
@@ -233,8 +269,7 @@ async function noted({ bench }: TelegramWorld, what: (fact: string | null) => bo
 describe("a preview of an earlier life", () => {
   const shownBefore = async (world: TelegramWorld): Promise<void> => {
     await begun(world);
-    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
-    expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+    await halfShown(world);
     await noted(world, (fact) => fact !== "begun");
     await world.close();
   };
@@ -255,7 +290,7 @@ describe("a preview of an earlier life", () => {
   test("that took an answer is never taken away, although nobody heard that it did", async () => {
     await using world = await telegramWorld();
     await begun(world);
-    await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
+    await halfShown(world);
     world.api.misbehave("editMessageText", { kind: "cut_after" });
     await expect(world.channel.send(rowOf("the whole answer"), NEVER)).rejects.toThrow();
     await world.close();
@@ -302,8 +337,7 @@ test("a preview that is answered for after the end of its turn is taken away all
   const hung = deferred<void>();
   await begun(world);
   world.api.misbehave("sendMessage", { kind: "late", until: hung.promise });
-  await pass(world, 2_000, (step) => step === 0 && delta(world, "half"));
-  expect(textsIn(world.room, FRIEND.id)).toEqual(["half"]);
+  await halfShown(world);
   end(world);
   hung.resolve();
   await noted(world, (fact) => fact !== "begun");

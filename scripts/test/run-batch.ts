@@ -1,6 +1,6 @@
 /**
- * Runs some test files in a Bun process of their own. Bun's own `--parallel` is not used: its long-lived workers have been seen to lose the
- * news of a child's exit and then to answer no more, which held up a whole run (oven-sh/bun 43697). A process that falls silent is ended here.
+ * Runs some test files in a Bun process of their own. Bun's own `--parallel` is not used: its long-lived workers are known to lose the news
+ * of a child's exit and to answer no more (oven-sh/bun 43697), and a run that ended in this way never ended. Who falls silent is ended here.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

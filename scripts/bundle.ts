@@ -103,7 +103,8 @@ async function publish(root: string, aside: string, stamp: string): Promise<void
       renameSync(join(aside, file), join(dist, file));
     }
     dropOldFiles(dist, new Set(files));
-    writeFileSync(join(dist, FILES), JSON.stringify(files));
+    writeFileSync(join(aside, "files"), JSON.stringify(files)); // renamed, so that whoever dies here leaves no half of it
+    renameSync(join(aside, "files"), join(dist, FILES));
     writeFileSync(join(aside, "stamp"), stamp);
     renameSync(join(aside, "stamp"), stampFile(root));
   } finally {

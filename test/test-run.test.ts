@@ -21,6 +21,8 @@ describe("the closing line of a test run", () => {
   });
   test("counts a run without any test as a failure", () => {
     expect(line("\n 0 pass\n 0 fail\n", 0)).toBe("0 passed, 1 failed");
+    expect(line("\n 0 pass\n 1 skip\n 0 fail\n", 0)).toBe("0 passed, 0 failed, 1 skipped"); // of one file among many
+    expect(closingLine(sumOf([{ passed: 0, failed: 0, skipped: 1 }]))).toBe("0 passed, 1 failed, 1 skipped");
   });
   test("adds up the processes of a run", () => {
     const one = { passed: 2, failed: 0, skipped: 1 };

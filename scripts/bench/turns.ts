@@ -68,7 +68,9 @@ async function talk({ bare, standIn, gateway }: Sides, name: string): Promise<Sa
     await client.until((shown) => shown.filter(({ role }) => role === "assistant").length >= wanted);
   };
   await Promise.all([bare.anew(), standIn.anew()]);
-  const turn = { bare: bare.turn, standIn: standIn.lanes[0] ?? bare.turn, gateway: throughGateway };
+  const [lane] = standIn.lanes;
+  if (!lane) throw new Error("the stand-in has no lane");
+  const turn = { bare: bare.turn, standIn: lane, gateway: throughGateway };
   const samples = noSamples();
   for (let n = 0; n <= CONVERSATION; n++) {
     for (const side of SIDES) {

@@ -5,7 +5,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { descendantsOf, identify, signalProcess } from "../../src/agents/process/proc.ts";
+import {
+  descendantsOf,
+  identify,
+  isAlive,
+  type ProcessIdentity,
+  signalProcess,
+} from "../../src/agents/process/proc.ts";
 import { deferred } from "../../src/kit/deferred.ts";
 import { type Totals, totalsOf } from "./totals.ts";
 
@@ -48,23 +54,27 @@ export async function runBatch(
     ],
     { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...env, TMPDIR: temporary } },
   );
+  const itself = identify(child.pid); // a number alone may be another process's by the time it is used
   let said = "";
   let stuck = false;
   const gaveUp = deferred<void>();
   const giveUp = (): void => {
     stuck = true;
-    endFamily(child.pid);
+    if (itself) endFamily(itself);
     setTimeout(gaveUp.resolve, limits.graceMs);
   };
   let silence = setTimeout(giveUp, limits.silentMs);
   const whole = setTimeout(giveUp, limits.wholeMs);
+  let over = false;
   const take = (text: string): void => {
+    if (over) return;
     said += text;
     clearTimeout(silence);
     silence = setTimeout(giveUp, limits.silentMs);
   };
   const ended = Promise.all([child.exited, read(child.stdout, take), read(child.stderr, take)]);
   await Promise.race([ended, gaveUp.promise]);
+  over = true;
   clearTimeout(silence);
   clearTimeout(whole);
   rmSync(temporary, { recursive: true, force: true });
@@ -75,9 +85,9 @@ export async function runBatch(
 }
 
 /** Gateways and agents are in sessions of their own: ending the test process alone would leave them behind. */
-function endFamily(pid: number): void {
-  const itself = identify(pid);
-  for (const one of [...descendantsOf(pid), ...(itself ? [itself] : [])]) signalProcess(one, "SIGKILL");
+function endFamily(itself: ProcessIdentity): void {
+  if (!isAlive(itself)) return;
+  for (const one of [...descendantsOf(itself.pid), itself]) signalProcess(one, "SIGKILL");
 }
 
 async function read(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {

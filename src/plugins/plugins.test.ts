@@ -2,21 +2,16 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Command } from "../contracts/command.ts";
-import type { GatewayPlugin, PluginChannel, PluginTool } from "../contracts/plugins/plugin.ts";
-import type { Tool, ToolRegistry } from "../contracts/tools/tool.ts";
-import { deferred } from "../kit/deferred.ts";
-import { createFakeClock } from "../testing/fake-clock.ts";
-import { recordingLog } from "../testing/recording-log.ts";
+import type { GatewayPlugin, PluginTool } from "../contracts/plugins/plugin.ts";
+import type { Tool } from "../contracts/tools/tool.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { MEMBER, OWNER, toolWorld } from "../testing/tools/tool-world.ts";
+import { pluginHouse } from "../testing/worlds/plugin-house.ts";
 import { checkPluginConfig, wrapSecrets } from "./folder/check-config.ts";
 import { discoverPlugins } from "./folder/discover.ts";
 import { inRange, readManifest } from "./folder/manifest.ts";
 import { readFolder } from "./folder/read-folder.ts";
-import { createHooks } from "./hooks.ts";
-import { DEADLINES, startPlugin } from "./run/plugin.ts";
-import { createSlot, type Wanted } from "./run/slot.ts";
+import { DEADLINES } from "./run/plugin.ts";
 import { createStorage } from "./run/storage.ts";
 import { pluginInStack } from "./stray-errors.ts";
 
@@ -28,50 +23,9 @@ function tool(name: string): PluginTool {
   return { name, description: name, parameters, execute: async () => ({ content: [] }) };
 }
 
-function house(registry: Pick<ToolRegistry, "register"> | null = null) {
-  const clock = createFakeClock();
-  const log = recordingLog();
-  const tools = new Map<string, Tool>();
-  const commands = new Map<string, Command>();
-  const channels = new Map<string, PluginChannel>();
-  const into = <T>(map: Map<string, T>, name: string, value: T): Disposable => {
-    if (map.has(name)) throw new Error(`${name} is taken`);
-    map.set(name, value);
-    return { [Symbol.dispose]: () => void map.delete(name) };
-  };
-  const hooks = createHooks({ clock, log });
-  const skills = new Map<string, { readonly path: string; readonly digest: string | null }>();
-  const lent = {
-    log,
-    hooks,
-    registry: registry ?? {
-      register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool),
-    },
-    commands: { register: (command: Command) => into(commands, command.name, command) },
-    skills: { add: (skill: { path: string; digest: string | null }) => into(skills, skill.path, skill) },
-    platforms: {
-      add(channel: PluginChannel): AsyncDisposable {
-        const added = into(channels, channel.id, channel);
-        return { [Symbol.asyncDispose]: async () => added[Symbol.dispose]() };
-      },
-    },
-  };
-  const start = (plugin: GatewayPlugin) =>
-    startPlugin({ clock, log }, lent, {
-      id: "one",
-      version: "1.0.0",
-      config: {},
-      folder: import.meta.dir,
-      digest: "d1",
-      storageFile: "/nowhere.json",
-      load: async () => plugin,
-    });
-  return { clock, log, lent, tools, commands, channels, hooks, skills, start };
-}
-
 describe("a plugin", () => {
   test("registers what it brings, and leaves nothing behind when it stops", async () => {
-    const { start, tools, commands, channels, hooks, skills } = house();
+    const { start, tools, commands, channels, hooks, skills } = pluginHouse();
     const ended: string[] = [];
     const running = await start((api) => {
       api.registerTool(tool("first"));
@@ -104,7 +58,7 @@ describe("a plugin", () => {
 
   test("brings tools that differ from caller to caller; one that is not made right is not there, and nobody else misses anything", async () => {
     const world = toolWorld([]);
-    const { start } = house(world.registry);
+    const { start } = pluginHouse(world.registry);
     const broken = [
       { ...tool("no_execute"), execute: undefined },
       tool("bash"),
@@ -134,7 +88,7 @@ describe("a plugin", () => {
     ["timeoutMs", { timeoutMs: "1m" }],
   ])("whose tool has %s that cannot be read does not run, and says so", async (what, over) => {
     const world = toolWorld([]);
-    const { start } = house(world.registry);
+    const { start } = pluginHouse(world.registry);
     const bad = { ...tool("odd"), ...over } as PluginTool;
     const why = start((api) => void api.registerTool(bad)).then(String, (error: { say: string }) => error.say);
     expect(await why).toContain(`The tool odd has ${what} that cannot be read.`);
@@ -143,7 +97,7 @@ describe("a plugin", () => {
   });
 
   test("is seen by nobody before it is ready, and not at all when it fails", async () => {
-    const { start, tools, clock } = house();
+    const { start, tools, clock } = pluginHouse();
     const hanging = start(async (api) => {
       api.registerTool(tool("early"));
       await new Promise(() => undefined);
@@ -157,7 +111,7 @@ describe("a plugin", () => {
   });
 
   test("that collides at its second tool takes its first one away again", async () => {
-    const { start, tools } = house();
+    const { start, tools } = pluginHouse();
     tools.set("taken", {} as Tool);
     const failed = await start((api) => {
       api.registerTool(tool("fine"));
@@ -168,7 +122,7 @@ describe("a plugin", () => {
   });
 
   test("cannot take the place of pi's own tools, escape its folder or its address, or register after its end", async () => {
-    const { start } = house();
+    const { start } = pluginHouse();
     const why = (plugin: GatewayPlugin) => start(plugin).then(String, (error: { say: string }) => error.say);
     expect(await why((api) => void api.registerTool(tool("bash")))).toContain("pi has one of that name");
     expect(await why((api) => void api.registerSkill({ name: "a", path: "../b" }))).toContain(
@@ -190,7 +144,7 @@ describe("a plugin", () => {
   });
 
   test("whose route or command fails answers with a sentence", async () => {
-    const { start, commands, clock } = house();
+    const { start, commands, clock } = pluginHouse();
     const running = await start((api) => {
       api.registerRoute({ method: "GET", path: "/bad", handle: () => Promise.reject(new Error("inner words")) });
       api.registerRoute({ method: "GET", path: "/slow", handle: () => new Promise(() => undefined) });
@@ -215,7 +169,7 @@ describe("a plugin", () => {
   });
 
   test("whose service does not stop is left behind after a while", async () => {
-    const { start, clock, log } = house();
+    const { start, clock, log } = pluginHouse();
     const running = await start(
       (api) => void api.registerService({ name: "stuck", start: async () => () => new Promise<void>(() => undefined) }),
     );
@@ -372,88 +326,6 @@ describe("a plugin's memory", () => {
     expect(await refused("f", () => 1)).toContain("no JSON form");
     expect(await refused("__proto__", 1)).toContain("cannot be used");
     expect(JSON.parse(await readFile(file, "utf8")).big).toBeUndefined();
-  });
-});
-
-describe("hooks", () => {
-  test("of a plugin that is being replaced are waited for by whoever they decide on, and by nobody else", async () => {
-    const hooks = createHooks({ clock: createFakeClock(), log: recordingLog() });
-    const answer = (text: string) => () => ({ text });
-    const old = hooks.on("message_sending", answer("old"), "guard");
-    const kept = hooks.on("tool_result_persist", () => undefined, "other");
-    const held = hooks.hold("guard");
-    old[Symbol.dispose]();
-    expect(await hooks.deciding("before_tool_call")).toEqual([]); // it did not look in there
-    expect(await hooks.deciding("tool_result_persist")).toHaveLength(1);
-    const seen: string[] = [];
-    const asked = Promise.resolve(hooks.deciding("message_sending")).then((all) => {
-      for (const { plugin } of all) seen.push(plugin);
-      seen.push(`${all.length}`);
-    });
-    await turn();
-    expect(seen).toEqual([]);
-    hooks.on("message_sending", answer("new"), "guard");
-    held[Symbol.dispose]();
-    await asked;
-    expect(seen).toEqual(["guard", "1"]);
-    kept[Symbol.dispose]();
-  });
-
-  test("cannot be slipped past while their plugin is reloaded, however long that takes", async () => {
-    const { clock, log, hooks, lent } = house();
-    const slot = createSlot({ clock, log, hooks, changed: () => undefined }, lent, "guard");
-    const about = { builtin: false, version: "1.0.0", folder: null, digest: null };
-    const version = (key: string, load: () => Promise<GatewayPlugin>): Wanted => ({
-      ...{ kind: "run", key, about, cleanUp: async () => undefined },
-      source: { id: "guard", version: "1", config: {}, folder: null, digest: null, storageFile: "/nowhere.json", load },
-    });
-    const says = (block: string): GatewayPlugin => {
-      return (api) => {
-        api.registerHook("before_tool_call", () => ({ block }));
-      };
-    };
-    await slot.want(version("1", async () => says("old")));
-    const loading = deferred<GatewayPlugin>();
-    const replaced = slot.want(version("2", () => loading.promise));
-    await turn();
-    const waiting = Promise.resolve(hooks.deciding("before_tool_call"));
-    loading.resolve(says("new"));
-    await replaced;
-    const [guard] = await waiting;
-    expect(guard?.handler({} as never, new AbortController().signal)).toEqual({ block: "new" });
-    const broken = slot.want(version("3", async () => Promise.reject(new Error("no such thing"))));
-    const after = Promise.resolve(hooks.deciding("before_tool_call"));
-    await broken;
-    expect(await after).toEqual([]); // a plugin that does not run checks nothing; the status says so
-    expect(slot.status()).toMatchObject({ state: "failed", trouble: "It failed: no such thing" });
-  });
-
-  test("are told in order without being waited for, and a bad one hurts nobody", async () => {
-    const clock = createFakeClock();
-    const hooks = createHooks({ clock, log: recordingLog() });
-    const heard: string[] = [];
-    const troubles: string[] = [];
-    hooks.onTrouble((plugin, sentence) => troubles.push(`${plugin}: ${sentence}`));
-    hooks.on(
-      "gateway_start",
-      () => {
-        throw new Error("bad day");
-      },
-      "one",
-    );
-    hooks.on("gateway_start", () => new Promise(() => undefined), "two");
-    const third = hooks.on("gateway_start", ({ version }) => void heard.push(version), "three");
-    hooks.tell("gateway_start", { version: "1" });
-    await turn();
-    await clock.advance(15_000);
-    expect(heard).toEqual(["1"]);
-    expect(troubles).toEqual([
-      "one: Its hook gateway_start failed: bad day",
-      "two: Its hook gateway_start failed: it did not end within 15000 ms",
-    ]);
-    expect(hooks.of("gateway_start").map(({ plugin }) => plugin)).toEqual(["one", "two", "three"]);
-    third[Symbol.dispose]();
-    expect(hooks.of("gateway_start").length).toBe(2);
   });
 });
 

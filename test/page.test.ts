@@ -233,6 +233,32 @@ describe("a conversation", () => {
     expect(await owner.page.locator("[data-role=user] .bubble").allInnerTexts()).toEqual(["echo: shorter"]);
   });
 
+  test("shows which sign somebody chose for an answer, also after a reload, and takes it back", async () => {
+    await using on = await visit(browser, demo);
+    await on.send("hello");
+    await on.replies.waitFor();
+    const good = on.page.getByRole("button", { name: "Good answer" });
+    const bad = on.page.getByRole("button", { name: "Bad answer" });
+    const colourOf = (button: typeof good) =>
+      button.evaluate((it) => it.ownerDocument.defaultView?.getComputedStyle(it).color);
+    const chosen = (state: string) =>
+      eventually(
+        () => good.getAttribute("aria-pressed"),
+        (seen) => seen === state,
+      );
+    await good.click();
+    await chosen("true");
+    await on.page.reload();
+    await chosen("true");
+    await on.composer.focus(); // away from the button, which looks different under the mouse
+    expect(await bad.getAttribute("aria-pressed")).toBe("false");
+    expect(await colourOf(good)).not.toBe(await colourOf(bad));
+    expect(await good.locator("svg").count()).toBe(1); // drawn: not every machine has a font for it
+    await good.click();
+    await chosen("false");
+    expect(on.problems).toEqual([]);
+  });
+
   test("keeps a draft over a reload", async () => {
     await using owner = await visit(browser, demo);
     await owner.composer.fill("half a thou");

@@ -38,14 +38,14 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
   );
 }
 
-/** The assistant hears of it with the next message. */
+/** The assistant hears of it with the next message. Drawn, because not every machine has a font for the signs themselves. */
 const SIGNS = [
-  { emoji: "👍", words: "Good answer" },
-  { emoji: "👎", words: "Bad answer" },
+  { emoji: "👍", icon: "good", words: "Good answer" },
+  { emoji: "👎", icon: "bad", words: "Bad answer" },
 ] as const;
 
 function Reactions({ item }: { readonly item: TranscriptItem }) {
-  return SIGNS.map(({ emoji, words }) => {
+  return SIGNS.map(({ emoji, icon, words }) => {
     const chosen = item.reaction === emoji;
     return (
       <button
@@ -57,7 +57,7 @@ function Reactions({ item }: { readonly item: TranscriptItem }) {
         title={words}
         onClick={() => react(item.id, chosen ? null : emoji)}
       >
-        {emoji}
+        <Icon name={icon} size={16} />
       </button>
     );
   });

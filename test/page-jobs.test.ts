@@ -44,6 +44,7 @@ const add = (job: object) =>
 test("a reminder is made with the keyboard alone, and the list says when in the person's words", async () => {
   await using on = await visit(browser, gateway);
   await on.page.getByRole("link", { name: "Jobs" }).press("Enter");
+  await on.page.getByRole("heading", { level: 1, name: "Jobs", exact: true }).waitFor();
   expect(await on.page.getByRole("heading", { level: 1 }).innerText()).toBe("Jobs");
   expect(await on.composer.count()).toBe(0);
   const words = on.page.getByLabel("Remind me of");

@@ -96,6 +96,25 @@ describe.concurrent("an agent that fails in the middle of a turn", () => {
   );
 
   test(
+    "and ends its answer after it was told to stop has answered, and nothing is said about the stop",
+    async () => {
+      await using fx = await scripted({ kind: "answers_after_abort" });
+      await using lease = await fx.lease();
+      const stop = new AbortController();
+      const events = [];
+      for await (const event of lease.prompt({ text: "hi", images: [] }, stop.signal)) {
+        events.push(event);
+        stop.abort(new Error("the turn limit"));
+      }
+      expect(events).toMatchObject([
+        { type: "text", delta: "ok" },
+        { type: "done", text: "ok!" },
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
     "and does not stop when asked is ended with force, and the turn counts as stopped",
     async () => {
       await using fx = await scripted({ kind: "ignores_abort" });

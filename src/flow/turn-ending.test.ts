@@ -55,6 +55,15 @@ describe("the end of a turn", () => {
     ]);
   });
 
+  test.each(["deadline", "stopped", "interrupted"] as const)(
+    "shows a complete answer alone when it arrived after the turn was told to stop (%s)",
+    (stoppedBy) => {
+      expect(texts({ type: "done", text: "the answer", usage, model: "m" }, stoppedBy)).toEqual([
+        ["reply", "the answer"],
+      ]);
+    },
+  );
+
   test("says that it was stopped when somebody stopped it, and that it took too long when the deadline did", () => {
     const stopped: AgentEnding = { type: "aborted", text: "", usage, model: "m" };
     expect(texts(stopped)).toEqual([["notice", "Stopped."]]);

@@ -125,6 +125,15 @@ test("closing commits what was asked for and takes nothing more", async () => {
   await expect(fx.add(2)).rejects.toMatchObject({ code: "stopping" });
 });
 
+test("closing commits every batch that waits, not only the first", async () => {
+  using fx = fixture();
+  const count = 2 * MAX_BATCH + 1;
+  const writes = Array.from({ length: count }, (_, n) => fx.add(n));
+  fx.commits.close();
+  expect([fx.count("commit"), fx.notes().length]).toEqual([3, count]);
+  expect((await Promise.all(writes)).length).toBe(count);
+});
+
 test("a write that may wait for the next fsync is in the file at once and does not weaken the one after it", async () => {
   using fx = fixture();
   const level = () => (fx.db.prepare("pragma synchronous").get() as { synchronous: number }).synchronous;

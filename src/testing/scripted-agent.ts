@@ -17,6 +17,8 @@ export type Misbehaviour =
   | { readonly kind: "exits_in_mid_turn"; readonly code: number }
   | { readonly kind: "garbage_on_prompt" }
   | { readonly kind: "ignores_abort" }
+  /** Is asked to stop while it speaks, and says the rest of its answer instead. */
+  | { readonly kind: "answers_after_abort" }
   | { readonly kind: "floods_stderr" }
   /** Starts a child of its own that outlives it unless somebody ends both; its pid goes to the file. */
   | { readonly kind: "has_child"; readonly pidFile: string };
@@ -81,6 +83,12 @@ function handle(command) {
   if (command.type === "get_state") return answer({ model, sessionFile, thinkingLevel: "off" });
   if (command.type === "switch_session") { sessionFile = command.sessionPath; return answer({ cancelled: false }); }
   if (command.type === "abort" && how.kind === "ignores_abort") return;
+  if (command.type === "abort" && how.kind === "answers_after_abort") {
+    out({ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "!" } });
+    out({ type: "message_end", message: { ...assistant("stop"), content: [{ type: "text", text: "ok!" }] } });
+    out({ type: "agent_settled" });
+    return answer({});
+  }
   if (command.type !== "prompt" || command.message.startsWith("/gw-")) return answer({});
   if (how.kind === "exits_on_prompt") process.exit(how.code);
   answer({});
@@ -89,7 +97,7 @@ function handle(command) {
   out({ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "ok" } });
   if (how.kind === "exits_in_mid_turn") process.exit(how.code);
   if (how.kind === "garbage_on_prompt") { for (let n = 0; n < 1000; n++) process.stdout.write("no record " + n + "\\n"); return; }
-  if (how.kind === "ignores_abort") return;
+  if (how.kind === "ignores_abort" || how.kind === "answers_after_abort") return;
   out({ type: "message_end", message: assistant("stop") });
   out({ type: "agent_settled" });
 }

@@ -13,10 +13,18 @@ export type Ending =
 
 export interface Run {
   apply(event: PiEvent): readonly AgentEvent[];
-  /** The last event of the stream. */
+  /** The prompt was told to stop: from here on words are shown only as part of a complete answer. */
+  cutOff(): void;
+  /** The last event of the stream. A complete answer that arrived after the cut-off is the ending, whatever the reason to stop was. */
   end(ending: Ending): AgentEvent;
   /** A tool that runs may be quiet for as long as its own deadline allows. */
   toolsRunning(): number;
+}
+
+interface Totals {
+  readonly text: string;
+  readonly usage: Usage;
+  readonly model: string;
 }
 
 export function createRun(model: string): Run {
@@ -28,8 +36,11 @@ export function createRun(model: string): Run {
   let toolsUsed = 0;
   let usage = NO_USAGE;
   let lastModel = model;
+  let textAtCutOff: string | null = null;
 
-  const totals = () => ({ text: joined([...answered, textOf(finished, streamed)]), usage, model: lastModel });
+  const allText = (): string => joined([...answered, textOf(finished, streamed)]);
+  const totals = (text = allText()): Totals => ({ text, usage, model: lastModel });
+  const isAnswered = (): boolean => streamed === "" && tools.size === 0 && answersIn(finished).length > 0;
 
   const closeMessage = (message: PiMessage): void => {
     usage = addUsage(usage, message.usage);
@@ -46,6 +57,7 @@ export function createRun(model: string): Run {
         case "text": {
           const gap = streamed === "" && said ? "\n\n" : "";
           streamed += event.delta;
+          if (textAtCutOff !== null) return [];
           return [{ type: "text", delta: gap + event.delta }];
         }
         case "user_said":
@@ -73,20 +85,26 @@ export function createRun(model: string): Run {
           return [];
       }
     },
+    cutOff() {
+      textAtCutOff ??= allText();
+    },
     end(ending) {
-      if (ending.because === "stopped") return { type: "aborted", ...totals() };
-      if (ending.because === "failed") return { type: "failed", ...without(ending), ...totals() };
-      return settle(finished.at(-1), toolsUsed + answered.length, totals());
+      const answeredLate = textAtCutOff !== null && isAnswered();
+      if (ending.because === "settled" || answeredLate)
+        return settle(finished.at(-1), toolsUsed + answered.length, totals());
+      return cutShort(ending, totals(textAtCutOff ?? allText()));
     },
   };
 }
 
+function cutShort(ending: Exclude<Ending, { because: "settled" }>, totals: Totals): AgentEvent {
+  if (ending.because === "stopped") return { type: "aborted", ...totals };
+  const { code, detail, again } = ending;
+  return { type: "failed", code, detail, again, ...totals };
+}
+
 /** pi says that it is done; whether that was a success is in its last message. */
-function settle(
-  last: PiMessage | undefined,
-  toolsUsed: number,
-  totals: { readonly text: string; readonly usage: Usage; readonly model: string },
-): AgentEvent {
+function settle(last: PiMessage | undefined, toolsUsed: number, totals: Totals): AgentEvent {
   if (last?.stop === "error") {
     return { type: "failed", code: classifyFailure(last.error), detail: last.error, again: false, ...totals };
   }
@@ -126,8 +144,4 @@ function answersIn(finished: readonly PiMessage[]): readonly string[] {
 
 function joined(parts: readonly string[]): string {
   return parts.filter((part) => part.trim() !== "").join("\n\n");
-}
-
-function without(ending: Extract<Ending, { because: "failed" }>) {
-  return { code: ending.code, detail: ending.detail, again: ending.again };
 }

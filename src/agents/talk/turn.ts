@@ -60,6 +60,7 @@ export function startTurn(
   const halt = (cause: Ending): void => {
     if (stopCause || finished.signal.aborted) return;
     stopCause = cause;
+    run.cutOff();
     void stopPolitely({ ...deps, steering }, agent, accepted.promise, finished.signal).then((stopped) => {
       if (stopped) return;
       endBadly(deps, agent);
@@ -83,8 +84,7 @@ export function startTurn(
     accepted.resolve();
   };
 
-  const listening = process.onEvent(take);
-  const ending = process.onEnded((ended) => finish(died(ended), false));
+  const listening = [process.onEvent(take), process.onEnded((ended) => finish(died(ended), false))];
   const stopped = () => halt({ because: "stopped" });
   const watch = (): void => {
     signal.addEventListener("abort", stopped, { once: true });
@@ -95,7 +95,7 @@ export function startTurn(
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
   void over.promise.then(() => {
-    for (const heard of [listening, ending]) heard[Symbol.dispose]();
+    for (const one of listening) one[Symbol.dispose]();
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };

@@ -56,7 +56,7 @@ let home: TempHome;
 let gateway: GatewayProcess;
 
 const ENABLED = [
-  ...["late", "steady", "thrower", "hanger", "collider", "escapee", "loose", "hello-plugin", "counter"],
+  ...["late", "steady", "thrower", "hanger", "collider", "misspeller", "escapee", "loose", "hello-plugin", "counter"],
   ...["skilled", "guard", "digger", "parrot", "bell", "watcher"],
 ];
 const PLUGINS = { enabled: ENABLED, config: { "hello-plugin": { greeting: "Good day" } } };
@@ -181,7 +181,15 @@ describe("a plugin that misbehaves", () => {
       id: "collider",
       body: `${echoTool("own_echo", "text")} ${echoTool("session_status", "text")}`,
     });
+    await putPlugin(gateway.home, {
+      id: "misspeller",
+      body: `${echoTool("unguarded_echo", "text").replace("flags: {", "flags: { ownerOnyl: true,")}`,
+    });
     await until("steady", "running");
+    await troubled(
+      "misspeller",
+      "registerTool(unguarded_echo): flags.ownerOnyl is not known. Did you mean flags.ownerOnly?",
+    );
     await troubled("thrower", "It failed: no luck today");
     await troubled(
       "collider",
@@ -193,15 +201,15 @@ describe("a plugin that misbehaves", () => {
 
     await gateway.chat("which tools?", { session: "trouble" });
     const offered = provider.requests.at(-1)?.tools ?? [];
-    const theirs = new Set(["steady_echo", "lost_echo", "hung_echo", "own_echo"]);
+    const theirs = new Set(["steady_echo", "lost_echo", "hung_echo", "own_echo", "unguarded_echo"]);
     expect(offered.filter((name) => theirs.has(name))).toEqual(["steady_echo"]);
     expect(offered).toContain("session_status");
     const { notices, plugins } = await statusOf(gateway);
     expect(notices).toContain("Plugin thrower does not run: It failed: no luck today");
     const running = [...(await pluginsOf(gateway)).values()].filter(({ state }) => state === "running").length;
     expect(plugins).toEqual({ running, failed: expect.any(Number) });
-    const ids = ["steady", "thrower", "hanger", "collider"];
-    expect(ids.map((id) => seen.get(id)?.state)).toEqual(["running", "failed", "failed", "failed"]);
+    const ids = ["steady", "thrower", "hanger", "collider", "misspeller"];
+    expect(ids.map((id) => seen.get(id)?.state)).toEqual(["running", "failed", "failed", "failed", "failed"]);
     for (const id of ids) await removePlugin(gateway.home, id);
     await until("steady", "failed"); // it is enabled, and its folder is gone
   });

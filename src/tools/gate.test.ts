@@ -1,5 +1,6 @@
 /** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
+import type { HookHandler } from "../contracts/plugins/hooks.ts";
 import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 
 const echo = tool(async (_id, params) => says((params as { text: string }).text));
@@ -180,6 +181,14 @@ describe("hooks after a call", () => {
     world.hooks.on("tool_result_persist", () => Promise.reject(new Error("broken")), "masker");
     const outcome = await world.call({ text: "hi" });
     expect(outcome).toEqual({ kind: "ok", result: says("[withheld: masker could not check this result]") });
+  });
+
+  test.each([{ outptu: "x" }, { output: 5 }, "x", false])("that answer %p withhold the result", async (answer) => {
+    const world = toolWorld([echo]);
+    world.hooks.on("tool_result_persist", (() => answer) as HookHandler<"tool_result_persist">, "masker");
+    expect(await world.call({ text: "hi" })).toMatchObject({
+      result: says("[withheld: masker could not check this result]"),
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 /** All tools there are, whoever brought them. A tool whose schema cannot be used is listed with the reason and never offered; it spoils nothing else. */
 import type { Caller } from "../contracts/agent.ts";
-import { GatewayError } from "../contracts/errors.ts";
+import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import { NO_TURN, type Tool, type ToolFactory, type ToolListing, type ToolRegistry } from "../contracts/tools/tool.ts";
 import type { Log } from "../kit/log.ts";
@@ -130,15 +130,18 @@ function factoryEntry(
   plugin: string,
 ): Entry {
   const made = new WeakMap<Caller, UsableTool | null>();
+  let registered = false;
   const make = (caller: Caller): Tool | null => {
     try {
       return factory(caller);
     } catch (error) {
+      if (!registered && isGatewayError(error) && error.code === "plugin_invalid") throw error; // a wrong tool is its plugin's failure
       log.warn("tool factory failed", { plugin, error });
       return null;
     }
   };
   const sample = make(SOMEBODY);
+  registered = true;
   const name = sample?.name ?? null;
   return {
     plugin,

@@ -8,9 +8,12 @@ import type { Batch, Queue } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
+import { misfitOf, type Shape } from "../kit/shape.ts";
 
 /** Who may change a reply is waited for this long. */
 const SENDING_MS = 15_000;
+/** Any other answer may be a misspelt wish to change the reply, so it counts as a failed check. */
+const SENDING_ANSWER: Shape = { kind: "group", keys: { text: { shape: { kind: "text" }, optional: true } } };
 
 interface HookPointDeps {
   readonly clock: Clock;
@@ -96,7 +99,9 @@ async function askAbout(
     try {
       const event = { sessionKey: batch.sessionKey, to: first.message.address, text };
       const answer = await orAborted(Promise.resolve(handler(event, limit.signal)), limit.signal);
-      if (answer && typeof answer.text === "string") ({ text } = answer);
+      const wrong = misfitOf(plugin, answer ?? {}, SENDING_ANSWER);
+      if (wrong !== null) throw new Error(wrong);
+      if (answer?.text !== undefined) ({ text } = answer);
     } catch (error) {
       deps.log.warn("a plugin could not check a reply; it is held back", { plugin, error });
       const say = `The reply was held back because the plugin ${plugin} could not check it.`;

@@ -1,6 +1,8 @@
 /** plugin.json: what a plugin says about itself, checked by hand so that each mistake gets a sentence. Pure. */
 import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
 import { parseJson } from "../../kit/json.ts";
+import { nearest } from "../../kit/nearest.ts";
+import { wrongKeyword } from "./settings-schema.ts";
 
 export type ReadManifest =
   { readonly ok: true; readonly manifest: PluginManifest } | { readonly ok: false; readonly why: string };
@@ -18,7 +20,11 @@ export function readManifest(text: string, gatewayVersion: string): ReadManifest
   if (!parsed.ok || !isObject(parsed.value)) return no(`${MANIFEST_FILE} is not a JSON object.`);
   const { id, version, main, gateway, description, config } = parsed.value;
   const unknown = Object.keys(parsed.value).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) return no(`${MANIFEST_FILE} has "${unknown.slice(0, 64)}", which is not a key of it.`);
+  if (unknown !== undefined) {
+    const close = nearest(unknown, KEYS);
+    const hint = close === null ? "" : ` Did you mean ${close}?`;
+    return no(`${MANIFEST_FILE} has "${unknown.slice(0, 64)}", which is not a key of it.${hint}`);
+  }
   if (!fits(id, PLUGIN_ID)) return no("id must be small letters, digits and dashes, at most 64.");
   if (!fits(version, VERSION)) return no("version must be three numbers such as 1.0.0.");
   if (!fits(main, MAIN)) return no("main must name a .js, .mjs or .ts file inside the folder.");
@@ -26,6 +32,8 @@ export function readManifest(text: string, gatewayVersion: string): ReadManifest
   if (description !== undefined && typeof description !== "string") return no("description must be text.");
   if (config !== undefined && (!isObject(config) || config["type"] !== "object"))
     return no('config must be a JSON Schema with "type": "object".');
+  const wrong = config === undefined ? null : wrongKeyword(config);
+  if (wrong !== null) return no(wrong);
   if (!inRange(gatewayVersion, gateway))
     return no(`It works with gateway ${gateway.slice(0, 64)}; this is ${gatewayVersion}.`);
   const optional = {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TellMain } from "../../contracts/automation/jobs.ts";
 import type { Command } from "../../contracts/command.ts";
-import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
+import { isGatewayError } from "../../contracts/errors.ts";
 import type { Hooks } from "../../contracts/plugins/hooks.ts";
 import type {
   GatewayPluginApi,
@@ -18,6 +18,7 @@ import type {
 } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
+import { checkRegistration, checkTool, checkWakeMode, invalid, VERBS } from "./check-registration.ts";
 import { createStorage } from "./storage.ts";
 
 /** What the house lends to its plugins. */
@@ -58,8 +59,6 @@ type Kind = keyof PluginProvides;
 
 const TOOL_MS = 60_000;
 const ROUTE_PATH = /^(?!.*\/\.{1,2}(?:\/|$))\/(?:[\w.~-]+(?:\/[\w.~-]+)*)?$/;
-/** pi's own: a tool of such a name would take its place. */
-const TAKEN = new Set(["read", "write", "edit", "grep", "find", "ls", "bash", "powershell"]);
 
 interface Entry {
   readonly kind: Kind;
@@ -73,7 +72,7 @@ export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: 
   const kept = createKept(lent.log, plugin.id);
   const leaving: Promise<void>[] = [];
   const leave = (work: Promise<void>): void => void leaving.push(work);
-  const api = createApi({ ...lent, leave }, plugin, kept, signal);
+  const api = checked(createApi({ ...lent, leave }, plugin, kept, signal), kept);
   return {
     api,
     get services() {
@@ -129,11 +128,30 @@ function createApi(lent: Lent & Leaving, plugin: PluginIdentity, kept: Kept, sig
       }),
     async wake(text, mode = "now") {
       signal.throwIfAborted();
+      checkWakeMode(mode);
       const told = await lent.tellMain?.(`plugin ${id}`, { text, mode });
       if (told?.kind !== "ok") throw invalid(told?.say ?? "There is no conversation to tell it to.");
     },
   };
   return api;
+}
+
+/** Every registration is checked here, whatever the verb. A wrong one stops the plugin even when the plugin catches the error. */
+function checked(api: GatewayPluginApi, kept: Kept): GatewayPluginApi {
+  const verbs = VERBS.map((verb) => {
+    const register = api[verb] as (...given: readonly unknown[]) => Disposable;
+    const guarded = (...given: readonly unknown[]): Disposable => {
+      try {
+        checkRegistration(verb, given);
+        return register(...given);
+      } catch (error) {
+        kept.spoil(error);
+        throw error;
+      }
+    };
+    return [verb, guarded] as const;
+  });
+  return { ...api, ...(Object.fromEntries(verbs) as Pick<GatewayPluginApi, (typeof VERBS)[number]>) };
 }
 
 /** Everything a plugin has registered, and how to take it back. */
@@ -143,6 +161,8 @@ interface Kept {
   addOnce(kind: Kind, name: string, value: unknown, register?: () => Disposable | null): Disposable;
   names(kind: Kind): readonly string[];
   values<T>(kind: Kind): readonly T[];
+  /** A registration failed: before the commit, the plugin fails with it. */
+  spoil(error: unknown): void;
   commit(): void;
   withdraw(): void;
 }
@@ -150,6 +170,7 @@ interface Kept {
 function createKept(log: Log, plugin: string): Kept {
   const entries = new Set<Entry>();
   let open = true;
+  let spoiled: { readonly error: unknown } | null = null;
   let committed = false; // until then nobody sees anything: a plugin is there as a whole or not at all
   const of = (kind: Kind): readonly Entry[] => [...entries].filter((one) => one.kind === kind);
   const kept: Kept = {
@@ -169,7 +190,12 @@ function createKept(log: Log, plugin: string): Kept {
       if (kept.names(kind).includes(name)) throw invalid(`It registers "${name}" twice.`);
       return kept.add(kind, name, value, register);
     },
+    spoil(error) {
+      if (open) log.warn("a plugin registered something wrong", { plugin, error });
+      spoiled ??= { error };
+    },
     commit() {
+      if (spoiled) throw spoiled.error;
       for (const entry of entries) entry.undo = entry.register();
       committed = true;
     },
@@ -189,7 +215,7 @@ function createKept(log: Log, plugin: string): Kept {
 }
 
 function toolName(tool: PluginTool | PluginToolFactory): string {
-  return typeof tool === "function" ? "(by caller)" : completed(tool).name;
+  return typeof tool === "function" ? "(by caller)" : tool.name;
 }
 
 /** What a factory makes is held to the same as a tool that is there from the start; when it makes something else, there is no tool. */
@@ -202,26 +228,9 @@ function complete(tool: PluginTool | PluginToolFactory): Tool | ToolFactory {
 }
 
 function completed(tool: PluginTool): Tool {
-  const wrong = misfit(tool);
-  if (wrong !== null) throw invalid(wrong);
+  checkTool(tool);
   const { label = tool.name, flags = {}, timeoutMs = TOOL_MS } = tool;
   return { ...tool, label, timeoutMs, flags: { idempotent: false, ...flags }, execute: tool.execute.bind(tool) };
-}
-
-/** Plugins are not all written in TypeScript, and every caller's list is made with this tool in it. Null: nothing is wrong. */
-function misfit({ name, description, execute, flags, origins, limit, timeoutMs }: PluginTool): string | null {
-  if (typeof name !== "string" || typeof description !== "string") return "A tool needs a name and a description.";
-  if (TAKEN.has(name)) return `A tool cannot be called ${name}: pi has one of that name.`;
-  if (typeof execute !== "function") return `The tool ${name} has no execute function.`;
-  const isNumber = (value: unknown): boolean => typeof value === "number" && value > 0;
-  const fits = {
-    flags: flags === undefined || (typeof flags === "object" && !Array.isArray(flags)),
-    origins: origins === undefined || Array.isArray(origins),
-    limit: limit === undefined || (isNumber(limit.calls) && isNumber(limit.perMs)),
-    timeoutMs: timeoutMs === undefined || isNumber(timeoutMs),
-  };
-  const wrong = Object.entries(fits).find(([, isFine]) => !isFine)?.[0];
-  return wrong === undefined ? null : `The tool ${name} has ${wrong} that cannot be read.`;
 }
 
 /** What a chat is told when a plugin's command fails; the reason is in the log. */
@@ -246,8 +255,4 @@ function placed(skill: PluginSkill, { folder }: PluginIdentity): string {
   if (!existsSync(join(folder, skill.path)))
     throw invalid(`The skill ${skill.name} is not there: the plugin has no ${skill.path}.`);
   return join(folder, skill.path);
-}
-
-function invalid(say: string): GatewayError {
-  return new GatewayError("plugin_invalid", say, { say });
 }

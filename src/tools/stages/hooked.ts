@@ -2,11 +2,14 @@
 import type { HookAnswers, HookEntry } from "../../contracts/plugins/hooks.ts";
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { orAborted } from "../../kit/deferred.ts";
+import { misfitOf, type Shape } from "../../kit/shape.ts";
 import { textOf, withText } from "../run/output.ts";
 import { type Draft, type Finished, refuse, type StageDeps } from "./stage.ts";
 
 export const HOOK_MS = 15_000;
 const MAX_REASON_CHARS = 500;
+/** Any other answer may be a misspelt wish to hide something, so it counts as a failed check. */
+const PERSIST_ANSWER: Shape = { kind: "group", keys: { output: { shape: { kind: "text" }, optional: true } } };
 
 /** In the order of registration; each sees the parameters as the one before left them. */
 export async function hooked(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
@@ -116,8 +119,9 @@ export async function persisted(
       (until) => handler(event, until),
       signal,
     );
-    if (answer.kind === "failed") output = `[withheld: ${plugin} could not check this result]`;
-    else if (typeof answer.said?.output === "string") ({ output } = answer.said);
+    const isRead = answer.kind === "said" && misfitOf(plugin, answer.said ?? {}, PERSIST_ANSWER) === null;
+    if (!isRead) output = `[withheld: ${plugin} could not check this result]`;
+    else if (answer.said?.output !== undefined) ({ output } = answer.said);
   }
   return output === before ? outcome : { kind: "ok", result: withText(outcome.result, output) };
 }

@@ -475,3 +475,28 @@ describe("the page docs/automation.md", () => {
     expect(config?.cron.jobs[0]).toMatchObject({ id: "backup", mode: "isolated", catchUp: "once" });
   });
 });
+
+test("a job without a zone keeps its local time when the gateway starts again in another zone, and one with a zone stays where it is", async () => {
+  await using place = await tempHome();
+  const daily = { kind: "cron", expr: "0 9 * * *" } as const;
+  const named = { ...daily, timezone: "America/New_York" };
+  const config = withJobs([{ id: "named", schedule: named, task: "look" }, configured("of-file", "look")]);
+  const localHour = (zone: string, at: number | null) =>
+    new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit" }).format(at ?? 0);
+  const nextOf = async (id: string, on: GatewayProcess) =>
+    (await api<{ job: WireJob }>(`/jobs/${id}`, "GET", undefined, on)).job.nextAt;
+  {
+    await using before = await startGatewayProcess({ home: place.path, config, env: { TZ: "America/New_York" } });
+    await addJob({ id: "of-person", schedule: daily, task: "look" }, before);
+    for (const id of ["of-person", "of-file", "named"])
+      expect(localHour("America/New_York", await nextOf(id, before))).toBe("09:00");
+    await before.stop();
+  }
+  await using after = await startGatewayProcess({ home: place.path, env: { TZ: "Asia/Tokyo" } });
+  for (const id of ["of-person", "of-file"])
+    await eventually(
+      async () => localHour("Asia/Tokyo", await nextOf(id, after)),
+      (hour) => hour === "09:00",
+    );
+  expect(localHour("America/New_York", await nextOf("named", after))).toBe("09:00");
+});

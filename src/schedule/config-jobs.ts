@@ -6,6 +6,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { newJob } from "./jobs.ts";
+import { slotsBeforeChange } from "./passed-slots.ts";
 import type { Times } from "./times/times.ts";
 
 export interface ConfigJobsDeps {
@@ -57,9 +58,23 @@ async function applyOne(deps: ConfigJobsDeps, input: ConfigJob): Promise<string 
     return null;
   }
   if (sameJob(known, made)) return null;
-  await store.change({ ...made, createdAt: known.createdAt }, known.revision);
+  const changed = { ...made, ...slotsOf(known, made), createdAt: known.createdAt };
+  const left = slotsBeforeChange(deps, { job: known, changed, now: deps.clock.now() });
+  await store.change(changed, known.revision, left);
   log.info("job of the configuration changed", { jobId: made.id });
   return null;
+}
+
+/** With the schedule it had, a job keeps its place in it: a new task does not take a slot that waits to be caught up with. */
+function slotsOf(known: Job, wanted: Job): Partial<Job> {
+  const same = scheduleText(known) === scheduleText(wanted) && known.state === "active" && wanted.state === "active";
+  if (!same) return {};
+  const { nextAt, anchorAt, slotZone } = known;
+  return { nextAt, anchorAt, ...(slotZone === undefined ? {} : { slotZone }) };
+}
+
+function scheduleText({ schedule: { kind, expr, timezone } }: Job): string {
+  return JSON.stringify([kind, expr, timezone ?? null]);
 }
 
 function isOver({ state }: Job): boolean {
@@ -68,25 +83,12 @@ function isOver({ state }: Job): boolean {
 
 /** What a person did with it (paused it, say) holds until the file says something else about it. */
 function sameJob(known: Job, wanted: Job): boolean {
-  const spec = ({
-    schedule,
-    task,
-    agentId,
-    mode,
-    delivery,
-    webhook,
-    needs,
-    deleteAfterRun,
-    catchUp,
-    overlap,
-    timeoutMs,
-  }: Job) =>
+  const spec = ({ task, agentId, mode, delivery, webhook, needs, deleteAfterRun, catchUp, overlap, timeoutMs }: Job) =>
     JSON.stringify([
-      [schedule.kind, schedule.expr, schedule.timezone ?? null],
       ...[task, agentId, mode, delivery, webhook ?? null, needs ?? [], deleteAfterRun, catchUp, overlap, timeoutMs],
     ]);
   const pausedByFile = wanted.state === "paused" && known.state === "active";
-  return spec(known) === spec(wanted) && !pausedByFile;
+  return scheduleText(known) === scheduleText(wanted) && spec(known) === spec(wanted) && !pausedByFile;
 }
 
 async function all(store: JobStore): Promise<readonly Job[]> {

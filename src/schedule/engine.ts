@@ -17,9 +17,10 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { type AfterRun, afterRun } from "./after-run.ts";
-import { MAX_SLOTS_PER_STEP, type Passed, plan } from "./plan.ts";
-import { slotNow } from "./times/moved.ts";
+import { passedSlots } from "./passed-slots.ts";
+import { plan } from "./plan.ts";
 import type { Times } from "./times/times.ts";
+import { slotInHostZone } from "./times/zone-change.ts";
 
 export interface EngineDeps {
   readonly clock: Clock;
@@ -106,6 +107,7 @@ async function recover(world: World): Promise<void> {
 
 /** Writes what has come due, then begins it. "more": there was more than fits in one step. */
 async function step(world: World): Promise<"more" | "done" | "trouble"> {
+  await followHostZone(world);
   const now = world.clock.now();
   const due = await world.store.due(now, MAX_JOBS_PER_STEP);
   const fires: JobFire[] = [];
@@ -120,6 +122,27 @@ async function step(world: World): Promise<"more" | "done" | "trouble"> {
   if (!(await tellAlerts(world))) return "trouble";
   const full = due.length === MAX_JOBS_PER_STEP || retries.length === MAX_JOBS_PER_STEP;
   return full || fires.some(({ nextAt }) => nextAt !== null && nextAt <= now) ? "more" : "done";
+}
+
+/** Before anything is due: a slot of the zone before is not a moment of the schedule any more. */
+async function followHostZone({ store, times, clock, log, stopping }: World): Promise<void> {
+  const [first] = await store.inOtherZone("", 1); // asking for the zone is slow the first time, and most machines have no such job
+  if (!first) return;
+  const slotZone = times.hostZone();
+  while (!stopping.aborted) {
+    const jobs = await store.inOtherZone(slotZone, MAX_JOBS_PER_STEP);
+    if (jobs.length === 0) return;
+    const moves = jobs.map((job) => ({
+      ...{ jobId: job.id, seenRevision: job.revision, seenNextAt: job.nextAt },
+      ...{ nextAt: slotInHostZone(times, job, clock.now()), slotZone },
+    }));
+    await store.moveSlots(moves);
+    log.info("time zone changed; next slots computed again", {
+      from: jobs[0]?.slotZone,
+      to: slotZone,
+      jobs: jobs.length,
+    });
+  }
 }
 
 /** False: the owner could not be told, and will be later. */
@@ -145,19 +168,9 @@ async function fireOf(world: World, job: Job, now: number): Promise<JobFire> {
     seenRevision: job.revision,
     seenNextAt: job.nextAt ?? now,
     ...planned,
+    ...(passed.slotZone === undefined ? {} : { slotZone: passed.slotZone }),
     at: now,
   };
-}
-
-function passedSlots(times: Times, job: Job, now: number): Passed {
-  const read = times.read(job.schedule);
-  const slots: number[] = [];
-  let nextAt = read.ok ? slotNow(times, read.schedule, job) : job.nextAt;
-  while (nextAt !== null && nextAt <= now && slots.length < MAX_SLOTS_PER_STEP) {
-    slots.push(nextAt);
-    nextAt = read.ok ? times.next(read.schedule, nextAt, job.anchorAt) : null;
-  }
-  return { slots, nextAt };
 }
 
 async function announce(world: World, runId: string, job: Job | null): Promise<void> {

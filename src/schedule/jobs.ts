@@ -5,6 +5,7 @@ import type { AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Engine } from "./engine.ts";
+import { nextSlot, slotsBeforeChange } from "./passed-slots.ts";
 import { readRelative } from "./times/relative.ts";
 import type { Times } from "./times/times.ts";
 
@@ -98,7 +99,8 @@ async function change(
       return refused("not_allowed", `${id} is in the configuration file; change it there.`);
     const wanted = next(job);
     if ("code" in wanted) return refused(wanted.code, wanted.say);
-    if (!(await deps.store.change(wanted, job.revision))) continue;
+    const left = slotsBeforeChange(deps, { job, changed: wanted, now: deps.clock.now() });
+    if (!(await deps.store.change(wanted, job.revision, left))) continue;
     deps.engine.poke();
     deps.changed?.();
     return { kind: "ok", job: (await deps.store.get(id)) ?? wanted };
@@ -210,7 +212,7 @@ function scheduleProblem(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Ref
 
 /** Active, with the first slot from now on. */
 function going(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Job {
-  const read = deps.times.read(job.schedule);
-  const nextAt = read.ok ? deps.times.next(read.schedule, deps.clock.now(), job.anchorAt) : null;
-  return { ...job, state: nextAt === null ? "done" : "active", because: null, nextAt };
+  const { slotZone: _before, ...rest } = job;
+  const next = nextSlot(deps.times, job, deps.clock.now());
+  return { ...rest, state: next.nextAt === null ? "done" : "active", because: null, ...next };
 }

@@ -37,6 +37,7 @@ export interface JobTable {
   webhook: string | null;
   /** A JSON list. */
   needs: string | null;
+  slot_zone: string | null;
 }
 
 export interface JobRunTable {

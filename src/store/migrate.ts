@@ -17,6 +17,7 @@ import { leftoversOfJobs } from "./migrations/021-leftovers-of-jobs.ts";
 import { usage } from "./migrations/022-usage.ts";
 import { hooks } from "./migrations/023-hooks.ts";
 import { jobNeeds } from "./migrations/024-job-needs.ts";
+import { slotZones } from "./migrations/025-slot-zones.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -37,6 +38,7 @@ const STEPS: readonly Migration[] = [
   usage,
   hooks,
   jobNeeds,
+  slotZones,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -159,6 +159,10 @@ async function jobStatements(jobs: JobStore): Promise<void> {
   await jobs.count({ createdBy: OPERATOR, source: "person" });
   await jobs.nextDueAt();
   await jobs.due(1, 10);
+  await jobs.inOtherZone("UTC", 10);
+  await jobs.moveSlots([
+    { jobId: "water", seenRevision: 1, seenNextAt: 600_000, nextAt: 700_000, slotZone: "Europe/Berlin" },
+  ]);
   const rows = [{ id: "r1", slot: 600_000, status: "running", reason: null }] as const;
   const fire = {
     jobId: "water",

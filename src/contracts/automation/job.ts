@@ -58,6 +58,8 @@ export interface Job extends JobSpec {
   readonly anchorAt: number;
   /** The next slot that has no row yet; null when there is none. */
   readonly nextAt: number | null;
+  /** The zone in which `nextAt` was computed; absent: no cron expression, or computed before zones were kept. */
+  readonly slotZone?: string;
   /** Failed runs since the last one that went well. */
   readonly failures: number;
   /** Grows with every change of what the job is. */
@@ -123,8 +125,8 @@ export interface JobAlert {
 export interface JobStore {
   /** False: there is a job of this name. */
   add(job: Job): Promise<boolean>;
-  /** Replaces what the job is, if it still is what the caller saw. */
-  change(job: Job, seenRevision: number): Promise<boolean>;
+  /** Replaces what the job is, if it still is what the caller saw. `rows`: slots that passed before the change, written with it. */
+  change(job: Job, seenRevision: number, rows?: readonly NewRun[]): Promise<boolean>;
   remove(id: string): Promise<boolean>;
   get(id: string): Promise<Job | null>;
   list(filter: { readonly source?: JobSource; readonly createdBy?: Principal }, page: Page): Promise<Listed<Job>>;
@@ -133,6 +135,10 @@ export interface JobStore {
   nextDueAt(): Promise<number | null>;
   /** Active jobs whose next slot is not later than `now`, oldest slot first. Changes nothing. */
   due(now: number, limit: number): Promise<readonly Job[]>;
+  /** Active cron jobs without a zone of their own whose next slot was computed in another zone than this. Changes nothing. */
+  inOtherZone(zone: string, limit: number): Promise<readonly Job[]>;
+  /** One transaction for all. A job that changed since it was read is left alone. */
+  moveSlots(moves: readonly SlotMove[]): Promise<void>;
   /**
    * One transaction for all: the rows of each job's slots, then its next slot. A job that changed since it was read, or a slot that has a
    * row, is left alone: returns the ids of the runs that were really written.
@@ -174,12 +180,22 @@ export interface Pruned {
   readonly next: string | null;
 }
 
+/** The next slot of a job, computed again in another time zone. */
+export interface SlotMove {
+  readonly jobId: string;
+  readonly seenRevision: number;
+  readonly seenNextAt: number | null;
+  readonly nextAt: number | null;
+  readonly slotZone: string;
+}
+
 export interface JobFire {
   readonly jobId: string;
   readonly seenRevision: number;
   readonly seenNextAt: number;
   readonly rows: readonly NewRun[];
   readonly nextAt: number | null;
+  readonly slotZone?: string;
   readonly state: JobState;
   readonly at: number;
 }

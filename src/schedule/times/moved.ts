@@ -1,5 +1,5 @@
 /**
- * Rules of a time zone change: new data comes with an update, and a machine moves. The next slot was worked out under the old ones; when it
+ * Rules of a time zone change with an update of its data; a machine that moves is the business of `zone-change.ts`. The next slot was worked out under the old ones; when it
  * comes, it is looked at once more, so that "at nine" is not at eight and again at nine. Pure.
  */
 import type { Job } from "../../contracts/automation/job.ts";

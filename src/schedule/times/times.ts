@@ -7,12 +7,15 @@ export interface Times {
   read(schedule: Schedule): ScheduleReading;
   /** The first moment after `after`, or null. `anchorAt` is what an interval is counted from. */
   next(schedule: ParsedSchedule, after: number, anchorAt: number): number | null;
+  /** The zone of the machine now; cron expressions that name none follow it. */
+  hostZone(): string;
 }
 
 /** `hostZone` is used by cron expressions that name none. */
 export function createTimes(hostZone: () => string): Times {
   const cron = createCronReader();
   return {
+    hostZone,
     read: (schedule) => readSchedule(schedule, cron, hostZone),
     next(schedule, after, anchorAt) {
       switch (schedule.kind) {

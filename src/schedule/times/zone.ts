@@ -32,6 +32,10 @@ export function fromLocal(local: number, timezone: string): number {
 }
 
 /** The local date and time at an instant, read as if it were UTC. */
+export function toLocalTime(at: number, timezone: string): number {
+  return toLocal(at, formatFor(timezone));
+}
+
 function toLocal(at: number, format: Intl.DateTimeFormat): number {
   const parts: Record<string, number> = {};
   for (const { type, value } of format.formatToParts(at)) parts[type] = Number(value);

@@ -125,6 +125,7 @@ function rememberedTimes(): Times {
   const read = new Map<string, ReturnType<Times["read"]>>();
   const known = new Map<object, Map<number, number | null>>();
   return {
+    hostZone: times.hostZone,
     read(schedule) {
       const key = JSON.stringify(schedule);
       const reading = read.get(key) ?? times.read(schedule);

@@ -1,23 +1,24 @@
 /** Jobs and their slots. What is read changes nothing; a slot is written and the next one named in the same transaction. */
 import { sql as raw } from "kysely";
-import type { Job, JobFire, JobStore } from "../../../contracts/automation/job.ts";
+import type { Job, JobFire, JobStore, NewRun } from "../../../contracts/automation/job.ts";
 import type { JobTable } from "../../job-schema.ts";
-import type { Params } from "../../sql.ts";
+import type { Builder, Params } from "../../sql.ts";
 import { decodeCursor, encodeCursor, fromAddressColumns, pageSize, toAddressColumns } from "../codec.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { createJobRuns, createRunQueries, type RunQueries } from "./job-runs.ts";
 
 export function createJobs(deps: RowDeps): JobStore {
-  const { sql, read, write } = deps;
+  const { sql, read, write, clock } = deps;
   const queries = createJobQueries(deps);
   const runQueries = createRunQueries(deps);
 
   return {
     add: (job) => write(() => queries.add.run(toColumns(job)) > 0),
-    change: (job, seenRevision) =>
+    change: (job, seenRevision, rows = []) =>
       write(() => {
         const seen = queries.get.first({ id: job.id });
         if (seen?.revision !== seenRevision) return false;
+        addRows(runQueries, { jobId: job.id, rows, at: clock.now() });
         queries.replace.run(toColumns({ ...job, revision: seenRevision + 1 }));
         if (job.state !== "active") runQueries.dropRetries.run({ job_id: job.id });
         return true;
@@ -54,6 +55,19 @@ export function createJobs(deps: RowDeps): JobStore {
         return known.length === 0 ? null : Math.min(...known);
       }),
     due: (now, limit) => read(() => queries.due.all({ now, limit }).map(toJob)),
+    inOtherZone: (zone, limit) =>
+      read(() => {
+        const below = queries.zonesBelow.all({ zone, limit });
+        return [...below, ...queries.zonesAbove.all({ zone, limit: limit - below.length })].map(toJob);
+      }),
+    moveSlots: (moves) =>
+      write(() => {
+        for (const { jobId, seenRevision, seenNextAt, nextAt, slotZone } of moves) {
+          const seen = queries.get.first({ id: jobId });
+          if (seen?.revision !== seenRevision || seen.next_at !== seenNextAt) continue;
+          queries.advance.run({ id: jobId, next_at: nextAt, slot_zone: slotZone, state: seen.state });
+        }
+      }),
     fire: (fires) => write(() => new Set(fires.flatMap((fire) => fireOne(queries, runQueries, fire)))),
     ...createJobRuns(deps, runQueries, queries),
   };
@@ -63,17 +77,28 @@ export function createJobs(deps: RowDeps): JobStore {
 function fireOne(queries: JobQueries, runs: RunQueries, fire: JobFire): readonly string[] {
   const seen = queries.get.first({ id: fire.jobId });
   if (seen?.revision !== fire.seenRevision || seen.next_at !== fire.seenNextAt) return [];
-  const written = fire.rows.filter(
+  const written = addRows(runs, fire);
+  if (written.some(({ status }) => status === "running")) runs.dropRetries.run({ job_id: fire.jobId }); // the newer slot stands for them
+  queries.advance.run({
+    ...{ id: fire.jobId, next_at: fire.nextAt, state: fire.state },
+    slot_zone: fire.slotZone ?? null,
+  });
+  return written.map(({ id }) => id);
+}
+
+/** Returns those that were really written: a slot has one row. */
+function addRows(
+  runs: RunQueries,
+  { jobId, rows, at }: { readonly jobId: string; readonly rows: readonly NewRun[]; readonly at: number },
+): readonly NewRun[] {
+  return rows.filter(
     ({ id, slot, status, reason }) =>
       runs.add.run({
-        ...{ id, job_id: fire.jobId, slot, manual: 0, status, reason, attempt: 1 },
-        started_at: status === "running" ? fire.at : null,
-        written_at: fire.at,
+        ...{ id, job_id: jobId, slot, manual: 0, status, reason, attempt: 1 },
+        started_at: status === "running" ? at : null,
+        written_at: at,
       }) > 0,
   );
-  if (written.some(({ status }) => status === "running")) runs.dropRetries.run({ job_id: fire.jobId }); // the newer slot stands for them
-  queries.advance.run({ id: fire.jobId, next_at: fire.nextAt, state: fire.state });
-  return written.map(({ id }) => id);
 }
 
 export type JobQueries = ReturnType<typeof createJobQueries>;
@@ -83,7 +108,7 @@ function createJobQueries({ sql }: RowDeps) {
     ...(["id", "source", "created_by", "role", "agent_id", "channel", "account", "chat", "thread"] as const),
     ...(["kind", "expr", "timezone", "mode", "delivery", "delete_after_run", "catch_up", "overlap"] as const),
     ...(["timeout_ms", "state", "because", "created_at", "anchor_at", "next_at", "failures", "revision"] as const),
-    ...(["task", "session_key", "webhook", "needs"] as const),
+    ...(["task", "session_key", "webhook", "needs", "slot_zone"] as const),
   ];
   return {
     add: sql.prepare((db, p: Params<JobTable>) =>
@@ -121,8 +146,17 @@ function createJobQueries({ sql }: RowDeps) {
         .orderBy("id")
         .limit(p("limit")),
     ),
-    advance: sql.prepare((db, p: Params<Pick<JobTable, "id" | "next_at" | "state">>) =>
-      db.updateTable("jobs").set(p.row("next_at", "state")).where("id", "=", p("id")),
+    zonesBelow: sql.prepare((db, p: Params<{ zone: string; limit: number }>) =>
+      ofHostZone(db).where("slot_zone", "<", p("zone")).limit(p("limit")),
+    ),
+    zonesAbove: sql.prepare((db, p: Params<{ zone: string; limit: number }>) =>
+      ofHostZone(db).where("slot_zone", ">", p("zone")).limit(p("limit")),
+    ),
+    advance: sql.prepare((db, p: Params<Pick<JobTable, "id" | "next_at" | "slot_zone" | "state">>) =>
+      db
+        .updateTable("jobs")
+        .set(p.row("next_at", "slot_zone", "state"))
+        .where("id", "=", p("id")),
     ),
     settle: sql.prepare((db, p: Params<Pick<JobTable, "id" | "failures" | "state" | "because">>) =>
       db
@@ -131,6 +165,17 @@ function createJobQueries({ sql }: RowDeps) {
         .where("id", "=", p("id")),
     ),
   };
+}
+
+/** Jobs whose slots follow the zone of the machine; the conditions are those of the index. */
+function ofHostZone(db: Builder) {
+  return db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("state", "=", raw.lit("active"))
+    .where("kind", "=", raw.lit("cron"))
+    .where("timezone", "is", null)
+    .where("slot_zone", "is not", null);
 }
 
 /** How a job without a chat of its own is written. */
@@ -161,6 +206,7 @@ function toColumns(job: Job): JobTable {
     created_at: job.createdAt,
     anchor_at: job.anchorAt,
     next_at: job.nextAt,
+    slot_zone: job.slotZone ?? null,
     failures: job.failures,
     revision: job.revision,
     task: job.task,
@@ -192,6 +238,7 @@ function toJob(row: JobTable): Job {
     createdAt: row.created_at,
     anchorAt: row.anchor_at,
     nextAt: row.next_at,
+    ...(row.slot_zone === null ? {} : { slotZone: row.slot_zone }),
     failures: row.failures,
     revision: row.revision,
   };

@@ -70,7 +70,7 @@ describe("signing in", () => {
     const secret = page.getByLabel("Token or password");
     await secret.fill("not-the-token");
     await secret.press("Enter");
-    await page.getByRole("alert").getByText("not the gateway's token or password").waitFor();
+    await page.getByRole("alert").getByText("not the gateway's token").waitFor();
     expect(await guest.context.cookies()).toEqual([]);
     await secret.fill(demo.token);
     await secret.press("Enter");

@@ -108,7 +108,7 @@ test("a file that appears after the start is picked up: a provider that was not 
   expect(fresh.stderr()).not.toContain("a-key-that-came-later-42");
 });
 
-test("a changed token closes sockets of the old one, refuses it within seconds, and lets the new one in; one that is taken away is not taken over, and the status says why", async () => {
+test("a changed token closes sockets of the old one, refuses it within seconds, and lets the new one in; password mode is taken over as well; a token that is taken away is not taken over, and the status says why", async () => {
   const config = (token: string) => ({ ...quiet, gateway: { auth: { token } } });
   await using locked = await startGatewayProcess({ config: config(OLD_TOKEN) });
   expect(locked.token).toBe(OLD_TOKEN);
@@ -124,6 +124,20 @@ test("a changed token closes sockets of the old one, refuses it within seconds, 
   expect(await socket.closed).toEqual({ code: 4001, reason: expect.stringContaining("Sign in again") });
   await expect(openSocket({ url: locked.url, token: OLD_TOKEN })).rejects.toThrow();
   (await openSocket({ url: locked.url, token: NEW_TOKEN })).close();
+
+  const password = "a password of twelve";
+  await save(locked, { ...quiet, gateway: { auth: { token: NEW_TOKEN, password, mode: "password" } } });
+  const signIn = async (secret: string) => {
+    const headers = { "content-type": "application/json", authorization: "" };
+    const init = { method: "POST", headers, body: JSON.stringify({ secret }) };
+    return (await locked.fetch("/api/sign-in", init)).status;
+  };
+  await eventually(
+    () => signIn(password),
+    (status) => status === 204,
+    TOKEN_CHANGE_MS,
+  );
+  expect([await signIn(NEW_TOKEN), (await ask(NEW_TOKEN)).status]).toEqual([401, 200]);
 
   await save(locked, { agent: quiet.agent });
   const notices = await eventually(

@@ -13,7 +13,7 @@ export function SignIn({ problem, lockedUntil }: { readonly problem: string | nu
   const leftMs = useCountdown(lockedUntil);
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (!secret.value.trim() || busy.value || leftMs > 0) return;
+    if (!secret.value.trim() || busy.value) return;
     busy.value = true;
     await signInWith(secret.value.trim());
     busy.value = false;
@@ -25,7 +25,8 @@ export function SignIn({ problem, lockedUntil }: { readonly problem: string | nu
         <h1>Sign in to pi-gateway</h1>
         <p class="soft">
           Open the sign-in link the gateway printed when it started, or paste its token here. The token is the line in
-          the file <code>token</code> in the gateway's state directory.
+          the file <code>token</code> in the gateway's state directory. A gateway in password mode takes the password
+          instead.
         </p>
         <label for="secret">Token or password</label>
         <input
@@ -40,9 +41,9 @@ export function SignIn({ problem, lockedUntil }: { readonly problem: string | nu
           onInput={(event) => (secret.value = event.currentTarget.value)}
         />
         <p id="sign-in-problem" class="problem" role="alert">
-          {leftMs > 0 ? `Too many failed attempts. You can try again in ${duration(leftMs)}.` : problem}
+          {leftMs > 0 ? `Too many failed attempts. A password is checked again in ${duration(leftMs)}.` : problem}
         </p>
-        <button type="submit" class="primary" disabled={busy.value || leftMs > 0 || !secret.value.trim()}>
+        <button type="submit" class="primary" disabled={busy.value || !secret.value.trim()}>
           {busy.value ? "Signing in…" : "Sign in"}
         </button>
       </form>

@@ -50,7 +50,6 @@ describe("a change weakens the sign-in when", () => {
   test.each([
     ["the token goes", { auth }, { auth: { password: auth.password } }],
     ["the password goes", { auth }, { auth: { token: TOKEN } }],
-    ["people may sign in with a password", { auth }, { auth: { ...auth, mode: "password" } }],
     ["insecure is turned on", { auth }, open],
     ["the bind leaves loopback", open, { ...open, bind: "192.168.1.5" }],
     ["the bind opens to every address", { ...open, bind: "192.168.1.5" }, { ...open, bind: "lan" }],
@@ -63,6 +62,8 @@ describe("a change weakens the sign-in when", () => {
   });
 
   test.each([
+    ["browsers sign in with a password instead of the token", { auth }, { auth: { ...auth, mode: "password" } }],
+    ["browsers sign in with the token instead of a password", { auth: { ...auth, mode: "password" } }, { auth }],
     ["a host is added", {}, { allowedHosts: ["a.example"] }],
     ["a proxy is added", {}, { trustedProxies: ["10.0.0.0/8"] }],
     ["the token is another one", { auth: { token: TOKEN } }, { auth: { token: OTHER_TOKEN } }],

@@ -89,7 +89,6 @@ function weakens(before: Gateway, after: Gateway): boolean {
   return (
     (before.auth.token !== undefined && after.auth.token === undefined) ||
     (before.auth.password !== undefined && after.auth.password === undefined) ||
-    (before.auth.mode === "token" && after.auth.mode === "password") || // a password can be guessed, a token cannot
     (!before.insecure && after.insecure) ||
     reach(after) > reach(before) ||
     (!believesAll(before) && believesAll(after))

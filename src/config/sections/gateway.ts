@@ -22,7 +22,7 @@ export const GatewaySection = Type.Object(
         mode: Type.Union([Type.Literal("token"), Type.Literal("password")], {
           default: "token",
           description:
-            "What a browser may sign in with besides the one-time link. The bearer token always works for programs.",
+            "What browsers sign in with, besides the one-time link: the token, or the password and not the token. The bearer token always works for programs.",
         }),
         token: secretText(
           "The operator's bearer token, at least 22 characters. Without it, one is made at first start and kept in the state directory.",

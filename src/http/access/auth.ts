@@ -6,11 +6,11 @@ import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { createCredentialEndings } from "./credential-endings.ts";
-import { createCodes } from "./sign-in-codes.ts";
+import { type Codes, createCodes } from "./sign-in-codes.ts";
 import { digest, hexDigest, sameDigest } from "./digests.ts";
-import { createHookAccess, type HookAccess, type HookAccessDeps } from "./hook-access.ts";
+import { type Attempt, createAttempts, isStrongSecret } from "./attempts.ts";
+import { createHookAccess, type HookAccess } from "./hook-access.ts";
 import { readBearer } from "./bearer.ts";
-import { createFailureLimiter, type FailureLimiter, type LimitKey } from "./failure-limiter.ts";
 import type { AuthSettings } from "../types.ts";
 
 export interface Identity {
@@ -39,6 +39,8 @@ export interface Auth extends HookAccess {
   signIn(attempt: SignInAttempt, client: string): Promise<SignInVerdict>;
   signOut(identity: Identity): Promise<void>;
   newCode(): string;
+  /** The credential that a browser signs in with, besides a code. */
+  mode(): "token" | "password";
   update(settings: AuthSettings): void;
   /** Whether the credential behind this identity is still the valid one. */
   isCurrent(identity: Identity): boolean;
@@ -46,7 +48,7 @@ export interface Auth extends HookAccess {
   ending(identity: Identity): AbortSignal;
 }
 
-/** `secret` is what a person typed into the one field of the sign-in form: the token or the password, whichever it is. */
+/** `secret` is the text of the one field of the sign-in form: the password in password mode, the token otherwise. */
 export type CredentialKind = "token" | "password" | "code" | "secret";
 export interface SignInAttempt {
   readonly kind: CredentialKind;
@@ -64,16 +66,20 @@ export const OPERATOR = "operator" as Principal;
 export const SIGN_IN_MS = 30 * 24 * 60 * 60_000;
 const COOKIE_BYTES = 32;
 const MAX_COOKIE_CHARS = 256;
-const CLIENT_FAILURES_PER_MINUTE = 10;
-/** Higher than for one client, so that one stranger's guesses do not keep the owner out from another address. */
-const SECRET_FAILURES_PER_MINUTE = 100;
 
 interface Credentials {
-  readonly token: Uint8Array;
-  readonly password: Uint8Array | null;
+  readonly token: Digested;
+  /** Null: the token signs browsers in. */
+  readonly password: Digested | null;
   readonly tokenAuth: string;
-  readonly passwordAuth: string | null;
-  readonly hook: Uint8Array | null;
+  /** What a cookie rests on: the password in password mode, the token otherwise. */
+  readonly signInAuth: string;
+  readonly hook: Digested | null;
+}
+
+interface Digested {
+  readonly digest: Uint8Array;
+  readonly strong: boolean;
 }
 
 /** `bindingKey` lies outside the database, so that a stolen one cannot be used to try passwords against `authDigest`. */
@@ -82,67 +88,52 @@ export function createAuth(
   options: { settings: AuthSettings; bindingKey: Uint8Array; cookieName: () => string },
 ): Auth {
   const { clock, ids, log, signIns } = deps;
-  const limiter = createFailureLimiter(clock);
+  const attempts = createAttempts({ clock, log });
   const codes = createCodes(clock, ids);
   const endings = createCredentialEndings();
   let current = digestsOf(options.settings, options.bindingKey);
-  endings.keep([current.tokenAuth, current.passwordAuth]);
+  endings.keep([current.tokenAuth, current.signInAuth]);
 
-  const isCurrent = (identity: Pick<Identity, "authDigest" | "expiresAt">): boolean =>
-    identity.expiresAt > clock.now() &&
-    (identity.authDigest === current.tokenAuth || identity.authDigest === current.passwordAuth);
+  const isCurrent = ({ by, authDigest, expiresAt }: Pick<Identity, "by" | "authDigest" | "expiresAt">): boolean =>
+    expiresAt > clock.now() && authDigest === (by === "bearer" ? current.tokenAuth : current.signInAuth);
 
-  const failed = (kind: CredentialKind, client: string): { readonly kind: "wrong" } => {
-    limiter.fail(limitKeys(kind, client));
-    log.warn("credential refused", { credential: kind, client });
-    return { kind: "wrong" };
-  };
-
-  /** An unknown cookie is no failure: 32 random bytes cannot be guessed, and after a rotation every open page would lock its owner out. */
+  /** An unknown cookie is no failure: 32 random bytes cannot be guessed, and after a rotation every open page would count as a guess. */
   const byCookie = async (headers: Headers): Promise<Identity | null> => {
     const value = readCookie(headers.get("cookie"), options.cookieName());
     if (value === null) return null;
     const signIn = hexDigest(value);
     const found = await signIns.find(signIn);
-    return found && isCurrent(found) ? { ...found, by: "cookie", signIn } : null;
-  };
-
-  /** The credential a sign-in rests on from now on, or null when it is wrong. A code is used up by this. */
-  const authOf = ({ kind, value }: SignInAttempt): string | null => {
-    if (kind === "code") return codes.use(value) ? current.tokenAuth : null;
-    return authOfSecret(current, kind, value);
+    const identity: Identity | null = found && { ...found, by: "cookie", signIn };
+    return identity && isCurrent(identity) ? identity : null;
   };
 
   return {
-    ...createHookAccess({ log, ...hookLimits(limiter), token: () => current.hook }),
+    ...createHookAccess({ log, attempts, token: () => current.hook }),
     isCurrent,
     ending: (identity) => endings.of(identity.authDigest),
     async authorize(headers, client) {
       const bearer = readBearer(headers.get("authorization"));
-      const retryAfterMs = bearer === null ? 0 : limiter.lockedForMs(limitKeys("token", client));
-      if (bearer !== null && retryAfterMs === 0) {
-        if (!sameDigest(bearer, current.token)) return failed("token", client);
-        return { kind: "known", identity: bearerIdentity(current.tokenAuth) };
+      if (bearer === null) {
+        const identity = await byCookie(headers);
+        return identity ? { kind: "known", identity } : { kind: "none" };
       }
-      // A valid cookie passes while its address is locked: otherwise any program on the same machine could keep the owner out of the page.
-      const identity = await byCookie(headers);
-      if (identity) return { kind: "known", identity };
-      return retryAfterMs > 0 ? { kind: "locked", retryAfterMs } : { kind: "none" };
+      const { digest: expected, strong } = current.token;
+      const verdict = attempts.judge({ kind: "token", client, strong, right: sameDigest(bearer, expected) });
+      return verdict.kind === "right" ? { kind: "known", identity: bearerIdentity(current.tokenAuth) } : verdict;
     },
     async signIn(attempt, client) {
-      const retryAfterMs = limiter.lockedForMs(limitKeys(attempt.kind, client));
-      if (retryAfterMs > 0) return { kind: "locked", retryAfterMs };
-      const authDigest = authOf(attempt);
-      if (authDigest === null) return failed(attempt.kind, client);
-      return { kind: "in", cookie: await remember(deps, authDigest) };
+      const verdict = attempts.judge({ client, ...examined(current, codes, attempt) });
+      if (verdict.kind !== "right") return verdict;
+      return { kind: "in", cookie: await remember(deps, current.signInAuth) };
     },
     async signOut(identity) {
       if (identity.signIn !== null) await signIns.remove(identity.signIn);
     },
     newCode: codes.make,
+    mode: () => (current.password === null ? "token" : "password"),
     update(settings) {
       current = digestsOf(settings, options.bindingKey);
-      endings.keep([current.tokenAuth, current.passwordAuth]);
+      endings.keep([current.tokenAuth, current.signInAuth]);
     },
   };
 }
@@ -156,43 +147,39 @@ async function remember({ clock, ids, signIns }: AuthDeps, authDigest: string): 
   return cookie;
 }
 
-/** Both are always compared, so that the time taken does not tell which one it was. */
-function authOfSecret(current: Credentials, kind: Exclude<CredentialKind, "code">, value: string): string | null {
-  const isToken = sameDigest(value, current.token);
-  const isPassword = sameDigest(value, current.password);
-  if (isToken && kind !== "password") return current.tokenAuth;
-  return isPassword && kind !== "token" ? current.passwordAuth : null;
+/** A code is used up by this. In password mode the token signs no browser in, and without it there is no password. */
+function examined(
+  { token, password }: Credentials,
+  codes: Codes,
+  { kind, value }: SignInAttempt,
+): Pick<Attempt, "kind" | "right" | "strong"> {
+  if (kind === "code") return { kind, right: codes.use(value), strong: true };
+  const isPassword = kind === "password" || (kind === "secret" && password !== null);
+  if (isPassword) return { kind: "password", right: sameDigest(value, password?.digest ?? null), strong: false };
+  return { kind: "token", right: sameDigest(value, token.digest) && password === null, strong: token.strong };
 }
 
 function bearerIdentity(authDigest: string): Identity {
   return { principal: OPERATOR, by: "bearer", authDigest, signIn: null, expiresAt: Infinity };
 }
 
-function hookLimits(limiter: FailureLimiter): Pick<HookAccessDeps, "lockedForMs" | "fail"> {
-  return {
-    lockedForMs: (client) => limiter.lockedForMs(limitKeys("hook", client)),
-    fail: (client) => limiter.fail(limitKeys("hook", client)),
-  };
-}
-
-function limitKeys(kind: CredentialKind | "hook", client: string): readonly LimitKey[] {
-  return [
-    { name: `client:${client}`, failuresPerMinute: CLIENT_FAILURES_PER_MINUTE },
-    { name: `secret:${kind}`, failuresPerMinute: SECRET_FAILURES_PER_MINUTE },
-  ];
-}
-
 function digestsOf(settings: AuthSettings, bindingKey: Uint8Array): Credentials {
-  const bind = (kind: string, value: string) => createHmac("sha256", bindingKey).update(`sign-in:${kind}:${value}`);
+  const bind = (kind: string, value: string) =>
+    createHmac("sha256", bindingKey).update(`sign-in:${kind}:${value}`).digest("hex");
   const token = settings.token.reveal();
   const password = settings.password?.reveal() ?? null;
+  const tokenAuth = bind("token", token);
   return {
-    token: digest(token),
-    password: password === null ? null : digest(password),
-    tokenAuth: bind("token", token).digest("hex"),
-    passwordAuth: password === null ? null : bind("password", password).digest("hex"),
-    hook: settings.hookToken ? digest(settings.hookToken.reveal()) : null,
+    token: digested(token),
+    password: password === null ? null : digested(password),
+    tokenAuth,
+    signInAuth: password === null ? tokenAuth : bind("password", password),
+    hook: settings.hookToken ? digested(settings.hookToken.reveal()) : null,
   };
+}
+
+function digested(value: string): Digested {
+  return { digest: digest(value), strong: isStrongSecret(value) };
 }
 
 function readCookie(header: string | null, name: string): string | null {

@@ -1,5 +1,6 @@
-/** Who may call hooks: whoever has their token, which opens nothing else. Guesses at it count together with those at every other secret. */
+/** Who may call webhooks: holders of their token, which opens nothing else. Wrong attempts are counted apart from those at every other secret. */
 import type { Log } from "../../kit/log.ts";
+import type { Attempts, AttemptVerdict } from "./attempts.ts";
 import { readBearer } from "./bearer.ts";
 import { sameDigest } from "./digests.ts";
 
@@ -8,36 +9,35 @@ export type HookVerdict =
 
 export interface HookAccess {
   authorizeHook(headers: Headers, client: string): HookVerdict;
-  /** A request with the right token was signed wrongly: that is a guess as well. */
-  hookForged(client: string): void;
+  /** Counts a request with the right token and a wrong signature; the verdict says how to answer it. */
+  hookForged(client: string): AttemptVerdict;
 }
 
 export interface HookAccessDeps {
   readonly log: Log;
-  lockedForMs(client: string): number;
-  fail(client: string): void;
-  /** The digest of the token; null: hooks are off. */
-  token(): Uint8Array | null;
+  readonly attempts: Attempts;
+  /** Null: webhooks are off. */
+  token(): { readonly digest: Uint8Array; readonly strong: boolean } | null;
 }
 
 /** Each refusal is one line in the log; none costs more than a digest. */
-export function createHookAccess({ log, lockedForMs, fail, token }: HookAccessDeps): HookAccess {
+export function createHookAccess({ log, attempts, token }: HookAccessDeps): HookAccess {
   const refuse = <T extends HookVerdict>(verdict: T, client: string, because: string): T => {
     log.warn("hook refused", { client, because });
     return verdict;
   };
   return {
     authorizeHook(headers, client) {
-      const retryAfterMs = lockedForMs(client);
-      if (retryAfterMs > 0) return refuse({ kind: "locked", retryAfterMs }, client, "locked out");
       const bearer = readBearer(headers.get("authorization"));
       const expected = token();
       if (bearer === null) return refuse({ kind: "none" }, client, "no token");
       if (expected === null) return refuse({ kind: "none" }, client, "hooks are off");
-      if (sameDigest(bearer, expected)) return { kind: "in" };
-      fail(client);
-      return refuse({ kind: "wrong" }, client, "wrong token");
+      const right = sameDigest(bearer, expected.digest);
+      const verdict = attempts.judge({ kind: "webhook token", client, right, strong: expected.strong });
+      if (verdict.kind === "right") return { kind: "in" };
+      return refuse(verdict, client, verdict.kind === "locked" ? "too many wrong tokens" : "wrong token");
     },
-    hookForged: fail,
+    // A right signature never comes here, so a broken sender costs nobody else anything.
+    hookForged: (client) => attempts.judge({ kind: "webhook signature", client, right: false, strong: true }),
   };
 }

@@ -2,6 +2,7 @@
 import type { HookDoor, HookRefused } from "../../contracts/automation/hook.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Auth } from "../access/auth.ts";
+import { lockedOut } from "../problem.ts";
 import { json, type Route } from "../route.ts";
 
 export const MAX_HOOK_BYTES = 256 * 1024;
@@ -22,7 +23,8 @@ export function hookRoutes(deps: HookRouteDeps): readonly Route[] {
         const asked = { name: params["name"] ?? "", headers: request.headers, body: bytes, client: client.key };
         const answer = await deps.hookDoor.receive(asked, signal);
         if (answer.kind === "stored") return json({ id: answer.id }, 202);
-        if (answer.guess) deps.signIn.auth.hookForged(client.key);
+        const verdict = answer.guess ? deps.signIn.auth.hookForged(client.key) : null;
+        if (verdict?.kind === "locked") throw lockedOut(verdict.retryAfterMs);
         throw problemOf(answer);
       },
     },

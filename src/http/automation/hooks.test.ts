@@ -89,36 +89,24 @@ test("a refusal has its status, its words and the time to wait", async () => {
 describe("a flood", () => {
   const forged = (): HookAnswer => ({ kind: "refused", code: "hook_signature", guess: true });
 
-  test("of three thousand wrong signatures reaches the door ten times, and its bodies are not read after that", async () => {
-    await using w = world(forged);
-    const body = "x".repeat(64 * 1024);
-    const statuses = new Map<number, number>();
-    const sendMany = async (count: number): Promise<void> => {
-      for (let n = 0; n < count; n++) {
-        const response = await w.send(HOOKS, body);
-        await response.body?.cancel();
-        statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-      }
-    };
-    await sendMany(10);
-    await Promise.all(Array.from({ length: 10 }, () => sendMany(299)));
-    expect(w.asked.length).toBe(10);
-    expect([...statuses]).toEqual([
-      [401, 10],
-      [429, 2_990],
-    ]);
-    expect((await w.send(HOOKS)).headers.get("retry-after")).toBe("1");
+  test("of wrong signatures is answered with 429 after ten, and the next right one is taken", async () => {
+    await using w = world(({ body }) => (body.length > 2 ? forged() : { kind: "stored", id: "hook_1" }));
+    const statuses: number[] = [];
+    for (let n = 0; n < 30; n++) statuses.push((await w.send(HOOKS, "forged")).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(20).fill(429)]);
+    expect((await w.send(HOOKS, "forged")).headers.get("retry-after")).toBe("1");
+    expect((await w.send(HOOKS)).status).toBe(202);
   });
 
-  test("of wrong tokens locks as well, together with guesses at every other secret", async () => {
+  test("of wrong tokens never reaches the door, is counted apart from guesses at other secrets, and locks nobody out", async () => {
     await using w = world();
-    for (let n = 0; n < 5; n++) await w.send(`wrong-${n}`);
-    for (let n = 0; n < 5; n++)
-      await fetch(w.http.url("/api/status"), { headers: { authorization: `Bearer wrong-${n}` } });
-    const locked = await w.send(HOOKS);
-    expect([locked.status, await codeOf(locked), w.asked.length]).toEqual([429, "locked_out", 0]);
-    await w.http.clock.advance(1_000);
-    expect((await w.send(HOOKS)).status).toBe(202);
+    const status = (token: string) =>
+      fetch(w.http.url("/api/status"), { headers: { authorization: `Bearer ${token}` } });
+    for (let n = 0; n < 10; n++) expect((await w.send(`wrong-${n}`)).status).toBe(401);
+    const limited = await w.send("wrong");
+    expect([limited.status, await codeOf(limited), w.asked.length]).toEqual([429, "locked_out", 0]);
+    expect((await status("wrong")).status).toBe(401);
+    expect([(await status(TOKEN)).status, (await w.send(HOOKS)).status]).toEqual([200, 202]);
   });
 
   test("of requests that are only late locks nobody out", async () => {

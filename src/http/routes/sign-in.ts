@@ -18,11 +18,19 @@ export interface SignInDeps {
 
 const KINDS: readonly CredentialKind[] = ["code", "token", "password", "secret"];
 
-const WRONG: Record<CredentialKind, string> = {
-  code: "This sign-in link was used before or is older than ten minutes. Sign in with the gateway's token instead; it is in the file `token` of the state directory.",
-  token: "This is not the gateway's token.",
-  password: "This is not the right password.",
-  secret: "This is not the gateway's token or password. Check for a missing character.",
+const WRONG: Record<ReturnType<Auth["mode"]>, Record<CredentialKind, string>> = {
+  token: {
+    code: "This sign-in link was used before or is older than ten minutes. Sign in with the gateway's token instead; it is in the file `token` of the state directory.",
+    token: "This is not the gateway's token.",
+    password: "This gateway has no password (gateway.auth.mode). Sign in with its token.",
+    secret: "This is not the gateway's token. Check for a missing character.",
+  },
+  password: {
+    code: "This sign-in link was used before or is older than ten minutes. Sign in with the password instead.",
+    token: "Browsers sign in with the password here (gateway.auth.mode); the token is for programs.",
+    password: "This is not the right password.",
+    secret: "This is not the right password. Browsers do not sign in with the token here.",
+  },
 };
 
 export function signInRoutes(deps: SignInDeps): readonly Route[] {
@@ -43,7 +51,10 @@ export function signInRoutes(deps: SignInDeps): readonly Route[] {
         const attempt = attemptOf(await Body.parse(call.json));
         const verdict = await deps.auth.signIn(attempt, call.client.key);
         if (verdict.kind === "locked") throw lockedOut(verdict.retryAfterMs);
-        if (verdict.kind === "wrong") throw new GatewayError("unauthorized", "wrong", { say: WRONG[attempt.kind] });
+        if (verdict.kind === "wrong") {
+          const say = WRONG[deps.auth.mode()][attempt.kind];
+          throw new GatewayError("unauthorized", "wrong", { say });
+        }
         return noContent({ "set-cookie": cookie(deps.cookieName(), verdict.cookie, SIGN_IN_MS, call.client.secure) });
       },
     },

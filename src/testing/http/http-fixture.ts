@@ -164,7 +164,7 @@ function testOptions(): HttpOptions {
     hostname: "127.0.0.1",
     allowedHosts: [],
     trustedProxies: [],
-    auth: { token: secret(TOKEN), password: secret(PASSWORD) },
+    auth: { token: secret(TOKEN), password: null },
     mediaKey: new Uint8Array(32).fill(7),
     maxUploadBytes: 256 * 1024,
     maxMessageChars: 1_000,

@@ -1,0 +1,66 @@
+/**
+ * The one judge of every credential a request shows. A right strong secret is accepted always, whatever others have tried: nobody can guess
+ * it, so a lock would only help whoever wants to keep its holder out. Passwords and weak tokens are locked, per kind and per client.
+ */
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+import { createFailureLimiter, type LimitKey } from "./failure-limiter.ts";
+
+export type AttemptKind = "token" | "password" | "code" | "webhook token" | "webhook signature";
+
+export interface Attempt {
+  readonly kind: AttemptKind;
+  readonly client: string;
+  readonly right: boolean;
+  /** No lock applies to it when it is right. */
+  readonly strong: boolean;
+}
+
+export type AttemptVerdict =
+  { readonly kind: "right" } | { readonly kind: "wrong" } | { readonly kind: "locked"; readonly retryAfterMs: number };
+
+export interface Attempts {
+  judge(attempt: Attempt): AttemptVerdict;
+}
+
+const MIN_STRONG_CHARS = 22;
+/** 22 characters out of eight are 66 bits. */
+const MIN_STRONG_DIFFERENT_CHARS = 8;
+const CLIENT_FAILURES_PER_MINUTE = 10;
+/** Of all addresses of one network together; one person can own a whole IPv6 network. */
+const NETWORK_FAILURES_PER_MINUTE = 100;
+
+/** Whether guessing it over the network is hopeless. The gateway's own tokens and codes always are strong; one from the configuration may not be. */
+export function isStrongSecret(value: string): boolean {
+  return value.length >= MIN_STRONG_CHARS && new Set(value).size >= MIN_STRONG_DIFFERENT_CHARS;
+}
+
+export function createAttempts({ clock, log }: { readonly clock: Clock; readonly log: Log }): Attempts {
+  const limiter = createFailureLimiter(clock);
+  return {
+    judge({ kind, client, right, strong }) {
+      if (right && strong) return { kind: "right" };
+      const keys = limitKeys(kind, client);
+      const retryAfterMs = limiter.lockedForMs(keys);
+      if (retryAfterMs > 0) return { kind: "locked", retryAfterMs };
+      if (right) return { kind: "right" };
+      limiter.fail(keys);
+      log.warn("credential refused", { credential: kind, client });
+      return { kind: "wrong" };
+    },
+  };
+}
+
+function limitKeys(kind: AttemptKind, client: string): readonly LimitKey[] {
+  return [
+    { name: `${kind}:client:${client}`, failuresPerMinute: CLIENT_FAILURES_PER_MINUTE },
+    { name: `${kind}:network:${networkOf(client)}`, failuresPerMinute: NETWORK_FAILURES_PER_MINUTE },
+  ];
+}
+
+const V6_NETWORK_DIGITS = 12;
+
+/** The /24 of an IPv4 client, the /48 of an IPv6 one; see `ClientAddress.key` for how a client is written. */
+function networkOf(client: string): string {
+  return client.endsWith("/64") ? client.slice(0, V6_NETWORK_DIGITS) : client.split(".").slice(0, 3).join(".");
+}

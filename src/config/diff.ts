@@ -18,6 +18,8 @@ const NEEDS_RESTART = new Set([
   "gateway.bind",
   "media.roots",
   "media.maxMb",
+  "media.send.member",
+  "media.send.guest",
   "channels.webchat.mediaMaxMb",
   "tools.webSearch.provider",
 ]);

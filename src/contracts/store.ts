@@ -23,6 +23,7 @@ import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, Troubled
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
+import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { HookMarkStore } from "./store/hook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
@@ -45,6 +46,7 @@ export interface Store extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly toolCalls: ToolCallStore;
   readonly media: MediaStore;
+  readonly conversationFiles: ConversationFileStore;
   readonly signIns: SignInStore;
   readonly jobs: JobStore;
   readonly systemEvents: SystemEventStore;

@@ -1,11 +1,16 @@
 /** Lines that send a file with the reply. */
 import { describe, expect, test } from "bun:test";
-import type { AgentId, MediaId, Principal } from "../contracts/ids.ts";
+import type { AgentId, MediaId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles, WantedFile } from "../contracts/media/files.ts";
 import { attachMedia, splitMediaLines } from "./media-lines.ts";
 
 const NEVER = new AbortController().signal;
-const sender = { role: "owner" as const, agentId: "default" as AgentId, owner: "operator" as Principal };
+const sender = {
+  role: "owner" as const,
+  agentId: "default" as AgentId,
+  owner: "operator" as Principal,
+  sessionKey: "s" as SessionKey,
+};
 
 function fakeFiles(): OutgoingFiles & { readonly asked: WantedFile[] } {
   const asked: WantedFile[] = [];

@@ -1,7 +1,7 @@
 /** Files in a reply: a line `MEDIA:<path>` of its own sends that file with it, under the same path policy as the tool `send_media`. */
 import type { MediaRef } from "../contracts/chat.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
-import type { AgentId, Principal, Role } from "../contracts/ids.ts";
+import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/media/files.ts";
 
 export const MAX_MEDIA_LINES = 10;
@@ -42,6 +42,7 @@ export interface Sender {
   readonly agentId: AgentId;
   readonly role: Role;
   readonly owner: Principal;
+  readonly sessionKey: SessionKey;
 }
 
 /** What the agent said, with its files attached. A file that cannot be sent is said to be missing, not passed over in silence. */

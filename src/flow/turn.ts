@@ -360,10 +360,8 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
 async function withFiles({ files, leaving }: TurnWorld, batch: Batch, end: EndWithoutSize): Promise<EndWithoutSize> {
   const owner = batch.entries[0]?.message.sender.principal;
   if (owner === undefined || end.outcome !== "done") return end;
-  return {
-    ...end,
-    reply: await attachMedia(files, end.reply, { agentId: batch.agentId, role: batch.role, owner }, leaving),
-  };
+  const { agentId, role, sessionKey } = batch;
+  return { ...end, reply: await attachMedia(files, end.reply, { agentId, role, owner, sessionKey }, leaving) };
 }
 
 function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { link, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TempHome, tempHome } from "../testing/temp-home.ts";
-import { openAgentFile, type OpenLimits } from "./open-agent-file.ts";
+import { openAgentFile, type OpenLimits, readUpTo } from "./open-agent-file.ts";
 
 const SECRET = "the gateway's secret";
 const NEVER = new AbortController().signal;
@@ -25,11 +25,11 @@ beforeAll(async () => {
   limits = { base: root, roots: [root], maxBytes: 1_000_000, uid: process.getuid?.() ?? 0 };
   await mkdir(join(root, "in"), { recursive: true });
   await mkdir(join(path, "outside"));
-  await writeFile(join(path, "outside", "secret.txt"), SECRET);
+  await writeFile(join(path, "outside", "hidden.txt"), SECRET);
   await writeFile(join(root, "in", "plain.txt"), "hello");
   await writeFile(join(root, "empty.txt"), "");
   await writeFile(join(root, "large.bin"), new Uint8Array(2_000));
-  await symlink(join(path, "outside", "secret.txt"), join(root, "leaf.txt"));
+  await symlink(join(path, "outside", "hidden.txt"), join(root, "leaf.txt"));
   await symlink(join(path, "outside"), join(root, "parent"));
   await symlink(join(root, "in"), join(root, "inner"));
   await symlink("/proc/self/environ", join(root, "environ"));
@@ -47,7 +47,7 @@ describe("a file an agent names", () => {
 
   test.each([
     ["leaf.txt", "a link to a file outside"],
-    ["parent/secret.txt", "a file behind a linked folder"],
+    ["parent/hidden.txt", "a file behind a linked folder"],
     ["inner/plain.txt", "a file behind a link that stays inside"],
     ["environ", "a link into /proc"],
     ["second-name.txt", "a second name of a file outside"],
@@ -65,6 +65,28 @@ describe("a file an agent names", () => {
     expect(await look(`${"x".repeat(300)}.txt`)).toBe("The path is too long.");
   });
 
+  test("that grows while it is read is given up at the limit, not read to its end", async () => {
+    const chunk = 256 * 1024;
+    let reads = 0;
+    const growing = {
+      async read() {
+        if (++reads > 10) throw new Error("it was read past its limit");
+        return { bytesRead: chunk, buffer: new Uint8Array(chunk) };
+      },
+    };
+    expect(await readUpTo(growing as never, 3 * chunk)).toBeNull();
+    expect(reads).toBe(4);
+  });
+
+  test("of exactly the size that is allowed is read whole", async () => {
+    expect((await look("large.bin", { maxBytes: 2_000 })).length).toBe(2_000);
+  });
+
+  test("that usually holds secrets is refused before it is opened, for everybody", async () => {
+    for (const path of [".env", "in/.git/config", "in/id_rsa", join(root, ".env")])
+      expect(await look(path)).toContain("never sent"); // none of them is there: the name alone decides
+  });
+
   test("of another user is refused", async () => {
     expect(await look("in/plain.txt", { uid: limits.uid + 1 })).toContain("not a plain file");
   });
@@ -72,7 +94,7 @@ describe("a file an agent names", () => {
   test("in a root that became a link after the start is refused", async () => {
     const moved = join(home.path, "moved");
     await symlink(join(home.path, "outside"), moved);
-    expect(await look(join(moved, "secret.txt"), { base: moved, roots: [moved] })).toContain("not a plain file");
+    expect(await look(join(moved, "hidden.txt"), { base: moved, roots: [moved] })).toContain("not a plain file");
   });
 
   // Another process swaps the file, or its folder, for a link to the secret and back, as fast as it can.
@@ -81,9 +103,9 @@ describe("a file an agent names", () => {
     const place = join(root, `race-${what}`);
     await mkdir(place);
     await mkdir(join(place, "folder"));
-    await writeFile(join(place, "folder", "secret.txt"), "fine");
-    const swapped = what === "leaf" ? join(place, "folder", "secret.txt") : join(place, "folder");
-    const target = what === "leaf" ? join(home.path, "outside", "secret.txt") : join(home.path, "outside");
+    await writeFile(join(place, "folder", "hidden.txt"), "fine");
+    const swapped = what === "leaf" ? join(place, "folder", "hidden.txt") : join(place, "folder");
+    const target = what === "leaf" ? join(home.path, "outside", "hidden.txt") : join(home.path, "outside");
     const script = `const fs = require("node:fs");
       fs.symlinkSync(${JSON.stringify(target)}, ${JSON.stringify(`${place}/link`)});
       process.stdout.write("ready\\n");
@@ -97,7 +119,7 @@ describe("a file an agent names", () => {
     await child.stdout.getReader().read();
     const seen = new Map<string, number>();
     for (let round = 0; round < 4_000; round++) {
-      const said = await look(`race-${what}/folder/secret.txt`);
+      const said = await look(`race-${what}/folder/hidden.txt`);
       seen.set(said, (seen.get(said) ?? 0) + 1);
     }
     child.kill("SIGKILL");

@@ -5,11 +5,23 @@
 import { constants, existsSync } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { judgeName } from "./file-rules.ts";
 import { judgePath, type MediaRoots } from "./path-rules.ts";
 
-export type AgentFile =
+type ReadFile =
   | { readonly ok: true; readonly name: string; readonly data: Uint8Array }
   | { readonly ok: false; readonly because: string };
+
+export type AgentFile = ReadFile & { readonly about: OpenedFile | null };
+
+/** Which file it is, as far as one was opened. */
+export interface OpenedFile {
+  /** Below its root. */
+  readonly parts: readonly string[];
+  readonly isInBase: boolean;
+  /** When it was made, in milliseconds; 0: the file system does not say. */
+  readonly bornAt: number;
+}
 
 export interface OpenLimits extends MediaRoots {
   readonly maxBytes: number;
@@ -29,17 +41,18 @@ const NOT_PLAIN =
 
 export async function openAgentFile(path: string, limits: OpenLimits, signal: AbortSignal): Promise<AgentFile> {
   const verdict = judgePath(path, limits);
-  if (!verdict.ok) return verdict;
-  const opened = await openBelow(verdict.root, verdict.parts);
-  if ("because" in opened) return { ok: false, because: opened.because };
+  if (!verdict.ok) return { ...verdict, about: null };
+  const { root, parts } = verdict;
+  const named = judgeName(parts);
+  if (!named.ok) return { ...named, about: null };
+  const opened = await openBelow(root, parts);
+  if ("because" in opened) return { ok: false, because: opened.because, about: null };
   await using handle = opened;
   signal.throwIfAborted();
-  return await readChecked(handle, {
-    ...limits,
-    root: verdict.root,
-    name: verdict.parts.at(-1) ?? "file",
-    path: join(verdict.root, ...verdict.parts),
-  });
+  const name = parts.at(-1) ?? "file";
+  const read = await readChecked(handle, { ...limits, root, name, path: join(root, ...parts) });
+  const { birthtimeMs } = await handle.stat();
+  return { ...read, about: { parts, isInBase: root === limits.base, bornAt: birthtimeMs } };
 }
 
 type Opened = FileHandle | { readonly because: string };
@@ -80,7 +93,7 @@ interface CheckedRead extends OpenLimits {
 }
 
 /** 7: about the handle. */
-async function readChecked(handle: FileHandle, limits: CheckedRead): Promise<AgentFile> {
+async function readChecked(handle: FileHandle, limits: CheckedRead): Promise<ReadFile> {
   const about = await handle.stat();
   // a second name for the file may be in a folder that agents are not to see
   if (!about.isFile() || about.nlink !== 1 || about.uid !== limits.uid) return { ok: false, because: NOT_PLAIN };
@@ -102,7 +115,7 @@ async function isBelow(handle: FileHandle, { root, path }: CheckedRead): Promise
 const CHUNK_BYTES = 256 * 1024;
 
 /** Null when there is more. A file may grow while it is read; its size before that is not believed. */
-async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Uint8Array | null> {
+export async function readUpTo(handle: Pick<FileHandle, "read">, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {

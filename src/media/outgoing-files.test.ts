@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentId, Principal, Role } from "../contracts/ids.ts";
+import type { AgentId, MediaId, Principal, Role, SessionKey } from "../contracts/ids.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
@@ -13,6 +13,8 @@ import { openOutgoingFiles } from "./outgoing-files.ts";
 
 const AGENT = "default" as AgentId;
 const OWNER = "operator" as Principal;
+const HERE = "agent:default:app:group:42" as SessionKey;
+const ALL = { owner: "workspace", member: "workspace", guest: "workspace" } as const;
 const NEVER = new AbortController().signal;
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=",
@@ -27,7 +29,13 @@ async function world() {
   const [space, share, other] = ["space", "share", "other"].map((name) => join(folder.path, name));
   for (const path of [space, share, other]) await mkdir(path ?? "");
   const log = recordingLog();
-  const deps = { clock, ids: createSeqIds(), log, media: real.store.media };
+  const deps = {
+    clock,
+    ids: createSeqIds(),
+    log,
+    media: real.store.media,
+    conversationFiles: real.store.conversationFiles,
+  };
   const rest = stack.move();
   return {
     ...real,
@@ -47,6 +55,7 @@ describe("a file to be sent", () => {
     await using w = await world();
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      reach: ALL,
       roots: [],
       stateDirectory: w.home,
       maxBytes: 1_000,
@@ -54,7 +63,10 @@ describe("a file to be sent", () => {
     };
     const files = await openOutgoingFiles(w.deps, options);
     await writeFile(join(w.space, "chart.txt"), PNG);
-    const taken = await files.take({ path: "chart.txt", agentId: AGENT, role: "owner", owner: OWNER }, NEVER);
+    const taken = await files.take(
+      { path: "chart.txt", agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE },
+      NEVER,
+    );
     const media = { mediaId: "media_000001", name: "chart.txt", mimeType: "image/png", bytes: PNG.byteLength };
     expect(taken).toEqual({ kind: "taken", media } as never);
     await writeFile(join(w.space, "chart.txt"), "changed afterwards");
@@ -72,6 +84,7 @@ describe("a file to be sent", () => {
         { agentId: AGENT, role: "guest" as const, folder: w.other },
         { agentId: "twin" as AgentId, role: "owner" as const, folder: w.other },
       ],
+      reach: ALL,
       roots: [w.share, join(w.folder, "not-there")],
       stateDirectory: w.home,
       maxBytes: 1_000,
@@ -82,7 +95,7 @@ describe("a file to be sent", () => {
     await mkdir(join(w.folder, "not-there"));
     await writeFile(join(w.folder, "not-there", "a.txt"), "text");
     const kindOf = async (path: string, agentId: string, role: Role = "owner") =>
-      (await files.take({ path, agentId: agentId as AgentId, role, owner: OWNER }, NEVER)).kind;
+      (await files.take({ path, agentId: agentId as AgentId, role, owner: OWNER, sessionKey: HERE }, NEVER)).kind;
     expect(await kindOf("a.txt", "default")).toBe("taken");
     expect(await kindOf(join(w.share, "a.txt"), "default")).toBe("taken");
     expect(await kindOf(join(w.other, "a.txt"), "default")).toBe("refused");
@@ -98,6 +111,7 @@ describe("a file to be sent", () => {
     await writeFile(join(w.home, "token"), "a secret");
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.home }],
+      reach: ALL,
       roots: ["/", join(w.home, "..")],
       stateDirectory: w.home,
       maxBytes: 1_000,
@@ -105,7 +119,9 @@ describe("a file to be sent", () => {
     };
     const files = await openOutgoingFiles(w.deps, options);
     for (const path of ["token", join(w.home, "token")])
-      expect((await files.take({ path, agentId: AGENT, role: "owner", owner: OWNER }, NEVER)).kind).toBe("refused");
+      expect(
+        (await files.take({ path, agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE }, NEVER)).kind,
+      ).toBe("refused");
     expect(w.log.lines.filter(({ words }) => words.includes("contains the state directory"))).toHaveLength(3);
   });
 
@@ -113,6 +129,7 @@ describe("a file to be sent", () => {
     await using w = await world();
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      reach: ALL,
       roots: [],
       stateDirectory: w.home,
       maxBytes: 1_000,
@@ -121,11 +138,75 @@ describe("a file to be sent", () => {
     const files = await openOutgoingFiles(w.deps, options);
     await writeFile(join(w.space, "fake.png"), "<svg onload=alert(1)></svg>");
     const take = (as: "photo" | "document") =>
-      files.take({ path: "fake.png", agentId: AGENT, role: "owner", owner: OWNER, as }, NEVER);
+      files.take({ path: "fake.png", agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE, as }, NEVER);
     expect(await take("photo")).toMatchObject({ kind: "refused", because: expect.stringContaining("not a picture") });
     expect(await take("document")).toMatchObject({
       kind: "taken",
       media: { mimeType: "image/svg+xml", as: "document" },
+    });
+  });
+});
+
+describe("a guest's file", () => {
+  const at = 5_000;
+  /** The conversation HERE has received `media_in`, and its tools were at work when a file was born at a time in `madeAt`. */
+  const conversationFiles = (madeAt: (born: number) => boolean) => ({
+    isReceived: async (sessionKey: SessionKey, mediaId: MediaId) => sessionKey === HERE && mediaId === "media_in",
+    ranToolAt: async (sessionKey: SessionKey, born: number) => sessionKey === HERE && madeAt(born),
+  });
+
+  test("is sent when it was made or received in that conversation, and otherwise as if it were not there", async () => {
+    await using w = await world();
+    const workspaces = (["owner", "guest"] as const).map((role) => ({ agentId: AGENT, role, folder: w.space }));
+    const options = {
+      ...{ workspaces, roots: [w.share], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+      reach: { ...ALL, guest: "conversation" },
+    } as const;
+    await mkdir(join(w.space, "attachments"));
+    for (const name of ["attachments/media_in.txt", "attachments/media_other.txt", "chart.txt", ".env", "in.pem"])
+      await writeFile(join(w.space, name), "text");
+    await writeFile(join(w.share, "open.txt"), "text");
+    await writeFile(join(w.space, "large.txt"), "x".repeat(1_001));
+    const take = async (
+      path: string,
+      madeAt: (born: number) => boolean,
+      more: Partial<{ role: Role; key: string }> = {},
+    ) => {
+      const files = await openOutgoingFiles({ ...w.deps, conversationFiles: conversationFiles(madeAt) }, options);
+      const { role = "guest", key = HERE } = more;
+      const wanted = { path, agentId: AGENT, role, owner: OWNER, sessionKey: key as SessionKey };
+      const taken = await files.take(wanted, NEVER);
+      return taken.kind === "taken" ? "taken" : taken.because;
+    };
+    const [never, always] = [() => false, () => true];
+    const notHere = expect.stringContaining("made or received in this conversation");
+    expect(await take("attachments/media_in.txt", never)).toBe("taken");
+    expect(await take("chart.txt", (born) => born > at)).toBe("taken");
+    expect(await take("attachments/media_in.txt", never, { key: "agent:default:app:group:7" })).toEqual(notHere);
+    expect(await take("attachments/media_other.txt", always)).toEqual(notHere);
+    expect(await take("chart.txt", never)).toEqual(notHere);
+    expect(await take("chart.txt", always, { key: "agent:default:app:group:7" })).toEqual(notHere);
+    expect(await take(join(w.share, "open.txt"), never)).toEqual(notHere);
+    expect(await take("not-there.txt", always)).toEqual(notHere);
+    expect(await take("large.txt", always)).toContain("larger than");
+    expect(await take("chart.txt", never, { role: "owner" })).toBe("taken");
+    for (const role of ["owner", "guest"] as const)
+      for (const path of [".env", "in.pem"]) expect(await take(path, always, { role })).not.toBe("taken");
+  });
+
+  test("is refused for a role that can be sent nothing", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "guest" as const, folder: w.space }],
+      reach: { ...ALL, guest: "nothing" as const },
+      ...{ roots: [], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+    };
+    await writeFile(join(w.space, "chart.txt"), "text");
+    const files = await openOutgoingFiles({ ...w.deps, conversationFiles: conversationFiles(() => true) }, options);
+    const wanted = { path: "chart.txt", agentId: AGENT, role: "guest" as const, owner: OWNER, sessionKey: HERE };
+    expect(await files.take(wanted, NEVER)).toEqual({
+      kind: "refused",
+      because: expect.stringContaining("cannot be sent"),
     });
   });
 });

@@ -2,26 +2,32 @@
 import { realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import type { MediaKind } from "../contracts/chat.ts";
-import type { AgentId, MediaId, Role } from "../contracts/ids.ts";
+import type { AgentId, MediaId, Role, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { ConversationFileStore } from "../contracts/store/conversation-files.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { type FileReach, type FileSource, judgeSource } from "./file-rules.ts";
 import { fileType, mediaKind } from "./file-type.ts";
-import { openAgentFile } from "./open-agent-file.ts";
+import { receivedMediaId } from "./inbound/attached-files.ts";
+import { openAgentFile, type OpenedFile } from "./open-agent-file.ts";
 
 export interface OutgoingDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly media: MediaStore;
+  readonly conversationFiles: ConversationFileStore;
 }
 
 export interface OutgoingOptions {
   /** The working folder of every agent, for every role, there is at the start. */
   readonly workspaces: readonly { readonly agentId: AgentId; readonly role: Role; readonly folder: string }[];
   readonly roots: readonly string[];
+  /** What people of each role may have sent to them. */
+  readonly reach: Readonly<Record<Role, FileReach>>;
   /** A root that contains this one would hand out the gateway's own files. */
   readonly stateDirectory: string;
   readonly maxBytes: number;
@@ -52,11 +58,15 @@ export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOpt
   const shared = extra.filter((root) => root !== null);
 
   return {
-    async take({ path, agentId, role, owner, as }, signal) {
+    async take({ path, agentId, role, owner, sessionKey, as }, signal) {
       const base = bases.get(`${agentId}/${role}`) ?? null;
       const roots = base === null ? shared : [base, ...shared];
       const { maxBytes, uid } = options;
       const file = await openAgentFile(path, { base, roots, maxBytes, uid }, signal);
+      const reach = options.reach[role];
+      const source = reach === "workspace" ? "elsewhere" : await sourceOf(deps, file.about, sessionKey);
+      const decision = judgeSource(reach, source);
+      if (!decision.ok) return { kind: "refused", because: decision.because };
       if (!file.ok) return { kind: "refused", because: file.because };
       const mimeType = fileType(file.data);
       if (as !== undefined && as !== "document" && mediaKind(mimeType) !== as)
@@ -70,4 +80,17 @@ export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOpt
       return { kind: "taken", media: as === undefined ? media : { ...media, as } };
     },
   };
+}
+
+/** Files made by a tool of this conversation were born while one of its calls ran; what people attached has a name of our own. */
+async function sourceOf(
+  { conversationFiles }: Pick<OutgoingDeps, "conversationFiles">,
+  file: OpenedFile | null,
+  sessionKey: SessionKey,
+): Promise<FileSource> {
+  if (!file) return "elsewhere";
+  const mediaId = file.isInBase ? receivedMediaId(file.parts) : null;
+  if (mediaId !== null) return (await conversationFiles.isReceived(sessionKey, mediaId)) ? "received" : "elsewhere";
+  if (file.bornAt <= 0) return "elsewhere";
+  return (await conversationFiles.ranToolAt(sessionKey, file.bornAt)) ? "made" : "elsewhere";
 }

@@ -33,6 +33,7 @@ import type { RowDeps } from "./rows/row-deps.ts";
 import { createSessions } from "./rows/sessions.ts";
 import { createSignIns } from "./rows/sign-ins.ts";
 import { createTasks } from "./rows/notes/tasks.ts";
+import { createConversationFiles } from "./tool-calls/conversation-files.ts";
 import { createForgotten, createToolCalls } from "./tool-calls/tool-calls.ts";
 import { createTurns } from "./rows/turns.ts";
 import { createUsage } from "./rows/usage/usage.ts";
@@ -186,6 +187,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     sessions: createSessions(rows),
     toolCalls: createToolCalls(rows, { chain, headFile: audit.headFile }),
     media: createMedia(rows, { home }),
+    conversationFiles: createConversationFiles(rows),
     signIns: createSignIns(rows),
     jobs: createJobs(rows),
     systemEvents: createSystemEvents(rows),

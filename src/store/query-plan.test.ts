@@ -120,6 +120,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.spokenWords.put("d", "w", 1);
   await store.spokenWords.find("d");
   await store.media.bytesSince(OPERATOR, 1);
+  await store.conversationFiles.isReceived(sessionKey("a"), "m1" as MediaId);
+  await store.conversationFiles.ranToolAt(sessionKey("a"), 1_000);
   await store.sessions.transcript(sessionKey("a"), { limit: 10 });
   const cursor = Buffer.from('[5,"k"]').toString("base64url");
   for (const filter of [{}, { channel: "webchat" }, { search: "x" }])

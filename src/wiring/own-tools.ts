@@ -106,7 +106,12 @@ const MIB = 1024 * 1024;
 
 /** From the configuration of the start, and from no later one: what an agent may send does not grow while it runs. */
 export function ownFiles(
-  deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly store: Pick<Store, "media"> },
+  deps: {
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly log: Log;
+    readonly store: Pick<Store, "media" | "conversationFiles">;
+  },
   config: Config,
   { home, environment }: OwnFileOptions,
 ): Promise<OutgoingFiles> {
@@ -116,10 +121,11 @@ export function ownFiles(
     folder: agentWorkspace(own, { home, environment }),
   }));
   return openOutgoingFiles(
-    { ...deps, media: deps.store.media },
+    { ...deps, media: deps.store.media, conversationFiles: deps.store.conversationFiles },
     {
       workspaces,
       roots: config.media.roots,
+      reach: { owner: "workspace", ...config.media.send },
       stateDirectory: home,
       maxBytes: config.media.maxMb * MIB,
       uid: process.getuid?.() ?? 0,

@@ -2,6 +2,12 @@
 import { Type } from "typebox";
 import { closed, secretText } from "./kinds.ts";
 
+const reach = (who: string, usual: "workspace" | "conversation") =>
+  Type.Union([Type.Literal("workspace"), Type.Literal("conversation"), Type.Literal("nothing")], {
+    default: usual,
+    description: `Which files ${who} can be sent: every file of the agent's workspace and of media.roots (workspace), those made or received in their conversation, or none.`,
+  });
+
 export const MediaSection = Type.Object(
   {
     maxMb: Type.Integer({
@@ -44,6 +50,14 @@ export const MediaSection = Type.Object(
       description:
         "Folders besides the agent's workspace whose files the assistant may send. Fixed at the start. A folder that contains the state directory is not used.",
     }),
+    send: Type.Object(
+      { member: reach("members", "workspace"), guest: reach("guests", "conversation") },
+      {
+        ...closed,
+        description:
+          "Who can be sent which files. Owners can be sent all of them. Files that usually hold secrets (.env, keys, credentials) are sent to nobody. Fixed at the start.",
+      },
+    ),
   },
   { ...closed, description: "Pictures and files." },
 );

@@ -1,6 +1,6 @@
 /** Files on their way to an agent, and from one. What an agent names is a path; what is sent is a copy in the media store, made after every check. */
 import type { MediaKind, MediaRef } from "../chat.ts";
-import type { AgentId, Principal, Role } from "../ids.ts";
+import type { AgentId, Principal, Role, SessionKey } from "../ids.ts";
 
 export interface OutgoingFiles {
   /** Opens the file once, checks what was opened, and copies it from there. Nothing else opens a path that an agent names. */
@@ -15,6 +15,8 @@ export interface WantedFile {
   readonly role: Role;
   /** Who may see it. */
   readonly owner: Principal;
+  /** The conversation it is sent in: some roles may have only what was made or received there. */
+  readonly sessionKey: SessionKey;
   /** How it is to be shown; left out, its content decides. */
   readonly as?: MediaKind;
 }

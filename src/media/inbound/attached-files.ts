@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentId, Role } from "../../contracts/ids.ts";
+import type { AgentId, MediaId, Role } from "../../contracts/ids.ts";
 import type { AttachedFiles } from "../../contracts/media/files.ts";
 import type { MediaStore } from "../../contracts/store.ts";
 import type { Log } from "../../kit/log.ts";
@@ -55,6 +55,13 @@ export function createAttachedFiles(deps: AttachedDeps): AttachedFiles {
       }
     },
   };
+}
+
+/** Which attachment lies at this path of a workspace; null: none. */
+export function receivedMediaId(parts: readonly string[]): MediaId | null {
+  const [folder, name, more] = parts;
+  if (folder !== FOLDER || name === undefined || more !== undefined) return null;
+  return name.replace(/\.[a-z0-9]+$/, "") as MediaId;
 }
 
 /** The workspace is the agent's to change: a link in place of the folder or the file leads nowhere. */

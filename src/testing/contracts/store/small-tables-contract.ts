@@ -1,7 +1,7 @@
 /** What the small tables promise: lives, media, sign-ins. */
 import { expect, test } from "bun:test";
 import type { MediaId } from "../../../contracts/ids.ts";
-import { OPERATOR, type StoreWorld } from "./store-world.ts";
+import { intent, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
 
 export function smallTablePromises(open: () => Promise<StoreWorld>): void {
   test("each opening counts one more life", async () => {
@@ -32,6 +32,49 @@ export function smallTablePromises(open: () => Promise<StoreWorld>): void {
       const file = { mediaId, owner: OPERATOR, name: "n", mimeType: "t", data: new Uint8Array(), at: 1 };
       await expect(world.store.media.put(file)).rejects.toMatchObject({ code: "internal" });
     }
+  });
+
+  test("a file is known as received in the conversation of its message, and in no other", async () => {
+    await using world = await open();
+    const { conversationFiles, inbox, turns } = world.store;
+    const file = { mediaId: "media_12" as MediaId, name: "cat.png", mimeType: "image/png", bytes: 3 };
+    await inbox.accept(row("in1", "a", { attachments: [file] }));
+    await inbox.accept(row("in2", "b"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await turns.begin(turn("t2", "b", ["in2"]));
+    expect(await conversationFiles.isReceived(sessionKey("a"), file.mediaId)).toBe(true);
+    expect(await conversationFiles.isReceived(sessionKey("b"), file.mediaId)).toBe(false);
+    for (const part of ["media_1", "cat", "image", ""])
+      expect(await conversationFiles.isReceived(sessionKey("a"), part as MediaId)).toBe(false);
+  });
+
+  test("a tool of a conversation counts as running between its start and its end, and a refused one never", async () => {
+    await using world = await open();
+    const { conversationFiles, inbox, turns, toolCalls } = world.store;
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    const ran = (at: number, session = "a") => conversationFiles.ranToolAt(sessionKey(session), at);
+    await toolCalls.refuse({ ...intent("c0", "t1", true), at: 100 }, "no");
+    await toolCalls.intend({ ...intent("c1", "t1", true), tool: "read", at: 100 });
+    await toolCalls.intend({ ...intent("c2", "t1", true), waiting: true, at: 100 });
+    expect(await ran(1_000)).toBe(false);
+    await toolCalls.intend({ ...intent("c3", "t1", true), at: 2_000 });
+    expect([await ran(1_900), await ran(2_000), await ran(9_000), await ran(2_000, "b")]).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    await toolCalls.settle("c3", { status: "success", output: "", ms: 500 });
+    expect([await ran(1_900), await ran(2_000), await ran(2_500), await ran(2_501)]).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    await toolCalls.intend({ ...intent("c4", "t1", true), at: 5_000 });
+    const again = await world.reopen(); // nobody knows when the last one ended
+    expect(await again.conversationFiles.ranToolAt(sessionKey("a"), 6_000)).toBe(false);
   });
 
   test("a sign-in is found until it is removed, and expired ones go when a new one comes", async () => {

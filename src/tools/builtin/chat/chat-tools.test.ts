@@ -60,12 +60,11 @@ beforeAll(async () => {
         const options = {
           workspaces: [{ agentId: "default" as AgentId, role: "owner" as const, folder: space }],
           roots: [],
+          reach: { owner: "workspace", member: "workspace", guest: "conversation" } as const,
           stateDirectory: deps.home,
         };
         const limits = { maxBytes: 1_000, uid: process.getuid?.() ?? 0 };
-        return (await openOutgoingFiles({ ...deps, media: deps.store.media }, { ...options, ...limits })).take(
-          ...wanted,
-        );
+        return (await openOutgoingFiles({ ...deps, ...deps.store }, { ...options, ...limits })).take(...wanted);
       },
     };
     const placeOf = (key: string) =>

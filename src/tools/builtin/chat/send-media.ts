@@ -38,8 +38,8 @@ export function sendMedia(deps: SendMediaDeps): Tool {
     limit: { calls: 20, perMs: MINUTE_MS },
     timeoutMs: 30_000,
     async run({ path, caption = "", type }, call) {
-      const { agentId, role, principal: owner } = call.context;
-      const wanted = { path, agentId, role, owner, ...(type === undefined ? {} : { as: type }) };
+      const { agentId, role, principal: owner, sessionKey } = call.context;
+      const wanted = { path, agentId, role, owner, sessionKey, ...(type === undefined ? {} : { as: type }) };
       const taken = await deps.files.take(wanted, call.signal);
       if (taken.kind === "refused") throw new Error(`The file was not sent. ${taken.because}`);
       const { media } = taken;

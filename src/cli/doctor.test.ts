@@ -106,6 +106,21 @@ describe("doctor", () => {
     expect(fx.out()).toContain("this gateway is running at http://127.0.0.1:");
   });
 
+  test("names each quarantined tool of the running gateway, and each that is checked in part, with the reason", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const tools = [
+      { name: "good", plugin: "gateway", status: "ok" },
+      { name: "näh", plugin: "servers", status: "quarantined", reason: "Its name is wrong." },
+      { name: "mail", plugin: "servers", status: "ok", notices: ["A pattern is not checked."] },
+    ];
+    await using _gateway = await fakeGateway(fx.home, (_request, { pathname }) =>
+      Response.json(pathname === "/api/tools" ? { tools } : { version: "1.2.3" }),
+    );
+    expect(await fx.run("doctor")).toBe(0);
+    expect(fx.out()).toContain("note    tools            näh of servers is quarantined: Its name is wrong.\n");
+    expect(fx.out()).toContain("note    tools            mail of servers: A pattern is not checked.\n");
+  });
+
   test("notes a state directory that others may look into", async () => {
     await using fx = await cliFixture({ doctorProbes: healthy });
     await chmod(fx.home, 0o755);

@@ -8,6 +8,7 @@ import { createClient } from "./client.ts";
 import { type DoctorProbes, systemProbes } from "./doctor-probes.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
 import { findGateway, homeOf, MAX_CONFIG_BYTES, readSmall } from "./home.ts";
+import { type Fields, listOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export interface DoctorFlags extends CommonFlags {
@@ -28,6 +29,8 @@ interface Scene {
   readonly config: Config;
   /** The address of the gateway that runs on this home and answered; null when none does. */
   readonly runningAt: string | null;
+  /** The tools of that gateway; none when none answered. */
+  readonly tools: readonly Fields[];
 }
 
 const NEEDED_BUN = ">=1.3.0";
@@ -49,7 +52,7 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   print(checkBun(probes));
   const { checks, config } = await checkConfigFile(world, home, flags.config);
   checks.forEach(print);
-  const scene: Scene = { world, probes, home, config, runningAt: await findRunning(world, flags) };
+  const scene: Scene = { world, probes, home, config, ...(await askRunning(world, flags)) };
   print(await checkAgent(scene));
   print(await checkModel(scene));
   const discord = await probes.discord?.(world, scene.config);
@@ -62,6 +65,7 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   print(await checkSpace(scene));
   const { checkPlugins } = await import("./plugins/check-plugins.ts");
   for (const found of await checkPlugins(world, home, config)) print({ check: "plugins", ...found });
+  checkTools(scene).forEach(print);
   if (!flags.json)
     world.stdout(broken ? "\nSomething needs your attention: see the lines marked broken.\n" : "\nAll is well.\n");
   return broken ? EXIT_FAILED : EXIT_OK;
@@ -110,15 +114,28 @@ async function checkConfigFile(
   }
 }
 
-async function findRunning(world: CliWorld, flags: DoctorFlags): Promise<string | null> {
+async function askRunning(world: CliWorld, flags: DoctorFlags): Promise<Pick<Scene, "runningAt" | "tools">> {
   using limit = world.clock.deadline(ASK_GATEWAY_MS, () => new Error("no answer"));
   try {
     const client = createClient(await findGateway(world, flags.home));
     await client.get("/api/status", limit.signal);
-    return client.gateway.url;
+    const { tools } = await client.get("/api/tools", limit.signal);
+    return { runningAt: client.gateway.url, tools: listOf(tools).map(recordOf) };
   } catch {
-    return null; // not running, not answering or not ours: the port check says which
+    return { runningAt: null, tools: [] }; // not running, not answering or not ours: the port check says which
   }
+}
+
+/** Only a running gateway knows the tools of plugins: nothing of them is loaded here. */
+function checkTools({ tools, runningAt }: Scene): readonly Check[] {
+  if (runningAt === null) return [];
+  const notices = tools.flatMap((tool): Check[] => {
+    const of = `${textOf(tool["name"])} of ${textOf(tool["plugin"])}`;
+    const reason = tool["status"] === "quarantined" ? [`${of} is quarantined: ${textOf(tool["reason"])}`] : [];
+    const others = listOf(tool["notices"]).map((notice) => `${of}: ${textOf(notice)}`);
+    return [...reason, ...others].map((say) => ({ check: "tools", state: "note", say }));
+  });
+  return [{ check: "tools", state: "ok", say: `${tools.length} are registered` }, ...notices];
 }
 
 async function checkAgent({ world, probes, home, config }: Scene): Promise<Check> {

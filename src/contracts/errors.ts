@@ -206,3 +206,26 @@ export class GatewayError extends Error {
 export function isGatewayError(error: unknown): error is GatewayError {
   return error instanceof GatewayError;
 }
+
+const MAX_JSON_CHARS = 500;
+
+/** What was thrown, as text; empty when it says nothing. Code of others throws anything: strings, records with a message, nothing at all. */
+export function errorText(thrown: unknown): string {
+  try {
+    return textOf(thrown).toWellFormed();
+  } catch {
+    return ""; // a getter or toString of what was thrown failed as well
+  }
+}
+
+function textOf(thrown: unknown): string {
+  if (thrown === undefined || thrown === null) return "";
+  if (typeof thrown !== "object") return typeof thrown === "symbol" ? (thrown.description ?? "") : String(thrown);
+  const { message, error, name } = thrown as Readonly<Record<string, unknown>>;
+  if (typeof message === "string" && message !== "") return message;
+  if (typeof error === "string" && error !== "") return error;
+  if (typeof message === "object" && message !== null && message !== thrown) return textOf(message);
+  if (thrown instanceof Error) return typeof name === "string" ? name : "";
+  const json = JSON.stringify(thrown) ?? "";
+  return json === "{}" ? "" : json.slice(0, MAX_JSON_CHARS);
+}

@@ -2,6 +2,7 @@
  * What happens to a reply part next: tried, left to wait, sent once more, or given up. Pure: it is told the time and the chance, and reads
  * nothing but the part and its channel. After a doubtful send it never calls a part dead, because it may have arrived.
  */
+import { errorText } from "../contracts/errors.ts";
 import { type Channel, SendError, type SendReceipt } from "../contracts/channel.ts";
 import type { PartEnd, PendingPart } from "../contracts/delivery.ts";
 
@@ -102,5 +103,5 @@ function pauseOf(part: PendingPart, failure: SendError, chance: number): number 
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error) || "the channel did not say why";
 }

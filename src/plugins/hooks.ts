@@ -1,4 +1,5 @@
 /** Where plugins look in. Handlers are kept in the order they came; who only observes is told without being waited for. */
+import { errorText } from "../contracts/errors.ts";
 import type { HookEvents, HookHandler, HookName, Hooks } from "../contracts/plugins/hooks.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
@@ -39,7 +40,7 @@ export function createHooks({ clock, log }: HookDeps): PluginHooks {
       await orAborted(Promise.resolve(entry.handler(event, limit.signal)), limit.signal);
     } catch (error) {
       log.warn("a hook of a plugin failed", { plugin: entry.plugin, hook: name, error });
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error) || "it did not say why";
       for (const listener of listeners) listener(entry.plugin, `Its hook ${name} failed: ${why}`);
     }
   };

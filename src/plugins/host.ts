@@ -1,4 +1,5 @@
 /** All plugins of the gateway: finds them, runs those that are wanted, follows their folders and settings, and says how each of them is. */
+import { errorText } from "../contracts/errors.ts";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
@@ -176,16 +177,29 @@ function blame(host: Host, error: unknown): boolean {
   const slot = id === null ? undefined : host.slots.get(id);
   if (!slot) return false;
   host.deps.log.error("a plugin let an error escape and is stopped", { plugin: id, error });
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error) || "it did not say what is wrong";
   void slot.fail(`It let an error escape: ${why.split("\n", 1)[0]}`);
   return true;
 }
 
 function noticesOf({ slots }: Host): readonly string[] {
-  return [...slots.values()]
-    .map((slot) => slot.status())
-    .filter(({ trouble }) => trouble !== null)
-    .map(({ id, state, trouble }) => `Plugin ${id} ${state === "failed" ? "does not run" : "has trouble"}: ${trouble}`);
+  return [...slots.values()].flatMap((slot) => {
+    const { id, state, trouble, toolNotices } = slot.status();
+    const lost = toolNotices.filter(({ quarantined }) => quarantined).map(({ tool }) => tool);
+    return [
+      ...(trouble === null ? [] : [`Plugin ${id} ${state === "failed" ? "does not run" : "has trouble"}: ${trouble}`]),
+      ...(lost.length === 0
+        ? []
+        : [`Plugin ${id} has quarantined tools: ${shortList(lost)}. pi-gw tools list says why.`]),
+    ];
+  });
+}
+
+const MAX_LISTED = 5;
+
+function shortList(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return `${names.slice(0, MAX_LISTED).join(", ")}${more}`;
 }
 
 function storageFile({ options }: Host, id: string): string {

@@ -40,6 +40,23 @@ describe("the tool gate", () => {
     expect(rows[0]?.end?.status).toBe("blocked");
   });
 
+  test("fills in the schema's defaults, and keeps a call as it is when a default does not fit", async () => {
+    const seen: unknown[] = [];
+    const parameters = (more: object) => ({
+      type: "object",
+      properties: { count: { type: "integer", default: 5 }, ...more },
+    });
+    const execute = async (_id: string, params: unknown) => (seen.push(params), says("ok"));
+    const world = toolWorld([
+      tool(execute, { name: "good", parameters: parameters({}) }),
+      tool(execute, { name: "odd", parameters: parameters({ text: { type: "string", default: null } }) }),
+    ]);
+    await world.call({}, { tool: "good" });
+    expect(world.last()?.intent.input).toEqual({ count: 5 });
+    await world.call({}, { tool: "odd" });
+    expect(seen).toEqual([{ count: 5 }, {}]);
+  });
+
   test.each(["nope", "__proto__", "constructor", "toString"])(
     "refuses the unknown tool %s and names the ones there are",
     async (name) => {

@@ -17,7 +17,8 @@ import {
   type ToolGateDeps,
   turnedAway,
 } from "./parts.ts";
-import { judgeOf } from "./policy.ts";
+import { judgeOf, mayUse } from "./policy.ts";
+import type { LiveToolRegistry } from "./registry.ts";
 import { createImageCheck } from "./run/images.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
@@ -38,7 +39,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     background: { running: 0 },
     turnedAway: createTurnedAway(deps),
   };
-  const specs = createSpecs();
+  const specs = createSpecs(deps.registry);
   return {
     specs: (caller) => offered(parts, caller).map(specs),
     onChange(listener) {
@@ -61,18 +62,25 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
   };
 }
 
-/** Made once for each tool, however often it is offered: finding out how else it may be spelled takes longer than all the rest. */
-function createSpecs(): (tool: Tool) => ToolSpec {
-  const known = new WeakMap<Tool, ToolSpec>();
+/**
+ * Made once for each tool, however often it is offered: finding out how else it may be spelled takes longer than all the rest. Made anew when
+ * tools have changed: another spelling may have become the name of a tool.
+ */
+function createSpecs(registry: Pick<LiveToolRegistry, "has" | "revision">): (tool: Tool) => ToolSpec {
+  let known = new WeakMap<Tool, ToolSpec>();
+  let revision = registry.revision;
   return (tool) => {
-    const made = known.get(tool) ?? specOf(tool);
+    if (revision !== registry.revision) known = new WeakMap();
+    revision = registry.revision;
+    const made = known.get(tool) ?? specOf(tool, registry);
     known.set(tool, made);
     return made;
   };
 }
 
-function specOf({ name, label, description, parameters }: Tool): ToolSpec {
-  const [otherNames, aliases] = [otherToolNames(name), otherSpellings(parameters)];
+function specOf({ name, label, description, parameters }: Tool, registry: Pick<LiveToolRegistry, "has">): ToolSpec {
+  const otherNames = otherToolNames(name).filter((other) => !registry.has(other));
+  const aliases = otherSpellings(parameters);
   return {
     ...{ name, label, description, parameters },
     ...(otherNames.length > 0 ? { otherNames } : {}),
@@ -130,13 +138,22 @@ async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal:
 
 function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared: Shared): Draft | ToolRefusal {
   const { registry } = parts;
-  const name = knownName(request.tool, (candidate) => registry.usable(candidate, request.context) !== null);
+  // a tool of exactly this name counts even when it cannot be used: a call never runs another one instead
+  const isKnown = (name: string): boolean => registry.has(name) || registry.usable(name, request.context) !== null;
+  const name = knownName(request.tool, isKnown);
   const usable = registry.usable(name, request.context);
-  if (!usable) return unknownTool(parts, request);
+  if (!usable) return quarantinedTool(parts, name, request) ?? unknownTool(parts, request);
   return {
     ...{ request, usable, record, facts: usable.tool, params: request.params, askBecause: null, slot: null },
     onWaiting: (message) => shared.early({ kind: "pending", code: "approval_pending", message }),
   };
+}
+
+/** Null: no such tool, or none that this caller might use if it were right. */
+function quarantinedTool({ registry, policy }: Parts, name: string, { context }: ToolRequest): ToolRefusal | null {
+  const found = registry.quarantined(name);
+  if (!found || !mayUse(found.tool, context, policy()).may) return null;
+  return refuse("unknown_tool", `${name} is quarantined and cannot be called. ${found.reason}`);
 }
 
 const MAX_NAMED = 50;

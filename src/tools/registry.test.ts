@@ -4,7 +4,7 @@ import type { Caller } from "../contracts/agent.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { ToolFactory } from "../contracts/tools/tool.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { MEMBER, OWNER, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { createToolRegistry } from "./registry.ts";
 
 const named = (name: string) => tool(async () => says(name), { name });
@@ -49,6 +49,82 @@ describe("the registry", () => {
     ]);
     expect(world.gate.specs(OWNER).map(({ name }) => name)).toEqual(["good"]);
     expect(await world.call({ text: "x" }, { tool: "bad" })).toMatchObject({ code: "unknown_tool" });
+  });
+
+  test("says why a tool is quarantined, to whoever calls it and in the log, and to nobody who may not use it", async () => {
+    const bad = { ...named("bad"), parameters: { type: "string" } };
+    const world = toolWorld([named("good"), bad]);
+    const reason = 'The schema must be of type "object" at the top, because parameters have names.';
+    expect(await world.call({}, { tool: "bad" })).toMatchObject({
+      message: `bad is quarantined and cannot be called. ${reason}`,
+    });
+    expect(world.log.lines).toContainEqual(
+      expect.objectContaining({
+        level: "warn",
+        words: "tool quarantined",
+        fields: { tool: "bad", plugin: "test", reason },
+      }),
+    );
+    world.rules.now = policy({ deny: ["bad"] });
+    expect(await world.call({}, { tool: "bad" })).toMatchObject({
+      message: "There is no tool called bad. The tools are: good.",
+    });
+  });
+
+  test.each(["createIssue", "API-post-page", "list-tasks", "X", "_private", "__proto__", "constructor", "3d-render"])(
+    "takes the name %s as it is, and finds the tool under it",
+    async (name) => {
+      const world = toolWorld([named(name)]);
+      expect(world.gate.specs(OWNER).map((spec) => spec.name)).toEqual([name]);
+      expect(await world.call({ text: "x" }, { tool: name })).toEqual({ kind: "ok", result: says(name) });
+    },
+  );
+
+  test.each(["", "a b", "näh", "a.b", "a/b", "x".repeat(65)])("quarantines a tool with the name %j", (name) => {
+    const [listing] = toolWorld([named(name)]).registry.list();
+    expect(listing).toMatchObject({
+      status: "quarantined",
+      reason: expect.stringContaining("letters, digits, _ or -"),
+    });
+  });
+
+  test("keeps names that differ in - and _, runs the one that was called, and offers neither as a spelling of the other", async () => {
+    const world = toolWorld([named("list_tasks"), named("list-tasks"), named("listTasks")]);
+    for (const name of ["list_tasks", "list-tasks", "listTasks"])
+      expect(await world.call({ text: "x" }, { tool: name })).toEqual({ kind: "ok", result: says(name) });
+    expect(world.gate.specs(OWNER).map(({ otherNames }) => otherNames)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("offers another spelling again when the tool of that name has gone", () => {
+    const world = toolWorld([named("list_tasks")]);
+    const other = world.registry.register(named("listTasks"), "q");
+    const spellings = () => world.gate.specs(OWNER).map(({ name, otherNames }) => `${name}: ${otherNames ?? ""}`);
+    expect(spellings()).toEqual(["list_tasks: ", "listTasks: "]);
+    other[Symbol.dispose]();
+    expect(spellings()).toEqual(["list_tasks: listTasks"]);
+  });
+
+  test("never runs another tool for one that is quarantined", async () => {
+    const world = toolWorld([named("list_tasks"), { ...named("listTasks"), parameters: { type: "string" } }]);
+    expect(await world.call({ text: "x" }, { tool: "listTasks" })).toMatchObject({
+      code: "unknown_tool",
+      message: expect.stringContaining("listTasks is quarantined"),
+    });
+  });
+
+  test("refuses a name that differs in case alone, because pi would take one for the other", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    registry.register(named("search"), "a");
+    expect(() => registry.register(named("Search"), "b")).toThrow("Search is registered by a");
+    expect(registry.usable("SEARCH", null)).toBeNull();
+  });
+
+  test("notes what Google does not take, and offers it all the same", () => {
+    const [listing] = toolWorld([named("3d-render")]).registry.list();
+    expect(listing).toMatchObject({
+      status: "ok",
+      notices: ["Its name does not begin with a letter or _: Google refuses it."],
+    });
   });
 
   test("goes on when a listener throws", () => {

@@ -40,6 +40,7 @@ export function offerChange(
 function sameSpec(a: ToolSpec | undefined, b: ToolSpec): boolean {
   if (a === b) return true;
   if (!a || a.label !== b.label || a.description !== b.description) return false;
+  if (!sameList(a.otherNames ?? [], b.otherNames ?? [])) return false;
   return a.parameters === b.parameters || JSON.stringify(a.parameters) === JSON.stringify(b.parameters);
 }
 

@@ -39,7 +39,8 @@ function toolLine(tool: Fields): string {
   const name = textOf(tool["name"]).padEnd(NAME_WIDTH);
   if (tool["status"] === "quarantined") return `${name} quarantined: ${textOf(tool["reason"])}`;
   const flags = Object.entries(recordOf(tool["flags"])).flatMap(([flag, isSet]) => (isSet === true ? [flag] : []));
-  return `${name} ${textOf(tool["description"])} [${[textOf(tool["plugin"]), ...flags].join(", ")}]`;
+  const notices = listOf(tool["notices"]).map((notice) => ` (${textOf(notice)})`);
+  return `${name} ${textOf(tool["description"])} [${[textOf(tool["plugin"]), ...flags].join(", ")}]${notices.join("")}`;
 }
 
 /** `params` as JSON; "-" reads it from the input. */

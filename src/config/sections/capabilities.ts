@@ -10,7 +10,7 @@ const toolsNode = (description: string) => ({
     ...["chat", "workspace", "full"].map((word) => ({ const: word, type: "string" })),
     {
       type: "array",
-      items: { type: "string", pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$", expects: "the name of a tool" },
+      items: { type: "string", pattern: "^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$", expects: "the name of a tool" },
       maxItems: 200,
     },
   ],

@@ -10,7 +10,7 @@ const ownNames = (description: string) => Type.Optional(Type.Array(toolName(), {
 
 function toolName() {
   return Type.String({
-    pattern: "^([A-Za-z][A-Za-z0-9_-]{0,63}|[A-Za-z][A-Za-z0-9_-]{0,62}\\*|\\*)$",
+    pattern: "^([A-Za-z0-9_-]{1,64}|[A-Za-z0-9_-]{1,63}\\*|\\*)$",
     expects: 'the name of a tool, the beginning of names such as "notes_*", or "*"',
   });
 }
@@ -102,7 +102,7 @@ export const ToolsSection = Type.Object(
       ),
       { default: {}, description: 'Narrower lists for a person, by id such as "telegram:user:1".' },
     ),
-    limits: Type.Record(Type.String({ pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }), limit, {
+    limits: Type.Record(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }), limit, {
       default: {},
       description: "How often one person may call a tool, by its name; instead of the tool's own limit.",
     }),

@@ -164,6 +164,15 @@ export interface PluginStatus {
   readonly trouble: string | null;
   readonly since: number;
   readonly provides: PluginProvides;
+  /** Tools of it that cannot be used (`quarantined`), and tools whose schema is not checked as a whole. */
+  readonly toolNotices: readonly ToolNotice[];
+}
+
+export interface ToolNotice {
+  readonly tool: string;
+  readonly quarantined: boolean;
+  /** The reason, as a sentence. */
+  readonly say: string;
 }
 
 export interface PluginProvides {

@@ -3,7 +3,8 @@ import type { AgentSessionStats, Caller } from "../agent.ts";
 import type { TurnId } from "../ids.ts";
 
 export interface Tool {
-  readonly name: string; // snake_case, unique in the gateway
+  /** 1 to 64 letters, digits, `_` or `-`; unique in the gateway, where names that differ in case alone are the same. */
+  readonly name: string;
   readonly label: string;
   readonly description: string; // written for the model
   readonly parameters: Readonly<Record<string, unknown>>; // JSON Schema
@@ -94,6 +95,8 @@ export interface ToolListing extends ToolSpec {
   readonly limit: ToolLimit | null;
   readonly status: "ok" | "quarantined";
   readonly reason?: string;
+  /** What is different from what its author may expect, though it can be used; absent: nothing. */
+  readonly notices?: readonly string[];
 }
 
 /** All tools there are, whoever brought them. Live: a change is seen by the next question. */

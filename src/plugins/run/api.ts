@@ -24,7 +24,7 @@ import { createStorage } from "./storage.ts";
 /** What the house lends to its plugins. */
 export interface Lent {
   readonly log: Log;
-  readonly registry: Pick<ToolRegistry, "register">;
+  readonly registry: Pick<ToolRegistry, "register" | "list">;
   readonly hooks: Hooks;
   readonly commands: { register(command: Command): Disposable };
   readonly skills: Pick<SkillShelf, "add">;

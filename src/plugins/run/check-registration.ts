@@ -39,7 +39,7 @@ export function checkTool(tool: unknown): asserts tool is PluginTool {
   const wrong = misfitOf(nameOf("registerTool", tool), tool, SHAPES.tool);
   if (wrong !== null) throw invalid(wrong);
   const { name } = tool as PluginTool;
-  if (TAKEN.has(name)) throw invalid(`A tool cannot be called ${name}: pi has one of that name.`);
+  if (TAKEN.has(name.toLowerCase())) throw invalid(`A tool cannot be called ${name}: pi has one of that name.`);
 }
 
 export function checkWakeMode(mode: unknown): void {

@@ -2,7 +2,7 @@
  * load → init → start → stop, each with a deadline. Whatever fails on the way undoes what came before it: a plugin is there as a whole or not
  * at all. What it does wrong stays with it.
  */
-import { GatewayError, isGatewayError } from "../../contracts/errors.ts";
+import { errorText, GatewayError, isGatewayError } from "../../contracts/errors.ts";
 import type { GatewayPlugin, MountedRoute, PluginProvides, PluginReply } from "../../contracts/plugins/plugin.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
@@ -109,6 +109,6 @@ function toResponse(reply: PluginReply): Response {
 
 function asSentence(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorText(error) || "it did not say why";
   return new GatewayError("plugin_failed", why, { cause: error, say: `It failed: ${why.split("\n", 1)[0]}` });
 }

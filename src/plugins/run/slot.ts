@@ -1,5 +1,5 @@
 /** The place of one plugin: brings what runs to what is wanted, one step at a time. Others do not notice how long that takes. */
-import { isGatewayError } from "../../contracts/errors.ts";
+import { errorText, isGatewayError } from "../../contracts/errors.ts";
 import type { PluginState, PluginStatus } from "../../contracts/plugins/plugin.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
@@ -125,7 +125,7 @@ async function start(place: Place, goal: Extract<Wanted, { kind: "run" }>): Prom
   } catch (error) {
     deps.log.warn("plugin failed", { plugin: id, error });
     await goal.cleanUp().catch(() => undefined); // the files are cleared at the next start at the latest
-    become(place, "failed", isGatewayError(error) ? error.say : String(error));
+    become(place, "failed", isGatewayError(error) ? error.say : errorText(error));
   }
 }
 
@@ -144,7 +144,16 @@ function become(place: Place, state: PluginState, trouble: string | null): void 
   place.deps.changed();
 }
 
-function statusOf({ id, state, trouble, since, wanted, now }: Place): PluginStatus {
+function statusOf({ id, state, trouble, since, wanted, now, lent }: Place): PluginStatus {
   const about = wanted?.about ?? { builtin: false, version: null, folder: null, digest: null };
-  return { id, state, trouble, since, ...about, provides: now?.running.provides() ?? NOTHING };
+  const toolNotices = toolNoticesOf(lent, id);
+  return { id, state, trouble, since, ...about, provides: now?.running.provides() ?? NOTHING, toolNotices };
+}
+
+function toolNoticesOf({ registry }: Lent, id: string): PluginStatus["toolNotices"] {
+  const own = registry.list().filter(({ plugin }) => plugin === id);
+  return own.flatMap(({ name: tool, reason, notices = [] }) => [
+    ...(reason === undefined ? [] : [{ tool, quarantined: true, say: reason }]),
+    ...notices.map((say) => ({ tool, quarantined: false, say })),
+  ]);
 }

@@ -8,7 +8,7 @@ import { startPlugin } from "../../plugins/run/plugin.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
 
-export function pluginHouse(registry: Pick<ToolRegistry, "register"> | null = null) {
+export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | null = null) {
   const clock = createFakeClock();
   const log = recordingLog();
   const tools = new Map<string, Tool>();
@@ -26,6 +26,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register"> | null = nu
     hooks,
     registry: registry ?? {
       register: (one: Tool | ((...a: never[]) => unknown)) => into(tools, (one as Tool).name, one as Tool),
+      list: () => [],
     },
     commands: { register: (command: Command) => into(commands, command.name, command) },
     skills: { add: (skill: { path: string; digest: string | null }) => into(skills, skill.path, skill) },

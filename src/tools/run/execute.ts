@@ -1,5 +1,5 @@
 /** Runs one tool: with a signal, a deadline, time to clean up, progress at a pace, and a check of what it gives back. The only caller of `execute`. */
-import { isGatewayError } from "../../contracts/errors.ts";
+import { errorText, isGatewayError } from "../../contracts/errors.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
@@ -57,12 +57,14 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
     return { kind: "failed", code: "tool_failed", message: `${tool.name} failed: ${checked.because}.` };
   } catch (error) {
     if (error instanceof ToolTimeout)
-      return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish in time.` };
+      return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish within ${seconds(ms)}.` };
     if (signal.aborted) return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled.` };
     deps.log.warn("tool failed", { tool: tool.name, error });
     return { kind: "failed", code: "tool_failed", message: messageOf(error) };
   }
 }
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_PROGRESS_CHARS = 4_096;
@@ -78,8 +80,8 @@ function shownProgress(partial: ToolResult): ToolResult {
 }
 
 function messageOf(error: unknown): string {
-  const text = isGatewayError(error) ? error.say : error instanceof Error ? error.message : String(error);
-  return text.toWellFormed().slice(0, MAX_MESSAGE_CHARS) || "The tool failed without saying why.";
+  const text = isGatewayError(error) ? error.say.toWellFormed() : errorText(error);
+  return text.slice(0, MAX_MESSAGE_CHARS).toWellFormed() || "The tool failed without saying why.";
 }
 
 /** A tool that throws before it gives a promise fails like one that rejects. */

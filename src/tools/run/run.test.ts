@@ -14,7 +14,8 @@ describe("a running tool", () => {
     const { clock, call, last } = toolWorld([tool(forever)]);
     const outcome = call({ text: "hi" });
     await clock.advance(1_250);
-    expect(await outcome).toMatchObject({ kind: "failed", code: "tool_timeout" });
+    const message = "echo did not finish within 1 s.";
+    expect(await outcome).toEqual({ kind: "failed", code: "tool_timeout", message });
     expect(last()?.end).toMatchObject({ status: "error", ms: 1_250 });
   });
 
@@ -66,6 +67,17 @@ describe("a running tool", () => {
     const { call } = toolWorld([tool(throwing), tool(() => Promise.reject(new Error("later")), { name: "later" })]);
     expect(await call({ text: "hi" })).toEqual({ kind: "failed", code: "tool_failed", message: "no such city" });
     expect(await call({ text: "hi" }, { tool: "later" })).toMatchObject({ message: "later" });
+  });
+
+  test.each<[thrown: unknown, message: string]>([
+    ["no such city", "no such city"],
+    [{ message: "no such city" }, "no such city"],
+    [undefined, "The tool failed without saying why."],
+    [null, "The tool failed without saying why."],
+    [{ status: 404 }, '{"status":404}'],
+  ])("that throws %p, which is no error, fails with words all the same", async (thrown, message) => {
+    const { call } = toolWorld([tool(() => Promise.reject(thrown))]);
+    expect(await call({ text: "hi" })).toEqual({ kind: "failed", code: "tool_failed", message });
   });
 
   test.each([undefined, null, "text", {}, { content: "text" }, { content: [{ type: "video" }] }, { content: [null] }])(

@@ -89,14 +89,9 @@ describe("a schema is quarantined, with a reason an operator understands,", () =
       "The patterns of the schema are too large together.",
     ],
     [
-      "when a pattern cannot be run",
-      object({ a: { pattern: "(?=a)" } }),
-      "At properties/a: the pattern (?=a) cannot be run in a time that is certain (it looks ahead or behind).",
-    ],
-    [
-      "when a pattern for names cannot be run",
-      object({}, { patternProperties: { "(?!a)": {} } }),
-      "the pattern (?!a) cannot be run in a time that is certain (it looks ahead or behind).",
+      "when a pattern that cannot be run stands where leaving it out would forbid more",
+      object({ a: { not: { pattern: "(?=a)" } } }),
+      "At properties/a/not: the pattern (?=a) cannot be run in a time that is certain (it looks ahead or behind).",
     ],
     [
       "when a type does not exist",
@@ -187,6 +182,89 @@ describe("a schema is quarantined, with a reason an operator understands,", () =
     ]);
     const forms = Array.from({ length: 2_990 }, (_, index) => ({ const: index }));
     expect(compiled(object({ a: { anyOf: forms } })).check({ a: 2_989 })).toEqual({ ok: true });
+  });
+});
+
+describe("a pattern that cannot be run", () => {
+  const NOT_CHECKED = "cannot be run in a time that is certain (it looks ahead or behind). It is not checked.";
+
+  test("is left out of the check, alone, with a notice, and agents are given it as it is", () => {
+    const made = compiled(object({ a: { type: "string", pattern: "^(?!x)", maxLength: 3 } }, { required: ["a"] }));
+    expect(made.notices).toEqual([`At properties/a: the pattern ^(?!x) ${NOT_CHECKED}`]);
+    expect([made.check({ a: "xyz" }).ok, made.check({ a: "long" }).ok, made.check({}).ok]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(made.offered).toBeNull();
+  });
+
+  test("of names takes the rule about other names along, which nobody can apply without it", () => {
+    const names = { patternProperties: { "^(?=x)": { type: "string" } }, additionalProperties: false };
+    const made = compiled(object({ n: { type: "number" } }, names));
+    expect(made.notices).toEqual([`the pattern ^(?=x) ${NOT_CHECKED}`]);
+    expect([made.check({ x1: "y" }).ok, made.check({ n: "1" }).ok]).toEqual([true, false]);
+  });
+
+  test("in one of several forms does not make two of them fit where one is asked for", () => {
+    const forms = [
+      { type: "string", pattern: "^(?!x)" },
+      { type: "string", pattern: "^x" },
+    ];
+    const made = compiled(object({ a: { oneOf: forms } }));
+    expect([made.check({ a: "xyz" }).ok, made.check({ a: 5 }).ok]).toEqual([true, false]);
+  });
+
+  test("behind a reference is left out as well", () => {
+    const made = compiled(
+      object({ a: { $ref: "#/$defs/b" } }, { $defs: { b: { type: "string", pattern: "(?<=a)" } } }),
+    );
+    expect(made.notices.length).toBe(1);
+    expect(made.check({ a: "z" }).ok).toBe(true);
+  });
+
+  test("that is no regular expression at all is taken out of what agents are given", () => {
+    const made = compiled(object({ a: { type: "string", pattern: "(?i)x(" } }));
+    expect(made.notices).toEqual([
+      "At properties/a: the pattern (?i)x( is not a valid regular expression. It is not checked.",
+    ]);
+    expect(made.offered).toEqual(object({ a: { type: "string" } }));
+  });
+});
+
+describe("defaults", () => {
+  const page = { type: "object", properties: { size: { type: "integer", default: 20 }, from: { type: "integer" } } };
+
+  test.each<[name: string, schema: object, value: unknown, filled: unknown]>([
+    ["of what was left out", object({ a: { default: 1 }, b: { default: [2] } }), { a: 5 }, { a: 5, b: [2] }],
+    ["inside what was given", object({ page }), { page: { from: 3 } }, { page: { from: 3, size: 20 } }],
+    ["in items", object({ all: { items: page } }), { all: [{}, { size: 1 }] }, { all: [{ size: 20 }, { size: 1 }] }],
+    [
+      "behind a reference",
+      object({ page: { $ref: "#/$defs/p" } }, { $defs: { p: page } }),
+      { page: {} },
+      { page: { size: 20 } },
+    ],
+    ["through allOf", object({ page: { allOf: [page] } }), { page: {} }, { page: { size: 20 } }],
+    ["of a whole part, as it is written", object({ page: { ...page, default: {} } }), {}, { page: {} }],
+    ["that are null or false", object({ a: { default: null }, b: { default: false } }), {}, { a: null, b: false }],
+    ["of names that all objects have", object({ constructor: { default: 1 } }), {}, { constructor: 1 }],
+    ["in a choice are left alone", object({ a: { anyOf: [page] } }), { a: {} }, { a: {} }],
+    ["in a schema that contains itself end", object({ a: { $ref: "#", default: {} } }), {}, { a: {} }],
+  ])("%s", (_name, schema, value, filled) => {
+    expect(compiled(schema).withDefaults(value)).toEqual(filled);
+  });
+
+  test("are copies: a tool that changes its parameters does not change the next call's", () => {
+    const { withDefaults } = compiled(object({ a: { default: [1] } }));
+    (withDefaults({}) as { a: number[] }).a.push(2);
+    expect(withDefaults({})).toEqual({ a: [1] });
+  });
+
+  test("do not make a small call large", () => {
+    const { withDefaults } = compiled(object({ all: { items: object({ a: { default: "x".repeat(1_000) } }) } }));
+    const many = { all: Array.from({ length: 5_000 }, () => ({})) };
+    expect(withDefaults(many)).toBe(many);
   });
 });
 

@@ -4,9 +4,10 @@
  */
 import { createBudget, MAX_CHECK_STEPS, TooMuchWork } from "./budget.ts";
 import { explain, type Problem } from "./explain.ts";
+import { fillDefaults } from "./defaults.ts";
 import { type Inspected, inspect } from "./inspect.ts";
 import type { SchemaNode } from "./keywords.ts";
-import { createPatternCompiler } from "./pattern.ts";
+import { createPatternCompiler } from "./patterns/pattern.ts";
 import { MAX_VALUE_DEPTH, plainCopy } from "./plain-value.ts";
 import { type Fits, typeboxForm } from "./typebox-form.ts";
 
@@ -15,7 +16,18 @@ export type { Problem } from "./explain.ts";
 export type CheckResult = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export type CompiledSchema =
-  | { readonly kind: "ok"; readonly schema: SchemaNode; check(value: unknown): CheckResult }
+  | {
+      readonly kind: "ok";
+      /** As it came, in a copy nobody else holds. */
+      readonly schema: SchemaNode;
+      /** What agents are to be given instead; null: the schema as it came. */
+      readonly offered: SchemaNode | null;
+      /** Rules that are not checked, one sentence for each. */
+      readonly notices: readonly string[];
+      check(value: unknown): CheckResult;
+      /** The value with each `default` of the schema where a property was left out. It may fit less well than the value did. */
+      withDefaults(value: unknown): unknown;
+    }
   | { readonly kind: "quarantined"; readonly because: string };
 
 /** For many schemas: what they have in common is made once. */
@@ -24,7 +36,15 @@ export function createSchemaCompiler(): (schema: unknown) => CompiledSchema {
   return (schema) => {
     const inspection = inspect(schema, compilePattern);
     if (inspection.kind === "quarantined") return inspection;
-    return { kind: "ok", schema: inspection.inspected.given, check: checkerFor(inspection.inspected) };
+    const { inspected } = inspection;
+    return {
+      kind: "ok",
+      schema: inspected.given,
+      offered: inspected.withoutBroken,
+      notices: inspected.notices,
+      check: checkerFor(inspected),
+      withDefaults: (value) => fillDefaults(inspected, value),
+    };
   };
 }
 

@@ -9,7 +9,7 @@ import { either, expectation, shown } from "./expectation.ts";
 import type { Inspected } from "./inspect.ts";
 import { isNode, type Schema, type SchemaNode } from "./keywords.ts";
 import { isMultipleOf } from "./multiple-of.ts";
-import { matches, textRules } from "./text-rules.ts";
+import { matches, textRules } from "./patterns/text-rules.ts";
 
 export interface Problem {
   /** As one would write it: `chat.ids[2]`; empty for the parameters as a whole. */

@@ -9,7 +9,8 @@ import {
   SINCE_2019,
   subschemasOf,
 } from "./keywords.ts";
-import type { CompiledPattern, SafePattern } from "./pattern.ts";
+import type { CompiledPattern, SafePattern } from "./patterns/pattern.ts";
+import { createLeftOut, type LeftOut } from "./patterns/left-out.ts";
 import { circleIn, resolveRef } from "./refs.ts";
 
 export const SCHEMA_LIMITS = {
@@ -34,6 +35,10 @@ export interface Inspected {
   readonly root: SchemaNode;
   readonly refs: ReadonlyMap<SchemaNode, Schema>;
   readonly patterns: ReadonlyMap<string, SafePattern>;
+  /** What the checks leave out, one sentence for each. */
+  readonly notices: readonly string[];
+  /** `given` without patterns that no agent could read either; null: it has none. */
+  readonly withoutBroken: SchemaNode | null;
 }
 
 export type Inspection =
@@ -49,6 +54,7 @@ interface Survey {
   readonly anchors: Map<string, SchemaNode>;
   readonly refs: Map<SchemaNode, Schema>;
   readonly patterns: Map<string, SafePattern>;
+  readonly left: LeftOut;
   readonly counts: { properties: number; enumValues: number; patternSize: number };
 }
 
@@ -62,10 +68,19 @@ export function inspect(schema: unknown, compilePattern: CompilePattern): Inspec
     anchors: new Map(),
     refs: new Map(),
     patterns: new Map(),
+    left: createLeftOut(),
     counts: { properties: 0, enumValues: 0, patternSize: 0 },
   };
-  const problem = rootProblem(copy.root) ?? walk(survey, copy.root, "", 0) ?? link(survey) ?? unsupported(survey);
-  return problem === null ? { kind: "ok", inspected: survey } : quarantined(problem);
+  const problem =
+    rootProblem(copy.root) ??
+    walk(survey, copy.root, "", 0) ??
+    link(survey) ??
+    unsupported(survey) ??
+    survey.left.loosen(survey.nodes.keys());
+  if (problem !== null) return quarantined(problem);
+  const { given, root, refs, patterns, left } = survey;
+  const withoutBroken = left.withoutBroken(given);
+  return { kind: "ok", inspected: { given, root, refs, patterns, notices: left.notices(), withoutBroken } };
 }
 
 const quarantined = (because: string): Inspection => ({ kind: "quarantined", because });
@@ -176,7 +191,8 @@ function anchor({ anchors }: Survey, node: SchemaNode): string | null {
   return null;
 }
 
-function pattern({ patterns, counts, compilePattern }: Survey, node: SchemaNode, path: string): string | null {
+/** A pattern that cannot be run is left out of the checks; the tool that has it is still worth having. */
+function pattern({ patterns, counts, compilePattern, left }: Survey, node: SchemaNode, path: string): string | null {
   const { maxPatterns, maxPatternSize } = SCHEMA_LIMITS;
   const sources = [
     ...(typeof node.pattern === "string" ? [node.pattern] : []),
@@ -186,7 +202,11 @@ function pattern({ patterns, counts, compilePattern }: Survey, node: SchemaNode,
     if (patterns.has(source)) continue;
     if (patterns.size === maxPatterns) return `The schema has more than ${maxPatterns} patterns.`;
     const compiled = compilePattern(source);
-    if (compiled.kind === "refused") return `${placed(path)}the pattern ${shortened(source)} ${compiled.because}.`;
+    if (compiled.kind === "refused") {
+      const sentence = `${placed(path)}the pattern ${shortened(source)} ${compiled.because}`;
+      left.add(node, { source, sentence, isBroken: compiled.isBroken });
+      continue;
+    }
     patterns.set(source, compiled.pattern);
     counts.patternSize += compiled.pattern.size;
     if (counts.patternSize > maxPatternSize) return "The patterns of the schema are too large together.";

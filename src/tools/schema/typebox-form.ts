@@ -7,7 +7,7 @@ import { areUnique, oneOf } from "./equal-values.ts";
 import type { Inspected } from "./inspect.ts";
 import { APPLICATORS, isNode, type Schema, type SchemaNode } from "./keywords.ts";
 import { isMultipleOf } from "./multiple-of.ts";
-import { matches, textRules } from "./text-rules.ts";
+import { matches, textRules } from "./patterns/text-rules.ts";
 
 export type Fits = (value: unknown) => boolean;
 

@@ -23,17 +23,20 @@ const snake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/^_/, "");
 const camel = (name: string): string => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
+const kebab = (name: string): string => name.replaceAll("_", "-");
+
 /** The name itself when it is known, else the known one it stands for, else the name itself. */
 export function knownName(name: string, isKnown: (name: string) => boolean): string {
   if (isKnown(name)) return name;
   const other = Object.hasOwn(OTHER_TOOL_NAMES, name) ? OTHER_TOOL_NAMES[name] : undefined;
-  return [other, snake(name)].find((candidate) => candidate !== undefined && isKnown(candidate)) ?? name;
+  return [other, snake(name), kebab(name)].find((candidate) => candidate !== undefined && isKnown(candidate)) ?? name;
 }
 
 /** Other spellings under which `knownName` finds this tool. */
 export function otherToolNames(name: string): readonly string[] {
   const learnt = Object.keys(OTHER_TOOL_NAMES).filter((other) => OTHER_TOOL_NAMES[other] === name);
-  return [camel(name), ...learnt].filter((other) => other !== name);
+  const underscored = name.replaceAll("-", "_");
+  return [...new Set([camel(name), underscored, ...learnt])].filter((other) => other !== name);
 }
 
 export type Named =

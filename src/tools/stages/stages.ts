@@ -44,9 +44,17 @@ function named(draft: Draft): Draft | ToolRefusal {
   return refuse("invalid_params", `${given} and ${known} are the same parameter. Give only ${known}.`);
 }
 
+/** As it came where the defaults themselves do not fit: some authors write null for "nothing". */
+function withDefaults(draft: Draft): Draft {
+  if (!draft.usable) return draft;
+  const params = draft.usable.withDefaults(draft.params);
+  return params === draft.params || !draft.usable.check(params).ok ? draft : { ...draft, params };
+}
+
 function sizedAndValid(draft: Draft): Draft | ToolRefusal {
-  const fits = sized(draft); // a hook may have written a book
-  const judged = draft.usable?.check(draft.params) ?? { ok: true };
+  const filled = withDefaults(draft);
+  const fits = sized(filled); // a hook may have written a book
+  const judged = filled.usable?.check(filled.params) ?? { ok: true };
   if (judged.ok) return fits;
   const found = judged.problems.map(({ path, message }) => `- ${path || "parameters"}: ${message}`);
   return refuse("invalid_params", `The parameters of ${draft.facts.name} are not valid:\n${found.join("\n")}`);

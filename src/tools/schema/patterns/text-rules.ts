@@ -1,7 +1,7 @@
 /** What a schema says about a text: length, format and pattern. One place for both the check and the words about a failed one. */
-import type { Budget } from "./budget.ts";
-import { FORMATS } from "./formats.ts";
-import type { SchemaNode } from "./keywords.ts";
+import type { Budget } from "../budget.ts";
+import { FORMATS } from "../formats.ts";
+import type { SchemaNode } from "../keywords.ts";
 import type { SafePattern } from "./pattern.ts";
 
 export interface TextRule {

@@ -13,7 +13,9 @@ export interface SafePattern {
 }
 
 export type CompiledPattern =
-  { readonly kind: "ok"; readonly pattern: SafePattern } | { readonly kind: "refused"; readonly because: string };
+  | { readonly kind: "ok"; readonly pattern: SafePattern }
+  /** `isBroken`: it is no regular expression of JavaScript at all. */
+  | { readonly kind: "refused"; readonly because: string; readonly isBroken: boolean };
 
 export const PATTERN_LIMITS = {
   maxChars: 2_000,
@@ -40,7 +42,7 @@ export function createPatternCompiler(): (source: string) => CompiledPattern {
 
 export function compilePattern(source: string): CompiledPattern {
   if (source.length > PATTERN_LIMITS.maxChars) return refused(`is longer than ${PATTERN_LIMITS.maxChars} characters`);
-  if (!isEcmaScript(source)) return refused("is not a valid regular expression");
+  if (!isEcmaScript(source)) return refused("is not a valid regular expression", true);
   const classes = source.match(/\\[pP]\{/g)?.length ?? 0;
   const size = sizeOf(source);
   if (classes > PATTERN_LIMITS.maxClasses)
@@ -58,7 +60,7 @@ export function compilePattern(source: string): CompiledPattern {
   }
 }
 
-const refused = (because: string): CompiledPattern => ({ kind: "refused", because });
+const refused = (because: string, isBroken = false): CompiledPattern => ({ kind: "refused", because, isBroken });
 
 /** RE2 names what it does not take at the end of its sentence. */
 function reasonOf(error: unknown): string {

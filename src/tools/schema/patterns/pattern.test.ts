@@ -1,7 +1,7 @@
 /** Patterns mean what JavaScript means by them, cost what their text costs, and are refused when that cannot be promised. */
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { compileSchema } from "./compile.ts";
+import { compileSchema } from "../compile.ts";
 import { compilePattern, PATTERN_LIMITS } from "./pattern.ts";
 
 function safe(source: string) {

@@ -59,7 +59,7 @@ export function parrotChannel(open = ""): string {
         sender: { principal: "parrot:user:" + by, name: by } };
       const looked = await door.look({ ...about, kind: "message" });
       if (looked.kind === "stay") return { status: 200, json: { say: looked.say } };
-      const message = { ...about, eventId: id, fingerprint: text, text, attachments: [], receivedAt: clock.now() };
+      const message = { ...about, eventId: id, fingerprint: text, text, quoted: [], attachments: [], receivedAt: clock.now() };
       return { status: 200, json: { took: (await door.receive(message, signal)).kind } };
     };
     return [{ id: "parrot", account: "main", canRefuse: false, repeat: "risky",

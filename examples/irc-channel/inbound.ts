@@ -139,6 +139,7 @@ function messageOf(deps: IntakeDeps, { about, text }: Said, eventId: string, rol
     eventId,
     fingerprint: new Bun.CryptoHasher("sha256").update(text).digest("hex"),
     text: asCommand(text, deps.commands(role)),
+    quoted: [], // IRC has no replies and no forwards: all of it is its sender's
     attachments: [],
     receivedAt: deps.clock.now(),
   };

@@ -1,5 +1,6 @@
 /** A channel that a plugin brings: it gets what the built-in ones get, and what it does wrong stays with it. */
 import { describe, expect, test } from "bun:test";
+import type { InboundMessage } from "../contracts/chat.ts";
 import type { Config } from "../config/index.ts";
 import { SendError } from "../contracts/channel.ts";
 import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
@@ -121,6 +122,18 @@ describe("a plugin's channel", () => {
     ];
     for (const access of unreadable)
       expect(() => w.platforms.add(guest({ id: "crow", access }))).toThrow("cannot be read");
+  });
+
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["no list", {}],
+    ["no author", [{ how: "forward", text: "x" }]],
+    ["an unknown kind", [{ how: "spoken", author: { id: null, name: "" }, text: "x" }]],
+  ])("that says %s about whose words a message holds cannot hand it in", async (_what, quoted) => {
+    await using w = await world();
+    const { door } = await w.lentTo();
+    const message = { ...said(), quoted } as unknown as InboundMessage;
+    await expect(door.receive(message, NEVER)).rejects.toMatchObject({ code: "plugin_invalid" });
   });
 
   test("speaks for its own people in its own chats, and for nobody else", async () => {

@@ -7,6 +7,7 @@ import type { ChannelAccessSettings } from "../contracts/channels/access.ts";
 import type { Arrival, OpenChannel, Platform, PlatformDeps } from "../contracts/channels/platform.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";
+import { isQuotedList } from "../kit/marks/quoted.ts";
 
 export interface GuestPlatform extends Platform {
   readonly access?: ChannelAccessSettings;
@@ -103,6 +104,8 @@ function lend(deps: PlatformDeps, id: string): Lent {
         },
         async receive(message, signal) {
           own(message);
+          // without it a forwarded command would be its forwarder's
+          if (!isQuotedList(message.quoted)) throw invalid(`The channel ${id} does not say which words are ${WHOSE}`);
           return deps.door.receive(message, signal);
         },
       },
@@ -119,6 +122,8 @@ function lend(deps: PlatformDeps, id: string): Lent {
     },
   };
 }
+
+const WHOSE = "its sender's own: a message needs `quoted`, a list, which is empty when all of them are.";
 
 function checkOpen(id: string, open: readonly OpenChannel[]): void {
   const wrong = (what: string) => new Error(`it opened ${what}`);

@@ -79,7 +79,7 @@ async function world() {
 
 describe("a message", () => {
   const known = (name: string) => name === "new" || name === "sessions";
-  const dm = { scope: "dm", mentioned: false } as const;
+  const dm = { scope: "dm", mentioned: false, quoted: [] } as const;
 
   test.each([
     ["/new", "new", ""],
@@ -110,10 +110,10 @@ describe("a message", () => {
   });
 
   test("in a group is a command only when the gateway is meant", () => {
-    const said = { text: "/new", scope: "group" } as const;
+    const said = { text: "/new", scope: "group", quoted: [] } as const;
     expect(parseCommand({ ...said, mentioned: false }, known)).toEqual({ kind: "text", text: "/new" });
     expect(parseCommand({ ...said, mentioned: true }, known).kind).toBe("command");
-    const escaped = { text: "//new", scope: "group", mentioned: false } as const;
+    const escaped = { text: "//new", scope: "group", mentioned: false, quoted: [] } as const;
     expect(parseCommand(escaped, known)).toEqual({ kind: "text", text: "//new" });
   });
 });

@@ -21,7 +21,10 @@ export interface InboundMessage {
   /** A larger place that a group chat is part of, such as a Discord guild: its settings hold for chats without their own. Not stored. */
   readonly place?: string;
   readonly sender: { readonly principal: Principal; readonly name: string };
+  /** What its sender wrote, and nothing else. */
   readonly text: string;
+  /** What others wrote and its sender passes on. Required, so that no channel forgets to tell the two apart; mostly empty. */
+  readonly quoted: readonly QuotedText[];
   readonly attachments: readonly MediaRef[];
   /** The platform says so; never guessed from the agent's name. */
   readonly mentioned: boolean;
@@ -34,6 +37,15 @@ export interface InboundMessage {
   readonly origin?: MessageOrigin;
   /** From a channel that shows questions: new words that may answer one. Not stored. */
   readonly answering?: AnsweringWords;
+}
+
+/** Words of somebody else inside a message: never a command, never an answer, and marked as theirs wherever a model reads them. */
+export interface QuotedText {
+  /** `reply`: the message that it replies to. `forward`: passed on as it is. `shared`: a contact, a place, a sticker. */
+  readonly how: "reply" | "forward" | "shared";
+  /** `id` is typed by its platform, `telegram:user:7`; null: the platform does not say. The name is for display. */
+  readonly author: { readonly id: string | null; readonly name: string };
+  readonly text: string;
 }
 
 export interface AnsweringWords {

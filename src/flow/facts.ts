@@ -6,6 +6,7 @@ import type { Batch } from "../contracts/queue.ts";
 import { type Clock, hostZone } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { block, hasMarks, oneLine } from "../kit/marks/markers.ts";
+import { withQuoted } from "../kit/marks/quoted.ts";
 
 export interface FactsTeller {
   /** The block for this turn, or null when the model knows enough. `more`: lines that have to be told. */
@@ -97,7 +98,7 @@ function factsOf({ entries, role, sessionFile }: Batch, now: number, time: strin
     settledBytes: sessionFile.settledBytes,
     group: first?.message.scope === "group",
     attachments: entries.reduce((sum, { message }) => sum + message.attachments.length, 0),
-    lookalike: entries.some(({ message }) => hasMarks(message.text)),
+    lookalike: entries.some(({ message }) => hasMarks(withQuoted(message.text, message.quoted))),
   };
 }
 

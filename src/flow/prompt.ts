@@ -1,7 +1,7 @@
 /** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
 import type { PromptInput } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
-import type { MediaRef } from "../contracts/chat.ts";
+import type { MediaRef, QuotedText } from "../contracts/chat.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
@@ -12,6 +12,7 @@ import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./own/event-words.ts";
 import { createFactsTeller, type FactsTeller } from "./facts.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
+import { wrapQuoted } from "../kit/marks/quoted.ts";
 import { wrapUntrusted } from "../kit/marks/untrusted.ts";
 
 /** Everything else is a file to them. */
@@ -24,7 +25,7 @@ interface PromptDeps {
   readonly reactions?: Pick<ReactionStore, "tell">;
   /** Without it an agent sees pictures and opens nothing. */
   readonly attached?: AttachedFiles;
-  /** Without them the model gets the words alone. */
+  /** Without them the model gets the senders' own words alone. */
   readonly briefing?: Briefing;
 }
 
@@ -43,22 +44,22 @@ type Said = Pick<Batch, "entries" | "hidden" | "role" | "agentId">;
 
 /** `told`: what the gateway has to tell besides what people say. */
 export async function promptFor(deps: PromptDeps, batch: Batch, told: ClaimedEvents = NOTHING): Promise<PromptInput> {
-  const { attached, ...input } = await wordsFor(deps, batch);
-  if (!deps.briefing) return input;
+  const { attached, images, pieces } = await readEntries(deps, batch);
+  if (!deps.briefing) return { text: ownWords(pieces), images };
   const { lines, blocks } = eventWords(deps.briefing.ids, told);
   const facts = deps.briefing.facts.tell(batch, [...lines, ...(await reactionsFor(deps, batch)), ...attached]);
   const preface = [...(facts === null ? [] : [facts]), ...blocks].join("\n\n");
-  return { ...input, text: inGoodHands(deps.briefing, batch, input.text), ...(preface === "" ? {} : { preface }) };
+  return { text: markedWords(deps.briefing, batch, pieces), images, ...(preface === "" ? {} : { preface }) };
 }
 
 /** What is said into a running turn: the words, and a note for each file; the rest is known there. */
 export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said["entries"]): Promise<PromptInput> {
   const { role, agentId } = batch;
-  const { attached, ...input } = await wordsFor(deps, { entries, hidden: 0, role, agentId });
-  if (!deps.briefing) return input;
-  const text = inGoodHands(deps.briefing, { entries, role }, input.text);
-  if (attached.length === 0) return { ...input, text };
-  return { ...input, text, preface: block(deps.briefing.ids, "gateway-facts", { body: attached.join("\n") }) };
+  const { attached, images, pieces } = await readEntries(deps, { entries, hidden: 0, role, agentId });
+  if (!deps.briefing) return { text: ownWords(pieces), images };
+  const text = markedWords(deps.briefing, { entries, role }, pieces);
+  if (attached.length === 0) return { text, images };
+  return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: attached.join("\n") }) };
 }
 
 async function reactionsFor({ reactions }: PromptDeps, { sessionKey, turnId }: Batch): Promise<readonly string[]> {
@@ -66,15 +67,25 @@ async function reactionsFor({ reactions }: PromptDeps, { sessionKey, turnId }: B
   return told.map(({ emoji, text }) => `reaction: ${oneLine(emoji)} to your message "${oneLine(text)}"`);
 }
 
-interface Words extends PromptInput {
+/** What one message brings: its sender's words, and before them those of others. */
+interface Piece {
+  readonly text: string;
+  readonly quoted: readonly QuotedText[];
+}
+
+interface Entries extends Pick<PromptInput, "images"> {
+  readonly pieces: readonly Piece[];
   /** A note for each file. */
   readonly attached: readonly string[];
 }
 
-async function wordsFor(deps: PromptDeps, { entries, hidden, ...reader }: Said): Promise<Words> {
+async function readEntries(deps: PromptDeps, { entries, hidden, ...reader }: Said): Promise<Entries> {
   const whole = entries.filter((entry) => !entry.overflow);
-  const said = whole.map(({ message }) => deps.commands?.plain(message) ?? message.text);
-  const text = [...withoutRepeats(said), ...overflowBlock(entries, hidden)].join("\n\n");
+  const said = whole.map(({ message }) => ({
+    text: deps.commands?.plain(message) ?? message.text,
+    quoted: message.quoted,
+  }));
+  const pieces = [...withoutRepeats(said), ...overflowPieces(entries, hidden)];
   const attachments = whole.flatMap((entry) => entry.message.attachments);
   const images: PromptInput["images"][number][] = [];
   const attached: string[] = [];
@@ -84,8 +95,44 @@ async function wordsFor(deps: PromptDeps, { entries, hidden, ...reader }: Said):
     const path = (await deps.attached?.place(media, reader)) ?? null;
     attached.push(noteFor(media, { seen: picture !== null, path }));
   }
-  const silent = attachments.length > 0 ? (images.length > 0 ? "(picture)" : "(file)") : "";
-  return { text: text.trim() === "" ? silent : text, images, attached };
+  if (pieces.some(({ text }) => text.trim() !== "")) return { pieces, images, attached };
+  const silent = { text: wordless(pieces, { images: images.length, files: attachments.length }), quoted: [] };
+  return { pieces: [...pieces.map((piece) => ({ ...piece, text: "" })), silent], images, attached };
+}
+
+/** Stands for the words of a message that has none. */
+function wordless(
+  pieces: readonly Piece[],
+  { images, files }: { readonly images: number; readonly files: number },
+): string {
+  if (pieces.some(({ quoted }) => quoted.length > 0)) return "(no words of their own)";
+  if (files === 0) return "";
+  return images > 0 ? "(picture)" : "(file)";
+}
+
+function ownWords(pieces: readonly Piece[]): string {
+  return pieces
+    .map(({ text }) => text)
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+/** The one place where words become a prompt: what their sender did not write is in a block that says whose it is. */
+function markedWords(briefing: Briefing, speaker: Pick<Batch, "entries" | "role">, pieces: readonly Piece[]): string {
+  const parts: string[] = [];
+  let own: Piece[] = [];
+  const endOwn = (): void => {
+    const words = ownWords(own);
+    if (words !== "") parts.push(inGoodHands(briefing, speaker, words));
+    own = [];
+  };
+  for (const piece of pieces) {
+    if (piece.quoted.length > 0) endOwn();
+    parts.push(...piece.quoted.map((one) => wrapQuoted(briefing.ids, one)));
+    own.push(piece);
+  }
+  endOwn();
+  return parts.join("\n\n");
 }
 
 async function pictureOf({ media }: PromptDeps, { mediaId, mimeType }: MediaRef) {
@@ -112,22 +159,28 @@ function inGoodHands(
   if (first?.message.origin === "webhook" && first.message.address.channel === "hook")
     return wrapUntrusted(ids, { source: `hook ${first.message.sender.name}`, text: words });
   if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(words);
-  return wrapUntrusted(ids, { source: `group member ${first.message.sender.name} (guest)`, text: words });
+  const { principal, name } = first.message.sender;
+  return wrapUntrusted(ids, { source: "group member (guest)", author: { id: principal, name }, text: words });
 }
 
 /** The same words sent again while the session was busy are one message to the model; each still counts as answered. */
-function withoutRepeats(texts: readonly string[]): readonly string[] {
-  return texts.filter((text, at) => at === 0 || text === "" || text !== texts[at - 1]);
+function withoutRepeats(said: readonly Piece[]): readonly Piece[] {
+  const keys = said.map((piece) => JSON.stringify(piece));
+  return said.filter(({ text, quoted }, at) => {
+    const isEmpty = text === "" && quoted.length === 0;
+    return at === 0 || isEmpty || keys[at] !== keys[at - 1];
+  });
 }
 
 /** Messages that came when too many waited: who said what, oldest first, each on a line of its own. */
-function overflowBlock(entries: readonly BatchEntry[], hidden: number): readonly string[] {
+function overflowPieces(entries: readonly BatchEntry[], hidden: number): readonly Piece[] {
   const shown = entries.filter((entry) => entry.overflow);
   if (shown.length === 0) return [];
   const many = shown.length + hidden;
   const head = `(${many} more ${many === 1 ? "message" : "messages"} came while too many were waiting, shown shortened, oldest first:`;
   const earlier = hidden > 0 ? [`- ${hidden} earlier ${hidden === 1 ? "one is" : "ones are"} not shown`] : [];
-  return [[head, ...earlier, ...shown.map(overflowLine)].join("\n").concat(")")];
+  const text = [head, ...earlier, ...shown.map(overflowLine)].join("\n").concat(")");
+  return [{ text, quoted: shown.flatMap(({ message }) => message.quoted) }];
 }
 
 function overflowLine({ message, overflow }: BatchEntry): string {

@@ -8,6 +8,7 @@ import type { Queue, QueueEntry } from "../contracts/queue.ts";
 import type { Router, Verdict } from "../contracts/routing.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
+import { withQuoted } from "../kit/marks/quoted.ts";
 
 export interface ReceiverDeps {
   readonly router: Router;
@@ -76,18 +77,21 @@ function refusedBecause({ because, tell }: Extract<Verdict, { kind: "refuse" }>)
 
 function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: AbortSignal): Receipt | null {
   if (stopping.aborted) return { kind: "refused", because: "stopping", say: ERRORS.stopping.say };
-  if (message.text.trim() === "" && message.attachments.length === 0) {
+  const words = [message.text, ...message.quoted.map(({ text }) => text)];
+  if (words.every((text) => text.trim() === "") && message.attachments.length === 0) {
     return { kind: "refused", because: "empty", say: ERRORS.empty_message.say };
   }
-  if (message.text.length > limits.maxMessageChars) {
-    const say = `The message has ${message.text.length} characters; the gateway takes ${limits.maxMessageChars} at most. Shorten it, or raise queue.maxMessageChars.`;
+  const chars = words.reduce((sum, text) => sum + text.length, 0);
+  if (chars > limits.maxMessageChars) {
+    const say = `The message has ${chars} characters; the gateway takes ${limits.maxMessageChars} at most. Shorten it, or raise queue.maxMessageChars.`;
     return { kind: "refused", because: "too_long", say };
   }
   return null;
 }
 
 function announce(deps: ReceiverDeps, id: InboxId, sessionKey: SessionKey, message: InboundMessage): void {
-  const { text, attachments, receivedAt, origin = "chat" } = message;
+  const { attachments, receivedAt, origin = "chat" } = message;
+  const text = withQuoted(message.text, message.quoted);
   const item = { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null } as const;
   deps.events.emit("message", { sessionKey, item: origin === "chat" ? item : { ...item, origin } });
   deps.log.debug("message accepted", { inboxId: id, sessionKey, channel: message.address.channel, chars: text.length });

@@ -3,6 +3,7 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { TakeBack } from "../contracts/flow.ts";
 import type { Queue } from "../contracts/queue.ts";
+import { withQuoted } from "../kit/marks/quoted.ts";
 import { NOTHING_USED, takenBack } from "./turn-ending.ts";
 
 export function createTakeBack(deps: {
@@ -24,8 +25,9 @@ export function createTakeBack(deps: {
     async rewrite(id, by, text) {
       const done = await queue.rewrite(id, by, text);
       if (done.kind !== "rewritten") return done;
-      const { attachments, receivedAt } = done.message;
-      const item = { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null } as const;
+      const { attachments, receivedAt, quoted } = done.message;
+      const shown = withQuoted(text, quoted);
+      const item = { id, inboxId: id, role: "user", text: shown, attachments, at: receivedAt, turnId: null } as const;
       events.emit("message", { sessionKey: done.sessionKey, item: { ...item, editedAt: done.at } });
       return done;
     },

@@ -76,11 +76,17 @@ export function mergeOverflow(one: Work, more: Work): Work | null {
 
 /** What is kept of a message there was no room for. Its pictures are not shown, and a command among them is not carried out. */
 export function shortened(message: InboundMessage, isCommand: boolean): Pick<BatchEntry, "message" | "overflow"> {
-  const text = isCommand ? "" : [...message.text.slice(0, OVERFLOW_CHARS * 2)].slice(0, OVERFLOW_CHARS).join("");
+  const text = isCommand ? "" : beginningOf(message.text);
+  const quoted = message.quoted.map((one) => ({ ...one, text: beginningOf(one.text) }));
   return {
-    message: { ...message, text, attachments: [] },
+    message: { ...message, text, quoted, attachments: [] },
     overflow: { cutChars: message.text.length - text.length, attachments: message.attachments.length, isCommand },
   };
+}
+
+/** By code point, so that no character is cut in half. */
+function beginningOf(text: string): string {
+  return [...text.slice(0, OVERFLOW_CHARS * 2)].slice(0, OVERFLOW_CHARS).join("");
 }
 
 export function sizeOf({ entries, overflow }: Work): { readonly messages: number; readonly overflow: number } {

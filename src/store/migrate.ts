@@ -18,6 +18,7 @@ import { usage } from "./migrations/022-usage.ts";
 import { hooks } from "./migrations/023-hooks.ts";
 import { jobNeeds } from "./migrations/024-job-needs.ts";
 import { slotZones } from "./migrations/025-slot-zones.ts";
+import { quotedText } from "./migrations/026-quoted-text.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -39,6 +40,7 @@ const STEPS: readonly Migration[] = [
   hooks,
   jobNeeds,
   slotZones,
+  quotedText,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -116,6 +116,7 @@ export interface InboxTable {
   sender: Principal;
   sender_name: string;
   text: string;
+  quoted: string | null; // JSON; null: none
   attachments: string; // JSON
   mentioned: Flag;
   received_at: number;

@@ -13,6 +13,7 @@ export function inbound(text: string, overrides: Partial<InboundMessage> = {}): 
     scope: "dm",
     sender: { principal: "operator" as Principal, name: "You" },
     text,
+    quoted: [],
     attachments: [],
     mentioned: true,
     receivedAt: 1_700_000_000_000,

@@ -9,6 +9,7 @@ import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { misfitOf, type Shape } from "../kit/shape.ts";
+import { withQuoted } from "../kit/marks/quoted.ts";
 
 /** Who may change a reply is waited for this long. */
 const SENDING_MS = 15_000;
@@ -26,7 +27,8 @@ export function tellReceived({ hooks }: Pick<HookPointDeps, "hooks">, receiver: 
   return {
     async receive(message, signal) {
       const receipt = await receiver.receive(message, signal);
-      const { address: from, text, sender } = message;
+      const { address: from, sender } = message;
+      const text = withQuoted(message.text, message.quoted);
       if (receipt.kind === "queued")
         hooks.tell("message_received", { sessionKey: receipt.sessionKey, principal: sender.principal, from, text });
       return receipt;

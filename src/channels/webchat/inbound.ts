@@ -23,6 +23,7 @@ export function toInbound(channel: string, input: WebChatInput): InboundMessage 
     scope: "dm",
     sender: { principal: input.principal, name: "You" },
     text: input.text,
+    quoted: [],
     attachments: input.attachments,
     mentioned: true,
     agentId: input.agentId,

@@ -79,7 +79,14 @@ describe("a press", () => {
 const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 };
 const message = (more: Partial<InboundMessage> = {}): InboundMessage => ({
   ...{ eventId: "1", fingerprint: "", address: HERE, scope: "dm", sender: { principal: ANN, name: "Ann" } },
-  ...{ text: "words", attachments: [], mentioned: false, receivedAt: 1, answering: { to: null, text: "words" } },
+  ...{
+    text: "words",
+    quoted: [],
+    attachments: [],
+    mentioned: false,
+    receivedAt: 1,
+    answering: { to: null, text: "words" },
+  },
   ...more,
 });
 const reply = (to: string) => ({ answering: { to, text: "words" } });

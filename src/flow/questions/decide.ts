@@ -3,6 +3,7 @@ import type { Caller } from "../../contracts/agent.ts";
 import type { ChatAnswer, Answerer, ChatQuestion, GivenAnswer } from "../../contracts/channels/question.ts";
 import type { AnsweringWords, ChatAddress, InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
 import type { Principal, Role } from "../../contracts/ids.ts";
+import { passesOn } from "../../kit/marks/quoted.ts";
 
 /** More than one turn asks before somebody has answered the first. */
 export const MAX_WAITING_PER_SESSION = 10;
@@ -82,9 +83,9 @@ export function wordsFor(one: Listening, message: InboundMessage, role: Role): s
   return message.scope === "dm" || (one.plain && message.mentioned) ? words.text : null;
 }
 
-/** What comes with files is a message, and so is what nobody said just now. */
+/** What comes with files is a message, and so is a forward, and what nobody said just now. */
 function wordsIn(message: InboundMessage, plain: boolean): AnsweringWords | null {
-  if ((message.origin ?? "chat") !== "chat" || message.attachments.length > 0) return null;
+  if ((message.origin ?? "chat") !== "chat" || message.attachments.length > 0 || passesOn(message.quoted)) return null;
   return message.answering ?? (plain ? { to: null, text: message.text } : null);
 }
 

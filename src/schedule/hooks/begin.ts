@@ -93,6 +93,7 @@ async function beginWork(
     scope: "dm",
     sender: { principal: OPERATOR, name: wish.name },
     text: wish.text,
+    quoted: [],
     attachments: [],
     mentioned: true,
     receivedAt: deps.clock.now(),

@@ -185,6 +185,7 @@ function messageOf(run: JobRun, job: Job, receivedAt: number) {
     eventId,
     fingerprint: eventId,
     sender,
+    quoted: [],
     attachments: [],
     mentioned: true,
     receivedAt,

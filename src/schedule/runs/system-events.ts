@@ -36,6 +36,7 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
         scope: home.scope,
         sender: { principal: wake.principal, name: event.source },
         text: wake.words ?? WAKE_WORDS[origin],
+        quoted: [],
         attachments: [],
         mentioned: true,
         receivedAt: now,

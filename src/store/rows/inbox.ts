@@ -7,6 +7,7 @@ import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
+import { decodeQuoted, encodeQuoted } from "./quoted.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createOverflow, type HiddenCounts } from "./overflow.ts";
 import { newSessionFile } from "./session-file-name.ts";
@@ -176,7 +177,7 @@ function createQueries(sql: Sql) {
         .insertInto("inbox")
         .values({
           ...p.row("id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread"),
-          ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "attachments"),
+          ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "quoted", "attachments"),
           ...p.row("mentioned", "received_at", "overflow", "origin"),
           ...{ turn_id: null, done: 0 },
         })
@@ -212,6 +213,7 @@ function toColumns(row: NewInboxRow): InboxColumns {
     sender: message.sender.principal,
     sender_name: message.sender.name,
     text: message.text,
+    quoted: encodeQuoted(message.quoted),
     attachments: encodeAttachments(message.attachments),
     mentioned: message.mentioned ? 1 : 0,
     received_at: message.receivedAt,
@@ -246,6 +248,7 @@ function toMessage(row: UnfinishedColumns, log: Log): InboundMessage {
     scope: row.scope,
     sender: { principal: row.sender, name: row.sender_name },
     text: row.text,
+    quoted: decodeQuoted(row.quoted),
     attachments: attachments ?? [],
     mentioned: row.mentioned === 1,
     receivedAt: row.received_at,

@@ -6,6 +6,8 @@ import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schem
 import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
+import { withQuoted } from "../../kit/marks/quoted.ts";
+import { decodeQuoted } from "./quoted.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 /** Above every turn there will be. */
@@ -43,7 +45,7 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
 }
 
 const SAID = [
-  ...["id", "text", "attachments", "received_at", "turn_id", "edited_at", "origin"],
+  ...["id", "text", "quoted", "attachments", "received_at", "turn_id", "edited_at", "origin"],
 ] as const satisfies readonly (keyof InboxTable)[];
 type UserColumns = Omit<Pick<InboxTable, (typeof SAID)[number]>, "origin"> & { readonly origin: MessageOrigin };
 const REPLY = [
@@ -98,7 +100,7 @@ function toUserItem(row: UserColumns): TranscriptItem {
   return {
     id: row.id,
     role: "user",
-    text: row.text,
+    text: withQuoted(row.text, decodeQuoted(row.quoted)),
     at: row.received_at,
     turnId: row.turn_id,
     inboxId: row.id,

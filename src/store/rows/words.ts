@@ -1,5 +1,6 @@
 /** Text from outside made fit to show in one line: no control or direction characters, no line breaks, a known length. */
 import type { InboundMessage } from "../../contracts/chat.ts";
+import { withQuoted } from "../../kit/marks/quoted.ts";
 
 const TITLE_CHARS = 80;
 const NAME_CHARS = 120;
@@ -16,8 +17,11 @@ export function oneLine(text: string, maxChars: number): string {
 }
 
 /** The first words of the message, or what its first attachment is called. */
-export function titleOf(message: Pick<InboundMessage, "text" | "attachments">): string {
-  const title = oneLine(message.text.slice(0, TITLE_SOURCE_CHARS), TITLE_CHARS);
+export function titleOf(
+  message: Pick<InboundMessage, "text" | "attachments"> & Partial<Pick<InboundMessage, "quoted">>,
+): string {
+  const words = message.text.trim() === "" ? withQuoted("", message.quoted ?? []) : message.text;
+  const title = oneLine(words.slice(0, TITLE_SOURCE_CHARS), TITLE_CHARS);
   return title || oneLine(message.attachments[0]?.name ?? "", TITLE_CHARS);
 }
 

@@ -208,7 +208,13 @@ async function storeReply({ store }: RealStore, { to, texts, number }: Reply): P
   const sessionKey = `agent:default:${to.channel}:dm:${to.chat}` as SessionKey;
   const message: InboundMessage = {
     ...{ eventId: `asked-${number}`, fingerprint: "", address: to, scope: "dm", text: "a question" },
-    ...{ sender: { principal: "operator" as Principal, name: "You" }, attachments: [], mentioned: true, receivedAt: 1 },
+    ...{
+      sender: { principal: "operator" as Principal, name: "You" },
+      quoted: [],
+      attachments: [],
+      mentioned: true,
+      receivedAt: 1,
+    },
   };
   await store.inbox.accept({ id, sessionKey, agentId: AGENT, role: "owner", priority: 10, message });
   const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId: AGENT, inboxIds: [id], at: 2 });

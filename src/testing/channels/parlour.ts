@@ -83,6 +83,7 @@ async function take(deps: PlatformDeps, update: ParlourUpdate, service: Parlour,
     eventId: update.id,
     fingerprint: update.text,
     text: update.text,
+    quoted: [],
     attachments: [],
     receivedAt: deps.clock.now(),
   };

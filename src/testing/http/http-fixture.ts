@@ -320,6 +320,7 @@ function inbound(channel: string, input: InboundInput): InboundMessage {
     eventId,
     fingerprint,
     text,
+    quoted: [],
     attachments,
     receivedAt,
     address: { channel, account: "default", chat: input.chat },

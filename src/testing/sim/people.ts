@@ -220,6 +220,7 @@ function sayingsOf({ options }: World, chance: Chance): Saying[] {
         scope: "dm",
         sender: { principal: `person-${session}-${person}` as Principal, name: "Somebody" },
         text: `<${at}>`,
+        quoted: [],
         attachments: [],
         mentioned: true,
         ...(chance.hits(options.steers) ? { steer: true } : {}),

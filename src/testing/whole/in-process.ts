@@ -109,6 +109,7 @@ function toInbound({ text, chat, scope, principal = SOMEBODY }: Words): InboundM
     scope,
     sender: { principal: principal as Principal, name: "Somebody" },
     text,
+    quoted: [],
     attachments: [],
     mentioned: true,
     receivedAt: systemClock.now(),

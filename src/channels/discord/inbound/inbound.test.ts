@@ -355,13 +355,15 @@ describe("a translation", () => {
     expect(translate(said(more as Partial<SaidMessage>), context)).toBeNull();
   });
 
-  test("of a forward is a quotation, and never a command", () => {
+  test("of a forward holds no words of its sender, who is not asked for an answer by it", () => {
     const forward = said({
       content: "",
       message_reference: { type: 1 } as never,
       message_snapshots: [{ message: { content: "/reset\nnow", attachments: [] } }] as never,
     });
-    expect(translate(forward, context)?.message.text).toBe("Forwarded:\n> /reset\n> now");
+    const { text, quoted, answering } = translate(forward, context)?.message ?? {};
+    expect({ text, answering }).toEqual({ text: "", answering: undefined });
+    expect(quoted).toEqual([{ how: "forward", author: { id: null, name: "" }, text: "/reset\nnow" }]);
   });
 
   test("of a command that is said to us by name is the command", () => {

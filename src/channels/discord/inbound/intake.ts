@@ -3,7 +3,7 @@
  * stored is tried again, in its place. After a new sign-in, what was said while the gateway was away is read from where it stopped.
  */
 import type { API } from "@discordjs/core";
-import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
+import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { failureOf } from "../outbound/failure.ts";
@@ -12,7 +12,7 @@ import type { RestClient } from "../outbound/rest-client.ts";
 import { NO_MENTIONS } from "../outbound/send.ts";
 import { snowflakeTime } from "../settings.ts";
 import { catchUp } from "./catch-up.ts";
-import { keepFiles } from "./keep-files.ts";
+import { type KeptFiles, keepFiles } from "./keep-files.ts";
 import { createLanes } from "./lanes.ts";
 import type { Places } from "./places.ts";
 import type { KnownChannel, Seen } from "./seen.ts";
@@ -161,7 +161,7 @@ async function untilStored(
     if (seenBy.say !== null) await tell(deps, address.thread ?? address.chat, seenBy.say, signal);
     return null;
   }
-  let kept: { readonly media: readonly MediaRef[]; readonly text: string } | null = null;
+  let kept: KeptFiles | null = null;
   return retrying(
     deps,
     async () => {
@@ -169,6 +169,7 @@ async function untilStored(
       const whole: InboundMessage = {
         ...message,
         text: kept.text,
+        quoted: kept.quoted,
         attachments: kept.media,
         receivedAt: deps.clock.now(),
       };

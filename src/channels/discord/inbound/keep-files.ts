@@ -1,6 +1,7 @@
 /** What comes with a message → the media store; what could not be taken is said in the text, for the agent and whoever reads along. */
-import type { MediaRef } from "../../../contracts/chat.ts";
+import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
 import type { InboundFiles } from "../../../contracts/channels/platform.ts";
+import { appendWords } from "../../../kit/marks/quoted.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
 import type { Translated } from "./translate.ts";
 
@@ -14,13 +15,18 @@ export interface KeepDeps {
 const MAX_NAME_CHARS = 100;
 const UNKNOWN_TYPE = "application/octet-stream";
 
+/** The files, and the message with what is to be said about them. */
+export interface KeptFiles extends Pick<InboundMessage, "text" | "quoted"> {
+  readonly media: readonly MediaRef[];
+}
+
 export async function keepFiles(
   { files, download, maxFileBytes }: KeepDeps,
   { message, attachments, voice }: Translated,
   signal: AbortSignal,
-): Promise<{ readonly media: readonly MediaRef[]; readonly text: string }> {
+): Promise<KeptFiles> {
   const media: MediaRef[] = [];
-  const words: string[] = message.text === "" ? [] : [message.text];
+  const words: string[] = [];
   for (const { filename, content_type, size, url } of attachments) {
     if (size > maxFileBytes) {
       words.push(`[${filename.slice(0, MAX_NAME_CHARS)} is too large and was not taken]`);
@@ -45,5 +51,5 @@ export async function keepFiles(
     if (heard.kind === "words") words.push(heard.text);
     if (heard.kind === "failed") words.push(`[${heard.say}]`);
   }
-  return { media, text: words.join("\n\n") };
+  return { media, ...appendWords(message, words) };
 }

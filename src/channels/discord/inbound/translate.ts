@@ -1,6 +1,6 @@
 /** A message on Discord → who said what where. Pure. Null for what is not said by a person: bots, system lines, our own words. */
 import type { APIAttachment, APIMessage, APIUser } from "discord-api-types/v10";
-import type { ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
+import type { ChatAddress, InboundMessage, QuotedText } from "../../../contracts/chat.ts";
 import type { Principal } from "../../../contracts/ids.ts";
 import { CHANNEL } from "../settings.ts";
 
@@ -26,6 +26,8 @@ const SAID_TYPES: ReadonlySet<number> = new Set([0, 19]);
 const VOICE_FLAG = 1 << 13;
 const FORWARD = 1;
 const MAX_ATTACHMENTS = 10;
+/** Discord does not say who wrote what is forwarded. */
+const UNKNOWN = { id: null, name: "" } as const;
 
 export function translate(said: SaidMessage, { me, address, guild }: TranslateContext): Translated | null {
   const { author, content } = said;
@@ -36,16 +38,21 @@ export function translate(said: SaidMessage, { me, address, guild }: TranslateCo
     0,
     MAX_ATTACHMENTS,
   );
-  const quoted = forwarded.map(({ content: words }) => quote(words ?? "")).filter((words) => words !== "");
-  const text = [readable(content, said.mentions, me), ...quoted].filter((part) => part !== "").join("\n\n");
+  const quoted = forwarded.map((one): QuotedText => ({
+    how: "forward",
+    author: UNKNOWN,
+    text: (one.content ?? "").trim(),
+  }));
+  const text = readable(content, said.mentions, me);
   return {
     message: {
       eventId: said.id,
-      fingerprint: fingerprintOf(text, attachments),
+      fingerprint: fingerprintOf([text, ...quoted.map((one) => one.text)].join("\n"), attachments),
       address,
       scope,
       sender: senderOf(author),
       text,
+      quoted,
       mentioned: scope === "dm" || isMentioned(said, me),
       ...(guild === null ? {} : { place: guild }),
       ...(forwarded.length > 0 ? {} : { answering: { to: said.message_reference?.message_id ?? null, text } }),
@@ -84,11 +91,6 @@ function forwardedOf({
 }: SaidMessage): readonly Forwarded[] {
   if (reference?.type !== FORWARD) return [];
   return (snapshots ?? []).map(({ message }) => message as Forwarded);
-}
-
-/** Words of somebody else must not be taken for what the sender says, least of all as a command. */
-function quote(words: string): string {
-  return words.trim() === "" ? "" : `Forwarded:\n${words.replace(/^/gm, "> ")}`;
 }
 
 /** Names instead of numbers; our own at the beginning is only the way to get our attention. */

@@ -92,6 +92,7 @@ async function command(
     eventId: interaction.id,
     fingerprint: fingerprintOf(text, []),
     text,
+    quoted: [],
     attachments: [],
     receivedAt: deps.clock.now(),
   };

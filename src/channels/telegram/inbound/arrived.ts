@@ -1,8 +1,9 @@
 /** Telegram update → what happened, by whom, where. Pure. Null for what we do not speak. Names are for display; ids decide. */
 import type { Message, Update, User } from "grammy/types";
-import type { AnsweringWords, ChatAddress } from "../../../contracts/chat.ts";
+import type { AnsweringWords, ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
 import type { Arrival } from "../../../contracts/channels/platform.ts";
 import type { Principal } from "../../../contracts/ids.ts";
+import { passesOn } from "../../../kit/marks/quoted.ts";
 import { type FileSpec, filesOf } from "./files.ts";
 import { wordsOf } from "./words.ts";
 
@@ -14,8 +15,9 @@ export interface Me {
 export interface Arrived extends Arrival {
   readonly updateId: number;
   readonly messageId: number;
-  /** Without the mention it began with, and with what came along as text: quotations, places, contacts, stickers. */
+  /** What its sender wrote, without the mention it began with; places and polls as text. */
   readonly text: string;
+  readonly quoted: InboundMessage["quoted"];
   readonly files: readonly FileSpec[];
   /** Several messages that were sent as one. */
   readonly album: string | null;
@@ -50,6 +52,7 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
       sender: senderOf(press.from),
       mentioned: true,
       text: "",
+      quoted: [],
       files: [],
       album: null,
       press: { callbackId: press.id, data: press.data },
@@ -60,7 +63,8 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
   if (!message?.from || (message.from.is_bot && !message.sender_chat)) return null;
   const said = wordsOf(message, here.me);
   const files = filesOf(message);
-  if (said === null || (said.text === "" && files.length === 0)) return null;
+  if (said === null) return null;
+  if (said.text === "" && files.length === 0 && said.quoted.every(({ text }) => text === "")) return null;
   const edited = update.edited_message !== undefined;
   if (edited && message.text === undefined && message.caption === undefined) return null; // a place that moves, for example
   return {
@@ -68,11 +72,12 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
     kind: edited ? "edit" : "message",
     sender: authorOf(message, message.from),
     mentioned: message.chat.type === "private" || said.mentioned,
-    text: edited ? `[Changed an earlier message to:]\n${said.text}` : said.text,
+    text: edited ? `[Changed an earlier message to:]\n${said.text}`.trim() : said.text,
+    quoted: said.quoted,
     files,
     album: edited ? null : (message.media_group_id ?? null),
     press: null,
-    answering: edited || message.forward_origin ? null : { to: repliedTo(message), text: said.own },
+    answering: edited || passesOn(said.quoted) ? null : { to: repliedTo(message), text: said.text },
   };
 }
 

@@ -33,20 +33,8 @@ describe("a message", () => {
   test.each([
     ["plain text", { text: "hi" }, "hi"],
     ["a caption", { caption: "see", photo: [{ file_id: "p", width: 1, height: 1 }] }, "see"],
-    ["a sticker", { sticker: { emoji: "😀", set_name: "Cats" } }, "[Sticker 😀 of Cats]"],
     ["a location", { location: { latitude: 52.5, longitude: 13.4 } }, "[Location: 52.5, 13.4]"],
-    ["a contact", { contact: { first_name: "Ann", phone_number: "+49 1" } }, "[Contact: Ann, +49 1]"],
     ["a poll", { poll: { question: "Tea?", options: [{ text: "yes" }, { text: "no" }] } }, "[Poll: Tea? — yes / no]"],
-    [
-      "an answer",
-      { text: "yes", reply_to_message: { message_id: 3, text: "Shall\nI?", from: { id: 99, is_bot: true } } },
-      "[In answer to: Shall I?]\nyes",
-    ],
-    [
-      "a forward",
-      { text: "buy now", forward_origin: { type: "hidden_user", sender_user_name: "X]\nY" } },
-      "[Forwarded from X Y]\nbuy now",
-    ],
     ["a command", { text: "/new@our_bot now", entities: [{ type: "bot_command", offset: 0, length: 12 }] }, "/new now"],
     ["a mention", { text: "@our_bot, hello", entities: [{ type: "mention", offset: 0, length: 8 }] }, "hello"],
   ])("that is %s is heard in words", (_what, message, text) => {

@@ -9,6 +9,7 @@ import type { Door, InboundFiles } from "../../../contracts/channels/platform.ts
 import type { InboxId, Role } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
+import { appendWords } from "../../../kit/marks/quoted.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { Albums } from "./albums.ts";
 import { type Arrived, type Here, moveOf, readUpdate } from "./arrived.ts";
@@ -85,10 +86,18 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
       const answer = await deps.door.look({ kind, address, scope, sender, mentioned });
       if (answer.kind === "stay") return true;
       const text = all.map((piece) => piece.text).filter((words) => words !== "");
-      const arrived = { ...first, mentioned, text: text.join("\n"), files: all.flatMap(({ files }) => files) };
+      const files = all.flatMap((piece) => piece.files);
+      const arrived = { ...first, mentioned, text: text.join("\n"), quoted: quotedInAll(all), files };
       return store(deps, { arrived, role: answer.role, mediaMaxMb: limits.mediaMaxMb }, signal);
     },
   };
+}
+
+/** An album is forwarded as a whole, and its caption is in one of its pieces: each text is told once. */
+function quotedInAll(pieces: readonly Arrived[]): Arrived["quoted"] {
+  const all = new Map(pieces.flatMap(({ quoted }) => quoted).map((one) => [JSON.stringify(one), one]));
+  const worded = [...all.values()].filter(({ text }) => text !== "");
+  return worded.length > 0 ? worded : [...all.values()];
 }
 
 interface Storing {
@@ -100,12 +109,21 @@ interface Storing {
 async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, signal: AbortSignal): Promise<boolean> {
   const kept: Kept[] = [];
   for (const file of arrived.files) kept.push(await keep(deps, { arrived, file, mediaMaxMb }, signal));
-  const text = [arrived.text, ...kept.flatMap(({ words }) => words)].filter((part) => part !== "").join("\n");
+  const { text, quoted } = appendWords(
+    arrived,
+    kept.flatMap(({ words }) => words),
+  );
   const attachments = kept.flatMap(({ media }) => media);
   const { address, scope, sender, mentioned, updateId } = arrived;
   const message: InboundMessage = {
-    ...{ eventId: String(updateId), address, scope, sender, mentioned, text, attachments },
-    fingerprint: digest(JSON.stringify([arrived.text, arrived.files.map(({ name, bytes }) => [name, bytes])])),
+    ...{ eventId: String(updateId), address, scope, sender, mentioned, text, quoted, attachments },
+    fingerprint: digest(
+      JSON.stringify([
+        arrived.text,
+        ...arrived.quoted.map((one) => one.text),
+        arrived.files.map(({ name, bytes }) => [name, bytes]),
+      ]),
+    ),
     receivedAt: deps.clock.now(),
     ...(arrived.answering ? { answering: arrived.answering } : {}),
   };

@@ -1,34 +1,44 @@
-/** What a message says, in words: its text, what it answers or passes on, and places, contacts, stickers and polls as text. */
+/** What a message says, in words: its sender's apart from those of others, with places, contacts, stickers and polls as text. */
 import type { Message, MessageEntity } from "grammy/types";
+import type { QuotedText } from "../../../contracts/chat.ts";
 import type { Me } from "./arrived.ts";
+import { passedOnBy, repliedText, shared } from "./quoted.ts";
 
 export interface Words {
+  /** What its sender wrote. */
   readonly text: string;
-  /** What its sender wrote, without what it answers or passes on. */
-  readonly own: string;
+  /** What others wrote. */
+  readonly quoted: readonly QuotedText[];
   /** Telegram says so: by a mention, a command for this bot, or an answer to one of its messages. */
   readonly mentioned: boolean;
 }
 
-const MAX_QUOTE_CHARS = 300;
 const MAX_LABEL_CHARS = 100;
 
 /** Null: it is meant for another bot. */
 export function wordsOf(message: Message, me: Me): Words | null {
   const raw = message.text ?? message.caption ?? "";
   const entities = message.entities ?? message.caption_entities ?? [];
+  const answersUs = message.reply_to_message?.from?.id === me.id;
+  const replied = repliedText(message, me);
+  const quoted = replied ? [replied] : [];
+  const author = passedOnBy(message);
+  if (author) {
+    // no mention and no command in it is its sender's
+    const text = joined([raw.trim(), ...drawnBy(message), ...takenFrom(message)]);
+    return { text: "", quoted: [...quoted, { how: "forward", author, text }], mentioned: answersUs };
+  }
   const command = commandFor(raw, entities, me);
   if (command === "other") return null;
   const mentions = entities.filter((entity) => isMention(raw, entity, me));
-  const answersUs = message.reply_to_message?.from?.id === me.id;
-  const text = command ?? withoutLeading(raw, mentions[0]);
-  const parts = command === null ? [passedOn(message), quoted(message), text, ...thingsOf(message)] : [command];
   return {
-    text: parts.filter((part) => part !== null && part !== "").join("\n"),
-    own: text,
+    text: command ?? joined([withoutLeading(raw, mentions[0]), ...drawnBy(message)]),
+    quoted: [...quoted, ...takenFrom(message).map(shared)],
     mentioned: mentions.length > 0 || answersUs || (command !== null && raw.includes("@")),
   };
 }
+
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
 
 const cut = (raw: string, { offset, length }: MessageEntity): string => raw.slice(offset, offset + length);
 
@@ -51,31 +61,24 @@ function withoutLeading(raw: string, mention: MessageEntity | undefined): string
   return rest.trim() === "" ? raw.trim() : rest.trim();
 }
 
-function quoted({ reply_to_message: answered, quote }: Message): string | null {
-  const text = quote?.text ?? answered?.text ?? answered?.caption;
-  if (text === undefined || text.trim() === "") return null;
-  const flat = text.replaceAll(/\s+/g, " ").trim();
-  return `[In answer to: ${flat.length > MAX_QUOTE_CHARS ? `${flat.slice(0, MAX_QUOTE_CHARS).toWellFormed()}…` : flat}]`;
-}
-
-function passedOn({ forward_origin: origin }: Message): string | null {
-  if (!origin) return null;
-  if (origin.type === "user") return `[Forwarded from ${label(origin.sender_user.first_name)}]`;
-  if (origin.type === "hidden_user") return `[Forwarded from ${label(origin.sender_user_name)}]`;
-  const chat = origin.type === "chat" ? origin.sender_chat : origin.chat;
-  return `[Forwarded from ${label("title" in chat && chat.title ? chat.title : "a chat")}]`;
-}
-
-function thingsOf({ sticker, location, venue, contact, poll, dice }: Message): readonly string[] {
+/** Things its sender made. */
+function drawnBy({ location, poll, dice }: Message): readonly string[] {
   const things: (string | null)[] = [
-    sticker ? `[Sticker ${sticker.emoji ?? ""}${sticker.set_name ? ` of ${label(sticker.set_name)}` : ""}]` : null,
-    venue ? `[Place: ${label(venue.title)}, ${label(venue.address)}]` : null,
     location ? `[Location: ${location.latitude}, ${location.longitude}]` : null,
-    contact
-      ? `[Contact: ${label([contact.first_name, contact.last_name].filter(Boolean).join(" "))}, ${label(contact.phone_number)}]`
-      : null,
     poll ? `[Poll: ${label(poll.question)} — ${poll.options.map(({ text }) => label(text)).join(" / ")}]` : null,
     dice ? `[${dice.emoji} ${dice.value}]` : null,
+  ];
+  return things.filter((thing) => thing !== null);
+}
+
+/** Things with names that somebody else gave them. */
+function takenFrom({ sticker, venue, contact }: Message): readonly string[] {
+  const things: (string | null)[] = [
+    sticker ? `Sticker ${sticker.emoji ?? ""}${sticker.set_name ? ` of ${label(sticker.set_name)}` : ""}` : null,
+    venue ? `Place: ${label(venue.title)}, ${label(venue.address)}` : null,
+    contact
+      ? `Contact: ${label([contact.first_name, contact.last_name].filter(Boolean).join(" "))}, ${label(contact.phone_number)}`
+      : null,
   ];
   return things.filter((thing) => thing !== null);
 }

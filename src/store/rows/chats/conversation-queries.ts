@@ -100,7 +100,7 @@ function facts(sql: Sql) {
       db
         .selectFrom("turns")
         .innerJoin("inbox", "inbox.turn_id", "turns.id")
-        .select(["inbox.text", "inbox.attachments"])
+        .select(["inbox.text", "inbox.quoted", "inbox.attachments"])
         .where("turns.file", "=", p("file"))
         .where(raw<string>`substr(inbox.text, 1, 1)`, "!=", raw.lit("/"))
         .orderBy("turns.seq")

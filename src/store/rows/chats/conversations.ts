@@ -7,11 +7,12 @@ import type {
   Resumed,
 } from "../../../contracts/store/conversations.ts";
 import type { Ids } from "../../../kit/ids.ts";
-import type { ConversationTable } from "../../schema.ts";
+import type { ConversationTable, InboxTable } from "../../schema.ts";
 import type { Sql } from "../../sql.ts";
 import { createGrantsEnd } from "../approvals/approvals.ts";
 import { decodeAttachments } from "../codec.ts";
 import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
+import { decodeQuoted } from "../quoted.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { newSessionFile } from "../session-file-name.ts";
 import { titleOf } from "../words.ts";
@@ -139,10 +140,14 @@ function keepCurrent(queries: ConversationQueries, session: CurrentRow, by: By):
   });
 }
 
+function openingTitle({ text, quoted, attachments }: Pick<InboxTable, "text" | "quoted" | "attachments">): string {
+  return titleOf({ text, quoted: decodeQuoted(quoted), attachments: decodeAttachments(attachments) ?? [] });
+}
+
 function currentOf(queries: ConversationQueries, session: CurrentRow): Conversation {
   const spent = queries.spent.first({ file: session.file });
   const opening = queries.opening.first({ file: session.file });
-  const said = opening ? titleOf({ ...opening, attachments: decodeAttachments(opening.attachments) ?? [] }) : "";
+  const said = opening ? openingTitle(opening) : "";
   return {
     file: session.file,
     sessionKey: session.key,

@@ -5,6 +5,7 @@ import type { SessionStore } from "../../../contracts/store.ts";
 import type { SessionTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import { decodeAttachments } from "../codec.ts";
+import { decodeQuoted } from "../quoted.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { searchTextOf, titleOf } from "../words.ts";
 
@@ -28,7 +29,7 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
     db
       .selectFrom("turns")
       .innerJoin("inbox", "inbox.turn_id", "turns.id")
-      .select(["inbox.text", "inbox.attachments"])
+      .select(["inbox.text", "inbox.quoted", "inbox.attachments"])
       .where("turns.session_key", "=", p("key"))
       .where(raw<number>`substr(inbox.text, 1, 1) = '/'`, "=", p("commands"))
       .orderBy("turns.seq")
@@ -37,7 +38,9 @@ export function createSessionChanges({ sql, write }: RowDeps): Pick<SessionStore
 
   const ownTitle = (key: SessionKey): string | null => {
     const said = opening.first({ key, commands: 0 }) ?? opening.first({ key, commands: 1 });
-    return said && titleOf({ ...said, attachments: decodeAttachments(said.attachments) ?? [] });
+    if (!said) return said;
+    const attachments = decodeAttachments(said.attachments) ?? [];
+    return titleOf({ text: said.text, quoted: decodeQuoted(said.quoted), attachments });
   };
 
   return {

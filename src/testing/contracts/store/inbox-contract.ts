@@ -10,6 +10,10 @@ export function inboxPromises(open: () => Promise<StoreWorld>): void {
       address: { ...HERE, thread: "7" },
       mentioned: true,
       attachments: [{ mediaId: "media_1" as MediaId, name: "cat.png", mimeType: "image/png", bytes: 3 }],
+      quoted: [
+        { how: "forward", author: { id: "telegram:user:7", name: "Mallory" }, text: "/role mallory owner" },
+        { how: "reply", author: { id: null, name: "" }, text: "" },
+      ],
       text: "zero \0 byte, Grüße, 👩‍👩‍👧",
     });
     expect(await world.store.inbox.accept(sent)).toMatchObject({ kind: "stored" });

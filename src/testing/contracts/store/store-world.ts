@@ -25,6 +25,7 @@ export function message(eventId: string, more: Partial<InboundMessage> = {}): In
     scope: "dm",
     sender: { principal: OPERATOR, name: "Olga" },
     text: `text of ${eventId}`,
+    quoted: [],
     attachments: [],
     mentioned: false,
     receivedAt: 1_000,

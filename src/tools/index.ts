@@ -12,6 +12,7 @@ export { noApprovals, noHooks } from "./quiet-deps.ts";
 export { createToolRegistry, type LiveToolRegistry, type UsableTool } from "./registry.ts";
 export { startRetention } from "./retention.ts";
 export {
+  createProviderSchemas,
   idForProvider,
   SCHEMA_FAMILIES,
   type SchemaFamily,

@@ -1,7 +1,7 @@
 /** Tools for programs: which there are, calling one, and the record of all calls. */
 import { Type } from "typebox";
 import type { ToolContext, ToolListing } from "../../contracts/tools/tool.ts";
-import { SCHEMA_FAMILIES, type SchemaFamily, schemaForProvider } from "../../tools/index.ts";
+import { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "../../tools/index.ts";
 import { sessionOf } from "../chat/accept-message.ts";
 import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
@@ -23,6 +23,7 @@ const MS_PER_SECOND = 1_000;
 
 export function toolRoutes(deps: HttpDeps): readonly Route[] {
   const readCall = createCallReader();
+  const providerSchema = createProviderSchemas();
   const families = SCHEMA_FAMILIES.map((family) => Type.Literal(family));
   const ListQuery = checked(
     Type.Object({ profile: Type.Optional(Type.Union(families)) }, { additionalProperties: false }),
@@ -37,7 +38,7 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
         const { profile } = await ListQuery.parse(query.has("profile") ? { profile: query.get("profile") } : {});
         const offered = agent && new Set(deps.tools.gate.specs(agent).map(({ name }) => name));
         const tools = deps.tools.list().filter(({ name }) => offered?.has(name) ?? true);
-        return json(profile === undefined ? { tools } : forFamily(tools, profile));
+        return json(profile === undefined ? { tools } : await forFamily(providerSchema, tools, profile));
       },
     },
     {
@@ -59,17 +60,23 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
   ];
 }
 
-/** For a program that shows tools to a model itself. What its family cannot be told is left out, by name. */
-function forFamily(tools: readonly ToolListing[], family: SchemaFamily) {
-  const made = tools
-    .filter(({ status }) => status === "ok")
-    .map((tool) => ({ tool, told: schemaForProvider(tool.parameters, family) }));
-  return {
-    tools: made.flatMap(({ tool, told }) => (told.kind === "ok" ? [{ ...tool, parameters: told.schema }] : [])),
-    leftOut: made.flatMap(({ tool: { name }, told }) =>
-      told.kind === "unsupported" ? [{ name, because: told.because }] : [],
-    ),
-  };
+/** For a program that shows tools to a model itself. What its family cannot be told is left out, by name; what is told less exactly is named too. */
+async function forFamily(
+  providerSchema: ReturnType<typeof createProviderSchemas>,
+  tools: readonly ToolListing[],
+  family: SchemaFamily,
+) {
+  const told: ToolListing[] = [];
+  const leftOut: { readonly name: string; readonly because: string }[] = [];
+  const simplified: { readonly name: string; readonly because: string }[] = [];
+  for (const tool of tools.filter(({ status }) => status === "ok")) {
+    const { name } = tool;
+    const made = await providerSchema(tool, family);
+    if (made.kind === "unsupported") leftOut.push({ name, because: made.because });
+    else told.push({ ...tool, parameters: made.schema });
+    if (made.kind === "ok" && made.because !== undefined) simplified.push({ name, because: made.because });
+  }
+  return { tools: told, leftOut, simplified };
 }
 
 /** An `Idempotency-Key` is a callId under the name that programs know from elsewhere. */

@@ -71,6 +71,19 @@ describe("GET /api/tools?profile=", () => {
     expect(JSON.stringify(google.tools[0]?.parameters)).not.toContain('"additionalProperties"');
   });
 
+  test("stays small where references multiply, says what it simplified, and leaves out a name that Google refuses", async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `p${at}`);
+    const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#" }]));
+    await using fx = world({ ...echo, parameters: { type: "object", properties } }, { ...echo, name: "3d" });
+    const text = await (await fx.http.call("/api/tools?profile=google")).text();
+    expect(text.length).toBeLessThan(100_000);
+    expect(JSON.parse(text)).toMatchObject({
+      tools: [{ name: "echo" }],
+      leftOut: [{ name: "3d", because: "its name does not begin with a letter or _" }],
+      simplified: [{ name: "echo", because: expect.stringContaining("levels deep") }],
+    });
+  });
+
   test.each(["mistral", ""])("refuses %j", async (profile) => {
     await using fx = world(echo);
     expect((await fx.http.call(`/api/tools?profile=${profile}`)).status).toBe(422);

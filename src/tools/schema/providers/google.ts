@@ -4,7 +4,7 @@
  */
 import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
 import { resolveRef } from "../refs.ts";
-import { type Draft, keepOnly, listOf, merged, nodesOf, typesOf, withNotes } from "./profile.ts";
+import { type Draft, keepOnly, listOf, merged, nodesOf, type ProviderSchema, typesOf, withNotes } from "./profile.ts";
 
 const KEPT = [
   ...["title", "description", "default", "nullable", "minimum", "maximum", "minLength", "maxLength", "pattern"],
@@ -16,26 +16,64 @@ const HANDLED = [
   ...["$ref", "$defs", "definitions", "additionalProperties", "propertyNames", "exclusiveMinimum", "exclusiveMaximum"],
 ];
 const FORMATS = ["date-time", "enum", "float", "double", "int32", "int64"];
-const MAX_INLINED = 8;
+/** How deep references are written out: as deep as there is room for. */
+const LEVELS = [8, 4, 2, 1] as const;
+/** A schema may become twice as large, and a small one a little more. */
+const GROWTH = 2;
+const FREE_CHARS = 64 * 1024;
 
-export function forGoogle(root: SchemaNode): SchemaNode {
-  return write(root, root, MAX_INLINED);
+class NoRoom extends Error {}
+
+/** What is written, and how much more may be. */
+interface Sheet {
+  readonly root: SchemaNode;
+  chars: number;
 }
 
-function write(root: SchemaNode, schema: Schema, inlined: number): Draft {
-  if (typeof schema === "boolean") return { type: "string" };
-  if (typeof schema.$ref === "string") return inline(root, schema, schema.$ref, inlined);
+export function forGoogle(root: SchemaNode): ProviderSchema {
+  const chars = GROWTH * JSON.stringify(root).length + FREE_CHARS;
+  for (const levels of LEVELS) {
+    const schema = written({ root, chars }, levels);
+    if (schema)
+      return levels === LEVELS[0] ? { kind: "ok", schema } : { kind: "ok", schema, because: lessDeep(levels) };
+  }
+  // without references it is about as large as it came
+  return { kind: "ok", schema: write({ root, chars: Number.POSITIVE_INFINITY }, root, 0), because: lessDeep(0) };
+}
+
+const lessDeep = (levels: number): string =>
+  `references are written out ${levels} of ${LEVELS[0]} levels deep, because it would be too large otherwise`;
+
+function written(sheet: Sheet, levels: number): Draft | null {
+  try {
+    return write(sheet, sheet.root, levels);
+  } catch (error) {
+    if (error instanceof NoRoom) return null;
+    throw error;
+  }
+}
+
+/** Counted while it is written: what does not fit is never made. */
+function take(sheet: Sheet, own: Draft): Draft {
+  sheet.chars -= JSON.stringify(own).length;
+  if (sheet.chars < 0) throw new NoRoom();
+  return own;
+}
+
+function write(sheet: Sheet, schema: Schema, inlined: number): Draft {
+  if (typeof schema === "boolean") return take(sheet, { type: "string" });
+  if (typeof schema.$ref === "string") return inline(sheet, schema, schema.$ref, inlined);
   const node = merged(schema);
-  const draft = { ...keepOnly(node, KEPT, HANDLED), ...limits(node) };
-  return withNotes({ ...draft, ...kind(root, node, inlined) }, notes(node));
+  const draft = take(sheet, withNotes({ ...keepOnly(node, KEPT, HANDLED), ...limits(node) }, notes(node)));
+  return { ...draft, ...kind(sheet, node, inlined) };
 }
 
 /** A reference is replaced by what it leads to; one that never ends becomes an object that is only described. */
-function inline(root: SchemaNode, node: SchemaNode, ref: string, inlined: number): Draft {
-  const resolved = resolveRef(root, ref, new Map());
-  const said = typeof node.description === "string" ? { description: node.description } : {};
-  if (inlined === 0 || resolved.kind === "refused") return { type: "object", ...said };
-  return { ...write(root, resolved.target, inlined - 1), ...said };
+function inline(sheet: Sheet, node: SchemaNode, ref: string, inlined: number): Draft {
+  const resolved = resolveRef(sheet.root, ref, new Map());
+  const said = take(sheet, typeof node.description === "string" ? { description: node.description } : {});
+  if (inlined === 0 || resolved.kind === "refused") return { ...take(sheet, { type: "object" }), ...said };
+  return { ...write(sheet, resolved.target, inlined - 1), ...said };
 }
 
 /** Whole numbers have a next one, so an open limit can be said as a closed one. */
@@ -62,22 +100,22 @@ function notes(node: SchemaNode): string[] {
   ];
 }
 
-function kind(root: SchemaNode, node: SchemaNode, inlined: number): Draft {
+function kind(sheet: Sheet, node: SchemaNode, inlined: number): Draft {
   const values = Object.hasOwn(node, "const") ? [node.const] : listOf(node.enum);
-  if (values.length > 0) return listed(values);
+  if (values.length > 0) return take(sheet, listed(values));
   const forms = [...nodesOf(node.anyOf), ...nodesOf(node.oneOf)];
   const things = forms.filter((form) => form.type !== "null");
   const orNull = things.length < forms.length ? { nullable: true } : {};
-  if (things.length > 0) return { ...choice(things.map((form) => write(root, form, inlined))), ...orNull };
+  if (things.length > 0) return { ...choice(things.map((form) => write(sheet, form, inlined))), ...orNull };
   const types = typesOf(node);
   const real = types.filter((type) => type !== "null");
   const nullable = real.length < types.length ? { nullable: true } : {};
   if (real.length > 1)
     return {
-      ...choice(real.map((type) => write(root, { ...node, type, description: undefined }, inlined))),
+      ...choice(real.map((type) => write(sheet, { ...node, type, description: undefined }, inlined))),
       ...nullable,
     };
-  return { ...ofType(root, node, real[0] ?? guess(node), inlined), ...nullable };
+  return { ...ofType(sheet, node, real[0] ?? guess(node), inlined), ...nullable };
 }
 
 const guess = (node: SchemaNode): string => (isNode(node.properties) ? "object" : "string");
@@ -100,14 +138,15 @@ function choice(forms: readonly Draft[]): Draft {
   return { anyOf: forms, ...nullable };
 }
 
-function ofType(root: SchemaNode, node: SchemaNode, type: string, inlined: number): Draft {
+function ofType(sheet: Sheet, node: SchemaNode, type: string, inlined: number): Draft {
   const format = typeof node.format === "string" && FORMATS.includes(node.format) ? { format: node.format } : {};
-  if (type === "array") return { type, items: write(root, isNode(node.items) ? node.items : true, inlined) };
+  if (type === "array") return { type, items: write(sheet, isNode(node.items) ? node.items : true, inlined) };
   if (type !== "object") return { type, ...format };
   if (!isNode(node.properties)) return { type };
   const properties = Object.fromEntries(
-    Object.entries(node.properties).map(([name, part]) => [name, write(root, part as Schema, inlined)]),
+    Object.entries(node.properties).map(([name, part]) => [name, write(sheet, part as Schema, inlined)]),
   );
   const required = listOf(node.required).filter((name) => typeof name === "string" && Object.hasOwn(properties, name));
+  take(sheet, { names: Object.keys(properties), required });
   return { type, properties, ...(required.length > 0 ? { required } : {}) };
 }

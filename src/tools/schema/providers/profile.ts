@@ -2,7 +2,8 @@
 import { isNode, type SchemaNode } from "../keywords.ts";
 
 export type ProviderSchema =
-  | { readonly kind: "ok"; readonly schema: SchemaNode }
+  /** `because`: what is less exact in it than in the schema, and why; absent: nothing. */
+  | { readonly kind: "ok"; readonly schema: SchemaNode; readonly because?: string }
   /** It cannot be said to this provider without changing what it means. */
   | { readonly kind: "unsupported"; readonly because: string };
 

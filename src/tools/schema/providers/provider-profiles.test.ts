@@ -93,6 +93,37 @@ describe("for Google's function declarations", () => {
     expect(made).toContain("The tree.");
   });
 
+  const fan = (levels: number, width: number): SchemaNode => {
+    const names = Array.from({ length: width }, (_, at) => `p${at}`);
+    const next = (level: number) => Object.fromEntries(names.map((name) => [name, { $ref: `#/$defs/l${level}` }]));
+    const defs = Array.from({ length: levels }, (_, level) => [`l${level}`, root(next(Math.min(level + 1, levels)))]);
+    return root(next(0), { $defs: { ...Object.fromEntries(defs), [`l${levels}`]: { type: "string" } } });
+  };
+  test.each<[name: string, schema: SchemaNode]>([
+    ["each level refers many times to the next, more than there is room for", fan(3, 90)],
+    ["each level refers many times to the next", fan(8, 12)],
+    [
+      "a schema refers many times to itself",
+      root(Object.fromEntries("abcdefghijkl".split("").map((name) => [name, { $ref: "#" }]))),
+    ],
+  ])("a schema in which %s is written out less deep, stays small, and says so", (_name, schema) => {
+    const made = schemaForProvider(schema, "google");
+    expect(made).toMatchObject({ kind: "ok", because: expect.stringMatching(/written out \d of 8 levels deep/) });
+    expect(JSON.stringify(made).length).toBeLessThan(2 * JSON.stringify(schema).length + 65 * 1024);
+    expect(JSON.stringify(made)).not.toContain("$ref");
+  });
+
+  test("the schemas of 537 real tools stay small, and take less than a second of computing together", () => {
+    const before = process.cpuUsage();
+    const grown = corpus.filter(({ inputSchema }) => {
+      const size = JSON.stringify(schemaForProvider(inputSchema, "google")).length;
+      return size > 2 * JSON.stringify(inputSchema).length + 65 * 1024;
+    });
+    const { user, system } = process.cpuUsage(before);
+    expect(grown.map(({ name }) => name)).toEqual([]);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+  });
+
   test("no schema of a real tool keeps a word that Google does not know", () => {
     const known =
       /^(?:anyOf|default|description|enum|format|items|max(?:Items|Length|Properties|imum)|min(?:Items|Length|Properties|imum)|nullable|pattern|properties|required|title|type)$/;

@@ -12,9 +12,33 @@ export type { ProviderSchema } from "./profile.ts";
 export const SCHEMA_FAMILIES = ["google", "openai-strict"] as const;
 export type SchemaFamily = (typeof SCHEMA_FAMILIES)[number];
 
+/** For many tools, again and again: each schema is rewritten once, and the event loop is free between two of them. */
+export function createProviderSchemas(): (tool: ProviderTool, family: SchemaFamily) => Promise<ProviderSchema> {
+  const made = new WeakMap<SchemaNode, Map<SchemaFamily, ProviderSchema>>();
+  return async ({ name, parameters }, family) => {
+    if (family === "google" && !GOOGLE_NAME.test(name))
+      return { kind: "unsupported", because: "its name does not begin with a letter or _" };
+    const known = made.get(parameters) ?? new Map<SchemaFamily, ProviderSchema>();
+    made.set(parameters, known);
+    const schema = known.get(family);
+    if (schema) return schema;
+    await new Promise((resolve) => setImmediate(resolve));
+    const fresh = schemaForProvider(parameters, family);
+    known.set(family, fresh);
+    return fresh;
+  };
+}
+
+const GOOGLE_NAME = /^[A-Za-z_]/;
+
+interface ProviderTool {
+  readonly name: string;
+  readonly parameters: SchemaNode;
+}
+
 /** Of a schema that compileSchema has found usable. */
 export function schemaForProvider(schema: SchemaNode, family: SchemaFamily): ProviderSchema {
-  return family === "google" ? { kind: "ok", schema: forGoogle(schema) } : forStrictOpenAi(schema);
+  return family === "google" ? forGoogle(schema) : forStrictOpenAi(schema);
 }
 
 export type IdFamily = "mistral" | "openai" | "anthropic";

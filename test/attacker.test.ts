@@ -80,10 +80,14 @@ async function converse(by: string, text: string): Promise<string> {
   return all.at(-1)?.slice(by.length + 2) ?? "";
 }
 
-async function letIn(by: string): Promise<void> {
+async function letIn(by: string, role = "member"): Promise<void> {
   const code = /[A-Z2-9]{8}/.exec((await write(by, "let me in"))["say"] ?? "")?.[0];
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"decision":"approve"}' };
-  expect((await gateway.fetch(`/api/pairing/${code}`, init)).status).toBe(200);
+  const init = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code, role }),
+  };
+  expect((await gateway.fetch("/api/pairing", init)).status).toBe(200);
 }
 
 const transcriptOf = async (key: string) =>
@@ -114,7 +118,7 @@ beforeAll(async () => {
     async () => (await statusOf(gateway)).channels.find(({ id }) => id === "parrot")?.ok,
     (ok) => ok === true,
   );
-  await letIn("alice"); // the first one becomes an owner
+  await letIn("alice", "owner");
   for (const by of ["mallory", "trudy"]) await letIn(by);
   await symlink(join(home.path, "token"), join(home.path, "workspace", "innocent.txt"));
   theirs = await aliceHas();

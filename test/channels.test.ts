@@ -118,7 +118,7 @@ test("a platform that does not open shows in the status, and the others work", a
   expect(seen.channels.find(({ id }) => id === "webchat")?.ok).toBe(true);
 });
 
-test("a stranger gets a code and nothing else; approved, they are the owner and are answered by a real agent", async () => {
+test("a stranger gets a code and nothing else; approved as an owner, they are answered by a real agent", async () => {
   const first = say("ann", "hello there");
   await eventually(
     () => service.shown("ann"),
@@ -131,9 +131,13 @@ test("a stranger gets a code and nothing else; approved, they are the owner and 
   expect(service.shown("ann")).toHaveLength(1);
   expect(provider.requests).toHaveLength(0);
 
-  const { items } = (await (await call("/api/pairing")).json()) as { items: { principal: string; state: string }[] };
+  const { items } = (await (await call("/api/pairing")).json()) as {
+    items: { id: string; principal: string; state: string }[];
+  };
   expect(items).toMatchObject([{ principal: "parlour:user:ann", state: "pending" }]);
-  const approved = await call(`/api/pairing/${code.toLowerCase()}`, { decision: "approve" });
+  expect((await call(`/api/pairing/${items[0]?.id}`, { decision: "approve", role: "owner" })).status).toBe(422);
+  expect((await call("/api/pairing", { code: "AAAAAAAA", role: "owner" })).status).toBe(404);
+  const approved = await call("/api/pairing", { code: code.toLowerCase(), role: "owner" });
   expect(await approved.json()).toMatchObject({ person: { principal: "parlour:user:ann" }, role: "owner" });
 
   say("ann", "what do you know?");

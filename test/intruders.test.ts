@@ -91,7 +91,7 @@ async function letIn(person: Person): Promise<void> {
     (text) => /[A-Z2-9]{8}$/.test(text),
   );
   const code = told.slice(-8);
-  expect((await postJson(`/api/pairing/${code}`, { decision: "approve" })).status).toBe(200);
+  expect((await postJson("/api/pairing", { code, role: "member" })).status).toBe(200);
 }
 
 /** Resolves when Telegram has been told that it need not bring this again: then it is decided. */

@@ -111,7 +111,7 @@ const inGateway = (): void => {
     const decided = await gateway.fetch(`/api/pairing/${chosen?.id}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ decision: "approve" }),
+      body: JSON.stringify({ decision: "approve", code: code?.slice(-8), role: "owner" }),
     });
     expect(decided.status).toBe(200);
     expect(provider.requests).toEqual([]);

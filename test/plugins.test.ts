@@ -291,9 +291,9 @@ describe("a channel of a plugin", () => {
     const decision = {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: '{"decision":"approve"}',
+      body: JSON.stringify({ code, role: "owner" }),
     };
-    expect((await gateway.fetch(`/api/pairing/${code}`, decision)).status).toBe(200);
+    expect((await gateway.fetch("/api/pairing", decision)).status).toBe(200);
     script = () => says("Polly wants a cracker");
     expect(await write("3", "what do you want?")).toEqual({ took: "queued" });
     expect(await write("3", "what do you want?")).toEqual({ took: "duplicate" });

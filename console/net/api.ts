@@ -1,5 +1,6 @@
 /** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, and uploads. Same origin only. */
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
+import type { Role } from "../../src/contracts/ids.ts";
 import type { Listed } from "../../src/contracts/store.ts";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
@@ -44,13 +45,22 @@ export async function readPairing(): Promise<Answer<readonly PairedPerson[]>> {
   return { ok: true, value: Array.isArray(items) ? (items as readonly PairedPerson[]) : [] };
 }
 
-export async function decidePairing(id: string, decision: "approve" | "revoke"): Promise<Answer<null>> {
-  const answer = await ask(`/api/pairing/${encodeURIComponent(id)}`, {
+/** Gives the role the person has now. */
+export async function approvePairing(id: string, code: string, role: Role): Promise<Answer<string>> {
+  const answer = await postPairing(id, { decision: "approve", code, role });
+  return answer.ok ? { ok: true, value: String(parseObject(answer.value)?.role ?? role) } : answer;
+}
+
+export function decidePairing(id: string, decision: "revoke" | "undo"): Promise<Answer<unknown>> {
+  return postPairing(id, { decision });
+}
+
+function postPairing(id: string, body: object): Promise<Answer<string>> {
+  return ask(`/api/pairing/${encodeURIComponent(id)}`, {
     method: "POST",
     headers: { ...OURS, "Content-Type": "application/json" },
-    body: JSON.stringify({ decision }),
+    body: JSON.stringify(body),
   });
-  return answer.ok ? { ok: true, value: null } : answer;
 }
 
 /** Null takes the name back. Gives the title the conversation has now. */

@@ -1,18 +1,72 @@
-/** Who asks to be let in by a channel, and who was. Read when the page opens and whenever the gateway says that it changed. */
+/** Pairing in the page: people who wait or were approved. While the dialog is open its rows keep their places, so that no click lands on somebody else. */
 import { signal } from "@preact/signals";
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
-import { decidePairing, readPairing } from "../net/api.ts";
+import type { Role } from "../../src/contracts/ids.ts";
+import { type Answer, approvePairing, decidePairing, readPairing } from "../net/api.ts";
+
+export interface PersonRow {
+  readonly person: PairedPerson;
+  /** The gateway does not list them any more: revoked, or their hour is over. */
+  readonly gone: boolean;
+  /** What was decided here, in words; it can be undone. */
+  readonly decided: string | null;
+}
 
 export const people = signal<readonly PairedPerson[]>([]);
-export const peopleProblem = signal("");
+/** The rows of the open dialog; null while it is closed. */
+export const peopleRows = signal<readonly PersonRow[] | null>(null);
 
 export async function refreshPeople(): Promise<void> {
   const answer = await readPairing();
-  if (answer.ok) people.value = answer.value;
+  if (!answer.ok) return;
+  people.value = answer.value;
+  if (peopleRows.value) peopleRows.value = keepPlaces(peopleRows.value, answer.value);
 }
 
-export async function decide(person: PairedPerson, decision: "approve" | "revoke"): Promise<void> {
-  const answer = await decidePairing(person.id, decision);
-  peopleProblem.value = answer.ok ? "" : answer.error.message;
+export function openPeople(): void {
+  peopleRows.value = keepPlaces([], people.value);
+}
+
+export function closePeople(): void {
+  peopleRows.value = null;
+}
+
+/** No row moves and none disappears; new people come last. */
+export function keepPlaces(rows: readonly PersonRow[], latest: readonly PairedPerson[]): readonly PersonRow[] {
+  const byId = new Map(latest.map((person) => [person.id, person]));
+  const kept = rows.map((row) => {
+    const person = byId.get(row.person.id);
+    return person ? { ...row, person, gone: false } : { ...row, gone: true };
+  });
+  const shown = new Set(rows.map(({ person }) => person.id));
+  const added = latest.filter(({ id }) => !shown.has(id)).map((person) => ({ person, gone: false, decided: null }));
+  return [...kept, ...added];
+}
+
+/** Null, or what went wrong. */
+export async function approve(person: PairedPerson, code: string, role: Role): Promise<string | null> {
+  return decided(person, await approvePairing(person.id, code, role), (given) => `Let in as ${given}`);
+}
+
+export async function revoke(person: PairedPerson): Promise<string | null> {
+  const words = person.state === "pending" ? "Refused" : "Removed";
+  return decided(person, await decidePairing(person.id, "revoke"), () => words);
+}
+
+export async function undo(person: PairedPerson): Promise<string | null> {
+  return decided(person, await decidePairing(person.id, "undo"), () => null);
+}
+
+async function decided<T>(
+  { id }: PairedPerson,
+  answer: Answer<T>,
+  words: (value: T) => string | null,
+): Promise<string | null> {
+  if (answer.ok) {
+    const said = words(answer.value);
+    const rows = peopleRows.value ?? [];
+    peopleRows.value = rows.map((row) => (row.person.id === id ? { ...row, decided: said } : row));
+  }
   await refreshPeople();
+  return answer.ok ? null : answer.error.message;
 }

@@ -252,9 +252,10 @@ function addPairing(program: Command, world: CliWorld, finish: Finish): void {
     const { listPairings } = await import("./pairing/pairing.ts");
     finish(await listPairings(world, flags));
   });
-  common(pairing.command("approve").description("let somebody in"))
-    .argument("<code>", "their code, or the id from the list")
-    .action(async (code: string, flags: CommonFlags) => {
+  common(pairing.command("approve").description("let somebody in by the code they read to you"))
+    .argument("<code>", "their code")
+    .option("--role <role>", "member, owner or guest", "member")
+    .action(async (code: string, flags: CommonFlags & { readonly role: string }) => {
       const { approvePairing } = await import("./pairing/pairing.ts");
       finish(await approvePairing(world, code, flags));
     });
@@ -263,6 +264,12 @@ function addPairing(program: Command, world: CliWorld, finish: Finish): void {
     .action(async (code: string, flags: CommonFlags) => {
       const { revokePairing } = await import("./pairing/pairing.ts");
       finish(await revokePairing(world, code, flags));
+    });
+  common(pairing.command("undo").description("undo the last decision about somebody, within ten minutes"))
+    .argument("<id>", "the id from the list, or from the answer to the decision")
+    .action(async (id: string, flags: CommonFlags) => {
+      const { undoPairing } = await import("./pairing/pairing.ts");
+      finish(await undoPairing(world, id, flags));
     });
 }
 

@@ -82,6 +82,7 @@ describe("the route table", () => {
       "operator POST /api/cron/wake",
       "operator POST /api/media",
       "operator POST /api/messages/:id/cancel",
+      "operator POST /api/pairing",
       "operator POST /api/pairing/:id",
       "operator POST /api/questions/:id",
       "operator POST /api/restart",

@@ -52,7 +52,7 @@ export interface HttpDeps {
   status(): GatewayStatus;
   /** Takes in what people attach. */
   readonly files: Pick<InboundFiles, "keep">;
-  readonly pairing: Pick<Pairing, "list" | "approve" | "revoke">;
+  readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
   /** The channel that answers requests of its platform at this path; null: none does. */
   webhook(path: string): Webhook | null;
   readonly metrics: Metrics;

@@ -3,7 +3,7 @@ import { cliFixture, fakeGateway } from "../../testing/cli-fixture.ts";
 
 const person = (state: string) => ({
   ...{ id: "pair_1", channel: "telegram", account: "main", principal: "telegram:user:9", name: "Eve\u001b[2J", state },
-  ...{ createdAt: 0, expiresAt: 0 },
+  ...{ role: state === "approved" ? "member" : null, createdAt: 0, expiresAt: 0 },
 });
 
 async function world(items: readonly object[] = [person("pending"), person("approved")]) {
@@ -12,7 +12,7 @@ async function world(items: readonly object[] = [person("pending"), person("appr
   const gateway = await fakeGateway(fx.home, async (request, { pathname }) => {
     const body = request.method === "POST" ? JSON.stringify(await request.json()) : "";
     asked.push(`${request.method} ${decodeURIComponent(pathname)} ${body}`.trim());
-    if (pathname.endsWith("WRONG234"))
+    if (body.includes("WRONG234"))
       return Response.json({ error: { code: "not_found", message: "There is no such entry." } }, { status: 404 });
     if (request.method === "GET") return Response.json({ items });
     return Response.json({ person: person("approved"), role: "member" });
@@ -30,7 +30,7 @@ describe("pi-gw pairing", () => {
     expect(await fx.run("pairing", "list")).toBe(0);
     const [waits, letIn] = fx.out().split("\n");
     expect(waits).toContain('pair_1  telegram:user:9  "Eve\\u001b[2J"  on telegram/main  waits');
-    expect(letIn).toContain("let in");
+    expect(letIn).toContain("let in as member");
     await using none = await world([]);
     await none.run("pairing", "list");
     expect(none.out()).toStartWith("Nobody waits");
@@ -45,16 +45,21 @@ describe("pi-gw pairing", () => {
     ).toEqual(["pending", "approved"]);
   });
 
-  test("approve and revoke take a code or an id, and say what happened", async () => {
+  test("approve sends the code and a role, member unless another is named; revoke and undo take an id", async () => {
     await using fx = await world();
     expect(await fx.run("pairing", "approve", "ABCD-2345")).toBe(0);
+    expect(await fx.run("pairing", "approve", "ABCD-2345", "--role", "owner")).toBe(0);
     expect(await fx.run("pairing", "revoke", "pair_1")).toBe(0);
+    expect(await fx.run("pairing", "undo", "pair_1")).toBe(0);
     expect(fx.asked).toEqual([
-      'POST /api/pairing/ABCD-2345 {"decision":"approve"}',
+      'POST /api/pairing {"code":"ABCD-2345","role":"member"}',
+      'POST /api/pairing {"code":"ABCD-2345","role":"owner"}',
       'POST /api/pairing/pair_1 {"decision":"revoke"}',
+      'POST /api/pairing/pair_1 {"decision":"undo"}',
     ]);
+    const approved = "telegram:user:9 may write on telegram from now on, as member.\n";
     expect(fx.out()).toBe(
-      "telegram:user:9 may write on telegram from now on, as member.\nThey may not write any more.\n",
+      `${approved}${approved}They may not write any more.\nThe last decision about them is undone.\n`,
     );
   });
 

@@ -16,31 +16,43 @@ export function listPairings(world: CliWorld, flags: CommonFlags): Promise<numbe
   });
 }
 
-export function approvePairing(world: CliWorld, codeOrId: string, flags: CommonFlags): Promise<number> {
-  return deciding(world, flags, { codeOrId, decision: "approve" }, (answer) => {
+/** `role`: member unless the owner said otherwise; the gateway refuses what is not a role. */
+export function approvePairing(
+  world: CliWorld,
+  code: string,
+  { role, ...flags }: CommonFlags & { readonly role: string },
+): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const answer = await client.post("/api/pairing", { code, role }, signal);
+    if (flags.json) return [JSON.stringify(answer)];
     const person = recordOf(answer["person"]);
-    return `${textOf(person["principal"])} may write on ${textOf(person["channel"])} from now on, as ${textOf(answer["role"])}.`;
+    const where = textOf(person["channel"]);
+    return [visible(`${textOf(person["principal"])} may write on ${where} from now on, as ${textOf(answer["role"])}.`)];
   });
 }
 
 export function revokePairing(world: CliWorld, codeOrId: string, flags: CommonFlags): Promise<number> {
-  return deciding(world, flags, { codeOrId, decision: "revoke" }, () => "They may not write any more.");
+  return deciding(world, flags, { codeOrId, decision: "revoke" }, "They may not write any more.");
+}
+
+export function undoPairing(world: CliWorld, id: string, flags: CommonFlags): Promise<number> {
+  return deciding(world, flags, { codeOrId: id, decision: "undo" }, "The last decision about them is undone.");
 }
 
 interface Decision {
   readonly codeOrId: string;
-  readonly decision: "approve" | "revoke";
+  readonly decision: "revoke" | "undo";
 }
 
 function deciding(
   world: CliWorld,
   flags: CommonFlags,
   { codeOrId, decision }: Decision,
-  words: (answer: Fields) => string,
+  words: string,
 ): Promise<number> {
   return asking(world, flags, async (client, signal) => {
     const answer = await client.post(`/api/pairing/${encodeURIComponent(codeOrId)}`, { decision }, signal);
-    return [flags.json ? JSON.stringify(answer) : visible(words(answer))];
+    return [flags.json ? JSON.stringify(answer) : words];
   });
 }
 
@@ -57,6 +69,6 @@ async function asking(
 function line(person: Fields, now: number): string {
   const who = `${textOf(person["id"])}  ${textOf(person["principal"])}  "${textOf(person["name"])}"`;
   const where = `on ${textOf(person["channel"])}/${textOf(person["account"])}`;
-  if (textOf(person["state"]) === "approved") return `${who}  ${where}  let in`;
+  if (textOf(person["state"]) === "approved") return `${who}  ${where}  let in as ${textOf(person["role"])}`;
   return `${who}  ${where}  waits, for ${durationText(Math.max(0, numberOf(person["expiresAt"]) - now))} more`;
 }

@@ -9,12 +9,21 @@ export interface Pairing {
    * account do so already; then nothing is said or written.
    */
   ask(stranger: Stranger): Promise<string | null>;
-  /** Those who wait first, newest first; then those who were let in. */
+  /** Pending people first, newest first; then approved ones. */
   list(): readonly PairedPerson[];
-  /** By code or by id. The first person ever let in becomes an owner, unless there is one besides the operator. */
-  approve(codeOrId: string, by: Principal): Promise<Approval>;
-  /** By code or by id. Takes back what the person was let in with, their role included. False: there is no such entry. */
+  /** Only the right code approves, whoever asks; an id alone never does. The role is the one that was asked for. */
+  approve(request: ApprovalRequest, by: Principal): Promise<Approval>;
+  /** By code or by id. Takes away what the person was approved with, their role included. False: there is no such entry. */
   revoke(codeOrId: string, by: Principal): Promise<boolean>;
+  /** Puts the entry, and the person's role, back to what they were before the last decision. False: nothing to undo, or too late. */
+  undo(id: string, by: Principal): Promise<boolean>;
+}
+
+export interface ApprovalRequest {
+  readonly code: string;
+  /** The entry the approver looks at: the code must be the one of this person. Absent: whoever has the code. */
+  readonly id?: string;
+  readonly role: Role;
 }
 
 export interface Stranger {
@@ -28,12 +37,20 @@ export interface Stranger {
 export interface PairedPerson extends Stranger {
   readonly id: string;
   readonly state: "pending" | "approved";
+  /** Null while pending. */
+  readonly role: Role | null;
   readonly createdAt: number;
   readonly expiresAt: number;
 }
 
 export type Approval =
-  { readonly kind: "approved"; readonly person: PairedPerson; readonly role: Role } | { readonly kind: "unknown" };
+  | { readonly kind: "approved"; readonly person: PairedPerson; readonly role: Role }
+  /** No entry has this code, or its hour is over. */
+  | { readonly kind: "unknown" }
+  /** The entry is there and pending, and this is not its code. */
+  | { readonly kind: "wrong_code" }
+  /** Too many wrong codes of this approver. */
+  | { readonly kind: "locked"; readonly retryAfterMs: number };
 
 /** One row for each person on each account. Only digests of codes are stored. */
 export interface PairingStore {

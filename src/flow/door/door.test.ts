@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChannelAccessSettings } from "../../contracts/channels/access.ts";
 import type { Arrival } from "../../contracts/channels/platform.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
-import type { Principal } from "../../contracts/ids.ts";
+import type { Principal, Role } from "../../contracts/ids.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { channelPolicy, createRouter, openPairing, openRoleGrants } from "../../routing/index.ts";
@@ -62,10 +62,10 @@ async function storedOf({ store }: World): Promise<number> {
   return (await store.inbox.unfinished()).length;
 }
 
-async function pair(w: World, id: string): Promise<void> {
+async function pair(w: World, id: string, role: Role = "member"): Promise<void> {
   const looked = await w.door.look(arrival(id));
   const code = looked.kind === "stay" ? (/[A-Z2-9]{8}$/.exec(looked.say ?? "")?.[0] ?? "") : "";
-  expect(await w.pairing.approve(code, OLGA)).toMatchObject({ kind: "approved" });
+  expect(await w.pairing.approve({ code, role }, OLGA)).toMatchObject({ kind: "approved" });
 }
 
 const OPEN_GROUPS: ChannelAccessSettings = { dmPolicy: "pairing", groupPolicy: "allowlist", groups: { "-100": {} } };
@@ -93,7 +93,7 @@ describe("whoever is not let in causes nothing", () => {
   for (const [who, one] of actors) {
     test.each(kinds)(`${who}, by %s`, async (kind) => {
       await using w = await world(OPEN_GROUPS);
-      await pair(w, "1"); // the first becomes an owner
+      await pair(w, "1", "owner");
       await pair(w, "2");
       const asked = { ...one, kind };
       expect(await w.door.look(asked)).toEqual({ kind: "stay", say: null });
@@ -113,7 +113,7 @@ describe("whoever is not let in causes nothing", () => {
 describe("the door", () => {
   test("lets in whom a code was approved for, from the next message on", async () => {
     await using w = await world({ dmPolicy: "pairing" });
-    await pair(w, "1");
+    await pair(w, "1", "owner");
     expect(await w.door.look(arrival("1"))).toEqual({ kind: "come", role: "owner" });
     await pair(w, "2");
     expect(await w.door.look(arrival("2", { kind: "action" }))).toEqual({ kind: "come", role: "member" });

@@ -64,7 +64,19 @@ describe("pairing at the port", () => {
     await using world = startHttpWorld();
     expect((await fetch(world.url("/api/pairing"))).status).toBe(401);
     expect(await (await world.call("/api/pairing")).json()).toEqual({ items: [] });
-    expect((await world.postJson("/api/pairing/ABCD2345", { decision: "approve" })).status).toBe(404);
+    for (const body of [
+      { decision: "approve" },
+      { decision: "approve", code: "ABCD2345" },
+      { decision: "approve", role: "owner" },
+      { decision: "approve", code: "ABCD2345", role: "king" },
+    ])
+      expect((await world.postJson("/api/pairing/pair_1", body)).status).toBe(422);
+    for (const body of [{}, { code: "ABCD2345" }, { role: "owner" }, { id: "pair_1", role: "owner" }])
+      expect((await world.postJson("/api/pairing", body)).status).toBe(422);
+    const right = { code: "ABCD2345", role: "member" };
+    expect((await world.postJson("/api/pairing/pair_1", { decision: "approve", ...right })).status).toBe(404);
+    expect((await world.postJson("/api/pairing", right)).status).toBe(404);
+    expect((await world.postJson("/api/pairing/pair_1", { decision: "undo" })).status).toBe(404);
     expect((await world.postJson("/api/pairing/ABCD2345", { decision: "revoke" })).status).toBe(404);
     expect((await world.postJson("/api/pairing/ABCD2345", { decision: "maybe" })).status).toBe(422);
   });

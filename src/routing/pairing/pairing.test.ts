@@ -7,6 +7,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { openRoleGrants } from "../grants.ts";
 import { newCode, readCode } from "./codes.ts";
+import { MAX_WRONG_CODES, UNDO_MS, WRONG_CODES_MS } from "./decisions.ts";
 import { CODE_TTL_MS, MAX_PENDING, openPairing } from "./pairing.ts";
 
 const OLGA = "operator" as Principal;
@@ -52,9 +53,9 @@ describe("a pairing code", () => {
     expect(JSON.stringify(await w.real.store.pairings.list())).not.toContain(code);
     expect(JSON.stringify(w.log.lines)).not.toContain(code);
     await w.clock.advance(CODE_TTL_MS);
-    expect((await w.pairing.approve(code, OLGA)).kind).toBe("unknown");
+    expect((await w.pairing.approve({ code: code, role: "member" }, OLGA)).kind).toBe("unknown");
     expect(codeIn(await w.pairing.ask(w.person(1)))).not.toBe(code);
-    expect((await w.pairing.approve(code, OLGA)).kind).toBe("unknown");
+    expect((await w.pairing.approve({ code: code, role: "member" }, OLGA)).kind).toBe("unknown");
   });
 
   test("is given to three of an account at a time, each told the same words", async () => {
@@ -71,7 +72,7 @@ describe("a pairing code", () => {
   test("lets in exactly whom it was given to, there and nowhere else, over a restart", async () => {
     await using w = await world();
     const code = codeIn(await w.pairing.ask(w.person(1)));
-    const approval = await w.pairing.approve(code.toLowerCase(), OLGA);
+    const approval = await w.pairing.approve({ code: code.toLowerCase(), role: "member" }, OLGA);
     expect(approval).toMatchObject({ kind: "approved", person: { principal: "telegram:user:1" } });
     const again = await w.open();
     const paired = (number: number, account = "main") =>
@@ -87,7 +88,7 @@ describe("a pairing code", () => {
     const code = codeIn(await w.pairing.ask(w.person(1)));
     expect(await w.pairing.revoke(code, OLGA)).toBe(true);
     expect(await w.pairing.ask(w.person(1))).toBeNull();
-    expect((await w.pairing.approve(code, OLGA)).kind).toBe("unknown");
+    expect((await w.pairing.approve({ code: code, role: "member" }, OLGA)).kind).toBe("unknown");
     expect(w.pairing.list()).toEqual([]);
   });
 
@@ -96,41 +97,128 @@ describe("a pairing code", () => {
     async (code) => {
       await using w = await world();
       await w.pairing.ask(w.person(1));
-      expect(await w.pairing.approve(code, OLGA)).toEqual({ kind: "unknown" });
+      expect(await w.pairing.approve({ code: code, role: "member" }, OLGA)).toEqual({ kind: "unknown" });
     },
   );
 });
 
-describe("the first person let in", () => {
-  test("becomes an owner, the second a member; asked at the same moment, only one is the first", async () => {
+describe("an approval", () => {
+  test("needs the right code: an id, another person's code or no code at all lets nobody in", async () => {
     await using w = await world();
     const codes = await Promise.all([1, 2].map(async (number) => codeIn(await w.pairing.ask(w.person(number)))));
-    const roles = await Promise.all(codes.map((code) => w.pairing.approve(code, OLGA)));
-    expect(roles.map((one) => one.kind === "approved" && one.role)).toEqual(["owner", "member"]);
-    expect([...w.grants.current()]).toEqual([[w.person(1).principal, "owner"]]);
+    const idOf = (number: number) =>
+      w.pairing.list().find(({ principal }) => principal === w.person(number).principal)?.id ?? "";
+    const tries = [
+      { code: idOf(1), role: "owner" },
+      { code: "", id: idOf(1), role: "owner" },
+      { code: idOf(1), id: idOf(1), role: "owner" },
+      { code: codes[1] ?? "", id: idOf(1), role: "owner" },
+      { code: "AAAAAAAA", id: idOf(1), role: "owner" },
+      { code: codes[0] ?? "", id: "pair_999", role: "owner" },
+    ] as const;
+    const kinds = [];
+    for (const request of tries) kinds.push((await w.pairing.approve(request, OLGA)).kind);
+    expect(kinds).toEqual(["unknown", "wrong_code", "wrong_code", "wrong_code", "wrong_code", "unknown"]);
+    expect(w.pairing.list().map(({ state }) => state)).toEqual(["pending", "pending"]);
+    expect(w.grants.current().size).toBe(0);
+    const right = { code: codes[0] ?? "", id: idOf(1), role: "member" } as const;
+    expect(await w.pairing.approve(right, OLGA)).toMatchObject({ kind: "approved", role: "member" });
   });
 
-  test("is a member when the configuration names an owner", async () => {
-    await using w = await world(["telegram:user:77"]);
+  test.each(["guest", "member", "owner"] as const)("gives exactly the role it names: %s", async (role) => {
+    await using w = await world();
     const code = codeIn(await w.pairing.ask(w.person(1)));
-    expect(await w.pairing.approve(code, OLGA)).toMatchObject({ role: "member" });
+    expect(await w.pairing.approve({ code, role }, OLGA)).toMatchObject({ kind: "approved", role, person: { role } });
+    const again = await w.open();
+    expect(again.pairing.list()).toMatchObject([{ state: "approved", role }]);
+  });
+
+  test("cannot change the role of a person whom the configuration names", async () => {
+    const { principal } = { principal: "telegram:user:1" };
+    await using w = await world([principal]);
+    const code = codeIn(await w.pairing.ask(w.person(1)));
+    expect(await w.pairing.approve({ code, role: "guest" }, OLGA)).toMatchObject({ role: "owner" });
+  });
+
+  test("repeated is the same as once, and does not change the role", async () => {
+    await using w = await world();
+    const code = codeIn(await w.pairing.ask(w.person(1)));
+    const first = await w.pairing.approve({ code, role: "member" }, OLGA);
+    expect(await w.pairing.approve({ code, role: "owner" }, OLGA)).toEqual(first);
     expect(w.grants.current().size).toBe(0);
   });
 
-  test("approved twice is the same as once", async () => {
+  test("is locked for an approver after ten wrong codes in ten minutes, the right one included; others go on", async () => {
     await using w = await world();
     const code = codeIn(await w.pairing.ask(w.person(1)));
-    const first = await w.pairing.approve(code, OLGA);
-    expect(await w.pairing.approve(code, OLGA)).toEqual(first);
+    const [{ id } = { id: "" }] = w.pairing.list();
+    const approve = (given: string, by = OLGA) => w.pairing.approve({ code: given, id, role: "member" }, by);
+    for (let at = 0; at < MAX_WRONG_CODES; at++) {
+      expect((await approve("AAAAAAAA")).kind).toBe("wrong_code");
+      await w.clock.advance(1_000);
+    }
+    const retryAfterMs = WRONG_CODES_MS - MAX_WRONG_CODES * 1_000;
+    expect(await approve(code)).toEqual({ kind: "locked", retryAfterMs });
+    await w.clock.advance(retryAfterMs - 1);
+    expect((await approve(code)).kind).toBe("locked");
+    expect((await approve("BBBBBBBB", "telegram:user:77" as Principal)).kind).toBe("wrong_code");
+    await w.clock.advance(1);
+    expect((await approve(code)).kind).toBe("approved");
   });
+});
 
-  test("is nobody any more when that is taken back", async () => {
+describe("an approval that is revoked", () => {
+  test("takes the role away with it, over a restart", async () => {
     await using w = await world();
-    await w.pairing.approve(codeIn(await w.pairing.ask(w.person(1))), OLGA);
+    const code = codeIn(await w.pairing.ask(w.person(1)));
+    await w.pairing.approve({ code, role: "owner" }, OLGA);
     const [entry] = w.pairing.list();
     expect(await w.pairing.revoke(entry?.id ?? "", OLGA)).toBe(true);
     expect(w.pairing.isPaired(w.person(1).principal, "telegram", "main")).toBe(false);
     expect((await w.open()).grants.current().size).toBe(0);
     expect(await w.pairing.revoke(entry?.id ?? "", OLGA)).toBe(false);
+  });
+});
+
+describe("undo", () => {
+  const begin = async (w: Awaited<ReturnType<typeof world>>) => {
+    const code = codeIn(await w.pairing.ask(w.person(1)));
+    const [{ id } = { id: "" }] = w.pairing.list();
+    return { code, id };
+  };
+
+  test("of an approval takes the role and the way in back, and the code works again", async () => {
+    await using w = await world();
+    const { code, id } = await begin(w);
+    await w.pairing.approve({ code, role: "owner" }, OLGA);
+    expect(await w.pairing.undo(id, OLGA)).toBe(true);
+    const again = await w.open();
+    expect(again.grants.current().size).toBe(0);
+    expect(again.pairing.isPaired(w.person(1).principal, "telegram", "main")).toBe(false);
+    expect(w.pairing.list()).toMatchObject([{ id, state: "pending", role: null }]);
+    expect(await w.pairing.approve({ code, id, role: "member" }, OLGA)).toMatchObject({ role: "member" });
+  });
+
+  test("of a revocation gives back what was there: waiting, or approved with the same role", async () => {
+    await using w = await world();
+    const { code, id } = await begin(w);
+    await w.pairing.revoke(id, OLGA);
+    expect(await w.pairing.undo(id, OLGA)).toBe(true);
+    expect(w.pairing.list()).toMatchObject([{ id, state: "pending" }]);
+    await w.pairing.approve({ code, role: "owner" }, OLGA);
+    await w.pairing.revoke(id, OLGA);
+    expect(await w.pairing.undo(id, OLGA)).toBe(true);
+    expect((await w.open()).pairing.list()).toMatchObject([{ id, state: "approved", role: "owner" }]);
+  });
+
+  test("is possible once for each decision, within ten minutes", async () => {
+    await using w = await world();
+    const { id } = await begin(w);
+    expect(await w.pairing.undo(id, OLGA)).toBe(false);
+    await w.pairing.revoke(id, OLGA);
+    expect([await w.pairing.undo(id, OLGA), await w.pairing.undo(id, OLGA)]).toEqual([true, false]);
+    await w.pairing.revoke(id, OLGA);
+    await w.clock.advance(UNDO_MS);
+    expect(await w.pairing.undo(id, OLGA)).toBe(false);
   });
 });

@@ -2,33 +2,17 @@
  * Lets strangers in, one at a time and by an owner's word. All entries are held in memory and written through, so that a stranger who
  * writes a thousand times costs a thousand looks into a map and nothing else.
  */
-import type {
-  Approval,
-  PairedPerson,
-  Pairing,
-  PairingRow,
-  PairingStore,
-  Stranger,
-} from "../../contracts/channels/pairing.ts";
+import type { PairedPerson, Pairing, PairingRow, PairingStore, Stranger } from "../../contracts/channels/pairing.ts";
 import type { Events } from "../../contracts/events.ts";
-import type { Principal } from "../../contracts/ids.ts";
-import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
-import type { Log } from "../../kit/log.ts";
-import type { AccessRules } from "../access.ts";
-import type { RoleGrants } from "../grants.ts";
 import { isPerson } from "../identity.ts";
-import { codeDigest, newCode, readCode } from "./codes.ts";
+import { codeDigest, newCode } from "./codes.ts";
+import { createDecisions, type DecisionDeps, shown } from "./decisions.ts";
 
-export interface PairingDeps {
-  readonly clock: Clock;
+export interface PairingDeps extends DecisionDeps {
   readonly ids: Ids;
-  readonly log: Log;
   readonly events: Pick<Events, "emit">;
   readonly store: PairingStore;
-  readonly grants: RoleGrants;
-  /** Who the configuration names. */
-  roles(): AccessRules["roles"];
 }
 
 /** A code lives this long, and its owner hears nothing more from us meanwhile. */
@@ -41,7 +25,7 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
   const { clock, ids, store } = deps;
   const rows = new Map((await store.list()).map((row) => [personKey(row), row]));
   let queue: Promise<unknown> = Promise.resolve();
-  /** One change at a time: of two first approvals only one makes an owner. */
+  /** One change at a time, so that no decision is made about a row that another one is changing. */
   const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
     const done = queue.then(change);
     queue = done.catch(() => undefined); // whoever asked hears of it
@@ -52,6 +36,7 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
     rows.set(personKey(row), row);
     deps.events.emit("status", { what: "pairing" });
   };
+  const decisions = createDecisions(deps, { all: () => [...rows.values()], keep });
 
   return {
     isPaired: (principal, channel, account) =>
@@ -69,9 +54,10 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
         return pairingWords(code);
       });
     },
-    list: () => listed([...rows.values()], clock.now()),
-    approve: (codeOrId, by) => inTurn(() => approve(deps, { rows: [...rows.values()], keep }, codeOrId, by)),
-    revoke: (codeOrId, by) => inTurn(() => revoke(deps, { rows: [...rows.values()], keep }, codeOrId, by)),
+    list: () => listed(deps, [...rows.values()], clock.now()),
+    approve: (request, by) => inTurn(() => decisions.approve(request, by)),
+    revoke: (codeOrId, by) => inTurn(() => decisions.revoke(codeOrId, by)),
+    undo: (id, by) => inTurn(() => decisions.undo(id, by)),
   };
 }
 
@@ -95,64 +81,10 @@ export function mayAsk(rows: readonly PairingRow[], stranger: Stranger, now: num
   return waiting.length >= MAX_PENDING ? { ask: false, because: "too_many_waiting" } : { ask: true };
 }
 
-interface Entries {
-  readonly rows: readonly PairingRow[];
-  keep(row: PairingRow): Promise<void>;
-}
-
-async function approve(deps: PairingDeps, entries: Entries, codeOrId: string, by: Principal): Promise<Approval> {
-  const now = deps.clock.now();
-  const row = find(entries.rows, codeOrId);
-  if (!row || row.state === "revoked") return { kind: "unknown" };
-  const { principal } = row;
-  if (row.state === "pending") {
-    if (row.expiresAt <= now) return { kind: "unknown" };
-    // The role first: a crash in between leaves an owner whom somebody wanted to let in, not a second first one.
-    if (!hasOwner(deps)) await deps.grants.give({ principal, role: "owner", grantedBy: by, at: now });
-    await entries.keep({ ...row, state: "approved", decidedAt: now, decidedBy: by });
-    deps.log.info("pairing approved", { id: row.id, principal, by });
-  }
-  return { kind: "approved", person: shown({ ...row, state: "approved" }), role: roleOf(deps, principal) };
-}
-
-async function revoke(deps: PairingDeps, entries: Entries, codeOrId: string, by: Principal): Promise<boolean> {
-  const row = find(entries.rows, codeOrId);
-  if (!row || row.state === "revoked") return false;
-  const now = deps.clock.now();
-  const { principal } = row;
-  // The role first: a crash in between must not leave the door open.
-  if (row.state === "approved" && deps.grants.current().has(principal)) await deps.grants.takeBack(principal);
-  // An hour of silence follows, as after a code.
-  await entries.keep({ ...row, state: "revoked", expiresAt: now + CODE_TTL_MS, decidedAt: now, decidedBy: by });
-  deps.log.info("pairing revoked", { id: row.id, principal, by });
-  return true;
-}
-
-function find(rows: readonly PairingRow[], codeOrId: string): PairingRow | null {
-  const code = readCode(codeOrId);
-  return rows.find(({ id, digest }) => id === codeOrId || (code !== null && codeDigest(id, code) === digest)) ?? null;
-}
-
-/** Besides the operator, who is always one. */
-function hasOwner({ grants, roles }: PairingDeps): boolean {
-  return roles().owners.length > 0 || [...grants.current().values()].includes("owner");
-}
-
-function roleOf({ grants, roles }: PairingDeps, principal: Principal) {
-  const { owners } = roles();
-  return owners.includes(principal) ? "owner" : (grants.current().get(principal) ?? "member");
-}
-
-function listed(rows: readonly PairingRow[], now: number): readonly PairedPerson[] {
+function listed(deps: PairingDeps, rows: readonly PairingRow[], now: number): readonly PairedPerson[] {
   const latest = rows.toSorted((a, b) => b.createdAt - a.createdAt);
   const waiting = latest.filter(({ state, expiresAt }) => state === "pending" && expiresAt > now);
-  return [...waiting, ...latest.filter(({ state }) => state === "approved")].map(shown);
-}
-
-function shown(row: PairingRow): PairedPerson {
-  const { id, channel, account, principal, name, createdAt, expiresAt } = row;
-  const state = row.state === "approved" ? "approved" : "pending";
-  return { id, channel, account, principal, name, state, createdAt, expiresAt };
+  return [...waiting, ...latest.filter(({ state }) => state === "approved")].map((row) => shown(deps, row));
 }
 
 function newRow(

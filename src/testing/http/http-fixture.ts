@@ -299,6 +299,7 @@ function createMemory() {
     list: () => [],
     approve: async () => ({ kind: "unknown" }),
     revoke: async () => false,
+    undo: async () => false,
   };
   let kept = 0;
   const files: HttpDeps["files"] = {

@@ -29,7 +29,7 @@ beforeAll(async () => {
         woken.push([words, who.sessionKey]);
         return { kind: "ok", sessionKey: who.sessionKey as never };
       },
-      status: async () => ({ enabled: true, nextAt: null, running: 0 }),
+      status: async () => ({ enabled: true, nextAt: Date.UTC(2030, 0, 1), running: 0 }),
     };
     return [cron({ jobs }), createReminder({ ...deps, jobs, relative: readRelative })];
   });
@@ -39,7 +39,9 @@ afterAll(() => bench[Symbol.asyncDispose]());
 describe("cron", () => {
   test("does all it says: add, list, update, pause, resume, run, runs, wake, status, remove", async () => {
     const added = await bench.json("cron", { action: "add", id: "backup", schedule: hourly, task: "Run backup check" });
-    expect(added).toMatchObject({ job: { id: "backup", state: "active", next: expect.stringMatching(/Z$/) } });
+    expect(added).toMatchObject({
+      job: { id: "backup", state: "active", next: { at: expect.stringMatching(/Z$/), timezone: "UTC" } },
+    });
     const job = await bench.store.jobs.get("backup");
     expect(job).toMatchObject({
       source: "agent",
@@ -60,7 +62,11 @@ describe("cron", () => {
     expect(await bench.json("cron", { action: "runs", id: "backup" })).toEqual({ runs: [] });
     await bench.json("cron", { action: "wake", task: "look up", wakeMode: "next-heartbeat" });
     expect(woken).toEqual([[{ text: "look up", mode: "next-heartbeat" }, "agent:default:webchat:dm:a"]]);
-    expect(await bench.json("cron", { action: "status" })).toEqual({ enabled: true, nextAt: null, running: 0 });
+    expect(await bench.json("cron", { action: "status" })).toEqual({
+      enabled: true,
+      next: "2030-01-01T00:00:00.000Z",
+      running: 0,
+    });
     expect(await bench.json("cron", { action: "remove", id: "backup" })).toMatchObject({ job: { id: "backup" } });
     expect(await bench.store.jobs.get("backup")).toBeNull();
   });
@@ -114,6 +120,32 @@ describe("cron", () => {
     expect(await bench.store.jobs.get("asked")).toMatchObject({ sessionKey: asker.sessionKey, to: asker.origin });
   });
 
+  test("says when a job runs next as an instant, with its zone and the time on a clock there", async () => {
+    const schedule = { kind: "cron", expr: "0 9 1 7 *", timezone: "America/New_York" };
+    const added = await bench.json("cron", { action: "add", id: "july", schedule, task: "Look" });
+    expect(added).toMatchObject({
+      job: {
+        next: {
+          at: expect.stringMatching(/^\d{4}-07-01T13:00:00\.000Z$/),
+          timezone: "America/New_York",
+          local: expect.stringMatching(/^\d{4}-07-01T09:00:00-04:00$/),
+        },
+      },
+    });
+    await bench.json("cron", {
+      action: "add",
+      id: "host",
+      schedule: { kind: "cron", expr: "0 9 * * *" },
+      task: "Look",
+    });
+    const { jobs } = (await bench.json("cron", { action: "list" })) as { jobs: { id: string; next: object }[] };
+    expect(jobs.find(({ id }) => id === "host")?.next).toMatchObject({
+      timezone: "UTC",
+      at: expect.stringMatching(/Z$/),
+    });
+    for (const id of ["july", "host"]) await bench.json("cron", { action: "remove", id });
+  });
+
   test("has a quota for each person", async () => {
     const who = { ...ANN, principal: "telegram:user:8" as Principal };
     const add = { action: "add", schedule: hourly, task: "more" };
@@ -128,7 +160,8 @@ describe("create_reminder", () => {
   test("makes one job that says its words here once and is gone", async () => {
     const made = await bench.json("create_reminder", { text: "stretch", when: "in 5 seconds" });
     const at = new Date(bench.clock.now() + 5_000).toISOString();
-    expect(made).toEqual({ reminder: expect.any(String), at });
+    const local = at.replace(/\.\d{3}Z$/, "+00:00");
+    expect(made).toEqual({ reminder: expect.any(String), at, timezone: "UTC", local });
     expect(await bench.store.jobs.get(String(made["reminder"]))).toMatchObject({
       schedule: { kind: "at", expr: at },
       delivery: "direct",
@@ -139,7 +172,13 @@ describe("create_reminder", () => {
 
   test("takes a moment with a zone, and refuses what has passed or says nothing", async () => {
     const later = { text: "call", when: "2030-01-01T09:00", timezone: "Europe/Berlin" };
-    expect(await bench.json("create_reminder", later)).toMatchObject({ at: "2030-01-01T09:00" });
+    expect(await bench.json("create_reminder", later)).toMatchObject({
+      at: "2030-01-01T08:00:00.000Z",
+      timezone: "Europe/Berlin",
+      local: "2030-01-01T09:00:00+01:00",
+    });
+    const soon = { text: "call", when: "in 1m", timezone: "Nowhere/Special" };
+    expect(await bench.call("create_reminder", soon)).toMatchObject({ message: expect.stringContaining("time zone") });
     for (const when of ["2020-01-01T09:00:00Z", "soon"])
       expect(await bench.call("create_reminder", { text: "call", when })).toMatchObject({ kind: "failed" });
     for (const cause of ["cron", "webhook"] as const)

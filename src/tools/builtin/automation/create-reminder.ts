@@ -5,6 +5,7 @@ import type { Tool } from "../../../contracts/tools/tool.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
+import { momentOf } from "./moment.ts";
 import { placeOf } from "./place.ts";
 
 export interface ReminderDeps {
@@ -49,7 +50,7 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
       const { principal, role, agentId } = context;
       const made = await jobs.add(
         {
-          schedule: { kind: "at", expr, ...(timezone === undefined || after !== null ? {} : { timezone }) },
+          schedule: { kind: "at", expr, ...(timezone === undefined ? {} : { timezone }) },
           task: `Remind the person of this, in one short friendly sentence and with nothing else: ${text}`,
           delivery: "direct",
           deleteAfterRun: true,
@@ -57,7 +58,8 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
         { principal, role, source: "agent", agentId, ...placeOf(context) },
       );
       if (made.kind === "refused") throw new Error(made.say);
-      return answer({ reminder: made.job.id, at: expr });
+      const { id, nextAt } = made.job;
+      return answer({ reminder: id, ...(nextAt === null ? { at: expr } : momentOf(nextAt, timezone ?? "UTC")) });
     },
   });
 }

@@ -7,10 +7,11 @@ import {
   MAX_TASK_CHARS,
   MAX_TOOL_NAME_CHARS,
 } from "../../../contracts/automation/job.ts";
-import type { JobAnswer, JobDesk, JobInput } from "../../../contracts/automation/jobs.ts";
+import type { JobAnswer, JobDesk, JobInput, JobsStatus } from "../../../contracts/automation/jobs.ts";
 import type { Tool, ToolContext } from "../../../contracts/tools/tool.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
+import { momentOf } from "./moment.ts";
 import { placeOf } from "./place.ts";
 
 export interface CronToolDeps {
@@ -119,7 +120,7 @@ async function act(jobs: JobDesk, params: Params, context: ToolContext): Promise
       return { jobs: items.map(jobWords), ...(next === undefined ? {} : { more: true }) };
     }
     case "status":
-      return { ...(await jobs.status()) };
+      return statusWords(await jobs.status());
     case "wake": {
       const words = { text: params.task ?? "", mode: params.wakeMode ?? "now" };
       const woken = await jobs.wake(words, { ...who, sessionKey: context.sessionKey });
@@ -162,11 +163,16 @@ function shown(given: JobAnswer): Readonly<Record<string, unknown>> {
   return { job: jobWords(given.job) };
 }
 
+function statusWords({ enabled, nextAt, running }: JobsStatus) {
+  return { enabled, next: nextAt === null ? null : new Date(nextAt).toISOString(), running };
+}
+
 /** Moments as a model reads them. */
-function jobWords({ id, schedule, task, mode, delivery, state, because, nextAt, failures }: Job) {
+function jobWords({ id, schedule, task, mode, delivery, state, because, nextAt, slotZone, failures }: Job) {
+  const timezone = schedule.timezone ?? slotZone ?? "UTC";
   return {
     ...{ id, schedule, task, mode, delivery, state },
-    next: nextAt === null ? null : new Date(nextAt).toISOString(),
+    next: nextAt === null ? null : momentOf(nextAt, timezone),
     ...(because === null ? {} : { because }),
     ...(failures > 0 ? { failures } : {}),
   };

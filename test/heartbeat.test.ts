@@ -14,11 +14,18 @@ const BEATS_ALONE = 144;
 
 let provider: FakeProvider;
 let gateway: GatewayProcess;
-let reply = "HEARTBEAT_OK";
+const reply = "HEARTBEAT_OK";
+/** Said by the next heartbeat run alone. */
+let nextReply: string | null = null;
 const beats = () => provider.requests.filter((request) => told(request).includes("\nheartbeat: now"));
 
 beforeAll(async () => {
-  provider = await startFakeProvider((request) => says(asked(request).startsWith("Heartbeat:") ? reply : "noted"));
+  provider = await startFakeProvider((request) => {
+    if (!asked(request).startsWith("Heartbeat:")) return says("noted");
+    const said = nextReply ?? reply;
+    nextReply = null;
+    return says(said);
+  });
   gateway = await startGatewayProcess({ config: settings({ enabled: true, every: "1s" }) });
 });
 const settings = (heartbeat: object, agents: readonly object[] = []) => ({
@@ -76,14 +83,21 @@ test("a look around that finds nothing is not shown", async () => {
   expect((await transcript(gateway, "den")).map(({ text }) => text)).toEqual(["hello", "noted"]);
 });
 
-test("what it finds is said in the conversation, once", async () => {
-  reply = "The stove is still on.";
+test("a heartbeat run that finds something says it in the conversation exactly once", async () => {
+  const found = "The stove is still on.";
+  nextReply = found;
   await eventually(
     () => transcript(gateway, "den"),
-    (items) => items.some(({ text }) => text === reply),
+    (items) => items.some(({ text }) => text === found),
     30_000,
   );
-  reply = "HEARTBEAT_OK";
+  const after = beats().length;
+  await eventually(
+    () => beats().length,
+    (count) => count >= after + 2,
+    30_000,
+  );
+  expect((await transcript(gateway, "den")).filter(({ text }) => text === found)).toHaveLength(1);
 });
 
 test("what waits for it is told in the main session, and nothing else", async () => {

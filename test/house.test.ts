@@ -1,6 +1,11 @@
 /** Keeps the house in order, and keeps the keeper honest: each rule is shown to find what it forbids. */
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { MUTANT_ROOMS } from "../src/testing/mutants/rooms.ts";
+import { withBug } from "../src/testing/mutants/seeded-bug.ts";
+import { MUTANTS } from "../src/testing/sim/mutants.ts";
+import { POOL_MUTANTS } from "../src/testing/sim/pool-mutants.ts";
 import {
   badForms,
   badNames,
@@ -64,6 +69,30 @@ describe("the project", () => {
   });
   test("names no folder of the machine it was written on", async () => {
     expect(machinePaths(await readProject(root))).toEqual([]);
+  });
+});
+
+describe("a seeded bug", () => {
+  const listed = MUTANT_ROOMS.flatMap(({ bugs }) => bugs);
+  test("still fits its file exactly once, in the list of mutants and in that of the simulation", async () => {
+    const simulated = [...MUTANTS, ...POOL_MUTANTS].map((one) => ({ ...one, what: one.name, file: `src/${one.file}` }));
+    const astray: string[] = [];
+    for (const bug of [...listed, ...simulated])
+      if (withBug(await Bun.file(`${root}/${bug.file}`).text(), bug) === null) astray.push(`${bug.file}: ${bug.what}`);
+    expect(astray).toEqual([]);
+  });
+  test("names tests that are there", () => {
+    const missing = listed.flatMap(({ tests }) => tests).filter((path) => !existsSync(`${root}/${path}`));
+    expect(missing).toEqual([]);
+  });
+  test("that fits nowhere, twice, or changes nothing is refused", () => {
+    expect(withBug("a b", { find: "b", replace: "c" })).toBe("a c");
+    expect(withBug("a b", { find: /\bb$/, replace: "$&" })).toBe("a $&");
+    expect([withBug("a b", { find: "x", replace: "" }), withBug("a a", { find: /a/, replace: "" })]).toEqual([
+      null,
+      null,
+    ]);
+    expect(withBug("a b", { find: "b", replace: "b" })).toBeNull();
   });
 });
 

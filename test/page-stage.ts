@@ -3,7 +3,7 @@
  * profile of its own, so that no test sees the cookies or drafts of another.
  */
 import { type Browser, type BrowserContext, type Locator, type Page, chromium } from "playwright-core";
-import { findBrowser } from "../src/testing/find-browser.ts";
+import { findBrowser } from "../src/testing/whole/find-browser.ts";
 import type { GatewayProcess } from "../src/testing/whole/gateway-process.ts";
 
 const WAIT_MS = 15_000;

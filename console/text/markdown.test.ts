@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { findBrowser } from "../../src/testing/find-browser.ts";
+import { findBrowser } from "../../src/testing/whole/find-browser.ts";
 
 const START_MS = 60_000;
 

@@ -6,7 +6,9 @@ import { isGatewayError } from "../../contracts/errors.ts";
 import { silentLog } from "../../kit/log.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { tempHome } from "../../testing/temp-home.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { checkConfigText, diffConfig, loadConfig, readEnvironment } from "../index.ts";
+import { readConfigText } from "./read-file.ts";
 
 const EXAMPLE = join(import.meta.dir, "../../../examples/pi-gateway.example.jsonc");
 const FILE = "pi-gateway.jsonc";
@@ -282,4 +284,14 @@ test("the example file is still right when its commented lines are used", async 
   expect([...problems, ...warnings]).toEqual([]);
   expect(config?.models.providers.local?.models[0]?.id).toBe("qwen3:4b");
   expect(config?.agent.agentDir).toBe("/home/me/.pi/agent");
+});
+
+test("a named pipe in the place of the file is refused at once, and the start does not wait for a writer", async () => {
+  await using fx = await tempHome();
+  const path = join(fx.path, "pi-gateway.jsonc");
+  expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
+  expect(await waitForEnd("an answer about the pipe", readConfigText(path, "follow"))).toEqual({
+    kind: "unreadable",
+    because: "It is not a file.",
+  });
 });

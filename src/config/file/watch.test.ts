@@ -1,6 +1,6 @@
 /** Watching a real file: rename-over, vanishing and coming back, and quiet for everything else. */
 import { expect, test } from "bun:test";
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
@@ -166,4 +166,20 @@ test("it looks twice a second, and nothing is reported after the watch has ended
   await watching[Symbol.asyncDispose]();
   await clock.advance(10_000);
   expect([count, clock.pending()]).toEqual([1, 0]);
+});
+
+test("a file put in the place of another is seen, even when its size and time are the same", async () => {
+  await using folder = await tempHome();
+  const path = join(folder.path, "pi-gateway.jsonc");
+  const next = join(folder.path, "next");
+  const at = new Date(1_700_000_000_000);
+  await writeFile(path, '{"a": 1}');
+  await writeFile(next, '{"a": 2}');
+  for (const file of [path, next]) await utimes(file, at, at);
+  const clock = createFakeClock();
+  let count = 0;
+  await using _watch = watchConfig({ clock, log: silentLog }, path, () => count++);
+  await rename(next, path);
+  await clock.advance(700);
+  expect(count).toBe(1);
 });

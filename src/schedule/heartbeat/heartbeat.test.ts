@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { OwnMessage } from "../../contracts/automation/own-message.ts";
 import type { AgentId, InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnResult } from "../../contracts/store.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -12,6 +13,82 @@ const HOME = "agent:default:webchat:dm:1" as SessionKey;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const USAGE = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/** One agent every half hour, whose runs end at once or when the test says so, on a clock that can be moved. */
+function slowLife({ endsAtOnce = false } = {}) {
+  const fake = createFakeClock(Date.UTC(2026, 0, 5));
+  const asleep = { ms: 0 };
+  const clock: Clock = { ...fake, elapsed: () => fake.elapsed() + asleep.ms };
+  const events = createEvents({ log: recordingLog() });
+  const put: OwnMessage[] = [];
+  const asked: InboxId[] = [];
+  const to = { channel: "webchat", account: "default", chat: "1" };
+  const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
+  const heartbeat = startHeartbeat(
+    {
+      ...{ clock, log: recordingLog(), events, systemEvents: { waiting: async () => 0 } },
+      turns: {
+        async resultOf(id) {
+          asked.push(id);
+          return null;
+        },
+      },
+      places: { of: async () => ({ ...home, principal: "operator" as Principal, heardAt: fake.now() }) },
+      homes: { ofOwner: async () => home },
+      receiver: {
+        async put(entry) {
+          put.push(entry);
+          const n = put.length;
+          if (endsAtOnce) setImmediate(() => void end(n));
+          return { kind: "queued", id: `msg-${n}` as InboxId, sessionKey: entry.sessionKey, position: 0 };
+        },
+      },
+      ...{ busy: () => false, checklist: async () => "- watch the stove" },
+      standing: () => ({ principal: "operator" as Principal, role: "owner" }),
+      sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+    },
+    () => [
+      {
+        ...{ agentId: "default" as AgentId, enabled: true, every: 30 * MINUTE, activeHours: {} },
+        ...{ retries: 1, skipWhenBusy: true, withoutChecklist: true },
+      },
+    ],
+  );
+  const end = async (n: number): Promise<void> => {
+    const about = { sessionKey: HOME, turnId: "turn" as TurnId, inboxIds: [`msg-${n}` as InboxId] };
+    events.emit("turn.ended", { ...about, outcome: "done", ms: 1, usage: USAGE });
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { fake, asleep, put, asked, end, heartbeat };
+}
+
+test("a heartbeat run does not begin while the one before has not ended, and the next one does", async () => {
+  const { fake, put, end, heartbeat } = slowLife();
+  await fake.advance(95 * MINUTE);
+  expect(put.length).toBe(1);
+  await end(1);
+  await fake.advance(30 * MINUTE);
+  expect(put.length).toBe(2);
+  await heartbeat[Symbol.asyncDispose]();
+});
+
+test("a machine that slept through a night makes up for one heartbeat run, and not for all of them", async () => {
+  const { fake, asleep, put, heartbeat } = slowLife({ endsAtOnce: true });
+  await fake.advance(31 * MINUTE);
+  asleep.ms = 8 * 60 * MINUTE;
+  await fake.advance(20 * MINUTE);
+  expect(put.length).toBe(2);
+  await heartbeat[Symbol.asyncDispose]();
+});
+
+test("a heartbeat that has stopped begins nothing, hears nothing and leaves no timer behind", async () => {
+  const { fake, put, asked, end, heartbeat } = slowLife();
+  await fake.advance(31 * MINUTE);
+  await heartbeat[Symbol.asyncDispose]();
+  await end(1);
+  await fake.advance(2 * 60 * MINUTE);
+  expect([put.length, asked, fake.pending()]).toEqual([1, [], 0]);
+});
 
 interface Life {
   readonly settings?: Partial<HeartbeatSettings>;

@@ -6,7 +6,7 @@ import type { OwnMessage } from "../../contracts/automation/own-message.ts";
 import type { SystemEvent, Wake } from "../../contracts/automation/system-event.ts";
 import { type Receipt, SendError } from "../../contracts/channel.ts";
 import type { AgentId, InboxId, SessionKey } from "../../contracts/ids.ts";
-import { signBody } from "../../kit/signed-body.ts";
+import { SIGNATURE_WINDOW_MS, signBody } from "../../kit/signed-body.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -200,6 +200,19 @@ describe("refused, without any effect and with one line in the log", () => {
     expect((await w.send("build", { ...BUILD, repo: "other" })).kind).toBe("stored");
     await w.clock.advance(1_000);
     expect((await w.send("build", BUILD)).kind).toBe("stored"); // the same words at another time are another request
+  });
+
+  test("is a replay for as long as its signature could be used, a sender's clock that is ahead included", async () => {
+    await using w = await world();
+    const at = w.clock.now() + SIGNATURE_WINDOW_MS;
+    expect((await w.send("build", BUILD, { at })).kind).toBe("stored");
+    await w.clock.advance(SIGNATURE_WINDOW_MS);
+    expect(await w.send("build", BUILD, { at })).toMatchObject({ code: "hook_replayed" });
+    await w.clock.advance(SIGNATURE_WINDOW_MS);
+    expect(await w.send("build", BUILD, { at })).toMatchObject({ code: "hook_replayed" });
+    await w.clock.advance(1_000);
+    expect(await w.send("build", BUILD, { at })).toMatchObject({ code: "hook_stale" });
+    expect(w.put.length).toBe(1);
   });
 
   test("is a crowd beyond what a hook takes, with the time to wait; the others go on", async () => {

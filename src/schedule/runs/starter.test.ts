@@ -151,3 +151,24 @@ test("a run that takes longer than its job allows is stopped, and says so", asyn
   await end("cron:r1:1", { outcome: "aborted" });
   expect(ended).toEqual([["r1", { kind: "failed", because: "It took longer than the job allows.", again: true }]]);
 });
+
+test("a run that is over has no time limit any more: nothing that follows in its session is stopped", async () => {
+  const { start, clock, aborted, end, results } = world();
+  await start("r1", { timeoutMs: 5_000 });
+  await end("cron:r1:1");
+  const result = { turnId: "t" as TurnId, sessionKey: HOME, content: "", errorCode: null, toolCalls: [], usage: USAGE };
+  results.set("cron:r2:1" as InboxId, { ...result, outcome: "done" }); // over before anybody listened
+  await start("r2", { timeoutMs: 5_000 });
+  expect(clock.pending()).toBe(0);
+  await clock.advance(60_000);
+  expect(aborted).toEqual([]);
+});
+
+test("a stop ends the time limits of the runs that are at work, and hears no more ends", async () => {
+  const { start, clock, runs, aborted, end, ended } = world();
+  await start("r1", { timeoutMs: 5_000 });
+  await runs[Symbol.asyncDispose]();
+  expect(clock.pending()).toBe(0);
+  await end("cron:r1:1");
+  expect([aborted, ended]).toEqual([[], []]);
+});

@@ -1,0 +1,73 @@
+/** Writes of the configuration seen from the disk: what is synced before what, and what happens when the owner writes at the same moment. */
+import { beforeEach, describe, expect, mock, test } from "bun:test";
+import * as fs from "node:fs/promises";
+import { basename, join } from "node:path";
+import { silentLog } from "../../kit/log.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+
+const real = { ...fs };
+let steps: string[] = [];
+let beforeOpen: (path: string) => Promise<void> = async () => undefined;
+
+/** Notes what happens to each file, by its name; a temporary file is `temp`, and a folder `folder`. */
+async function open(path: string, ...rest: unknown[]) {
+  await beforeOpen(path);
+  const handle = await (real.open as (...args: unknown[]) => Promise<fs.FileHandle>)(path, ...rest);
+  const name = (await handle.stat()).isDirectory() ? "folder" : nameOf(path);
+  return new Proxy(handle, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (["writeFile", "sync", "close"].includes(String(key)) && name !== "read")
+          steps.push(`${String(key)} ${name}`);
+        return (value as (...given: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+}
+const nameOf = (path: string): string => (basename(path).includes(".tmp-") ? "temp" : basename(path));
+const rename = async (from: string, to: string): Promise<void> => {
+  steps.push(`rename ${nameOf(from)} to ${nameOf(to)}`);
+  await real.rename(from, to);
+};
+void mock.module("node:fs/promises", () => ({ ...real, open, rename }));
+const { replaceFile, writeBackup } = await import("./write-file.ts");
+const { migrateConfig } = await import("./migrate.ts");
+
+beforeEach(() => {
+  steps = [];
+  beforeOpen = async () => undefined;
+});
+
+describe("after a power cut", () => {
+  test("a replaced file is the old one or the new one, whole: the text is synced before the rename, and the folder after it", async () => {
+    await using home = await tempHome();
+    await replaceFile(join(home.path, "a.jsonc"), "{}");
+    expect(steps).toEqual([
+      ...["writeFile temp", "sync temp", "close temp"],
+      ...["rename temp to a.jsonc", "sync folder", "close folder"],
+    ]);
+  });
+
+  test("a backup is there: its text and its name are synced before the original is touched", async () => {
+    await using home = await tempHome();
+    expect(basename(await writeBackup(join(home.path, "a.jsonc"), "{}"))).toBe("a.jsonc.bak-1");
+    expect(steps).toEqual([
+      ...["writeFile a.jsonc.bak-1", "sync a.jsonc.bak-1", "close a.jsonc.bak-1"],
+      ...["sync folder", "close folder"],
+    ]);
+  });
+});
+
+test("an owner who saves while old names are rewritten keeps their text", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  await real.writeFile(path, '{ "gateway": { "token": "a-token-nobody-guesses-4711" } }');
+  beforeOpen = async (opened) => {
+    if (opened.includes(".bak-")) await real.writeFile(path, '{ "queue": {} } // mine');
+  };
+  const { warnings, backup } = await migrateConfig({ log: silentLog }, path, () => undefined);
+  expect(await real.readFile(path, "utf8")).toBe('{ "queue": {} } // mine');
+  expect([backup, warnings[0]?.message]).toEqual([null, expect.stringContaining("changed at the same moment")]);
+});

@@ -35,7 +35,7 @@ export async function findBrowser(): Promise<Browser> {
 async function packagedBrowser(): Promise<Browser> {
   const entry = fileURLToPath(import.meta.resolve("@sparticuz/chromium"));
   const archives = join(entry.slice(0, entry.lastIndexOf("/build/")), "bin");
-  const cache = join(import.meta.dir, "../../node_modules/.cache/pi-gateway");
+  const cache = join(import.meta.dir, "../../../node_modules/.cache/pi-gateway");
   const folder = join(cache, "chromium");
   if (!existsSync(join(folder, PROOF))) await unpack(archives, folder);
   return {

@@ -12,6 +12,7 @@ import {
   brokenWalls,
   fullFolders,
   importCycles,
+  keptImports,
   libraryRooms,
   misplaced,
   silentOpenings,
@@ -54,6 +55,9 @@ describe("the house", () => {
   test("has file names that say what is inside", () => expect(unexcused(badNames(sources))).toEqual([]));
   test("does without default exports, any, star exports and classes", () => {
     expect(unexcused(badForms(sources))).toEqual([]);
+  });
+  test("keeps no import whose failure would be kept with it", () => {
+    expect(unexcused(keptImports(sources))).toEqual([]);
   });
   test("opens every file with its purpose", () => expect(unexcused(silentOpenings(sources))).toEqual([]));
   test("makes few exceptions", () => expect(EXCEPTIONS.length).toBeLessThanOrEqual(LIMITS.exceptions));
@@ -139,6 +143,25 @@ describe("the wall check", () => {
     expect(wall("src/queue/a.ts", '// import { b } from "../agents/index.ts";')).toEqual([]);
     expect(wall("src/queue/a.test.ts", 'import { b } from "../agents/pool.ts";')).toEqual([]);
   });
+});
+
+describe("the check of imports that are kept", () => {
+  const kept = (text: string, path = "src/http/a.ts") => keptImports(one(path, text)).length;
+  test.each([
+    'made ??= import("typebox/compile").then(({ Compile }) => Compile(schema));',
+    'const module = import("./b.ts");',
+    'module = import("./b.ts");',
+    'return import("./b.ts").then((b) => b.c);',
+    'const load = async () => await import("./b.ts");\nmodule ??= load();',
+  ])("finds one: %s", (text) => expect(kept(text)).toBe(1));
+  test.each([
+    'const { b } = await import("./b.ts");',
+    'const made = lazy(async () => (await import("./b.ts")).b);',
+    'const door = () => import("./b.ts");',
+    'export type B = import("./b.ts").B;',
+    'type All = typeof import("./b.ts");',
+    'const { b } = await import("./b.ts");\nfirstAt ??= now;\nvalues ??= await load();',
+  ])("lets others pass: %s", (text) => expect(kept(text)).toBe(0));
 });
 
 describe("the other checks", () => {

@@ -181,6 +181,25 @@ export function badForms(sources: readonly Source[]): string[] {
   );
 }
 
+/**
+ * A promise that is kept after its import failed fails for ever, long after its cause (no file descriptors, say) is gone. A dynamic import
+ * is awaited where it stands, or handed to `lazy`, which forgets failures.
+ */
+export function keptImports(sources: readonly Source[]): string[] {
+  const say = "an import that is kept goes through lazy() of src/kit/deferred.ts";
+  return sources.flatMap((file) => {
+    if (isTest(file.path) || file.path === "src/kit/deferred.ts") return [];
+    const loads = /(?<!\btypeof\s|\btype\s+\w+\s*=\s*|:\s*)\bimport\s*\(/.test(file.code);
+    const patterns = [
+      /(?<!\btype\s+\w+\s*)(?<![=!<>])=\s*import\s*\(/g, // kept as it is, `??=` included
+      /\bimport\s*\([^()]*\)\s*\.\s*(?:then|catch|finally)\b/g,
+      ...(loads ? [/\?\?=\s*(?!await\b)[\w.]+\(/g] : []), // kept by way of a function of the same file
+    ];
+    const lines = patterns.flatMap((pattern) => [...file.code.matchAll(pattern)].map(({ index }) => index));
+    return [...new Set(lines.map((at) => lineAt(file.code, at)))].map((line) => `${file.path}:${line} ${say}`);
+  });
+}
+
 /** The first thing a reader meets is what the file is for. */
 export function silentOpenings(sources: readonly Source[]): string[] {
   return sources

@@ -1,7 +1,7 @@
 /** What can be wrong around a start: configuration, port, state directory, disk, pi. Always a sentence, never a lost message. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statfsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -317,3 +317,33 @@ async function smallDisk(path: string, sizeMb: number): Promise<SmallDisk> {
     },
   };
 }
+
+/** Linux only: lets the process have no file descriptor beyond the ones it has. Gives back the limit of before. */
+function takeFileDescriptors(pid: number): () => void {
+  const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  const free = Array.from({ length: used.size + 1 }, (_, at) => at).find((at) => !used.has(at)) ?? 0;
+  const limit = (value: string) => spawnSync("prlimit", ["--pid", String(pid), `--nofile=${value}`]).status;
+  const before = /Max open files\s+(\d+)\s+(\d+)/.exec(readFileSync(`/proc/${pid}/limits`, "utf8"));
+  expect(limit(`${free}:`)).toBe(0);
+  return () => expect(limit(`${before?.[1]}:`)).toBe(0);
+}
+
+test.skipIf(Bun.which("prlimit") === null)(
+  "a gateway that ran out of file descriptors before its first chat answers 500, and chats again once it has some",
+  async () => {
+    await using gateway = await startGatewayProcess({ config: quiet });
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const response = await gateway.fetch(path, init);
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const empty = { method: "POST", headers: { "content-type": "application/json" }, body: '{"text":7}' };
+    expect(await ask("/api/status")).toBe(200); // over a connection that stays open: a new one would need a descriptor
+    const giveBack = takeFileDescriptors(gateway.pid);
+    const without = [await ask("/api/chat", empty), await ask("/metrics")];
+    giveBack();
+    expect(without).toEqual([500, 500]);
+    expect([await ask("/api/chat", empty), await ask("/metrics")]).toEqual([422, 200]);
+    expect((await gateway.chat("hello")).status).toBe(200);
+  },
+);

@@ -51,15 +51,14 @@ const coloured = computed(() => createRenderer(highlighter.value));
 let asked = false;
 const FENCE = /```|~~~/;
 
-function needHighlighter(): void {
+async function needHighlighter(): Promise<void> {
   if (asked) return;
   asked = true;
-  import("./highlight.ts").then(
-    (module) => {
-      highlighter.value = module.highlight;
-    },
-    () => undefined, // code stays readable without colours
-  );
+  try {
+    highlighter.value = (await import("./highlight.ts")).highlight;
+  } catch {
+    asked = false; // code stays readable without colours; the next code block tries again
+  }
 }
 
 export function Markdown({ text }: { readonly text: string }) {
@@ -74,7 +73,7 @@ export function Markdown({ text }: { readonly text: string }) {
 
 function Block({ token }: { readonly token: Token }) {
   const hasCode = FENCE.test(token.raw);
-  if (hasCode) needHighlighter();
+  if (hasCode) void needHighlighter();
   const render = hasCode ? coloured.value : plain;
   const html = useMemo(() => sanitize(render(token)), [token.raw, render]);
   return <div class="block" dangerouslySetInnerHTML={{ __html: html }} />;

@@ -1,6 +1,7 @@
 /** The border for JSON values: a value is parsed by its schema once, and is trusted after that. Validators are made at first use, because making them at start would cost a third of the start. */
 import type { Static, TSchema } from "typebox";
 import { GatewayError } from "../contracts/errors.ts";
+import { lazy } from "../kit/deferred.ts";
 
 export interface Checked<T> {
   /** Throws GatewayError `invalid_params`, with words that name the field. */
@@ -22,11 +23,13 @@ interface Validator {
 const MAX_SAY_CHARS = 300;
 
 export function checked<S extends TSchema>(schema: S): Checked<Static<S>> {
-  let validator: Promise<Validator> | null = null;
+  const validator = lazy(async () => {
+    const { Compile } = await import("typebox/compile");
+    return Compile(schema) as Validator;
+  });
   return {
     async parse(value) {
-      validator ??= import("typebox/compile").then(({ Compile }) => Compile(schema) as Validator);
-      const made = await validator;
+      const made = await validator();
       if (made.Check(value)) return value as Static<S>;
       const say = describe(made.Errors(value)).slice(0, MAX_SAY_CHARS);
       throw new GatewayError("invalid_params", say, { say });

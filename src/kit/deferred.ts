@@ -1,4 +1,6 @@
-/** A promise with its handles outside; for handing a result from one event to whoever waits for it. */
+/** Promises: with their handles outside, with an end by a signal, and made at first use. */
+
+/** For handing a result from one event to the code that waits for it. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
@@ -19,4 +21,21 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     signal.addEventListener("abort", stop, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
+}
+
+/**
+ * Made at first use and kept. A failure is not kept: an import that failed because the process had no file descriptors left must work again
+ * once it has some.
+ */
+export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | null = null;
+  return () => {
+    if (value !== null) return value;
+    const loading = load().catch((error: unknown) => {
+      if (value === loading) value = null;
+      throw error;
+    });
+    value = loading;
+    return loading;
+  };
 }

@@ -2,6 +2,7 @@
 import type { Events } from "../../contracts/events.ts";
 import type { Metrics, MetricsGauges, Quantiles } from "../../contracts/metrics.ts";
 import type { Clock } from "../../kit/clock.ts";
+import { lazy } from "../../kit/deferred.ts";
 import { startCounts } from "./counts.ts";
 import type { Series } from "./series.ts";
 
@@ -12,7 +13,10 @@ export interface MetricsDeps {
 
 export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): Metrics {
   const counts = startCounts(deps);
-  let writer: Promise<() => Promise<{ readonly contentType: string; readonly text: string }>> | null = null;
+  const writer = lazy(async () => {
+    const { createPrometheus } = await import("./prometheus.ts");
+    return createPrometheus(counts, gauges);
+  });
 
   return {
     snapshot() {
@@ -50,8 +54,8 @@ export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): M
       };
     },
     async prometheus() {
-      writer ??= import("./prometheus.ts").then(({ createPrometheus }) => createPrometheus(counts, gauges));
-      return (await writer)();
+      const write = await writer();
+      return write();
     },
   };
 }

@@ -5,7 +5,6 @@ import { duration } from "../net/words.ts";
 import { decide } from "../state/approval-page.ts";
 import type { Question } from "../state/approvals.ts";
 import { DECIDED } from "../state/questions.ts";
-import { exact } from "../text/pretty.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 const TICK_MS = 1_000;
@@ -64,7 +63,7 @@ function Open({ question, onAnswer }: { readonly question: Question; readonly on
         For <b>{question.principal}</b>, because {question.because}. <TimeLeft until={question.expiresAt} />
       </p>
       <pre tabindex={0} aria-label="What it would run with">
-        {exact(question.input)}
+        {question.shown}
       </pre>
       <div class="approval-buttons">
         {button("once", "Allow once", "primary")}

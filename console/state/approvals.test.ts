@@ -9,7 +9,7 @@ const question = (id: string, sessionKey = "a", turnId = "t1") =>
     ...{ principal: "operator", askedAt: 1, expiresAt: 2 },
   }) as unknown as PendingApproval;
 const asked = (one: PendingApproval) => ({ ...one, decision: null });
-const ended = ({ input: _input, ...one }: PendingApproval, decision: "once" | "deny" = "once") => ({
+const ended = ({ input: _input, shown: _shown, ...one }: PendingApproval, decision: "once" | "deny" = "once") => ({
   ...one,
   decision,
   by: null,

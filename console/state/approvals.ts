@@ -16,7 +16,7 @@ export function hear(questions: Questions, news: GatewayEvents["approval"]): Que
   const known = questions.find(({ id }) => id === news.id);
   if (news.decision === null) return known ? questions : [...questions, news];
   const { by: _by, ...ended } = news;
-  if (!known) return trimmed([...questions, { ...ended, input: undefined }]);
+  if (!known) return trimmed([...questions, { ...ended, input: undefined, shown: "" }]);
   return trimmed(questions.map((one) => (one.id === news.id ? { ...one, decision: news.decision } : one)));
 }
 

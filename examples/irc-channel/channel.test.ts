@@ -178,7 +178,14 @@ test(
     say("delete everything");
     await eventually("it is stored", () => bench.stored.length === 1);
     const question: PendingApproval = {
-      ...{ id: "q1", tool: "bash", callId: "c1", because: "the tool always asks", input: { command: "rm" } },
+      ...{
+        id: "q1",
+        tool: "bash",
+        callId: "c1",
+        because: "the tool always asks",
+        input: { command: "rm" },
+        shown: '{\n  "command": "rm"\n}',
+      },
       ...{ sessionKey: "agent:default:irc:dm:ann" as never, turnId: "t1" as never, principal: "irc:user:x" as never },
       ...{ askedAt: 0, expiresAt: 1 },
     };
@@ -222,7 +229,16 @@ test(
     w.server.tell("@account=ann :ann!~a@h.example PRIVMSG pibot :hello");
     await eventually("it is stored", () => w.bench.stored.length === 1);
     const asked: PendingApproval = {
-      ...{ id: "q9", tool: "bash", callId: "c9", because: "the tool always asks", input: {}, askedAt: 0, expiresAt: 1 },
+      ...{
+        id: "q9",
+        tool: "bash",
+        callId: "c9",
+        because: "the tool always asks",
+        input: {},
+        shown: "{}",
+        askedAt: 0,
+        expiresAt: 1,
+      },
       ...{ sessionKey: "agent:default:main" as never, turnId: "t9" as never, principal: "irc:user:x" as never },
       origin: { channel: "irc", account: "main", chat: "ann" },
     };

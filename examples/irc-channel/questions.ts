@@ -22,6 +22,8 @@ export interface QuestionDeps extends Pick<PlatformDeps, "approvals" | "events">
 
 const MAX_CHATS = 5_000;
 const MAX_INPUT_CHARS = 300;
+const tooLong = (tool: string) =>
+  `${tool} waits for an owner. What it would run with is too long to show here; decide in the web console.`;
 const ANSWER = /^!(yes|no)\s+(\d{1,6})$/i;
 
 export function createQuestions({ approvals, events, tell }: QuestionDeps): Questions {
@@ -38,9 +40,12 @@ export function createQuestions({ approvals, events, tell }: QuestionDeps): Ques
     const inQuery = origin?.channel === CHANNEL && !isChannel(origin.chat);
     const chat = inQuery ? origin.chat : chats.get(news.sessionKey);
     if (chat === undefined) return;
-    const number = String(++count);
+    const number = String(count + 1);
+    const words = wordsOf(news, number);
+    if (words === null) return void tell(chat, tooLong(news.tool)); // nobody allows what they cannot read
+    count++;
     open.set(number, { id: news.id, chat });
-    void tell(chat, wordsOf(news, number));
+    void tell(chat, words);
   };
   const listening = events.on("approval", hear);
   return {
@@ -62,8 +67,9 @@ export function createQuestions({ approvals, events, tell }: QuestionDeps): Ques
   };
 }
 
-function wordsOf({ tool, because, input }: Extract<ApprovalNews, { decision: null }>, number: string): string {
-  const shown = JSON.stringify(input) ?? "";
-  const cut = shown.length > MAX_INPUT_CHARS ? `${shown.slice(0, MAX_INPUT_CHARS)}…` : shown;
-  return `May ${tool} run? (${because})\nIt would run with ${cut}\nAn owner answers !yes ${number} or !no ${number}.`;
+/** Null: it is too long to be read here. */
+function wordsOf({ tool, because, shown }: Extract<ApprovalNews, { decision: null }>, number: string): string | null {
+  const flat = shown.replaceAll(/\n */g, " "); // line ends inside of a text are written out in it
+  if (flat.length > MAX_INPUT_CHARS) return null;
+  return `May ${tool} run? (${because})\nIt would run with ${flat}\nAn owner answers !yes ${number} or !no ${number}.`;
 }

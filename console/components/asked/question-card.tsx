@@ -2,7 +2,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ChatQuestion, QuestionNews } from "../../../src/contracts/channels/question.ts";
-import { legible } from "../../state/asked/asked.ts";
 import { answerQuestion } from "../../state/approval-page.ts";
 import { TimeLeft } from "../approval-card.tsx";
 import { Icon } from "../icons.tsx";
@@ -29,7 +28,7 @@ export function QuestionCard({ asked }: { readonly asked: QuestionNews }) {
       <h2 id={title}>
         <Icon name={end === null ? "unknown" : end.how === "answered" ? "check" : "clock"} size={18} />
         <span>
-          {legible(question.title)}
+          {question.title}
           {end !== null && ` · ${end.because}`}
         </span>
       </h2>
@@ -56,7 +55,7 @@ function Open({ asked, onAnswer }: { readonly asked: QuestionNews; readonly onAn
   );
   return (
     <>
-      {question.kind === "confirm" && question.text && <p class="asked-text">{legible(question.text)}</p>}
+      {question.kind === "confirm" && question.text && <p class="asked-text">{question.text}</p>}
       <p class="approval-who">
         {principal !== "operator" && (
           <>
@@ -98,7 +97,7 @@ function Choices({ question, sent, dismiss, onChoose }: ChoicesProps) {
     <div class="approval-buttons">
       {choices.map(([label, value], at) => (
         <button key={at} type="button" class="quiet edged" disabled={sent} onClick={() => onChoose(value)}>
-          {legible(label)}
+          {label}
         </button>
       ))}
       {dismiss}
@@ -119,7 +118,7 @@ function Words({ question, sent, dismiss, onSay }: WordsProps) {
     class: "asked-field",
     value: text,
     placeholder: question.placeholder ?? "",
-    "aria-label": legible(question.title),
+    "aria-label": question.title,
     disabled: sent,
     maxLength: 32_000,
     onInput: (event: Event) => setText((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value),

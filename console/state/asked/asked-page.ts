@@ -1,7 +1,7 @@
 /** The questions of running turns that the page has heard of. */
 import { computed, signal } from "@preact/signals";
 import type { OpenQuestion, QuestionNews } from "../../../src/contracts/channels/question.ts";
-import { type Asked, hear, legible, withOpen } from "./asked.ts";
+import { type Asked, hear, withOpen } from "./asked.ts";
 
 export const asked = signal<Asked>([]);
 export const askedIn = computed(() => new Set(asked.value.flatMap(({ end, sessionKey }) => (end ? [] : [sessionKey]))));
@@ -11,7 +11,7 @@ export function hearAsked(news: QuestionNews): string | null {
   const before = asked.value;
   asked.value = hear(before, news);
   if (asked.value === before) return null;
-  const title = legible(news.question.title);
+  const { title } = news.question;
   return news.end === null ? `The assistant asks: ${title}` : `${title} ${news.end.because}`;
 }
 

@@ -1,7 +1,7 @@
 /** Which questions the page shows, and that none comes back or stays behind. */
 import { describe, expect, test } from "bun:test";
 import type { OpenQuestion, QuestionNews } from "../../../src/contracts/channels/question.ts";
-import { hear, legible, openElsewhere, shownIn, withOpen } from "./asked.ts";
+import { hear, openElsewhere, shownIn, withOpen } from "./asked.ts";
 
 const HERE = "agent:default:webchat:dm:1";
 const question = (id: string, more: Partial<Record<keyof OpenQuestion, string>> = {}): OpenQuestion =>
@@ -51,8 +51,4 @@ describe("a question", () => {
     const asked = Array.from({ length: 60 }, (_, at) => ended(`q${at}`)).reduce(hear, [] as readonly QuestionNews[]);
     expect([asked.length, asked[0]?.id]).toEqual([50, "q10"]);
   });
-});
-
-test("letters that hide are shown by their number", () => {
-  expect(legible("a\u202eb é 👍")).toBe("a\\u202eb é 👍");
 });

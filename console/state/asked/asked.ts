@@ -6,7 +6,6 @@ export type Asked = readonly QuestionNews[];
 
 /** Those that have ended are kept for a while: their turn still shows them. */
 const MAX_ENDED = 50;
-const HIDES = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069]/g;
 
 export function hear(asked: Asked, news: QuestionNews): Asked {
   const known = asked.find(({ id }) => id === news.id);
@@ -36,11 +35,6 @@ export function openElsewhere(asked: Asked, sessionKey: string): Asked {
   return asked.filter(
     (one) => one.end === null && one.sessionKey !== sessionKey && one.sessionKey.includes(":webchat:"),
   );
-}
-
-/** Letters that hide or turn text around are shown by their number. */
-export function legible(text: string): string {
-  return text.replace(HIDES, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function trimmed(asked: Asked): Asked {

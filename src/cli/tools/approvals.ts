@@ -1,4 +1,5 @@
 /** `pi-gw approvals list|decide`: which calls wait for the owner, and answering one from a terminal. */
+import { writeOutJson } from "../../kit/marks/written-out.ts";
 import { visible } from "../../observe/index.ts";
 import { askGateway } from "../asking/ask-gateway.ts";
 import { EXIT_OK } from "../exit-code.ts";
@@ -6,8 +7,6 @@ import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.t
 import type { CliWorld, CommonFlags } from "../world.ts";
 
 const MS_PER_MINUTE = 60_000;
-/** Besides what a terminal must not get: everything without a shape, and spaces that are not plain ones. */
-const UNSEEN = /(?![\n ])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{DI}]/gu;
 
 export async function approvalsList(world: CliWorld, flags: CommonFlags): Promise<number> {
   const { items } = await askGateway(world, flags, (client, signal) => client.get("/api/approvals", signal));
@@ -34,10 +33,5 @@ function questionText({ clock }: CliWorld, one: Fields): string {
   const minutes = Math.max(0, Math.ceil((numberOf(one["expiresAt"]) - clock.now()) / MS_PER_MINUTE));
   const facts = [one["tool"], "for", one["principal"], "in", one["sessionKey"]].map(textOf).join(" ");
   const head = `${textOf(one["id"])}  ${facts}, because ${textOf(one["because"])} (${minutes} min left)`;
-  return `${visible(head)}\n${exact(one["input"])}\n`;
-}
-
-function exact(value: unknown): string {
-  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return (JSON.stringify(value, null, 2) ?? "nothing").replace(UNSEEN, (char) => char.split("").map(escaped).join(""));
+  return `${visible(head)}\n${writeOutJson(one["input"])}\n`;
 }

@@ -1,5 +1,6 @@
 /** `pi-gw questions list|answer`: what running turns want to know from people, and answering it from a terminal. */
-import { visible, visibleLines } from "../../observe/index.ts";
+import { writeOut } from "../../kit/marks/written-out.ts";
+import { visible } from "../../observe/index.ts";
 import { askGateway } from "../asking/ask-gateway.ts";
 import { EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
@@ -48,5 +49,5 @@ function questionText({ clock }: CliWorld, one: Fields): string {
   const options = listOf(question["options"]).map((option) => `- ${textOf(option)}`);
   const asked = [question["title"], question["text"], question["placeholder"], question["prefill"]].map(textOf);
   const lines = [...asked.filter((line) => line !== ""), ...options].join("\n");
-  return `${visible(`${facts}, ${seconds} s left`)}\n${visibleLines(lines)}\n`;
+  return `${visible(`${facts}, ${seconds} s left`)}\n${writeOut(lines)}\n`;
 }

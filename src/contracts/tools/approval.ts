@@ -37,7 +37,10 @@ export interface PendingApproval {
   /** As its caller numbers it: the `callId` of `turn.tool`. */
   readonly callId: string;
   readonly because: string;
+  /** For programs. People are shown `shown`. */
   readonly input: unknown;
+  /** The input as people read it before they decide: JSON, whole, with every hidden character written out. */
+  readonly shown: string;
   readonly sessionKey: SessionKey;
   readonly turnId: TurnId;
   readonly principal: Principal;
@@ -50,7 +53,7 @@ export interface PendingApproval {
 /** What clients hear: a question, and later the same one with how it ended. */
 export type ApprovalNews =
   | (PendingApproval & { readonly decision: null })
-  | (Omit<PendingApproval, "input"> & {
+  | (Omit<PendingApproval, "input" | "shown"> & {
       readonly decision: ApprovalDecision | "expired";
       readonly by: Principal | null;
     });

@@ -205,12 +205,6 @@ describe("what people read", () => {
       buttons,
       { text: "Text?\nIt says now:\nold", labels: [] },
     ],
-    [
-      "what hides itself",
-      { kind: "confirm", title: "a\u202eb" },
-      buttons,
-      { text: "a\\u202eb", labels: ["Yes", "No"] },
-    ],
   ])("%s", (_what, question, how, expected) => {
     expect(present(question, how)).toEqual(expected);
   });

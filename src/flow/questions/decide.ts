@@ -4,6 +4,7 @@ import type { ChatAnswer, Answerer, ChatQuestion, GivenAnswer } from "../../cont
 import type { AnsweringWords, ChatAddress, InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
 import type { Principal, Role } from "../../contracts/ids.ts";
 import { passesOn } from "../../kit/marks/quoted.ts";
+import { readBack } from "../../kit/marks/written-out.ts";
 
 /** More than one turn asks before somebody has answered the first. */
 export const MAX_WAITING_PER_SESSION = 10;
@@ -106,15 +107,16 @@ export type ReadAnswer =
 const YES: ReadonlySet<string> = new Set(["yes", "y", "ok", "1", "true"]);
 const NO: ReadonlySet<string> = new Set(["no", "n", "2", "false"]);
 
-export function readAnswer(question: ChatQuestion, given: GivenAnswer): ReadAnswer {
+/** `raw`: the question as it was asked, before its hidden characters were written out. Whoever asked gets its own words back. */
+export function readAnswer(question: ChatQuestion, given: GivenAnswer, raw: ChatQuestion = question): ReadAnswer {
   if (given.kind === "value" && given.value === null) return { kind: "fits", answer: { kind: "none" } };
   switch (question.kind) {
     case "confirm":
       return confirmed(yesOrNo(given));
     case "select":
-      return chosen(question.options, given);
+      return chosen(question.options, given, raw.kind === "select" ? raw.options : question.options);
     case "input":
-      return said(given);
+      return said(given, question.prefill !== undefined);
   }
 }
 
@@ -131,9 +133,10 @@ function confirmed(yes: boolean | null): ReadAnswer {
   return { kind: "fits", answer: { kind: "confirmed", yes }, said: yes ? "Yes" : "No" };
 }
 
-function chosen(options: readonly string[], given: GivenAnswer): ReadAnswer {
-  const option = options[indexIn(options, given)];
-  if (option !== undefined) return { kind: "fits", answer: { kind: "chosen", option }, said: option };
+function chosen(options: readonly string[], given: GivenAnswer, raw: readonly string[]): ReadAnswer {
+  const at = indexIn(options, given);
+  const option = raw[at];
+  if (option !== undefined) return { kind: "fits", answer: { kind: "chosen", option }, said: options[at] ?? option };
   return {
     kind: "unfit",
     say: `That is none of the answers. Answer with a number from 1 to ${options.length}, or with the words of one of them.`,
@@ -152,10 +155,11 @@ function indexIn(options: readonly string[], given: GivenAnswer): number {
   return /^\d{1,3}[.)]?$/.test(words) ? Number.parseInt(words, 10) - 1 : -1;
 }
 
-function said(given: GivenAnswer): ReadAnswer {
+/** `changed`: it is a text that its reader got written out, and sends back. */
+function said(given: GivenAnswer, changed: boolean): ReadAnswer {
   const text = given.kind === "words" ? given.text : given.kind === "value" ? given.value : null;
   if (typeof text !== "string") return { kind: "unfit", say: "This question wants words for an answer." };
   if (text.length > MAX_ANSWER_CHARS)
     return { kind: "unfit", say: `An answer has ${MAX_ANSWER_CHARS} characters at most.` };
-  return { kind: "fits", answer: { kind: "said", text } };
+  return { kind: "fits", answer: { kind: "said", text: changed ? readBack(text) : text } };
 }

@@ -5,6 +5,7 @@ import type {
   Answerer,
   AnswerVerdict,
   ChatAnswer,
+  ChatQuestion,
   GivenAnswer,
   OpenQuestion,
   QuestionEnd,
@@ -36,6 +37,7 @@ export const NO_ANSWER: ChatAnswer = { kind: "none" };
 
 interface Open extends Presented {
   readonly about: OpenQuestion;
+  readonly raw: ChatQuestion;
   readonly to: Caller["origin"];
   readonly channel: Channel | undefined;
   readonly end: Deferred<ChatAnswer>;
@@ -46,8 +48,8 @@ interface Open extends Presented {
 
 export interface OpenQuestions {
   all(): readonly OpenQuestion[];
-  /** Shows it and waits for its end. Never rejects. */
-  ask(about: OpenQuestion, of: Caller, signal: AbortSignal): Promise<ChatAnswer>;
+  /** Shows it and waits for its end. `raw`: as it was asked, for the answer. Never rejects. */
+  ask(about: OpenQuestion, raw: ChatQuestion, of: Caller, signal: AbortSignal): Promise<ChatAnswer>;
   answer(id: string, given: GivenAnswer, by: Answerer): AnswerVerdict;
   hear(message: InboundMessage, role: Role): AnswerVerdict | null;
 }
@@ -68,7 +70,7 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
     if (may === "over" || deps.clock.now() >= one.about.expiresAt) return OVER;
     if (may === "not_yours")
       return { kind: "refused", because: "not_yours", say: "This question is for somebody else." };
-    const read = readAnswer(one.about.question, given);
+    const read = readAnswer(one.about.question, given, one.raw);
     if (read.kind === "unfit") return { kind: "refused", because: "unfit", say: read.say };
     end(one, endBy(by, read), read.answer);
     return { kind: "taken", say: read.said ?? "Thank you." };
@@ -98,10 +100,10 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
       }
       return null;
     },
-    async ask(about, { origin: to }, signal) {
+    async ask(about, raw, { origin: to }, signal) {
       const channel = deps.channels().get(to.channel);
       const presented = present(about.question, channel?.questions ?? NO_BUTTONS);
-      const one: Open = { about, ...presented, channel, to, end: deferred(), shown: null, ended: null };
+      const one: Open = { about, raw, ...presented, channel, to, end: deferred(), shown: null, ended: null };
       open.set(about.id, one);
       deps.events.emit("question", { ...about, end: null });
       deps.log.info("question asked", factsOf(about));

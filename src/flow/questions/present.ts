@@ -1,6 +1,5 @@
-/** A question as people read it: its text, whole, and the buttons below it. Pure. */
+/** A question as people read it: its text, whole, and the buttons below it. Its hidden characters have been written out. Pure. */
 import type { ChatQuestion, QuestionBoard } from "../../contracts/channels/question.ts";
-import { visibleLines } from "../../observe/index.ts";
 
 export interface Presented {
   readonly text: string;
@@ -16,19 +15,19 @@ export const NO_BUTTONS: Buttons = { maxButtons: 0, maxLabelChars: 0 };
 export const YES_NO: readonly string[] = ["Yes", "No"];
 
 export function present(question: ChatQuestion, buttons: Buttons): Presented {
-  const title = visibleLines(question.title);
+  const { title } = question;
   switch (question.kind) {
     case "confirm": {
-      const text = lines(title, visibleLines(question.text ?? ""));
+      const text = lines(title, question.text ?? "");
       if (buttons.maxButtons >= YES_NO.length) return { text, labels: YES_NO };
       return { text: lines(text, "Answer with yes or no."), labels: [] };
     }
     case "select":
-      return presentOptions(title, question.options.map(visibleLines), buttons);
+      return presentOptions(title, question.options, buttons);
     case "input": {
       const { placeholder, prefill } = question;
-      const before = prefill ? `It says now:\n${visibleLines(prefill)}` : "";
-      return { text: lines(title, placeholder ? `(${visibleLines(placeholder)})` : "", before), labels: [] };
+      const before = prefill ? `It says now:\n${prefill}` : "";
+      return { text: lines(title, placeholder ? `(${placeholder})` : "", before), labels: [] };
     }
   }
 }

@@ -7,6 +7,7 @@ import type { ChatAnswer, ChatQuestion, OpenQuestion, Questions } from "../../co
 import type { SessionKey } from "../../contracts/ids.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Ids } from "../../kit/ids.ts";
+import { writeOut } from "../../kit/marks/written-out.ts";
 import { whyNotAsk } from "./decide.ts";
 import { createNotes } from "./notes.ts";
 import { cancelled, createOpenQuestions, factsOf, NO_ANSWER, type OpenDeps } from "./open-questions.ts";
@@ -25,7 +26,8 @@ export function createQuestions(deps: QuestionsDeps, options: () => { readonly w
     pending: open.all,
     answer: open.answer,
     hear: (message, { role }) => open.hear(message, role),
-    async ask({ timeoutMs, ...question }, of, signal) {
+    async ask({ timeoutMs, ...raw }, of, signal) {
+      const question = writtenOut(raw);
       const because = whyNotAsk(question, of, line.crowd(of.sessionKey));
       if (because !== null) return refuse(deps, aboutOf(deps, question, of, 0), because);
       using patience = timeoutMs === undefined ? null : deps.clock.deadline(timeoutMs, () => new Error("given up"));
@@ -38,7 +40,7 @@ export function createQuestions(deps: QuestionsDeps, options: () => { readonly w
       );
       if (!isNext || signal.aborted) return NO_ANSWER;
       const leftMs = timeoutMs === undefined ? Infinity : timeoutMs - (deps.clock.elapsed() - began);
-      return await open.ask(aboutOf(deps, question, of, Math.min(options().waitMs, leftMs)), of, signal);
+      return await open.ask(aboutOf(deps, question, of, Math.min(options().waitMs, leftMs)), raw, of, signal);
     },
   };
 }
@@ -78,7 +80,29 @@ function aboutOf({ clock, ids }: QuestionsDeps, question: ChatQuestion, of: Call
   const { sessionKey, turnId, principal } = of;
   const askedAt = clock.now();
   const id = ids.secret(ID_BYTES);
-  return { id, question, sessionKey, turnId, principal, askedAt, expiresAt: askedAt + Math.max(0, waitMs) };
+  return {
+    id,
+    question,
+    sessionKey,
+    turnId,
+    principal,
+    askedAt,
+    expiresAt: askedAt + Math.max(0, waitMs),
+  };
+}
+
+/** Once and for all: every channel, the web console and every program show it like this. */
+function writtenOut(question: ChatQuestion): ChatQuestion {
+  const title = writeOut(question.title);
+  if (question.kind === "select") return { ...question, title, options: question.options.map(writeOut) };
+  if (question.kind === "confirm")
+    return { ...question, title, ...(question.text === undefined ? {} : { text: writeOut(question.text) }) };
+  return {
+    ...question,
+    title,
+    ...(question.placeholder === undefined ? {} : { placeholder: writeOut(question.placeholder) }),
+    ...(question.prefill === undefined ? {} : { prefill: writeOut(question.prefill) }),
+  };
 }
 
 function refuse({ log, events }: QuestionsDeps, about: OpenQuestion, because: string): ChatAnswer {

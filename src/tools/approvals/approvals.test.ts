@@ -55,6 +55,7 @@ describe("a question", () => {
     const { answer, id } = await at.asked();
     const shown = {
       ...{ id, tool: "bash", callId: "c1", because: "it may do anything", input: { command: "ls" } },
+      shown: '{\n  "command": "ls"\n}',
       ...{ sessionKey: SESSION, turnId: OWNER.turnId, principal: OWNER.principal, origin: OWNER.origin },
       ...{ askedAt: at.clock.now(), expiresAt: at.clock.now() + WAIT_MS },
     };
@@ -62,7 +63,7 @@ describe("a question", () => {
     expect(at.told).toEqual([{ ...shown, decision: null }]);
     expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
     expect(await answer).toBe("once");
-    const { input: _input, ...known } = shown;
+    const { input: _input, shown: _shown, ...known } = shown;
     expect(at.told.at(-1)).toEqual({ ...known, decision: "once", by: ANNA });
     expect(at.approvals.pending()).toEqual([]);
     expect(await at.ended()).toMatchObject([{ id, hash: "h1", decision: "once", decidedBy: ANNA, role: "owner" }]);

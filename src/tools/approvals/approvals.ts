@@ -10,6 +10,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { writeOut, writeOutJson } from "../../kit/marks/written-out.ts";
 
 export interface ApprovalsDeps {
   readonly clock: Clock;
@@ -43,7 +44,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
     return true;
   };
   const close = ({ shown, answer }: Open, { decision, by }: ApprovalEnd): void => {
-    const { input: _input, ...known } = shown;
+    const { input: _input, shown: _shown, ...known } = shown;
     open.delete(shown.id);
     deps.log.info("approval ended", {
       approvalId: shown.id,
@@ -98,7 +99,8 @@ async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal):
   const { shown, answer } = entry;
   const { agentId, role } = question.caller;
   try {
-    await deps.store.put({ ...shown, agentId, role, hash: question.hash });
+    const { shown: _shown, ...asked } = shown;
+    await deps.store.put({ ...asked, agentId, role, hash: question.hash });
   } catch (error) {
     forget();
     throw error; // the gate says that nothing was run
@@ -128,8 +130,9 @@ function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, wait
     id: ids.next("ask"),
     tool,
     callId,
-    because,
+    because: writeOut(because),
     input: shown,
+    shown: writeOutJson(shown),
     sessionKey,
     turnId,
     principal,

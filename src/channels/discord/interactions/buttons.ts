@@ -35,16 +35,10 @@ export function readButton(customId: string): Button | null {
 }
 
 /** What is asked is shown whole or not at all: nobody approves what they cannot read. Null: it is too long for a message. */
-export function questionText({ tool, input }: Pick<PendingApproval, "tool" | "input">): string | null {
-  const shown = JSON.stringify(input, null, 2) ?? "";
-  const safe = shown.replaceAll("`", "\\u0060").replace(/[\u200B-\u200F\u202A-\u202E\u2060-\u2069]/g, codePoint);
+export function questionText({ tool, shown }: Pick<PendingApproval, "tool" | "shown">): string | null {
+  const safe = shown.replaceAll("`", "\\u0060"); // it would end the block
   if (safe.length > MAX_MESSAGE_CHARS - ROOM_FOR_WORDS) return null;
   return `**${escapeMarkdown(tool)}** wants to run with:\n\`\`\`json\n${safe}\n\`\`\`\nOnly an owner can decide.`;
-}
-
-/** Letters that hide or turn text around are shown by their number. */
-function codePoint(letter: string): string {
-  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 export function tooLongText({ tool }: Pick<PendingApproval, "tool">): string {

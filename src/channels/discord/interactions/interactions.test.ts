@@ -2,6 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { OpenChannel } from "../../../contracts/channels/platform.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { writeOutJson } from "../../../kit/marks/written-out.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { commanded, type DiscordWorld, discordWorld, pressed } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
@@ -20,7 +21,14 @@ beforeAll(async () => {
 afterEach(() => world?.[Symbol.asyncDispose]());
 
 const question = (id: string, sessionKey = `agent:default:discord:dm:${PLACES.dm}`) => ({
-  ...{ id, tool: "run_it", input: { what: "all" }, sessionKey: sessionKey as SessionKey, turnId: "t" as TurnId },
+  ...{
+    id,
+    tool: "run_it",
+    input: { what: "all" },
+    shown: '{ "what": "all" }',
+    sessionKey: sessionKey as SessionKey,
+    turnId: "t" as TurnId,
+  },
   ...{ principal: "operator" as Principal, askedAt: 1, expiresAt: 2, callId: "call_1", because: "it asks" },
 });
 const callbacks = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/callback"));
@@ -186,9 +194,9 @@ describe("a question to owners", () => {
   );
 
   test("is shown whole, with nothing hidden in it, or not at all", () => {
-    const sly = questionText({ tool: "run", input: { a: "``` \u202E x" } });
+    const sly = questionText({ tool: "run", shown: writeOutJson({ a: "``` \u202E x" }) });
     expect(sly).toContain("\\u0060\\u0060\\u0060 \\u202e x");
-    expect(questionText({ tool: "run", input: { a: "x".repeat(5_000) } })).toBeNull();
+    expect(questionText({ tool: "run", shown: "x".repeat(5_000) })).toBeNull();
     expect(buttonsFor("x".repeat(200))).toBeNull();
     expect(readButton("approval:once:a:b")).toEqual({ approval: "a:b", decision: "once" });
     for (const foreign of ["", "approval:maybe:a", "approval:once:", "other:once:a"])

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AskedQuestion } from "../../../contracts/channels/question.ts";
 import type { InboxId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
+import { writeOutJson } from "../../../kit/marks/written-out.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { changed, FRIEND, OTHER, type Person, pressed, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
@@ -15,7 +16,17 @@ const turnId = "turn_q" as TurnId;
 const friend = `telegram:user:${FRIEND.id}` as Principal;
 
 const question = (input: unknown = { path: "a.txt" }): PendingApproval => ({
-  ...{ id: "approval_1", tool: "write_file", input, sessionKey, turnId, principal: friend, askedAt: 1, expiresAt: 2 },
+  ...{
+    id: "approval_1",
+    tool: "write_file",
+    input,
+    shown: writeOutJson(input),
+    sessionKey,
+    turnId,
+    principal: friend,
+    askedAt: 1,
+    expiresAt: 2,
+  },
   ...{ callId: "call_1", because: "it writes files" },
 });
 

@@ -153,12 +153,12 @@ async function closeButtons({ api }: QuestionDeps, { chat, messageId }: Shown, s
     .catch(() => undefined); // they have no effect any more, shown or not
 }
 
-function approvalText({ tool, input }: PendingApproval): readonly Run[] {
+function approvalText({ tool, shown }: PendingApproval): readonly Run[] {
   return [
     { text: "The assistant asks for permission to use ", styles: [] },
     { text: tool, styles: [{ type: "code" }] },
     { text: " with:\n", styles: [] },
-    { text: JSON.stringify(input, null, 2) ?? "nothing", styles: [{ type: "pre", language: "json" }] },
+    { text: shown, styles: [{ type: "pre", language: "json" }] },
     { text: "\nOnly an owner can decide.", styles: [] },
   ];
 }

@@ -10,9 +10,11 @@ import { builtinChannels } from "./builtin.ts";
 import type { PlatformEntry } from "./channels/index.ts";
 import type { Config, Environment, LoadedConfig } from "./config/index.ts";
 import type { Outbox } from "./contracts/delivery.ts";
+import type { GatewayError } from "./contracts/errors.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AgentId } from "./contracts/ids.ts";
 import type { Hooks } from "./contracts/plugins/hooks.ts";
+import type { Store } from "./contracts/store.ts";
 import { createBriefing, createDelegations, createTakeBack, startTurns, type TurnsDeps } from "./flow/index.ts";
 import { askBeforeSending, tellTurns } from "./wiring/hook-points.ts";
 import type { HttpServer, PageAssets } from "./http/index.ts";
@@ -63,6 +65,8 @@ export interface GatewayOptions {
 
 export interface Gateway {
   readonly http: HttpServer;
+  /** Resolves when an I/O error of the database has ended all acknowledging: stop, and end the process. */
+  readonly failed: Promise<GatewayError>;
   stop(reason: string): Promise<void>;
 }
 
@@ -127,7 +131,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
 
   // the port
   const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
-  const status = createStatus({ ...deps, pool, ...way, ...notices }, options);
+  const status = createStatus({ ...deps, store, pool, ...way, ...notices }, options);
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
   const arriving = { ...toolSide, files: way.arriving, webhook: platforms.webhook };
@@ -142,7 +146,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   log.info("queue recovered", await queue.recover());
   const saying = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
   const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), files, delegations };
-  answer(life, config, { ...deps, ...way, ...saying, ...having, hooks, events, pool });
+  answer(life, config, { ...deps, ...way, ...saying, ...having, store, hooks, events, pool });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, skills: toolSide.skills, plugins, automation, platforms, openPool, token };
@@ -150,12 +154,20 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
   tellPlugins({ hooks, events }, options.version, life);
-  return { http, stop: (reason) => life.stop(reason) };
+  return { http, failed: store.health.failed, stop: (reason) => life.stop(reason) };
 }
 
-function answer(life: Lifetime, config: () => Config, deps: TurnsDeps & { readonly hooks: Hooks }): void {
+interface AnswerDeps extends TurnsDeps {
+  readonly hooks: Hooks;
+  readonly store: Pick<Store, "health">;
+}
+
+function answer(life: Lifetime, config: () => Config, deps: AnswerDeps): void {
   const queue = askBeforeSending(deps, deps.queue);
-  const turns = startTurns({ ...deps, queue }, (agentId?: AgentId) => turnLimits(config(), agentId));
+  // how a turn ends cannot be stored any more once the database has failed, so nobody waits for it
+  const graceMs = (): number => (deps.store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);
+  const limits = (agentId?: AgentId) => ({ ...turnLimits(config(), agentId), graceMs: graceMs() });
+  const turns = startTurns({ ...deps, queue }, limits);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
 }
 
@@ -204,8 +216,8 @@ function poolOptions(options: GatewayOptions, config: Config, lentSkills: readon
   return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features, lentSkills };
 }
 
-function turnLimits({ agent, agents, gateway, heartbeat }: Config, agentId: AgentId | undefined) {
+function turnLimits({ agent, agents, heartbeat }: Config, agentId: AgentId | undefined) {
   const own = agents.find(({ id }) => id === agentId);
   const { ackMaxChars } = { ...heartbeat, ...own?.heartbeat };
-  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, graceMs: gateway.stopGraceMs, ackMaxChars };
+  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, ackMaxChars };
 }

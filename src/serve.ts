@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Environment, type LoadedConfig, loadConfig, resolveHome } from "./config/index.ts";
+import type { GatewayError } from "./contracts/errors.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { PageAssets } from "./http/index.ts";
 import { systemClock } from "./kit/clock.ts";
@@ -44,7 +45,7 @@ export interface ServeWorld {
 const RUNNING_FILE = "gateway.json";
 const RESTART = "restart";
 
-/** Resolves when the gateway has stopped; rejects when it could not start. */
+/** Resolves when the gateway has stopped; rejects when it could not start, or had to end because of the database. */
 export async function serve(world: ServeWorld, options: ServeOptions): Promise<void> {
   const clock = systemClock;
   const ids = systemIds;
@@ -120,11 +121,17 @@ async function runOnce(
       ? `${JSON.stringify({ event: "ready", url, signIn })}\n`
       : `pi-gateway ready ${url} sign-in ${signIn}\n`,
   );
-  const reason = await Promise.race([world.stopAsked, restart.promise]);
+  let failure: GatewayError | null = null;
+  const failed = gateway.failed.then((error) => {
+    failure = error;
+    return "the database failed";
+  });
+  const reason = await Promise.race([world.stopAsked, restart.promise, failed]);
   log.info("gateway stopping", { reason });
   rmSync(running, { force: true });
   await gateway.stop(reason);
   log.info("gateway stopped", { reason });
+  if (failure !== null) throw failure; // also when it failed during the stop: the supervisor should know
   return { reason, port };
 }
 

@@ -7,6 +7,7 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
   const deps = {
     clock: createFakeClock(),
     pool,
+    store: { health: { notices: () => ["about the database"] } },
     queue: { stats: () => ({ waiting: 0, running: 0 }) },
     outbox: { stats: () => ({ pending: 0, ...outbox }) },
     channels: { health: () => [] },
@@ -18,8 +19,9 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
 }
 
 test("the status says how many replies did not arrive, and where to read about them", () => {
-  expect(noticesWith({ dead: 0, ambiguous: 0 })).toEqual(["about the configuration"]);
+  expect(noticesWith({ dead: 0, ambiguous: 0 })).toEqual(["about the database", "about the configuration"]);
   expect(noticesWith({ dead: 3, ambiguous: 1 }, "no pi")).toEqual([
+    "about the database",
     "no pi",
     "3 replies of the last day could not be delivered. GET /api/outbox?state=dead lists what and why.",
     "1 reply of the last day may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists it.",

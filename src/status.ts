@@ -6,6 +6,7 @@ import type { Outbox } from "./contracts/delivery.ts";
 import type { PluginHost } from "./contracts/plugins/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
+import type { StoreHealth } from "./contracts/store/health.ts";
 import type { GatewayStatus } from "./contracts/wire.ts";
 import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -18,6 +19,7 @@ export interface StatusDeps {
   readonly channels: { health(): GatewayStatus["channels"] };
   readonly plugins: Pick<PluginHost, "list" | "notices">;
   readonly budget: Pick<Budget, "limits" | "notices">;
+  readonly store: { readonly health: Pick<StoreHealth, "notices"> };
   configNotices(): readonly string[];
 }
 
@@ -53,6 +55,7 @@ export function createStatus(
       plugins: pluginCounts(deps.plugins),
       budgets: deps.budget.limits(),
       notices: [
+        ...deps.store.health.notices(),
         ...(trouble ? [trouble] : []),
         ...deliveryNotices(outbox),
         ...deps.budget.notices(),

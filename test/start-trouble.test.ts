@@ -222,14 +222,26 @@ describe("a full disk", () => {
       expect((await gateway.chat("before", { session: "disk" })).body.content).toBe("gladly");
 
       await disk.fill();
-      const refused = await post(gateway, { text: "lost? ".repeat(20_000), session: "disk" });
+      const tooMuch = { text: "lost? ".repeat(20_000), session: "disk" };
+      const refused = await post(gateway, tooMuch);
       expect(await problemOf(refused)).toEqual({
         status: ERRORS.store_failed.status,
         code: "store_failed",
         message: ERRORS.store_failed.say,
       });
 
+      // a page or two may still fit, which a message does not
+      await eventually(
+        async () => [(await post(gateway, tooMuch)).status, (await gateway.fetch("/ready")).status],
+        ([, ready]) => ready === 503,
+      );
+      expect((await statusOf(gateway)).notices).toContainEqual(expect.stringContaining("cannot be written to"));
+
       await disk.free();
+      await eventually(
+        async () => (await gateway.fetch("/ready")).status, // without anybody sending a message
+        (status) => status === 200,
+      );
       const after = await eventually(
         () => gateway.chat("after", { session: "disk" }),
         ({ status }) => status === 200,

@@ -80,6 +80,7 @@ describe("start", () => {
   });
 
   const failures = [
+    ["store_failed", 74],
     ["port_taken", 75],
     ["home_taken", 75],
     ["config_invalid", 78],

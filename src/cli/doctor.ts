@@ -61,7 +61,7 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
     print({ check: "telegram", state, say });
   print(checkPort(scene));
   print(await checkHome(scene));
-  print(await checkDatabase(scene));
+  (await checkDatabase(scene)).forEach(print);
   print(await checkSpace(scene));
   const { checkPlugins } = await import("./plugins/check-plugins.ts");
   for (const found of await checkPlugins(world, home, config)) print({ check: "plugins", ...found });
@@ -197,10 +197,14 @@ async function checkHome({ home, runningAt }: Scene): Promise<Check> {
   return say("ok", `${home}, private, ${use}`);
 }
 
-async function checkDatabase({ home }: Scene): Promise<Check> {
+async function checkDatabase({ home }: Scene): Promise<readonly Check[]> {
   const { checkStore } = await import("../store/index.ts");
-  const { kind, say } = await checkStore(home);
-  return { check: "database", state: kind === "ok" || kind === "missing" ? "ok" : "broken", say };
+  const { kind, say, kept } = await checkStore(home);
+  const state = kind === "ok" || kind === "missing" ? "ok" : "broken";
+  return [
+    { check: "database", state, say },
+    ...kept.map((words): Check => ({ check: "database", state: "note", say: words })),
+  ];
 }
 
 async function checkSpace({ probes, home }: Scene): Promise<Check> {

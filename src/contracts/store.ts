@@ -3,6 +3,7 @@
  * store, so nobody can hold one open across a wait. A write has reached the file when its method resolves, so the death of the process
  * loses nothing; writes that others rely on (accept, finish, an intent that must not be repeated) are fsynced as well, and those asked
  * for in the same tick share one fsync. Disk full or broken: the method rejects with GatewayError `store_failed` and nothing is half done.
+ * After an I/O error every write is rejected until a new process has opened the database (`health.failed`).
  */
 import type {
   ChatAddress,
@@ -25,6 +26,7 @@ import type { QueueMode, Span } from "./queue.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
+import type { StoreHealth } from "./store/health.ts";
 import type { HookMarkStore } from "./store/hook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { NoteStore } from "./store/notes.ts";
@@ -62,6 +64,7 @@ export interface Store extends AsyncDisposable {
   readonly spokenWords: SpokenWordStore;
   readonly approvals: ApprovalStore;
   readonly usage: UsageStore;
+  readonly health: StoreHealth;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
 }

@@ -148,5 +148,8 @@ describe("public answers", () => {
     world.http.setReady(true);
     expect(await bodies()).toEqual({ health: { ok: true }, ready: { ok: true } });
     expect((await fetch(world.url("/ready"))).status).toBe(200);
+    world.writable.now = false;
+    expect(await bodies()).toEqual({ health: { ok: true }, ready: { ok: false } });
+    expect((await fetch(world.url("/ready"))).status).toBe(503);
   });
 });

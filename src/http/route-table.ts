@@ -25,7 +25,7 @@ export interface TableDeps extends HttpDeps {
   readonly signIn: SignInDeps;
   readonly links: MediaLinks;
   readonly stopping: AbortSignal;
-  isReady(): boolean;
+  isReady(): boolean | Promise<boolean>;
 }
 
 export function routeTable(

@@ -92,7 +92,12 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
   const signedOut = (gone: Identity) =>
     sockets.closeWhere((identity) => identity.signIn === gone.signIn, "Signed out.");
   const table = routeTable(
-    { ...deps, links, isReady: () => state.ready, signIn: { auth, cookieName, signedOut } },
+    {
+      ...deps,
+      links,
+      isReady: async () => state.ready && (await store.health.isWritable()),
+      signIn: { auth, cookieName, signedOut },
+    },
     options,
   );
   const match = withWebhooks(withPluginRoutes(createMatcher(table), deps.plugins), deps);

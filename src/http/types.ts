@@ -28,6 +28,7 @@ export interface HttpDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
+    readonly health: Pick<Store["health"], "isWritable">;
     readonly outbox: Pick<Store["outbox"], "list">;
     readonly toolCalls: Pick<Store["toolCalls"], "list">;
     readonly approvals: Pick<Store["approvals"], "ended">;

@@ -11,7 +11,7 @@ function fixture() {
   db.exec("create table notes (n integer unique)");
   const plain = createSql(db);
   const said: Control[] = [];
-  const failOn = new Set<Control>();
+  const failOn = new Map<Control, Error>();
   const sql: Sql = {
     ...plain,
     get inTransaction() {
@@ -19,7 +19,8 @@ function fixture() {
     },
     control(text) {
       said.push(text);
-      if (failOn.has(text)) throw new Error("the disk is gone");
+      const error = failOn.get(text);
+      if (error) throw error;
       plain.control(text);
     },
   };
@@ -27,6 +28,7 @@ function fixture() {
   const commits = createGroupCommit({ sql, log });
   return {
     ...{ db, log, said, failOn, commits },
+    insert: (n: number) => db.prepare("insert into notes values (?)").run(n).changes,
     add: (n: number) => commits.write(() => db.prepare("insert into notes values (?)").run(n).changes),
     notes: () => db.prepare("select n from notes order by n").values().flat(),
     count: (text: Control) => said.filter((one) => one === text).length,
@@ -82,7 +84,7 @@ test("a batch has a limit, and what is over it goes into the next one", async ()
 for (const step of ["begin immediate", "commit"] as const) {
   test(`when ${step} fails nobody is told yes, the log says so once, and later writes work`, async () => {
     using fx = fixture();
-    fx.failOn.add(step);
+    fx.failOn.set(step, new Error("the disk is gone"));
     for (const round of [1, 2]) {
       const results = await Promise.allSettled([fx.add(round), fx.add(round + 10)]);
       for (const result of results)
@@ -97,6 +99,63 @@ for (const step of ["begin immediate", "commit"] as const) {
     expect([fx.notes(), fx.words()]).toEqual([[1], ["store cannot write", "store writes again"]]);
   });
 }
+
+function sqliteError(code: string): Error {
+  return Object.assign(new Error("disk I/O error"), { code });
+}
+
+/** Every step of a write at which the disk can fail. */
+const STEPS: readonly Control[] = ["begin immediate", "commit", "pragma synchronous = normal"];
+
+test.each(STEPS)("an I/O error at %s ends acknowledging: nothing is written or told yes after it", async (step) => {
+  using fx = fixture();
+  const kept = await fx.add(1);
+  fx.failOn.set(step, sqliteError("SQLITE_IOERR_FSYNC"));
+  const add = (n: number) => fx.commits.write(() => fx.insert(n), "with the next");
+  const batch = [add(2), add(3)];
+  const queued = Array.from({ length: MAX_BATCH }, (_, n) => add(100 + n)); // waits behind the batch that fails
+  const results = await Promise.allSettled([...batch, ...queued]);
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  fx.failOn.clear(); // as after a failed fsync: the next one succeeds
+  await expect(fx.add(4)).rejects.toMatchObject({ code: "store_failed", cause: { code: "SQLITE_IOERR_FSYNC" } });
+  expect([kept, fx.notes(), fx.commits.isBroken()]).toEqual([1, [1], true]);
+  expect(await fx.commits.broken).toMatchObject({ code: "store_failed" });
+  fx.commits.close();
+  expect([fx.notes(), fx.words()]).toEqual([[1], ["store cannot write"]]);
+});
+
+test("an I/O error inside a write ends acknowledging, also for the other writes of its batch", async () => {
+  using fx = fixture();
+  const failing = () =>
+    fx.commits.write(() => {
+      throw sqliteError("SQLITE_IOERR_WRITE");
+    });
+  await Promise.allSettled([failing()]);
+  expect(fx.commits.isBroken()).toBe(true);
+  using other = fixture();
+  const results = await Promise.allSettled([
+    other.add(1),
+    other.commits.write(() => {
+      throw sqliteError("SQLITE_CORRUPT");
+    }),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect([other.commits.isBroken(), other.notes()]).toEqual([true, []]);
+});
+
+test("a transaction that cannot be rolled back ends acknowledging, whatever made it fail", async () => {
+  using fx = fixture();
+  fx.failOn.set("commit", sqliteError("SQLITE_FULL")).set("rollback", sqliteError("SQLITE_ERROR"));
+  await expect(fx.add(1)).rejects.toMatchObject({ cause: { cause: { code: "SQLITE_FULL" } } });
+  expect(fx.commits.isBroken()).toBe(true);
+});
+
+test("a write that breaks a rule of the tables is its own fault and leaves the store writable", async () => {
+  using fx = fixture();
+  await fx.add(1);
+  await expect(fx.add(1)).rejects.toMatchObject({ code: "store_failed" });
+  expect([fx.commits.fault(), fx.commits.isBroken(), fx.words()]).toEqual([null, false, []]);
+});
 
 test("a full disk refuses writes, keeps what was committed, and works again when there is room", async () => {
   using fx = fixture();

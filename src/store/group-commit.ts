@@ -3,14 +3,21 @@
  * loses only itself. Refuses to wait for company: a lone write is committed at the end of its own tick.
  */
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
+import { faultMeaning, sqliteCode } from "./health/write-faults.ts";
 import type { Sql } from "./sql.ts";
 
 export interface GroupCommit {
   /** `run` is synchronous and touches nothing but the database: it may be run a second time after a rollback. */
   write<T>(run: () => T, when?: Synced): Promise<T>;
-  /** Commits what is waiting and takes nothing more. */
+  /** Commits what is waiting and takes nothing more. After an I/O error it commits nothing. */
   close(): void;
+  /** Why the last write failed for a reason that holds for the next one too; null while writes work. */
+  fault(): GatewayError | null;
+  /** Resolves with the I/O error after which nothing is acknowledged any more. */
+  readonly broken: Promise<GatewayError>;
+  isBroken(): boolean;
 }
 
 /**
@@ -35,8 +42,10 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
   const waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
-  let failing = false;
+  let fault: GatewayError | null = null;
+  let isBroken = false;
   let syncing = true;
+  const broken = deferred<GatewayError>();
 
   const setSyncing = (wanted: boolean): void => {
     if (wanted === syncing) return;
@@ -57,23 +66,30 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
-    setSyncing(batch.some(({ when }) => when === "now"));
-    const outcomes = tryCommit(sql, batch);
-    report(outcomes);
+    const { outcomes, failed } = tryCommit(sql, batch, setSyncing);
+    report(failed);
     for (let at = 0; at < batch.length; at++) tell(batch[at], outcomes[at]);
+    if (isBroken) rejectWaiting();
   };
 
   /** A full disk fails every write; the log says when it began and when it was over. */
-  const report = (outcomes: readonly Outcome[]): void => {
-    const failed = outcomes.find((outcome) => !outcome.ok && !isGatewayError(outcome.error));
-    if (failed && !failed.ok && !failing) log.error("store cannot write", { error: failed.error });
-    if (!failed && failing) log.info("store writes again");
-    failing = failed !== undefined;
+  const report = (failed: { readonly error: unknown } | null): void => {
+    if (failed && fault === null) log.error("store cannot write", { error: failed.error });
+    if (!failed && fault !== null) log.info("store writes again");
+    fault = failed && storeFailed(failed.error);
+    if (fault === null || !endsEverything(failed?.error)) return;
+    isBroken = true;
+    broken.resolve(fault);
+  };
+
+  const rejectWaiting = (): void => {
+    for (const one of waiting.splice(0)) one.reject(fault);
   };
 
   return {
     write<T>(run: () => T, when: Synced = "now"): Promise<T> {
       if (closed) return Promise.reject(new GatewayError("stopping", "the store is closed"));
+      if (isBroken) return Promise.reject(fault);
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
       return new Promise<T>((resolve, reject) => {
         waiting.push({ run, when, resolve: resolve as Waiting["resolve"], reject });
@@ -83,8 +99,11 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
     close() {
       closed = true;
       while (waiting.length > 0) flush();
-      setSyncing(true);
+      if (!isBroken) setSyncing(true);
     },
+    fault: () => fault,
+    broken: broken.promise,
+    isBroken: () => isBroken,
   };
 }
 
@@ -99,13 +118,25 @@ function tell(one: Waiting | undefined, outcome: Outcome | undefined): void {
   else one?.reject(storeFailed(outcome?.error));
 }
 
+interface Committed {
+  readonly outcomes: readonly Outcome[];
+  /** An error that is no fault of one write, but of the disk or the database. */
+  readonly failed: { readonly error: unknown } | null;
+}
+
 /** When the transaction itself fails, every write of the batch has failed. */
-function tryCommit(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] {
+function tryCommit(sql: Sql, batch: readonly Waiting[], setSyncing: (wanted: boolean) => void): Committed {
   try {
-    return commitBatch(sql, batch);
+    setSyncing(batch.some(({ when }) => when === "now"));
+    const outcomes = commitBatch(sql, batch);
+    return { outcomes, failed: outcomes.find(isDiskFault) ?? null };
   } catch (error) {
-    return batch.map(() => ({ ok: false, error }));
+    return { outcomes: batch.map(() => ({ ok: false, error })), failed: { error } };
   }
+}
+
+function isDiskFault(outcome: Outcome): outcome is Extract<Outcome, { ok: false }> {
+  return !outcome.ok && faultMeaning(sqliteCode(outcome.error)) !== "statement";
 }
 
 /** Tries without savepoints first, which nearly halves the cost of a write; only a batch in which one fails pays for them. */
@@ -119,7 +150,8 @@ function commitPlain(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] | 
   try {
     for (const { run } of batch) outcomes.push({ ok: true, value: run() });
   } catch (error) {
-    rollback(sql);
+    rollback(sql, error);
+    if (endsEverything(error)) throw error;
     return batch.length === 1 ? [{ ok: false, error }] : null;
   }
   commit(sql);
@@ -138,6 +170,10 @@ function commitEachGuarded(sql: Sql, batch: readonly Waiting[]): readonly Outcom
     } catch (error) {
       // a full or failing disk ends the whole transaction, and with it everything this batch had done
       if (!sql.inTransaction) throw error;
+      if (endsEverything(error)) {
+        rollback(sql, error);
+        throw error;
+      }
       sql.control("rollback to one_write");
       sql.control("release one_write");
       outcomes.push({ ok: false, error });
@@ -151,11 +187,23 @@ function commit(sql: Sql): void {
   try {
     sql.control("commit");
   } catch (error) {
-    rollback(sql);
+    rollback(sql, error);
     throw error;
   }
 }
 
-function rollback(sql: Sql): void {
-  if (sql.inTransaction) sql.control("rollback");
+/** No other write of the batch may be committed after it either. */
+function endsEverything(error: unknown): boolean {
+  return faultMeaning(sqliteCode(error)) === "exit";
+}
+
+/** A connection that cannot roll back is of no use any more, whatever `because` means. */
+function rollback(sql: Sql, because: unknown): void {
+  try {
+    if (sql.inTransaction) sql.control("rollback");
+  } catch {
+    throw Object.assign(new Error("a failed transaction could not be rolled back", { cause: because }), {
+      code: "SQLITE_INTERNAL",
+    });
+  }
 }

@@ -3,18 +3,45 @@ import { constants, Database } from "bun:sqlite";
 import { lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { keptLogs } from "./health/kept-logs.ts";
+import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { APPLICATION_ID, NEWEST_VERSION } from "./migrate.ts";
 
 export const DATABASE_FILE = "gateway.db";
 
 /** `say` is a sentence for the person who runs the gateway. */
 export type StoreCheck =
-  | { readonly kind: "ok"; readonly say: string; readonly version: number; readonly bytes: number }
+  | {
+      readonly kind: "ok";
+      readonly say: string;
+      readonly version: number;
+      readonly bytes: number;
+      /** Whether the process before closed it. */
+      readonly closed: boolean;
+    }
+  | LogDamaged
   | { readonly kind: "missing" | "newer" | "corrupt" | "unreadable"; readonly say: string };
 
-/** For `doctor`. Works beside a running gateway. */
-export function checkStore(home: string): Promise<StoreCheck> {
-  return inspect(join(resolve(home), DATABASE_FILE), { thorough: true });
+export interface LogDamaged {
+  readonly kind: "log_damaged";
+  readonly say: string;
+}
+
+/** For `doctor`. Works beside a running gateway. `kept`: a sentence for each damaged log that an earlier start has kept. */
+export async function checkStore(home: string): Promise<StoreCheck & { readonly kept: readonly string[] }> {
+  const file = join(resolve(home), DATABASE_FILE);
+  const kept = await keptLogs(resolve(home));
+  // opening the database, even to read, would make SQLite forget the damaged part of its log before a copy was kept
+  const logDamage = await damagedLog(file);
+  return { ...(logDamage ?? (await inspect(file, { thorough: true }))), kept };
+}
+
+/** Everything that only reads the database asks this first. */
+export async function damagedLog(file: string): Promise<LogDamaged | null> {
+  const damage = await findWalDamage(file).catch(() => null); // whoever opens the file says why it cannot be read
+  if (damage === null) return null;
+  const say = `The write-ahead log ${file}-wal is damaged: ${describeDamage(damage)}. The next start keeps a copy of it and goes on with what can be read. Copy the state directory before that if you want to try a repair.`;
+  return { kind: "log_damaged", say };
 }
 
 const HEADER_BYTES = 100;
@@ -93,16 +120,20 @@ function look(
     const version = number(db, "user_version");
     if (number(db, "application_id") !== APPLICATION_ID) return corrupt(file, "it is not a pi-gateway database");
     if (version > NEWEST_VERSION) return newer(file, version);
-    const limit = thorough
-      ? Number.POSITIVE_INFINITY
-      : wasClosed(db)
-        ? ALWAYS_CHECKED_BYTES
-        : CHECKED_AFTER_CRASH_BYTES;
+    const closed = wasClosed(db);
+    const quickLimit = closed ? ALWAYS_CHECKED_BYTES : CHECKED_AFTER_CRASH_BYTES;
+    const limit = thorough ? Number.POSITIVE_INFINITY : quickLimit;
     if (bytes <= limit) {
       const [found] = values(db, "pragma quick_check(1)");
       if (found !== "ok") return corrupt(file, String(found));
     }
-    return { kind: "ok", say: `The database is in order (version ${version}, ${bytes} bytes).`, version, bytes };
+    return {
+      kind: "ok",
+      say: `The database is in order (version ${version}, ${bytes} bytes).`,
+      version,
+      bytes,
+      closed,
+    };
   } finally {
     db.close();
   }

@@ -11,8 +11,12 @@ import { createChain } from "./audit/chain.ts";
 import { createHeadFile, type HeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { createGroupCommit, storeFailed } from "./group-commit.ts";
+import { startIntegrityCheck } from "./health/integrity-check.ts";
+import { keepLog, keptLogs } from "./health/kept-logs.ts";
+import { createHealth } from "./health/store-health.ts";
+import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./home.ts";
-import { DATABASE_FILE, inspect, isDamage } from "./inspect.ts";
+import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
@@ -73,13 +77,17 @@ export async function openStore(deps: StoreDeps, { home }: { readonly home: stri
   const startedAt = deps.clock.elapsed();
   const path = await prepareHome(deps, home);
   const file = join(path, DATABASE_FILE);
-  const version = await versionOf(file);
-  if (version === null) await createDatabase(path, file);
-  const sql = createSql(await openDatabase(file, version ?? NEWEST_VERSION, deps.log));
+  await keepDamagedLog(deps, file);
+  const found = await inspected(file);
+  if (found === null) await createDatabase(path, file);
+  const sql = createSql(await openDatabase(file, found?.version ?? NEWEST_VERSION, deps.log));
   try {
     const key = openAuditKey(deps, path);
     const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, path);
-    const store = assemble(deps, sql, path, { key, headFile });
+    const kept = await keptLogs(path);
+    const integrity = found === null || found.closed ? null : startIntegrityCheck(deps, file);
+    const notices = () => [...kept, ...(integrity?.notice() ? [integrity.notice() ?? ""] : [])];
+    const store = assemble(deps, sql, path, { key, headFile, notices, closing: () => integrity?.[Symbol.dispose]() });
     deps.log.info("store opened", { epoch: store.epoch, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
   } catch (error) {
@@ -88,16 +96,26 @@ export async function openStore(deps: StoreDeps, { home }: { readonly home: stri
   }
 }
 
-async function versionOf(file: string): Promise<number | null> {
+/** Before anything opens the database: SQLite would go on with the readable part of the log and overwrite the rest. */
+async function keepDamagedLog({ clock, log }: StoreDeps, file: string): Promise<void> {
+  const damage = await findWalDamage(file);
+  if (damage === null) return;
+  const kept = await keepLog(file, damage, clock.now());
+  log.error(`the write-ahead log was damaged: ${describeDamage(damage)}`, { ...damage, kept });
+}
+
+/** Null: there is no database yet. */
+async function inspected(file: string): Promise<Extract<StoreCheck, { kind: "ok" }> | null> {
   const found = await inspect(file, { thorough: false });
   switch (found.kind) {
     case "ok":
-      return found.version;
+      return found;
     case "missing":
       return null;
     case "newer":
       throw new GatewayError("store_newer", "the database has a newer version", { fields: { file }, say: found.say });
     case "corrupt":
+    case "log_damaged":
       throw new GatewayError("store_corrupt", "the database is damaged", { fields: { file }, say: found.say });
     case "unreadable":
       throw unusable(file, found.say);
@@ -146,16 +164,25 @@ async function openDatabase(file: string, version: number, log: Log): Promise<Da
   }
 }
 
-export interface AuditOptions {
+export interface AssembleOptions {
+  /** Of the audit chain. */
   readonly key: Uint8Array;
   readonly headFile: HeadFile | null;
+  /** What the owner should know about the files of the store. */
+  notices(): readonly string[];
+  closing(): void;
 }
 
-const UNSEALED: AuditOptions = { key: new Uint8Array(), headFile: null };
+const UNSEALED: AssembleOptions = {
+  key: new Uint8Array(),
+  headFile: null,
+  notices: () => [],
+  closing: () => undefined,
+};
 
-/** Everything above the database; the caller has opened and prepared it. Without `audit` the chain is there, but anyone could forge it. */
-export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOptions = UNSEALED): Store {
-  const chain = createChain(sql, createChainKey(audit.key));
+/** Everything above the database; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
+export function assemble(deps: StoreDeps, sql: Sql, home: string, options: AssembleOptions = UNSEALED): Store {
+  const chain = createChain(sql, createChainKey(options.key));
   const endForgotten = createForgotten(sql, chain);
   const endOpenApprovals = createOpenApprovalsEnd(sql);
   const life = createLife(sql, () => {
@@ -163,7 +190,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     endOpenApprovals(deps.clock.now());
   });
   const epoch = life.begin();
-  audit.headFile?.noticed(chain.head());
+  options.headFile?.noticed(chain.head());
   const commits = createGroupCommit({ sql, log: deps.log });
   let open = true;
   const rows: RowDeps = {
@@ -185,7 +212,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     turns: createTurns(rows),
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
-    toolCalls: createToolCalls(rows, { chain, headFile: audit.headFile }),
+    toolCalls: createToolCalls(rows, { chain, headFile: options.headFile }),
     media: createMedia(rows, { home }),
     conversationFiles: createConversationFiles(rows),
     signIns: createSignIns(rows),
@@ -203,13 +230,17 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, audit: AuditOp
     spokenWords: createSpokenWords(rows),
     approvals: createApprovalRows(rows),
     usage: createUsage(rows),
+    health: createHealth({ commits, touch: life.touch, notices: options.notices }),
     async [Symbol.asyncDispose]() {
       if (!open) return;
       open = false;
+      options.closing();
       commits.close();
+      // closing folds the log into the database without looking at its checksums, and after an I/O error the log may not be what was written
+      if (commits.isBroken()) return sql.abandon();
       try {
         life.end();
-        audit.headFile?.close(chain.head());
+        options.headFile?.close(chain.head());
       } finally {
         sql.close();
       }
@@ -232,6 +263,12 @@ function createLife(sql: Sql, endForgotten: () => void) {
       .set({ value: p("value") })
       .where("key", "=", "clean"),
   );
+  const countAttempt = sql.prepare((db) =>
+    db
+      .insertInto("meta")
+      .values({ key: "write_attempts", value: 1 })
+      .onConflict((oc) => oc.column("key").doUpdateSet((eb) => ({ value: eb("meta.value", "+", 1) }))),
+  );
   return {
     begin(): number {
       sql.control("begin immediate");
@@ -243,6 +280,10 @@ function createLife(sql: Sql, endForgotten: () => void) {
     },
     end(): void {
       setClean.run({ value: 1 });
+    },
+    /** A write that means nothing. Another value each time, because SQLite does not write a row that stays the same. */
+    touch(): void {
+      countAttempt.run({});
     },
   };
 }

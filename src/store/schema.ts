@@ -45,7 +45,8 @@ export interface Tables extends UsageTables {
 }
 
 export interface MetaTable {
-  key: "epoch" | "clean";
+  /** `write_attempts`: counted up to find out whether the disk takes writes again. */
+  key: "epoch" | "clean" | "write_attempts";
   value: number;
 }
 

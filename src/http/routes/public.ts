@@ -10,17 +10,22 @@ const PAGE_HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-export function publicRoutes(page: PageAssets, isReady: () => boolean): readonly Route[] {
+export function publicRoutes(page: PageAssets, isReady: () => boolean | Promise<boolean>): readonly Route[] {
   const open = { method: "GET", auth: "public", body: NO_BODY } as const;
   return [
     { ...open, path: "/health", handle: () => json({ ok: true }) },
-    { ...open, path: "/ready", handle: () => json({ ok: isReady() }, isReady() ? 200 : 503) },
+    { ...open, path: "/ready", handle: () => readiness(isReady) },
     ...[...page.files].map(([path, file]) => ({
       ...open,
       path,
       handle: (call: Call) => pageFile(call.request.headers, file, page.build),
     })),
   ];
+}
+
+async function readiness(isReady: () => boolean | Promise<boolean>): Promise<Response> {
+  const ok = await isReady();
+  return json({ ok }, ok ? 200 : 503);
 }
 
 function pageFile(asked: Headers, file: PageFile, build: string): Response {

@@ -3,7 +3,7 @@ import { constants, Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { DATABASE_FILE } from "../inspect.ts";
+import { damagedLog, DATABASE_FILE } from "../inspect.ts";
 import { readAuditKey } from "../secret-files.ts";
 import { EVERY_LINKS, readHeadFile } from "./head-file.ts";
 import {
@@ -50,6 +50,8 @@ export async function verifyAudit(home: string): Promise<AuditVerdict> {
   const key = readAuditKey(folder);
   if (!key)
     return unverifiable(`There is no audit.key in ${folder}. Without it nobody can tell whether the record is whole.`);
+  const damage = await damagedLog(file);
+  if (damage) return unverifiable(damage.say);
   const head = await readHeadFile(folder); // before the rows: a gateway that runs may only have added to them since
   const quiet = !existsSync(`${file}-wal`);
   const url = `${pathToFileURL(file).href}?${quiet ? "immutable=1" : "mode=ro"}`;

@@ -42,6 +42,8 @@ export interface HttpWorld extends AsyncDisposable {
   readonly received: InboundMessage[];
   readonly signIns: Map<string, SignIn>;
   readonly media: Map<string, Media>;
+  /** What the store says about itself. */
+  readonly writable: { now: boolean };
   readonly transcript: TranscriptItem[];
   readonly troubled: TroubledPart[];
   /** Paths at which a channel answers. */
@@ -218,6 +220,7 @@ const STATUS: GatewayStatus = {
 };
 
 function createMemory() {
+  const writable = { now: true };
   const signIns = new Map<string, SignIn>();
   const media = new Map<string, Media>();
   const results = new Map<string, TurnResult>();
@@ -243,6 +246,7 @@ function createMemory() {
   });
   const never = () => Promise.reject(new Error("not part of this fixture"));
   const store: HttpDeps["store"] = {
+    health: { isWritable: async () => writable.now },
     turns: {
       begin: never,
       join: never,
@@ -312,7 +316,7 @@ function createMemory() {
     },
   };
   const webhooks = new Map<string, Webhook>();
-  return { store, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
+  return { store, writable, signIns, media, results, live, transcript, troubled, pairing, files, webhooks };
 }
 
 function inbound(channel: string, input: InboundInput): InboundMessage {

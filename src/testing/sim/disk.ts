@@ -104,5 +104,6 @@ function troubled(
       sql.control(statement);
     },
     close() {}, // the memory is the disk: it stays
+    abandon() {},
   };
 }

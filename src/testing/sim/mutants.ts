@@ -125,8 +125,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a failed commit is reported as done",
     file: "store/group-commit.ts",
-    find: "return batch.map(() => ({ ok: false, error }));",
-    replace: 'return batch.map(() => ({ ok: true, value: { kind: "stored" } }));',
+    find: "outcomes: batch.map(() => ({ ok: false, error }))",
+    replace: 'outcomes: batch.map(() => ({ ok: true, value: { kind: "stored" } }))',
   },
   {
     name: "a write that fails in company is not undone",

@@ -1,0 +1,69 @@
+/**
+ * Reads the whole database once after an end that was not clean, and says what is wrong with it. In a thread of its own, because
+ * `integrity_check` takes about a second per gigabyte and statements block the thread they run in.
+ */
+import { pathToFileURL } from "node:url";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+
+/** The start, and the turns that were interrupted, come first. */
+export const INTEGRITY_DELAY_MS = 10_000;
+const MAX_FINDINGS = 5;
+const MAX_SHOWN_CHARS = 300;
+
+/** As text, so that a bundle and a single executable need no second file for it. */
+const WORKER = `
+import { constants, Database } from "bun:sqlite";
+self.onmessage = ({ data }) => {
+  const db = new Database(data.url, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI);
+  db.exec("pragma trusted_schema = off");
+  const findings = db.prepare("pragma integrity_check(" + data.max + ")").values().flat().map(String);
+  db.close();
+  postMessage(findings);
+};
+`;
+
+export interface IntegrityCheck extends Disposable {
+  /** What was found, for the owner; null while nothing was. */
+  notice(): string | null;
+  /** Resolves when the check has ended, or was given up. */
+  readonly done: Promise<void>;
+}
+
+export function startIntegrityCheck(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  databaseFile: string,
+): IntegrityCheck {
+  const closing = new AbortController();
+  let notice: string | null = null;
+
+  const run = async (): Promise<void> => {
+    await clock.sleep(INTEGRITY_DELAY_MS, closing.signal);
+    const startedAt = clock.elapsed();
+    const findings = await findingsOf(databaseFile, closing.signal);
+    const ms = Math.round(clock.elapsed() - startedAt);
+    if (findings.length === 1 && findings[0] === "ok") return log.info("database integrity checked", { ms });
+    log.error("database integrity check found damage", { ms, findings });
+    notice = `The database ${databaseFile} is damaged (${findings.join("; ").slice(0, MAX_SHOWN_CHARS)}). Stop the gateway, keep a copy of its state directory, and put a backup in its place.`;
+  };
+  const done = run().catch((error: unknown) => {
+    if (!closing.signal.aborted) log.error("database integrity could not be checked", { error });
+  });
+  return { notice: () => notice, done, [Symbol.dispose]: () => closing.abort(new Error("the store is closing")) };
+}
+
+async function findingsOf(databaseFile: string, signal: AbortSignal): Promise<readonly string[]> {
+  const source = URL.createObjectURL(new Blob([WORKER], { type: "application/javascript" }));
+  const worker = new Worker(source);
+  try {
+    return await new Promise<readonly string[]>((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<readonly string[]>) => resolve(data);
+      worker.onerror = ({ message }) => reject(new Error(message));
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      worker.postMessage({ url: `${pathToFileURL(databaseFile).href}?mode=ro`, max: MAX_FINDINGS });
+    });
+  } finally {
+    worker.terminate();
+    URL.revokeObjectURL(source);
+  }
+}

@@ -1,0 +1,58 @@
+/** Whether the store says that it takes writes, on a database that runs out of room and on one that fails. */
+import { expect, test } from "bun:test";
+import { systemClock } from "../../kit/clock.ts";
+import { row } from "../../testing/contracts/store/store-world.ts";
+import { createSeqIds } from "../../testing/seq-ids.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { blankDisk } from "../../testing/sim/disk.ts";
+import { Database } from "bun:sqlite";
+import { assemble } from "../open.ts";
+import { type Control, createSql } from "../sql.ts";
+
+function fixture() {
+  const db = Database.deserialize(blankDisk());
+  const plain = createSql(db);
+  let error: string | null = null;
+  let abandoned = 0;
+  const sql = {
+    ...plain,
+    get inTransaction() {
+      return db.inTransaction;
+    },
+    control(text: Control) {
+      if (text === "commit" && error !== null) throw Object.assign(new Error("no room"), { code: error });
+      plain.control(text);
+    },
+    abandon: () => void abandoned++,
+  };
+  const clean = () => db.prepare("select value from meta where key = 'clean'").values()[0]?.[0];
+  const store = assemble({ clock: systemClock, ids: createSeqIds(), log: recordingLog() }, sql, "");
+  return { store, clean, failWith: (code: string | null) => void (error = code), abandoned: () => abandoned };
+}
+
+test("a store whose disk is full is not writable until a write succeeds, and finds that out by itself", async () => {
+  const { store, failWith } = fixture();
+  expect([await store.health.isWritable(), store.health.notices()]).toEqual([true, []]);
+  failWith("SQLITE_FULL");
+  await expect(store.inbox.accept(row("in1", "a"))).rejects.toMatchObject({ code: "store_failed" });
+  expect([await store.health.isWritable(), store.health.hasFailed()]).toEqual([false, false]);
+  expect(store.health.notices()).toEqual([
+    "The database cannot be written to (no room); nothing is accepted until it can. Make room on the disk.",
+  ]);
+  failWith(null);
+  expect(await Promise.all([store.health.isWritable(), store.health.isWritable()])).toEqual([true, true]);
+  expect(store.health.notices()).toEqual([]);
+  await store[Symbol.asyncDispose]();
+});
+
+test("a store after an I/O error stays unwritable, asks for the end of the process, and closes without a checkpoint", async () => {
+  const { store, failWith, clean, abandoned } = fixture();
+  failWith("SQLITE_IOERR_FSYNC");
+  await expect(store.inbox.accept(row("in1", "a"))).rejects.toMatchObject({ code: "store_failed" });
+  failWith(null);
+  expect([await store.health.isWritable(), store.health.hasFailed()]).toEqual([false, true]);
+  expect(await store.health.failed).toMatchObject({ code: "store_failed", cause: { code: "SQLITE_IOERR_FSYNC" } });
+  expect(store.health.notices()).toEqual([expect.stringContaining("The gateway ends")]);
+  await store[Symbol.asyncDispose]();
+  expect([clean(), abandoned()]).toEqual([0, 1]);
+});

@@ -22,6 +22,7 @@ import { AT_ONCE, type BatchWorld, beginTurn, createBatch, newTurn, NOT_BEGUN } 
 import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { recovered, standing, type WorkKindOf } from "./recovered.ts";
+import { separated } from "./take-from.ts";
 import { overflowWork, shortened, type Work } from "./work.ts";
 
 export interface QueueDeps {
@@ -270,7 +271,8 @@ async function takeNext(world: QueueWorld, sort: "talk" | "commands", signal: Ab
     const begun = work.expired ? NOT_BEGUN : await beginTurn(world, work, running);
     if (begun) return createBatch(world, work, running, begun);
     const stopped = running.stop.signal.aborted;
-    lanes.add({ ...work, stopped }, "head", clock.elapsed()); // nothing was written: it waits for the store to recover
+    // nothing was written: they wait for the store to recover
+    for (const one of separated(work).toReversed()) lanes.add({ ...one, stopped }, "head", clock.elapsed());
     lanes.release(work.sessionKey, clock.elapsed(), AT_ONCE);
     await clock.sleep(STORE_RETRY_MS, signal);
   }

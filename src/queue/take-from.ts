@@ -17,7 +17,7 @@ export function takeFrom(waiting: Work[], now: number, pace: (work: Work) => Pac
   if (head.alone) return { ...head, expired };
   const collects = pace(head).collect;
   const goesAlong = (next: Work): boolean => {
-    if (expired !== isExpired(next, now)) return false;
+    if (expired !== isExpired(next, now) || (head.stopped ?? false) !== (next.stopped ?? false)) return false;
     return rides(head, next) || (!next.overflow && (collects || expired) && joins(head, next));
   };
   let work: Work = { ...head, expired };
@@ -30,9 +30,15 @@ export function takeFrom(waiting: Work[], now: number, pace: (work: Work) => Pac
 
 function together(work: Work, next: Work): Work {
   const entries = [...work.entries, ...next.entries];
-  if (!next.overflow) return { ...work, entries };
+  const joinedFrom = [...separated(work), next];
+  if (!next.overflow) return { ...work, entries, joinedFrom };
   const hidden = (work.overflow?.hidden ?? 0) + next.overflow.hidden;
-  return { ...work, entries, overflow: { ...next.overflow, hidden } };
+  return { ...work, entries, joinedFrom, overflow: { ...next.overflow, hidden } };
+}
+
+/** The pieces again, when no turn could be begun: each expires by itself, and can be taken back by itself. */
+export function separated(work: Work): readonly Work[] {
+  return (work.turnId === null && work.joinedFrom) || [work];
 }
 
 export function isExpired({ turnId, expiresAt = Infinity }: Work, now: number): boolean {

@@ -267,3 +267,87 @@ describe("somebody who wants to stop something", () => {
     expect(batch.cancelled.reason).toBe("stopped");
   });
 });
+
+describe("messages that were joined for a turn that could not be begun", () => {
+  const RETRY_MS = 500;
+
+  async function oneWaits() {
+    const fx = await queueWorld({ mode: "collect", ttlMs: HOUR_MS });
+    await fx.say("a", "old");
+    return fx;
+  }
+
+  test("expire one by one, each when it has waited too long itself", async () => {
+    await using fx = await oneWaits();
+    await fx.clock.advance(HOUR_MS / 2);
+    await fx.say("a", "young");
+    fx.diskIsFull = true;
+    const taken = fx.take();
+    await fx.clock.advance(HOUR_MS / 2 - RETRY_MS);
+    const expired = fx.queue.takeCommand(never);
+    await fx.clock.advance(RETRY_MS);
+    const first = await expired;
+    expect([words(first), first.expired]).toEqual([["old"], true]);
+    await first.finish({ ...DONE, outcome: "failed" });
+    fx.diskIsFull = false;
+    await fx.clock.advance(RETRY_MS);
+    const next = await taken;
+    expect([words(next), next.expired]).toEqual([["young"], false]);
+  });
+
+  test("are still one turn when it can be begun in time", async () => {
+    await using fx = await oneWaits();
+    await fx.say("a", "young");
+    fx.diskIsFull = true;
+    const taken = fx.take();
+    await fx.clock.advance(RETRY_MS);
+    fx.diskIsFull = false;
+    await fx.clock.advance(RETRY_MS);
+    expect(words(await taken)).toEqual(["old", "young"]);
+  });
+
+  test("stay together once a turn was begun with them, also when it cannot be begun again at once", async () => {
+    await using fx = await oneWaits();
+    await fx.say("a", "young");
+    const first = await fx.take();
+    await first.retry("the process died");
+    fx.diskIsFull = true;
+    const taken = fx.take();
+    await fx.clock.advance(RETRY_MS);
+    fx.diskIsFull = false;
+    await fx.clock.advance(RETRY_MS);
+    const again = await taken;
+    expect([words(again), again.turnId, again.attempt]).toEqual([["old", "young"], first.turnId, 2]);
+  });
+
+  test("can be taken back one by one", async () => {
+    await using fx = await oneWaits();
+    const young = await fx.say("a", "young");
+    fx.diskIsFull = true;
+    const taken = fx.take();
+    await fx.clock.advance(RETRY_MS / 2);
+    expect((await fx.queue.cancel(idOf(young), A, BACK)).kind).toBe("cancelled");
+    fx.diskIsFull = false;
+    await fx.clock.advance(RETRY_MS);
+    expect(words(await taken)).toEqual(["old"]);
+  });
+
+  test("and were stopped then take along nothing that is said after the stop", async () => {
+    await using fx = await oneWaits();
+    fx.diskIsFull = true;
+    let stopped = false;
+    const taken = fx.take();
+    while (!stopped) {
+      stopped = fx.queue.abort(keyOf("a"));
+      await fx.clock.advance(RETRY_MS / 10);
+    }
+    await fx.say("a", "after the stop");
+    fx.diskIsFull = false;
+    await fx.clock.advance(RETRY_MS);
+    const first = await taken;
+    expect([words(first), first.cancelled.aborted]).toEqual([["old"], true]);
+    await first.finish({ ...DONE, outcome: "aborted" });
+    const next = await fx.take();
+    expect([words(next), next.cancelled.aborted]).toEqual([["after the stop"], false]);
+  });
+});

@@ -23,6 +23,8 @@ export interface Work {
   readonly expiresAt?: number;
   /** It waited too long, and is taken only to be told so. */
   readonly expired?: boolean;
+  /** What it was joined from, for as long as no turn was begun with it. Left out: it is one piece. */
+  readonly joinedFrom?: readonly Work[];
   /** Some or all of it came when there was no room. `hidden`: how many more there are, only counted. `through`: the newest. */
   readonly overflow?: { readonly hidden: number; readonly through: InboxId };
 }

@@ -26,6 +26,8 @@ export interface QueueWorld extends AsyncDisposable {
   readonly queue: Queue;
   readonly store: Store;
   readonly clock: FakeClock;
+  /** No turn can be begun, as on a full disk. */
+  diskIsFull: boolean;
   /** By "A", unless somebody else is named. */
   say(session: string, text: string, more?: Partial<QueueEntry> & { readonly by?: string }): Promise<Accepted>;
   take(): Promise<Batch>;
@@ -48,8 +50,16 @@ const kindOf: NonNullable<QueueDeps["workKind"]> = ({ message: { text } }) => {
 export async function queueWorld(changes: Partial<QueueSettings> = {}): Promise<QueueWorld> {
   let clock = createFakeClock();
   const real = await realStore(clock);
+  const begin = async (store: Store, turn: Parameters<Store["turns"]["begin"]>[0]) => {
+    if (world.diskIsFull) throw new Error("disk full");
+    return store.turns.begin(turn);
+  };
+  const withDisk = (store: Store): Store => {
+    const turns = Object.create(store.turns) as Store["turns"]; // what a test changes there is changed here too
+    return { ...store, turns: Object.assign(turns, { begin: begin.bind(null, store) }) };
+  };
   const open = (store: Store): Queue =>
-    createQueue({ clock, ids: systemIds, log: recordingLog(), store, workKind: kindOf }, () => ({
+    createQueue({ clock, ids: systemIds, log: recordingLog(), store: withDisk(store), workKind: kindOf }, () => ({
       ...ROOMY,
       ...changes,
     }));
@@ -64,6 +74,7 @@ export async function queueWorld(changes: Partial<QueueSettings> = {}): Promise<
     get clock() {
       return clock;
     },
+    diskIsFull: false,
     say(session, text, { by = "A", ...more } = {}) {
       const said = entry(session, text, more);
       const message = { ...said.message, sender: { principal: by as Principal, name: by }, receivedAt: clock.now() };

@@ -3,14 +3,13 @@
  * `--seed S`, and shows how far it is; `--seed S` alone plays that one and shows the end of its trace. `--processes N` shares them out,
  * one for each core unless told otherwise. `--pool` plays them with the shipped pool,
  * whose processes are played, instead of agents without one. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
- * notice one.
+ * notice one; `--only delivery/` tries those whose file or name contains this.
  */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Mutant, MUTANTS } from "../src/testing/sim/mutants.ts";
-import { POOL_MUTANTS } from "../src/testing/sim/pool-mutants.ts";
+import { type Mutant, MUTANTS, POOL_MUTANTS } from "../src/testing/sim/mutants/index.ts";
 import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./sim/seeds.ts";
 
 const { values } = parseArgs({
@@ -20,6 +19,7 @@ const { values } = parseArgs({
     processes: { type: "string", default: String(availableParallelism()) },
     pool: { type: "boolean", default: false },
     mutants: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
@@ -68,12 +68,14 @@ function report({ seed, options, broken, trace }: Played["failed"][number]): voi
 
 async function playMutants(root: string): Promise<number> {
   const copy = await mkdtemp(join(tmpdir(), "pi-gateway-sim-"));
+  const all = values.pool ? POOL_MUTANTS : ALL_MUTANTS;
+  const mutants = all.filter(({ file, name }) => `${file} ${name}`.includes(values.only));
   let missed = 0;
   try {
     for (const name of ["src", "bridge", "scripts", "package.json", "tsconfig.json", "bunfig.toml"])
       await cp(join(root, name), join(copy, name), { recursive: true });
     await symlink(join(root, "node_modules"), join(copy, "node_modules"));
-    for (const mutant of values.pool ? POOL_MUTANTS : ALL_MUTANTS) {
+    for (const mutant of mutants) {
       const caught = await tryMutant(copy, mutant);
       if (!caught) missed++;
       console.log(`${caught ? "caught" : "MISSED"}  ${mutant.name}${caught ? ` (${caught})` : ""}`);
@@ -81,7 +83,7 @@ async function playMutants(root: string): Promise<number> {
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
-  console.log(`${values.pool ? POOL_MUTANTS.length : ALL_MUTANTS.length} bugs, ${missed} missed`);
+  console.log(`${mutants.length} bugs, ${missed} missed`);
   return missed === 0 ? 0 : 1;
 }
 

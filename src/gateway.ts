@@ -122,7 +122,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
-  const knowing = { ...deps, ...toolSide, ...asked, events, store, pool, hooks };
+  const knowing = { ...deps, ...toolSide, ...asked, events, store, pool, hooks, homes };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
   const lent = { ...deps, ...toolSide, ...way, ...automation.lent, events, hooks };

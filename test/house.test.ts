@@ -4,8 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { MUTANT_ROOMS } from "../src/testing/mutants/rooms.ts";
 import { withBug } from "../src/testing/mutants/seeded-bug.ts";
-import { MUTANTS } from "../src/testing/sim/mutants.ts";
-import { POOL_MUTANTS } from "../src/testing/sim/pool-mutants.ts";
+import { MUTANTS, POOL_MUTANTS } from "../src/testing/sim/mutants/index.ts";
 import {
   badForms,
   badNames,

@@ -2,8 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { blankDisk } from "../src/testing/sim/disk.ts";
-import { MUTANTS } from "../src/testing/sim/mutants.ts";
-import { POOL_MUTANTS } from "../src/testing/sim/pool-mutants.ts";
+import { MUTANTS, POOL_MUTANTS } from "../src/testing/sim/mutants/index.ts";
 import { runSeed } from "../src/testing/sim/run.ts";
 
 const SEEDS = 300;
@@ -20,7 +19,7 @@ test(
   async () => {
     const totals = {
       ...{ crashes: 0, stops: 0, turns: 0, zombies: 0, storeFailures: 0, duplicates: 0, refused: 0 },
-      ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0 },
+      ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0 },
     };
     const blank = blankDisk();
     const broken: Record<string, readonly string[]> = {};

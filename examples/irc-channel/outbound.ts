@@ -13,6 +13,10 @@ import { linesOf, roomFor } from "./wire/text.ts";
 
 export interface Sender {
   send(part: OutboxRow, signal: AbortSignal): Promise<void>;
+  /** How many lines of a part have arrived. */
+  delivered(part: OutboxRow): Promise<number>;
+  /** The next handful of lines may have arrived and must not be repeated. False: no line comes after them. */
+  skip(part: OutboxRow): Promise<boolean>;
   /** One sentence to a nick or a channel, as a notice and without a receipt: nobody's program answers those. Never rejects. */
   say(target: string, text: string): Promise<void>;
   /** The same to whoever this chat is with, and to nobody who took their nick. Never rejects. */
@@ -108,6 +112,15 @@ export function createSender(
         }
       }
       await deps.facts.forget(CHANNEL, ACCOUNT, `part:${id}`);
+    },
+    delivered: ({ id }) => progress(deps, id),
+    async skip({ id, message, to }) {
+      const place = await reach(to.chat);
+      const lines = place ? linesOf(wordsOf(message), roomFor("PRIVMSG", place.nick)) : [];
+      const done = (await progress(deps, id)) + LINES_AT_ONCE;
+      if (done >= lines.length) return false;
+      await deps.facts.put(CHANNEL, ACCOUNT, `part:${id}`, String(done));
+      return true;
     },
     async say(target, text) {
       const connection = deps.connection();

@@ -38,6 +38,7 @@ function openIrc(deps: PlatformDeps, settings: IrcSettings): OpenChannel {
     canRefuse: false,
     repeat: "risky",
     whenLost: "resend",
+    messages: { delivered: sender.delivered, skip: sender.skip },
     async send(part, signal) {
       await sender.send(part, signal);
       return {};

@@ -141,7 +141,7 @@ function checkOpen(id: string, open: readonly OpenChannel[]): void {
 
 /** Abilities are what exists, and `ask` with them. Each is called on the channel itself, which may be of any make. */
 function around(channel: OpenChannel, lent: Lent): OpenChannel {
-  const { id, account, canRefuse, repeat, dedupeMs, whenLost, webhook } = channel;
+  const { id, account, canRefuse, repeat, dedupeMs, whenLost, messages, webhook } = channel;
   const abilities = ABILITIES.flatMap((name): readonly (readonly [string, unknown])[] => {
     const ability: unknown = Reflect.get(channel, name);
     return typeof ability === "function" ? [[name, ability.bind(channel)]] : [];
@@ -151,6 +151,14 @@ function around(channel: OpenChannel, lent: Lent): OpenChannel {
     ...{ id, account, canRefuse, repeat },
     ...(dedupeMs === undefined ? {} : { dedupeMs }),
     ...(whenLost === undefined ? {} : { whenLost }),
+    ...(messages
+      ? {
+          messages: {
+            delivered: async (...given) => messages.delivered(...given),
+            skip: async (...given) => messages.skip(...given),
+          },
+        }
+      : {}),
     ...(webhook ? { webhook: { path: webhook.path, handle: async (...given) => webhook.handle(...given) } } : {}),
     async send(...given) {
       try {

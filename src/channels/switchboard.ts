@@ -1,6 +1,7 @@
 /** One platform with several accounts, as one channel: what goes out takes the account it belongs to, and waits while that one is away. */
-import { type Channel, SendError } from "../contracts/channel.ts";
+import { type Channel, type PartMessages, SendError } from "../contracts/channel.ts";
 import type { ChatAddress } from "../contracts/chat.ts";
+import type { OutboxRow } from "../contracts/delivery.ts";
 import type { OpenChannel } from "../contracts/channels/platform.ts";
 
 export interface ChannelHealth {
@@ -51,10 +52,21 @@ function healthIn(channel: OpenChannel): { readonly ok: boolean; readonly detail
   }
 }
 
-type Abilities = Pick<Channel, "react" | "edit" | "delete" | "pin" | "history" | "questions">;
+type Abilities = Pick<Channel, "messages" | "react" | "edit" | "delete" | "pin" | "history" | "questions">;
 
 function abilities(first: OpenChannel, at: (to: ChatAddress) => OpenChannel | undefined): Abilities {
+  const messagesAt = ({ to }: OutboxRow): PartMessages => {
+    const messages = at(to)?.messages;
+    if (!messages) throw new Error(`no account ${to.account} is open`);
+    return messages;
+  };
   return {
+    ...(first.messages && {
+      messages: {
+        delivered: async (part, signal) => messagesAt(part).delivered(part, signal),
+        skip: async (part, signal) => messagesAt(part).skip(part, signal),
+      },
+    }),
     ...(first.react && {
       react: async (target, reaction, signal) => (await at(target.to)?.react?.(target, reaction, signal)) ?? AWAY,
     }),

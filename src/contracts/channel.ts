@@ -23,6 +23,8 @@ export interface Channel {
    * `retry`. When the signal aborts it rejects soon, with `lost` unless it knows better.
    */
   send(part: OutboxRow, signal: AbortSignal): Promise<SendReceipt>;
+  /** For a channel that may send one part as several messages. Doubt is counted for each message, and the others are not given up with it. */
+  readonly messages?: PartMessages;
   /**
    * False while it cannot send at all, for example before its connection is up. Parts wait then, and no try is counted. `to` matters only
    * where one channel stands for several accounts.
@@ -37,6 +39,14 @@ export interface Channel {
   /** How it shows questions with buttons; absent: they are plain messages there. */
   readonly questions?: QuestionBoard;
   history?(place: ChatPlace, page: HistoryPage, signal: AbortSignal): Promise<HistoryResult>;
+}
+
+/** How far a part has come that is sent as several messages. Survives a crash; asked only while the channel is ready for that chat. */
+export interface PartMessages {
+  /** How many of its messages, from the first on, are not to be sent again: they have arrived, or were skipped. */
+  delivered(part: OutboxRow, signal: AbortSignal): Promise<number>;
+  /** The next message may have arrived and must not be repeated: it counts as delivered. False: no message comes after it. */
+  skip(part: OutboxRow, signal: AbortSignal): Promise<boolean>;
 }
 
 /** One chat, and the conversation it is. A channel uses the one it knows messages by, and leaves everything outside of it alone. */

@@ -35,8 +35,12 @@ export interface PendingPart {
   /** `sending` in a part that was read from the store: an earlier life began to send it, and nobody knows how that ended. */
   readonly state: "pending" | "sending";
   readonly attempts: number;
-  /** How many sends had an end that nobody knows. */
+  /** How many sends of its current message had an end that nobody knows. */
   readonly lost: number;
+  /** The current message: how many messages of the part were delivered before it. Stays 0 where a part is one message. */
+  readonly delivered: number;
+  /** An earlier message of the part may be shown twice, or be missing. */
+  readonly doubt: boolean;
   readonly firstTriedAt: number | null;
   readonly nextTryAt: number | null;
 }
@@ -47,6 +51,18 @@ export interface PartEnd {
   /** For the operator; null when it was sent and there is no doubt about it. */
   readonly because: string | null;
   readonly providerId?: string;
+  /**
+   * Given up, and nobody knows that it arrived: somebody has to be told. `chat`: those who wait for it, where they wait. `owner`: the chat
+   * takes nothing.
+   */
+  readonly tell?: "chat" | "owner";
+}
+
+/** A part that was given up, as an owner is told about it. */
+export interface GivenUpPart {
+  readonly part: OutboxRow;
+  readonly state: TroubledState;
+  readonly because: string;
 }
 
 /** A part that did not simply arrive, as the operator sees it. */

@@ -253,17 +253,24 @@ export interface OutboxStore extends PostStore, ReactionStore {
   /** Before a send that must not be repeated blindly; fsynced. */
   markSending(
     id: string,
-    now: { readonly attempts: number; readonly lost: number; readonly at: number },
+    now: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt"> & { readonly at: number },
   ): Promise<void>;
   /** After a send that did not work; fsynced. */
   markWaiting(
     id: string,
-    now: Pick<PendingPart, "attempts" | "lost" | "firstTriedAt" | "nextTryAt"> & { readonly because: string },
+    now: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt" | "firstTriedAt" | "nextTryAt"> & {
+      readonly because: string;
+    },
   ): Promise<void>;
   /** Not fsynced by itself: for parts that may be sent again. */
   markSent(ids: readonly string[], at: number): Promise<void>;
   /** Will not be tried again; fsynced. A part that has ended already stays as it is. */
   settle(id: string, end: PartEnd, at: number): Promise<void>;
+  /**
+   * Puts a notice about this part behind everything else of its chat, once for each turn; fsynced. Nothing is added while a notice of
+   * these words waits there already. False: nobody asked for the part in that chat, or it is a notice itself.
+   */
+  noteInChat(id: string, text: string, at: number): Promise<boolean>;
   /** Latest end first. */
   list(state: TroubledState, page: Page): Promise<Listed<TroubledPart>>;
   /** When parts ended in `state` after `since`, latest first. */

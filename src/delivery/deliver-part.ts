@@ -2,15 +2,27 @@
  * One step in the life of a reply part: decided by rules.ts, done here, and written down before anybody acts on it. A send that must not be
  * repeated blindly is announced in the store first; a note that cannot be written is written again, never skipped.
  */
-import { type Channel, SendError, type SendReceipt } from "../contracts/channel.ts";
-import type { OutboxRow, PartEnd, PendingPart } from "../contracts/delivery.ts";
+import { type Channel, type PartMessages, SendError, type SendReceipt } from "../contracts/channel.ts";
+import type { GivenUpPart, OutboxRow, PartEnd, PendingPart } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { OutboxStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { afterError, afterSend, askedPauseOf, beforeTry, givenUp, withoutChannel } from "./rules.ts";
+import { expiredNotice, gapNotice } from "./notices.ts";
+import {
+  afterError,
+  afterSend,
+  afterSkip,
+  askedPauseOf,
+  atMessage,
+  beforeTry,
+  doubtful,
+  givenUp,
+  whileAway,
+  withoutChannel,
+} from "./rules.ts";
 
 export interface OutboxDeps {
   readonly clock: Clock;
@@ -19,6 +31,14 @@ export interface OutboxDeps {
   readonly events: Pick<Events, "emit">;
   readonly store: OutboxStore;
   readonly channels: { get(id: string): Channel | undefined };
+  /** Told before a part is given up that nobody in its chat can be told about. Without it the status alone says so. */
+  readonly tellOwner?: (about: GivenUpPart) => Promise<void>;
+}
+
+/** The outbox as one part sees it. */
+export interface DeliverDeps extends OutboxDeps {
+  /** A notice was stored. */
+  wake(): void;
 }
 
 export type Step =
@@ -36,29 +56,82 @@ const STOPPED: Step = { kind: "stopped" };
 export const STORE_RETRY_MS = 1_000;
 const SEND_MS = 60_000;
 
-export async function deliverPart(deps: OutboxDeps, part: PendingPart, signal: AbortSignal): Promise<Step> {
+export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal: AbortSignal): Promise<Step> {
   const now = deps.clock.now();
-  const channel = deps.channels.get(part.to.channel);
-  const before = channel ? beforeTry(part, channel, now) : withoutChannel(part, now);
-  if (before.kind === "end") return end(deps, part, before.end, signal);
-  if (before.kind === "wait" || !channel) return { kind: "wait", part, ms: before.kind === "wait" ? before.ms : 0 };
-  const row = await stored(deps, () => deps.store.part(part.id), signal);
+  const channel = deps.channels.get(found.to.channel);
+  const away = channel ? (channel.ready(found.to) ? null : whileAway(found, channel, now)) : withoutChannel(found, now);
+  if (away?.kind === "end") return end(deps, found, away.end, signal);
+  if (!channel || away) return { kind: "wait", part: found, ms: away?.kind === "wait" ? away.ms : 0 };
+  const row = await stored(deps, () => deps.store.part(found.id), signal);
   if (!row) return STOPPED;
-  if (!row.value) return end(deps, part, givenUp(part, "not in the store"), signal);
-  const trying: PendingPart = { ...part, attempts: part.attempts + 1, firstTriedAt: part.firstTriedAt ?? now };
-  return tryOnce(deps, channel, { part: trying, row: row.value }, signal);
+  if (!row.value) return end(deps, found, givenUp(found, "not in the store", "owner"), signal);
+  const known = await counted(deps, channel, { part: found, row: row.value }, signal);
+  if (!known) return STOPPED;
+  const sending: Sending = { part: known, row: row.value };
+  const before = beforeTry(known, channel, now);
+  if (before.kind === "end") return end(deps, known, before.end, signal);
+  if (before.kind === "wait") return { kind: "wait", part: known, ms: before.ms };
+  if (before.kind === "skip") return skipMessage(deps, channel, sending, signal);
+  const trying: PendingPart = { ...known, attempts: known.attempts + 1, firstTriedAt: known.firstTriedAt ?? now };
+  return tryOnce(deps, channel, { ...sending, part: trying }, signal);
+}
+
+interface Sending {
+  readonly part: PendingPart;
+  readonly row: OutboxRow;
+}
+
+/** The part at the message it has come to; null when the outbox is stopped first. */
+async function counted(
+  deps: DeliverDeps,
+  channel: Channel,
+  { part, row }: Sending,
+  signal: AbortSignal,
+): Promise<PendingPart | null> {
+  const { messages } = channel;
+  const delivered = messages ? await stored(deps, () => messages.delivered(row, signal), signal) : { value: 0 };
+  return delivered && atMessage(part, channel, delivered.value, deps.clock.now());
+}
+
+/** Leaves the message in doubt as it is and goes on with the next one, which nobody has seen yet. Its chat is told first: a crash in between tells it once. */
+async function skipMessage(
+  deps: DeliverDeps,
+  channel: Channel,
+  { part, row }: Sending,
+  signal: AbortSignal,
+): Promise<Step> {
+  const more = channel.messages ? await nextMessage(deps, channel.messages, row, signal) : { value: false };
+  if (!more) return STOPPED;
+  if (!more.value) return end(deps, part, doubtful(), signal);
+  const next = afterSkip(part);
+  const { id, attempts, lost, delivered, doubt, firstTriedAt, nextTryAt } = next;
+  const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
+  const because = doubtful().because ?? "";
+  const noted = await stored(deps, () => deps.store.markWaiting(id, { ...counts, because }), signal);
+  return noted ? { kind: "wait", part: next, ms: 0 } : STOPPED;
+}
+
+async function nextMessage(
+  deps: DeliverDeps,
+  messages: PartMessages,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<{ readonly value: boolean } | null> {
+  const told = await tell(deps, row, doubtful(), signal);
+  return told ? stored(deps, () => messages.skip(row, signal), signal) : null;
 }
 
 async function tryOnce(
-  deps: OutboxDeps,
+  deps: DeliverDeps,
   channel: Channel,
-  { part, row }: { readonly part: PendingPart; readonly row: OutboxRow },
+  { part, row }: Sending,
   signal: AbortSignal,
 ): Promise<Step> {
   const { store, clock } = deps;
-  const { id, attempts, lost } = part;
+  const { id, attempts, lost, delivered, doubt } = part;
   if (channel.repeat !== "safe") {
-    const announced = await stored(deps, () => store.markSending(id, { attempts, lost, at: clock.now() }), signal);
+    const note = { attempts, lost, delivered, doubt, at: clock.now() };
+    const announced = await stored(deps, () => store.markSending(id, note), signal);
     if (!announced || signal.aborted) return STOPPED;
   }
   let receipt: SendReceipt;
@@ -66,7 +139,7 @@ async function tryOnce(
     receipt = await send(deps, channel, row, signal);
   } catch (error) {
     if (signal.aborted && !(error instanceof SendError)) return STOPPED; // how far it came is not known, and the row says so
-    return failed(deps, channel, { part, error }, signal);
+    return failed(deps, channel, { part, row, error }, signal);
   }
   const result = afterSend(part, channel, receipt, clock.now());
   if (channel.repeat !== "safe") return end(deps, part, result, signal);
@@ -86,29 +159,35 @@ async function send(
 }
 
 async function failed(
-  deps: OutboxDeps,
+  deps: DeliverDeps,
   channel: Channel,
-  { part, error }: { readonly part: PendingPart; readonly error: unknown },
+  { error, ...sending }: Sending & { readonly error: unknown },
   signal: AbortSignal,
 ): Promise<Step> {
+  const part = await counted(deps, channel, sending, signal);
+  if (!part) return STOPPED;
   const now = deps.clock.now();
-  const after = afterError(part, channel, error, { now, chance: chanceOf(deps.ids) });
+  const after = afterError(part, error, { now, chance: chanceOf(deps.ids) });
   const askedMs = askedPauseOf(error);
   const rest: ChatRest = askedMs === null ? {} : { restsUntil: now + askedMs };
   if (after.kind === "end") {
     const ended = await end(deps, part, after.end, signal);
     return ended.kind === "stopped" ? ended : { ...ended, ...rest };
   }
-  const { id, attempts, lost, firstTriedAt, nextTryAt } = after.part;
+  const { id, attempts, lost, delivered, doubt, firstTriedAt, nextTryAt } = after.part;
   const next = beforeTry(after.part, channel, now);
   const ms = next.kind === "wait" ? next.ms : 0;
   deps.log.warn("reply not delivered yet", { outboxId: id, channel: channel.id, attempts, nextTryInMs: ms, error });
-  const note = { attempts, lost, firstTriedAt, nextTryAt, because: after.because };
-  const noted = await stored(deps, () => deps.store.markWaiting(id, note), signal);
+  const counts = { attempts, lost, delivered, doubt, firstTriedAt, nextTryAt };
+  const noted = await stored(deps, () => deps.store.markWaiting(id, { ...counts, because: after.because }), signal);
   return noted ? { kind: "wait", part: after.part, ms, ...rest } : STOPPED;
 }
 
-async function end(deps: OutboxDeps, part: PendingPart, result: PartEnd, signal: AbortSignal): Promise<Step> {
+async function end(deps: DeliverDeps, part: PendingPart, result: PartEnd, signal: AbortSignal): Promise<Step> {
+  if (result.tell) {
+    const row = await stored(deps, () => deps.store.part(part.id), signal);
+    if (!row || (row.value && !(await tell(deps, row.value, result, signal)))) return STOPPED;
+  }
   const noted = await stored(deps, () => deps.store.settle(part.id, result, deps.clock.now()), signal);
   if (!noted) return STOPPED;
   if (result.state !== "sent") {
@@ -118,6 +197,25 @@ async function end(deps: OutboxDeps, part: PendingPart, result: PartEnd, signal:
     deps.events.emit("status", { what: "outbox" });
   }
   return { kind: "ended", state: result.state };
+}
+
+/**
+ * Tells those who wait for a part that is given up, or an owner where they cannot be told. Before the end is written: a crash in between
+ * leads here again, and a notice is stored once. False: the outbox is stopped first.
+ */
+async function tell(deps: DeliverDeps, part: OutboxRow, end: PartEnd, signal: AbortSignal): Promise<boolean> {
+  const { state, because } = end;
+  if (!end.tell || state === "sent") return true;
+  if (end.tell === "chat") {
+    const text = state === "dead" ? expiredNotice() : gapNotice();
+    const told = await stored(deps, () => deps.store.noteInChat(part.id, text, deps.clock.now()), signal);
+    if (told?.value) deps.wake();
+    if (!told || told.value) return told !== null;
+  }
+  await deps.tellOwner?.({ part, state, because: because ?? "" }).catch((error: unknown) => {
+    deps.log.warn("owner could not be told of a reply that was given up", { outboxId: part.id, error });
+  });
+  return true;
 }
 
 /** Until it works; null when the outbox is stopped first. */

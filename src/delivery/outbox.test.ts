@@ -209,8 +209,9 @@ describe("the outbox", () => {
     expect(Object.values(world.rows()).map(({ state, because }) => [state, because])).toEqual([
       ["dead", "expired"],
       ["dead", "expired"],
+      ["dead", "expired"], // the notice that they were not delivered
     ]);
-    expect([world.sends.length, world.outbox.stats().dead]).toEqual([0, 2]);
+    expect([world.sends.length, world.outbox.stats().dead]).toEqual([0, 3]);
   });
 });
 

@@ -7,10 +7,9 @@ import type { ChatAddress } from "../contracts/chat.ts";
 import type { Outbox, PendingPart, TroubledState } from "../contracts/delivery.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
-import { deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
+import { type DeliverDeps, deliverPart, type OutboxDeps, type Step, STORE_RETRY_MS, stored } from "./deliver-part.ts";
 import { createGates } from "./gates.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS, type RecentTrouble } from "./recent-trouble.ts";
-import { asFound } from "./rules.ts";
 
 const PAGE_ROWS = 200;
 /** For each account of each channel, so that one that hangs does not take the places of the others. */
@@ -48,14 +47,13 @@ export function startOutbox(deps: OutboxDeps): Outbox {
     quiet?.resolve();
     quiet = null;
   };
-  const lanes = createLanes({ ...deps, trouble, onEmpty: settle }, signal);
-
   const wake = (): void => {
     quiet ??= deferred();
     wakes++;
     upToDate = false;
     alarm.resolve();
   };
+  const lanes = createLanes({ ...deps, trouble, wake, onEmpty: settle }, signal);
 
   const follow = async (): Promise<void> => {
     await remember(deps, trouble, signal);
@@ -67,7 +65,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
       const rows = await stored(deps, () => deps.store.pending(PAGE_ROWS, after), signal);
       for (const row of rows?.value ?? []) {
         after = row.seq;
-        lanes.add(asFound(row));
+        lanes.add(row);
       }
       if (rows?.value.length === PAGE_ROWS) continue;
       upToDate = rows !== null && wakes === before;
@@ -91,7 +89,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
 }
 
 function createLanes(
-  deps: OutboxDeps & { readonly trouble: RecentTrouble; onEmpty(): void },
+  deps: DeliverDeps & { readonly trouble: RecentTrouble; onEmpty(): void },
   signal: AbortSignal,
 ): Lanes {
   const lanes = new Map<string, Lane>();
@@ -155,7 +153,7 @@ function runIn(clock: Clock, ms: number, run: () => void, signal: AbortSignal): 
 }
 
 /** A channel that breaks its contract must not end the lane. */
-function deliver(deps: OutboxDeps, part: PendingPart, signal: AbortSignal): Promise<Step> {
+function deliver(deps: DeliverDeps, part: PendingPart, signal: AbortSignal): Promise<Step> {
   return deliverPart(deps, part, signal).catch((error: unknown): Step => {
     deps.log.error("outbox step failed", { outboxId: part.id, error });
     return { kind: "wait", part, ms: STORE_RETRY_MS };

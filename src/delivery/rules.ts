@@ -19,6 +19,8 @@ const MAX_BECAUSE_CHARS = 300;
 
 export type Before =
   | { readonly kind: "try" }
+  /** Its current message may have arrived and must not be repeated. */
+  | { readonly kind: "skip" }
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "end"; readonly end: PartEnd };
 
@@ -26,29 +28,49 @@ export type After =
   | { readonly kind: "again"; readonly part: PendingPart; readonly because: string }
   | { readonly kind: "end"; readonly end: PartEnd };
 
-/** A part that an earlier life left in the middle of a send has one more send whose end nobody knows. */
-export function asFound(part: PendingPart): PendingPart {
-  return part.state === "sending" ? { ...part, state: "pending", lost: part.lost + 1 } : part;
+/**
+ * The part at the message it has come to, `delivered` being how many came before that one. Lost responses count against their own message
+ * only. A part that an earlier process left in the middle of a send has one more send whose end nobody knows.
+ */
+export function atMessage(part: PendingPart, channel: Channel, delivered: number, now: number): PendingPart {
+  const current = delivered > part.delivered ? onward(part, channel, delivered, now) : part;
+  return current.state === "sending" ? { ...current, state: "pending", lost: current.lost + 1 } : current;
+}
+
+function onward(part: PendingPart, channel: Channel, delivered: number, now: number): PendingPart {
+  const doubt = part.doubt || (part.lost > 0 && isRisky(part, channel, now));
+  return { ...part, delivered, doubt, lost: 0 };
+}
+
+/** The message in doubt is left as it is, and the next one is the current one. */
+export function afterSkip(part: PendingPart): PendingPart {
+  return { ...part, delivered: part.delivered + 1, doubt: true, lost: 0 };
 }
 
 export function beforeTry(part: PendingPart, channel: Channel, now: number): Before {
-  if (mustNotRepeat(part, channel, now)) return { kind: "end", end: doubtful() };
   const expiresInMs = channel.repeat === "safe" ? REPLY_TTL_MS : part.createdAt + REPLY_TTL_MS - now;
-  if (expiresInMs <= 0) return { kind: "end", end: givenUp(part, "expired") };
+  if (expiresInMs <= 0) return { kind: "end", end: givenUp(part, "expired", "chat") };
+  if (mustNotRepeat(part, channel, now)) return { kind: "skip" };
   const pauseMs = (part.nextTryAt ?? now) - now;
-  if (pauseMs > 0) return { kind: "wait", ms: Math.min(pauseMs, expiresInMs) };
-  return channel.ready(part.to) ? { kind: "try" } : { kind: "wait", ms: READY_POLL_MS };
+  return pauseMs > 0 ? { kind: "wait", ms: Math.min(pauseMs, expiresInMs) } : { kind: "try" };
+}
+
+/** While its channel cannot send, nothing is known about its messages, so nothing but its age decides. */
+export function whileAway(part: PendingPart, channel: Channel, now: number): Before {
+  if (channel.repeat === "safe" || part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };
+  return { kind: "end", end: givenUp(part, "expired", "chat") };
 }
 
 /** It comes with a platform or a plugin that may still be starting, or be back soon: nobody's reply is given up for that alone. */
 export function withoutChannel(part: PendingPart, now: number): Before {
   if (part.createdAt + REPLY_TTL_MS > now) return { kind: "wait", ms: READY_POLL_MS };
-  return { kind: "end", end: givenUp(part, `no channel ${part.to.channel}`) };
+  return { kind: "end", end: givenUp(part, `no channel ${part.to.channel}`, "owner") };
 }
 
 export function afterSend(part: PendingPart, channel: Channel, receipt: SendReceipt, now: number): PartEnd {
   const providerId = receipt.providerId === undefined ? {} : { providerId: receipt.providerId };
-  if (part.lost > 0 && isRisky(part, channel, now)) return { ...doubtful(), ...providerId };
+  if (part.doubt || (part.lost > 0 && isRisky(part, channel, now)))
+    return { state: "ambiguous", because: LOST, ...providerId };
   if (receipt.doubt !== undefined)
     return { state: "ambiguous", because: receipt.doubt.slice(0, MAX_BECAUSE_CHARS), ...providerId };
   return { state: "sent", because: null, ...providerId };
@@ -56,20 +78,18 @@ export function afterSend(part: PendingPart, channel: Channel, receipt: SendRece
 
 export function afterError(
   part: PendingPart,
-  channel: Channel,
   error: unknown,
   { now, chance }: { readonly now: number; readonly chance: number },
 ): After {
   const failure = error instanceof SendError ? error : new SendError("retry", wordsOf(error));
   const because = failure.message.slice(0, MAX_BECAUSE_CHARS);
-  if (failure.kind === "permanent") return { kind: "end", end: givenUp(part, because) };
+  if (failure.kind === "permanent") return { kind: "end", end: givenUp(part, because, "owner") };
   const lost = failure.kind === "lost" ? part.lost + 1 : part.lost;
   const next: PendingPart = { ...part, state: "pending", lost, nextTryAt: now + pauseOf(part, failure, chance) };
-  if (mustNotRepeat(next, channel, now)) return { kind: "end", end: doubtful() };
   return { kind: "again", part: next, because };
 }
 
-/** One risky repeat in the life of a part, across all restarts; none when the channel holds such parts back. */
+/** One risky repeat in the life of a message, across all restarts; none when the channel holds such messages back. */
 function mustNotRepeat(part: PendingPart, channel: Channel, now: number): boolean {
   if (part.lost === 0 || !isRisky(part, channel, now)) return false;
   return part.lost > 1 || channel.whenLost === "hold";
@@ -80,12 +100,15 @@ function isRisky({ firstTriedAt }: PendingPart, { repeat, dedupeMs }: Channel, n
   return dedupeMs !== undefined && firstTriedAt !== null && now - firstTriedAt >= dedupeMs;
 }
 
-export function givenUp(part: PendingPart, because: string): PartEnd {
-  return { state: part.lost > 0 ? "ambiguous" : "dead", because };
+export function givenUp(part: PendingPart, because: string, tell: NonNullable<PartEnd["tell"]>): PartEnd {
+  const maybeArrived = part.lost > 0 || part.doubt || part.state === "sending";
+  return { state: maybeArrived ? "ambiguous" : "dead", because, tell };
 }
 
-function doubtful(): PartEnd {
-  return { state: "ambiguous", because: "the answer to a send was lost" };
+const LOST = "the answer to a send was lost";
+
+export function doubtful(): PartEnd {
+  return { state: "ambiguous", because: LOST, tell: "chat" };
 }
 
 /** How long a platform wants to be left alone in this chat; null when it did not say. Kept to the millisecond, but not beyond reason. */

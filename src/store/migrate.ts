@@ -19,6 +19,7 @@ import { hooks } from "./migrations/023-hooks.ts";
 import { jobNeeds } from "./migrations/024-job-needs.ts";
 import { slotZones } from "./migrations/025-slot-zones.ts";
 import { quotedText } from "./migrations/026-quoted-text.ts";
+import { partMessages } from "./migrations/027-part-messages.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -41,6 +42,7 @@ const STEPS: readonly Migration[] = [
   jobNeeds,
   slotZones,
   quotedText,
+  partMessages,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -81,10 +81,12 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.sessions.setQueueMode(sessionKey("a"), "steer");
   await store.outbox.pending(10);
   await store.outbox.part("t1:0");
-  await store.outbox.markSending("t1:0", { attempts: 1, lost: 0, at: 1 });
-  await store.outbox.markWaiting("t1:0", { attempts: 1, lost: 0, firstTriedAt: 1, nextTryAt: 2, because: "x" });
+  const counts = { attempts: 1, lost: 0, delivered: 0, doubt: false };
+  await store.outbox.markSending("t1:0", { ...counts, at: 1 });
+  await store.outbox.markWaiting("t1:0", { ...counts, firstTriedAt: 1, nextTryAt: 2, because: "x" });
   await store.outbox.markSent(["t1:0"], 1);
   await store.outbox.settle("t1:0", { state: "dead", because: "x" }, 1);
+  await store.outbox.noteInChat("t1:0", "x", 1);
   await store.outbox.list("dead", { limit: 10 });
   await store.outbox.endsSince("dead", 1, 10);
   await store.sessions.get(sessionKey("a"));

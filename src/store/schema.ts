@@ -165,6 +165,10 @@ export interface OutboxTable {
   state: OutboxState;
   attempts: Generated<number>;
   lost: Generated<number>;
+  /** How many of its messages were delivered when its last doubt was counted. */
+  delivered: Generated<number>;
+  /** An earlier message of it may be shown twice, or be missing. */
+  doubt: Generated<0 | 1>;
   first_tried_at: number | null;
   next_try_at: number | null;
   provider_id: string | null;

@@ -8,6 +8,7 @@ import type { AgentPool } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Channel, Receiver } from "../contracts/channel.ts";
+import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Queue } from "../contracts/queue.ts";
@@ -23,7 +24,8 @@ import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
 import { accessDoors, createRouter, openPairing, openRoleGrants } from "../routing/index.ts";
-import { readRelative } from "../schedule/index.ts";
+import { type Homes, readRelative } from "../schedule/index.ts";
+import { tellOwnerOfUndelivered } from "./undelivered.ts";
 import { createWayIn, inboundFiles } from "./way-in.ts";
 
 export interface MessageWayParts extends GatewayDeps {
@@ -41,6 +43,7 @@ export interface MessageWayParts extends GatewayDeps {
   readonly questions: Questions;
   /** Built later. */
   status(): GatewayStatus;
+  homes(): Homes;
 }
 
 export async function openMessageWay(
@@ -67,7 +70,8 @@ export async function openMessageWay(
   const receiver: Receiver = tellReceived({ hooks }, received);
   const chats = takeAnswers({ router, commands, questions: parts.questions }, receiver);
   const live = createLiveTurns({ clock, events, queue });
-  const outbox = startOutbox({ ...parts, store: store.outbox, channels });
+  const tellOwner = tellOwnerOfUndelivered({ clock, store, homes: parts.homes, outbox: () => outbox });
+  const outbox: Outbox = startOutbox({ ...parts, store: store.outbox, channels, tellOwner });
   const arriving = inboundFiles(parts, options, config);
   const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });

@@ -18,7 +18,7 @@ import { discordActions } from "./outbound/actions.ts";
 import { failureOf } from "./outbound/failure.ts";
 import { startPreviews } from "./outbound/preview.ts";
 import { openRest, type RestClient } from "./outbound/rest-client.ts";
-import { DEDUPE_MS, sendPart } from "./outbound/send.ts";
+import { DEDUPE_MS, partMessages, sendPart } from "./outbound/send.ts";
 import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
 
 /** Servers, messages in them and in direct chats, and what they say. */
@@ -85,6 +85,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
       if (receipt.providerId !== undefined) remember(sent, part.id, receipt.providerId);
       return receipt;
     },
+    messages: partMessages(sending, { maxMb: settings.mediaMaxMb }),
     ready: () => link.health().ok,
     health: () => link.health(),
     questions: createQuestionBoard({ ...deps, api }, stopping.signal),

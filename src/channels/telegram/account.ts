@@ -20,7 +20,7 @@ import { createLink, type Link } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
 import { type LiveDeps, startLive } from "./outbound/live.ts";
 import { placeOf } from "./outbound/place.ts";
-import { sendPart } from "./outbound/send.ts";
+import { partMessages, sendPart } from "./outbound/send.ts";
 import type { AccountSettings } from "./settings.ts";
 import { serveWebhook, webhookOf } from "./webhook-mode.ts";
 
@@ -86,9 +86,10 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   };
   const running = run().catch((error: unknown) => log.error("telegram account ended", { error }));
 
+  const sender = { api, rests, facts, files: deps.files, previews: live };
   return asChannel({ api, link, settings, board, webhook, connected: () => me !== null }, signal, {
-    send: (part, until) =>
-      sendPart({ api, rests, facts, files: deps.files, previews: live }, part, AbortSignal.any([until, signal])),
+    send: (part, until) => sendPart(sender, part, AbortSignal.any([until, signal])),
+    messages: partMessages(sender),
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closed"));
       asks[Symbol.dispose]();
@@ -140,7 +141,7 @@ interface Parts {
 function asChannel(
   { api, link, settings, board, webhook, connected }: Parts,
   signal: AbortSignal,
-  own: Pick<OpenChannel, "send" | typeof Symbol.asyncDispose>,
+  own: Pick<OpenChannel, "send" | "messages" | typeof Symbol.asyncDispose>,
 ): OpenChannel {
   return {
     ...actionsOf(api),

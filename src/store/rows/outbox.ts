@@ -6,6 +6,7 @@ import type { Params, Sql } from "../sql.ts";
 import { type Selectable, sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pageSize } from "./codec.ts";
 import { createReactions } from "./channels/reactions.ts";
+import { createPartNotices } from "./posts/part-notices.ts";
 import { createPosts } from "./posts/posts.ts";
 import type { RowDeps } from "./row-deps.ts";
 
@@ -16,7 +17,7 @@ type RowOfTurn = Row & { readonly turn_state: TurnTable["state"] };
 /** Everything but the text. */
 const DECIDING = [
   ...["seq", "id", "channel", "account", "chat", "thread", "created_at"],
-  ...["state", "attempts", "lost", "first_tried_at", "next_try_at"],
+  ...["state", "attempts", "lost", "delivered", "doubt", "first_tried_at", "next_try_at"],
 ] as const satisfies readonly (keyof OutboxTable)[];
 /** After every end there will be. */
 const LATEST = Number.MAX_SAFE_INTEGER;
@@ -31,9 +32,9 @@ export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" 
   return {
     pending: (limit, after = 0) => read(() => pending.all({ limit, after }).map(toPending)),
     part: (id) => read(() => partNow(id)),
-    markSending: (id, { attempts, lost, at }) => write(() => void sending.run({ id, attempts, lost, at })),
-    markWaiting: (id, { attempts, lost, because, firstTriedAt, nextTryAt }) =>
-      write(() => void waiting.run({ id, attempts, lost, because, firstTriedAt, nextTryAt })),
+    markSending: (id, { at, ...now }) => write(() => void sending.run({ id, ...toCounts(now), at })),
+    markWaiting: (id, { because, firstTriedAt, nextTryAt, ...now }) =>
+      write(() => void waiting.run({ id, ...toCounts(now), because, firstTriedAt, nextTryAt })),
     markSent: (ids, at) =>
       write(() => {
         for (const id of ids) sent.run({ id, at });
@@ -52,6 +53,7 @@ export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" 
         return { items: items.map((row) => toTroubled(row, state)), ...next };
       }),
     ...createPosts({ sql, write }, partNow),
+    ...createPartNotices({ sql, write }),
     ...createReactions({ sql, read, write }, partNow),
     endsSince: (state, since, limit) =>
       read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),
@@ -105,7 +107,7 @@ function reading(sql: Sql) {
 }
 
 function marking(sql: Sql) {
-  type Counts = { id: string; attempts: number; lost: number };
+  type Counts = Pick<OutboxTable, "id"> & ReturnType<typeof toCounts>;
   type Waiting = Counts & { because: string; firstTriedAt: number | null; nextTryAt: number | null };
   type Settled = { id: string; state: OutboxTable["state"]; because: string | null; providerId: string | null };
   return {
@@ -114,7 +116,7 @@ function marking(sql: Sql) {
         .updateTable("outbox")
         .set((eb) => ({
           state: "sending",
-          ...p.row("attempts", "lost"),
+          ...p.row("attempts", "lost", "delivered", "doubt"),
           first_tried_at: eb.fn.coalesce("first_tried_at", eb.val(p("at"))),
         }))
         .where("id", "=", p("id"))
@@ -125,7 +127,7 @@ function marking(sql: Sql) {
         .updateTable("outbox")
         .set({
           state: "pending",
-          ...p.row("attempts", "lost", "because"),
+          ...p.row("attempts", "lost", "delivered", "doubt", "because"),
           first_tried_at: p("firstTriedAt"),
           next_try_at: p("nextTryAt"),
         })
@@ -149,6 +151,15 @@ function marking(sql: Sql) {
   };
 }
 
+function toCounts({
+  attempts,
+  lost,
+  delivered,
+  doubt,
+}: Pick<PendingPart, "attempts" | "lost" | "delivered" | "doubt">) {
+  return { attempts, lost, delivered, doubt: doubt ? 1 : 0 } as const;
+}
+
 function toPending(row: Pick<Row, (typeof DECIDING)[number]>): PendingPart {
   return {
     seq: row.seq,
@@ -158,6 +169,8 @@ function toPending(row: Pick<Row, (typeof DECIDING)[number]>): PendingPart {
     state: row.state === "sending" ? "sending" : "pending",
     attempts: row.attempts,
     lost: row.lost,
+    delivered: row.delivered,
+    doubt: row.doubt === 1,
     firstTriedAt: row.first_tried_at,
     nextTryAt: row.next_try_at,
   };

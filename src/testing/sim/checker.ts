@@ -1,7 +1,9 @@
 /** The promises, checked against the tables and against what people and platforms saw. It reads the database itself, not through the store. */
 import type { Database } from "bun:sqlite";
 import type { InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { Run, Saying } from "./facts.ts";
+import type { Run, Saying, Sends } from "./facts.ts";
+import type { SimChannel } from "./options.ts";
+import { countOf } from "./platform.ts";
 import type { World } from "./world.ts";
 
 interface InboxRow {
@@ -43,6 +45,8 @@ interface PartRow {
 
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
 const TAKEN_BACK = "Taken back before it was answered.";
+/** How ids of notices about parts that were given up end. */
+const NOTICE = ":n";
 const MAX_ATTEMPTS = 3;
 const MAX_BEGINNINGS = 8;
 
@@ -81,7 +85,7 @@ export function checkEnd(world: World): void {
   for (const one of Map.groupBy(shown, (row) => `${row.session_key} ${row.channel} ${row.chat}`).values())
     checkOrder(world, one, turns);
   for (const turn of turns) checkTurn(world, turn, inbox, parts);
-  for (const part of parts) checkPart(world, part);
+  for (const part of parts) checkPart(world, part, parts);
   checkArrivals(world, parts);
 }
 
@@ -132,7 +136,7 @@ function checkTakenBack({ facts }: World, inbox: readonly InboxRow[], parts: rea
 function checkTurn(world: World, turn: TurnRow, inbox: readonly InboxRow[], parts: readonly PartRow[]): void {
   const { facts } = world;
   const asked = inbox.filter((row) => row.turn_id === turn.id);
-  const shown = parts.filter((part) => part.turn_id === turn.id);
+  const shown = parts.filter((part) => part.turn_id === turn.id && !part.id.endsWith(NOTICE));
   const runs = facts.runs.filter((run) => run.turnId === turn.id);
   const [first] = asked;
   if (turn.state === "running") facts.wrong(`${turn.id} never ended`);
@@ -245,41 +249,69 @@ function checkOutcome(
   if (!fits[turn.error_code ?? ""]) wrong("failed without a reason");
 }
 
-function checkPart({ facts, options }: World, part: PartRow): void {
-  const { arrived, shown, doubtful, permanent } = facts.sendsOf(part.id);
+function checkPart(world: World, part: PartRow, parts: readonly PartRow[]): void {
+  const { facts, options } = world;
   const channel = options.channels.find(({ id }) => id === part.channel);
+  const count = channel ? countOf(channel, part) : 1;
+  const messages = Array.from({ length: count }, (_, at) => facts.sendsOf(part.id, at));
+  const told = messages.map(({ arrived, shown, doubtful }) => `${arrived}/${shown}/${doubtful}`).join(" ");
   const wrong = (what: string): void =>
-    facts.wrong(
-      `${part.id} (${part.channel}, ${part.state}, arrived ${arrived}, shown ${shown}, doubt ${doubtful}) ${what}`,
-    );
+    facts.wrong(`${part.id} (${part.channel}, ${part.state}, arrived/shown/doubt ${told}) ${what}`);
+  facts.counts.messages += count > 1 ? count : 0;
   if (!["sent", "dead", "ambiguous"].includes(part.state)) wrong("never ended");
-  if (part.state === "sent" && arrived === 0) wrong("is called sent and never arrived");
-  // where a repeat is harmless a send is not announced: a crash in the middle of one leaves no trace
-  const unannounced = channel?.repeat === "safe" && doubtful > 0;
-  if (part.state === "dead" && (permanent === 0 || (arrived > 0 && !unannounced)))
-    wrong("is called dead without a reason");
-  if (part.state === "ambiguous" && doubtful === 0) wrong("is called ambiguous and there is no doubt");
-  if (doubtful === 0 && arrived > 1) wrong("was repeated without need");
-  if (channel?.repeat !== "risky" && channel?.dedupeMs === undefined) {
-    if (shown > 1) wrong("was shown twice where a repeat is harmless");
-    if (part.state === "ambiguous" && permanent === 0) wrong("was given up where a repeat is harmless");
-    return;
-  }
-  if (shown > 2) wrong("was shown more than twice");
-  if (part.state === "sent" && shown !== 1) wrong("is called sent and was shown twice");
-  if (channel.whenLost === "hold" && shown > 1) wrong("was repeated where it should be held back");
+  const refused = messages.some(({ permanent }) => permanent > 0);
+  if (part.state === "sent" && messages.some(({ arrived }) => arrived === 0)) wrong("is called sent and never arrived");
+  if (part.state === "dead" && !refused) wrong("is called dead without a reason");
+  if (part.state === "ambiguous" && !messages.some(({ doubtful }) => doubtful > 0))
+    wrong("is called ambiguous and there is no doubt");
+  const harmless = channel?.repeat !== "risky" && channel?.dedupeMs === undefined;
+  if (harmless && part.state === "ambiguous" && !refused) wrong("was given up where a repeat is harmless");
+  for (const [at, sends] of messages.entries()) checkMessage(wrong, { part, channel, at, harmless, refused }, sends);
+  const missing = messages.some(({ arrived }) => arrived === 0);
+  const inChat = (one: PartRow): boolean => one.channel === part.channel && one.chat === part.chat;
+  const noticed = parts.some((one) => one.id.endsWith(NOTICE) && one.seq > part.seq && inChat(one));
+  if (missing && !noticed && !facts.ownerTold.has(part.id)) wrong("was given up and nobody was told");
 }
 
-/** In each chat parts arrive in the order in which they were stored; a repeat comes before anything newer. */
+interface CheckedMessage {
+  readonly part: PartRow;
+  readonly channel: SimChannel | undefined;
+  readonly at: number;
+  /** A repeat is not seen by anybody. */
+  readonly harmless: boolean;
+  /** The platform refused some message of the part for good. */
+  readonly refused: boolean;
+}
+
+function checkMessage(wrong: (what: string) => void, about: CheckedMessage, sends: Sends): void {
+  const { part, channel, at, harmless, refused } = about;
+  const { arrived, shown, doubtful, permanent } = sends;
+  // where a repeat is harmless a send is not announced: a crash in the middle of one leaves no trace
+  const unannounced = channel?.repeat === "safe" && doubtful > 0;
+  if (part.state === "dead" && permanent > 0 && arrived > 0 && !unannounced)
+    wrong(`is called dead although message ${at} arrived`);
+  if (doubtful === 0 && arrived > 1) wrong(`repeated message ${at} without need`);
+  if (harmless && shown > 1) wrong(`showed message ${at} twice where a repeat is harmless`);
+  const tries = channel?.whenLost === "hold" ? 1 : 2;
+  if (arrived === 0 && !refused && doubtful < tries)
+    wrong(`left out message ${at}, whose response was not lost often enough`);
+  if (harmless) return;
+  if (shown > 2) wrong(`showed message ${at} more than twice`);
+  if (part.state === "sent" && shown !== 1) wrong(`is called sent and showed message ${at} twice`);
+  if (channel?.whenLost === "hold" && shown > 1) wrong(`repeated message ${at} where it should be held back`);
+}
+
+/** In each chat messages arrive in the order in which they were stored; a repeat comes before anything newer. */
 function checkArrivals({ facts }: World, parts: readonly PartRow[]): void {
   const known = new Map(parts.map((part) => [part.id, part]));
-  const last = new Map<string, number>();
-  for (const { id, chat, text } of facts.arrivals) {
+  const last = new Map<string, readonly [seq: number, message: number]>();
+  for (const { id, message, chat, text } of facts.arrivals) {
     const part = known.get(id);
     if (!part || part.text !== text) facts.wrong(`${id} arrived with other words than are stored`);
     const seq = part?.seq ?? 0;
-    if (seq < (last.get(chat) ?? 0)) facts.wrong(`${id} arrived out of order`);
-    last.set(chat, seq);
+    const [lastSeq, lastMessage] = last.get(chat) ?? [0, 0];
+    if (seq < lastSeq || (seq === lastSeq && message < lastMessage)) facts.wrong(`${id} arrived out of order`);
+    last.set(chat, [seq, message]);
   }
 }
 

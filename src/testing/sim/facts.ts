@@ -37,11 +37,13 @@ export interface Run {
 
 export interface Arrival {
   readonly id: string;
+  /** Which message of its part. */
+  readonly message: number;
   readonly chat: string;
   readonly text: string;
 }
 
-/** What a platform did with the sends of one part. */
+/** What a platform did with the sends of one message. */
 export interface Sends {
   arrived: number;
   /** Of those, how many people see: a platform that drops repeats shows them only after it has forgotten the first. */
@@ -58,6 +60,12 @@ export interface Facts {
   readonly runs: Run[];
   readonly arrivals: Arrival[];
   readonly sends: Map<string, Sends>;
+  /** How many messages of a part its channel has noted as delivered; on disk, as far as the channel is concerned. */
+  readonly delivered: Map<string, number>;
+  /** Messages that were skipped. */
+  readonly skipped: Set<string>;
+  /** Parts that an owner was told of. */
+  readonly ownerTold: Set<string>;
   /** Sessions in which somebody pressed stop while a turn ran. */
   readonly stopped: Set<SessionKey>;
   /** What was chosen for a session; "unknown" while nobody can say whether it was stored. */
@@ -71,14 +79,16 @@ export interface Facts {
   note(what: string): void;
   /** A promise was broken. */
   wrong(what: string): void;
-  sendsOf(id: string): Sends;
+  sendsOf(id: string, message: number): Sends;
 }
 
 const NOTHING_YET = {
   ...{ crashes: 0, stops: 0, turns: 0, parts: 0, refused: 0, duplicates: 0, zombies: 0, storeFailures: 0 },
-  ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0 },
+  ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0 },
 };
 export type Count = keyof typeof NOTHING_YET;
+
+export const messageKey = (id: string, message: number): string => `${id}#${message}`;
 
 export function createFacts(now: () => number): Facts {
   const trace: string[] = [];
@@ -91,6 +101,9 @@ export function createFacts(now: () => number): Facts {
     runs: [],
     arrivals: [],
     sends,
+    delivered: new Map(),
+    skipped: new Set(),
+    ownerTold: new Set(),
     stopped: new Set(),
     modes: new Map(),
     everModes: new Map(),
@@ -103,9 +116,10 @@ export function createFacts(now: () => number): Facts {
       broken.push(`at ${now()} ms: ${what}`);
       trace.push(`${now()} BROKEN ${what}`);
     },
-    sendsOf(id) {
-      const known = sends.get(id) ?? { arrived: 0, shown: 0, firstBegunAt: null, doubtful: 0, permanent: 0 };
-      sends.set(id, known);
+    sendsOf(id, message) {
+      const key = messageKey(id, message);
+      const known = sends.get(key) ?? { arrived: 0, shown: 0, firstBegunAt: null, doubtful: 0, permanent: 0 };
+      sends.set(key, known);
       return known;
     },
   };

@@ -108,6 +108,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
         events,
         store: store.outbox,
         channels: mapOf(channels),
+        tellOwner: async ({ part }) => void facts.ownerTold.add(part.id),
       });
       const deps = { clock, log, events, queue, pool, outbox, live, media: store.media };
       const turns = startTurns(deps, () => ({ timeoutMs: options.turnMs, graceMs: options.graceMs }));
@@ -154,8 +155,8 @@ function listening({ facts }: World, state: { readonly alive: boolean }): Log {
 function doubtWhatWasUnderway({ disk, facts }: World): void {
   const open = disk.db.query<{ id: string; state: string }, []>("select id, state from outbox where ended_at is null");
   for (const { id, state } of open.all()) {
-    const sends = facts.sendsOf(id);
-    if (state === "sending" || sends.arrived > 0) sends.doubtful++;
+    const current = facts.sendsOf(id, facts.delivered.get(id) ?? 0);
+    if (state === "sending" || current.arrived > 0) current.doubtful++;
   }
 }
 

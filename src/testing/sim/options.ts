@@ -50,6 +50,8 @@ export interface SimOptions {
 }
 
 export interface SimChannel extends Pick<Channel, "id" | "repeat" | "dedupeMs" | "whenLost" | "canRefuse"> {
+  /** A part is sent as up to this many messages. */
+  readonly maxMessages: number;
   readonly retry: number;
   readonly limited: number;
   readonly lost: number;
@@ -63,6 +65,8 @@ const A_LONG_TIME_MS = 10 * 86_400_000;
 export function optionsOf(chance: Chance): SimOptions {
   const some = (share: number, most: number): number => (chance.hits(share) ? chance.next() * most : 0);
   const messages = chance.between(5, 40);
+  const long = chance.fork("long replies"); // a row of its own: older seeds play as before
+  const longReplies = long.hits(0.6);
   return {
     sessions: chance.between(1, 6),
     messages,
@@ -89,6 +93,7 @@ export function optionsOf(chance: Chance): SimOptions {
     },
     channels: CHANNELS.map((channel) => ({
       ...channel,
+      maxMessages: longReplies && channel.repeat !== "safe" ? long.pick([1, 5]) : 1,
       retry: some(0.5, 0.4),
       limited: some(0.4, 0.3),
       lost: some(0.5, 0.4),

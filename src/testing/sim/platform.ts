@@ -1,6 +1,7 @@
 /** Platforms that take, refuse, limit, lose and hang, and remember what really arrived. They outlive every gateway that talks to them. */
-import { type Channel, SendError, type SendReceipt } from "../../contracts/channel.ts";
+import { type Channel, SendError } from "../../contracts/channel.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
+import { messageKey } from "./facts.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Chance } from "./chance.ts";
 import type { SimChannel } from "./options.ts";
@@ -23,9 +24,16 @@ interface Chat {
   limitedUntil: number;
 }
 
+/** The message of a part that is being sent. */
+interface Underway {
+  readonly message: number;
+  readonly dice: Chance;
+  readonly begunAt: number;
+}
+
 export function createSimChannels(deps: PlatformDeps): SimChannels {
   const chats = new Map<string, Chat>();
-  const underway = new Map<OutboxRow, { readonly dice: Chance; readonly begunAt: number }>();
+  const underway = new Map<OutboxRow, Underway>();
   const chance = deps.world.chance.fork(`platform ${deps.life.number}`);
 
   const channelOf = (about: SimChannel): Channel => ({
@@ -36,17 +44,24 @@ export function createSimChannels(deps: PlatformDeps): SimChannels {
     ...(about.whenLost === undefined ? {} : { whenLost: about.whenLost }),
     ready: () => deps.world.calm || !chance.hits(about.notReady),
     health: () => ({ ok: true, detail: "" }),
+    ...(about.maxMessages > 1 ? { messages: messagesOf(deps, about) } : {}),
     async send(row, signal) {
       if (!deps.life.alive) return never();
       const chat = chatOf(chats, row);
       checkSend(deps, row, chat);
       chat.sending = true;
-      const dice = chance.fork(`${row.id} ${deps.clock.now()}`);
-      const begunAt = deps.clock.now();
-      deps.world.facts.sendsOf(row.id).firstBegunAt ??= begunAt;
-      underway.set(row, { dice, begunAt });
+      const count = countOf(about, row);
       try {
-        return await send(deps, { row, about, chat, dice, begunAt, arrived: () => underway.delete(row) }, signal);
+        for (let message = deps.world.facts.delivered.get(row.id) ?? 0; message < count; message++) {
+          const dice = chance.fork(`${message === 0 ? row.id : messageKey(row.id, message)} ${deps.clock.now()}`);
+          const begunAt = deps.clock.now();
+          deps.world.facts.sendsOf(row.id, message).firstBegunAt ??= begunAt;
+          underway.set(row, { message, dice, begunAt });
+          const arrived = (): void => void underway.delete(row);
+          await send(deps, { row, message, about, chat, dice, begunAt, arrived }, signal);
+          if (message + 1 < count) await noteDelivered(deps, row, message, dice);
+        }
+        return { providerId: `p-${row.id}` };
       } finally {
         chat.sending = false;
         underway.delete(row);
@@ -57,9 +72,50 @@ export function createSimChannels(deps: PlatformDeps): SimChannels {
   return {
     channels: new Map(deps.world.options.channels.map((about) => [about.id, channelOf(about)])),
     cut() {
-      for (const [row, { dice, begunAt }] of underway) if (dice.hits(0.5)) arrive(deps.world, row, begunAt);
+      for (const [row, { message, dice, begunAt }] of underway)
+        if (dice.hits(0.5)) arrive(deps.world, { row, message, begunAt });
     },
   };
+}
+
+/** The same for every send of a part, as a real channel splits it. */
+export function countOf({ maxMessages }: SimChannel, { id }: Pick<OutboxRow, "id">): number {
+  const number = [...id].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 9_973, 7);
+  return 1 + (number % maxMessages);
+}
+
+function messagesOf({ world, life }: PlatformDeps, about: SimChannel): NonNullable<Channel["messages"]> {
+  const { facts } = world;
+  const deliveredOf = (id: string): number => facts.delivered.get(id) ?? 0;
+  return {
+    delivered: async ({ id }) => (life.alive ? deliveredOf(id) : never()),
+    async skip(row) {
+      if (!life.alive) return never();
+      const message = deliveredOf(row.id);
+      if (message + 1 >= countOf(about, row)) return false;
+      facts.note(`skipped ${messageKey(row.id, message)}`);
+      facts.counts.skipped++;
+      facts.skipped.add(messageKey(row.id, message));
+      facts.delivered.set(row.id, message + 1);
+      return true;
+    },
+  };
+}
+
+/** The channel writes down how far it came; the process may die before or after. */
+async function noteDelivered(
+  { world, life }: PlatformDeps,
+  { id }: OutboxRow,
+  message: number,
+  dice: Chance,
+): Promise<void> {
+  const dies = !world.calm && dice.hits(world.options.crashes) ? dice.pick(["before", "after"]) : null;
+  if (dies === "before") life.die(`before ${messageKey(id, message)} is noted`);
+  if (!life.alive) return never();
+  world.facts.delivered.set(id, message + 1);
+  if (dies !== "after") return;
+  life.die(`after ${messageKey(id, message)} is noted`);
+  return never();
 }
 
 function chatOf(chats: Map<string, Chat>, { to }: OutboxRow): Chat {
@@ -84,6 +140,7 @@ function checkSend({ world, clock }: PlatformDeps, row: OutboxRow, chat: Chat): 
 
 interface Sending {
   readonly row: OutboxRow;
+  readonly message: number;
   readonly about: SimChannel;
   readonly chat: Chat;
   readonly dice: Chance;
@@ -92,14 +149,14 @@ interface Sending {
   arrived(): void;
 }
 
-async function send({ world, life, clock }: PlatformDeps, sending: Sending, signal: AbortSignal): Promise<SendReceipt> {
-  const { row, about, chat, dice } = sending;
+async function send({ world, life, clock }: PlatformDeps, sending: Sending, signal: AbortSignal): Promise<void> {
+  const { row, message, about, chat, dice } = sending;
   const { facts } = world;
-  const sends = facts.sendsOf(row.id);
+  const sends = facts.sendsOf(row.id, message);
   const rolled = world.calm ? "ok" : roll(about, dice);
   const doubtful = (because: string): SendError => {
     sends.doubtful++;
-    facts.note(`send of ${row.id}: ${because}`);
+    facts.note(`send of ${messageKey(row.id, message)}: ${because}`);
     return new SendError("lost", because);
   };
   const waits = (ms: number): Promise<boolean> =>
@@ -118,7 +175,7 @@ async function send({ world, life, clock }: PlatformDeps, sending: Sending, sign
     sends.permanent++;
     throw new SendError("permanent", "no such chat");
   }
-  if (rolled === "ok" || dice.hits(0.5)) arrive(world, row, sending.begunAt);
+  if (rolled === "ok" || dice.hits(0.5)) arrive(world, sending);
   sending.arrived();
   if (rolled === "lost") throw doubtful("answer lost");
   if (rolled === "hangs") {
@@ -129,7 +186,6 @@ async function send({ world, life, clock }: PlatformDeps, sending: Sending, sign
     life.die(`after ${row.id} arrived`);
     return never();
   }
-  return { providerId: `p-${row.id}` };
 }
 
 function roll(about: SimChannel, dice: Chance): "ok" | "retry" | "limited" | "permanent" | "lost" | "hangs" {
@@ -141,13 +197,17 @@ function roll(about: SimChannel, dice: Chance): "ok" | "retry" | "limited" | "pe
 }
 
 /** A platform that drops repeats goes by when they were sent: how long they travel is no secret to it. */
-function arrive({ facts, options }: World, row: OutboxRow, begunAt: number): void {
-  const sends = facts.sendsOf(row.id);
+function arrive(
+  { facts, options }: World,
+  { row, message, begunAt }: Pick<Sending, "row" | "message" | "begunAt">,
+): void {
+  const sends = facts.sendsOf(row.id, message);
   const channel = options.channels.find(({ id }) => id === row.to.channel);
   const forgetsAt = (sends.firstBegunAt ?? begunAt) + (channel?.dedupeMs ?? Infinity);
   const dropped = sends.arrived > 0 && channel?.repeat !== "risky" && begunAt < forgetsAt;
   sends.arrived++;
   if (!dropped) sends.shown++;
-  facts.arrivals.push({ id: row.id, chat: `${row.to.channel} ${row.to.chat}`, text: row.message.text });
-  facts.note(`arrived ${row.id}`);
+  const chat = `${row.to.channel} ${row.to.chat}`;
+  facts.arrivals.push({ id: row.id, message, chat, text: row.message.text });
+  facts.note(`arrived ${messageKey(row.id, message)}`);
 }

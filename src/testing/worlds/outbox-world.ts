@@ -5,7 +5,7 @@ import type { Channel, SendReceipt } from "../../contracts/channel.ts";
 import type { Outbox, OutboxRow, OutboxState } from "../../contracts/delivery.ts";
 import type { InboxId, TurnId } from "../../contracts/ids.ts";
 import type { OutboxStore, Store } from "../../contracts/store.ts";
-import { startOutbox } from "../../delivery/index.ts";
+import { type OutboxDeps, startOutbox } from "../../delivery/index.ts";
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { entry } from "../messages.ts";
 import { realStore } from "../real-store.ts";
@@ -21,9 +21,14 @@ export interface OutboxWorld extends AsyncDisposable {
   readonly log: RecordingLog;
   /** What the `status` events were about. */
   readonly statuses: string[];
-  /** Everything the platform was asked to send, repeats included. */
-  readonly sends: { readonly id: string; readonly chat: string; readonly text: string; readonly at: number }[];
+  /** Everything of replies that the platform was asked to send, repeats included. */
+  readonly sends: Sent[];
+  /** The same of notices. */
+  readonly notices: Sent[];
   ready: boolean;
+  /** What the owner was told of: part, state, reason. */
+  readonly told: [string, string, string][];
+  ownerIsDeaf: boolean;
   /** Stores a reply of these parts and tells the outbox. */
   reply(
     chat: string,
@@ -40,6 +45,13 @@ export interface OutboxWorld extends AsyncDisposable {
   drained(): Promise<void>;
   texts(): string[];
   rows(): Record<string, StoredPart>;
+}
+
+interface Sent {
+  readonly id: string;
+  readonly chat: string;
+  readonly text: string;
+  readonly at: number;
 }
 
 export interface StoredPart {
@@ -67,6 +79,8 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
   const log = recordingLog();
   const statuses: string[] = [];
   const sends: OutboxWorld["sends"] = [];
+  const notices: OutboxWorld["notices"] = [];
+  const told: OutboxWorld["told"] = [];
   const lives: Life[] = [];
   let tampered = (store: OutboxStore): OutboxStore => store;
   let turns = 0;
@@ -83,14 +97,19 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       ...about,
       async send(row, signal) {
         if (life.frozen) return nothing();
-        sends.push({ id: row.id, chat: row.to.chat, text: row.message.text, at: clock.now() });
+        const sent = { id: row.id, chat: row.to.chat, text: row.message.text, at: clock.now() };
+        (row.message.kind === "notice" ? notices : sends).push(sent);
         const receipt = await answer(row, signal);
         return life.frozen ? nothing() : receipt;
       },
     };
     const emit = (_event: string, data: object): void => void statuses.push("what" in data ? String(data.what) : "");
     const deps = { clock, ids: createSeqIds(), log, events: { emit }, channels: new Map([["fake", channel]]) };
-    const outbox = startOutbox({ ...deps, store: freezable(life, () => tampered(store.outbox)) });
+    const tellOwner: OutboxDeps["tellOwner"] = async ({ part, state, because }) => {
+      if (world.ownerIsDeaf) throw new Error("the owner has no chat");
+      told.push([part.id, state, because]);
+    };
+    const outbox = startOutbox({ ...deps, tellOwner, store: freezable(life, () => tampered(store.outbox)) });
     lives.push(Object.assign(life, { outbox, store: store.outbox }));
   };
   const now = (): Life => lives.at(-1) as Life;
@@ -108,7 +127,10 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     log,
     statuses,
     sends,
+    notices,
     ready: true,
+    told,
+    ownerIsDeaf: false,
     async reply(chat, texts, to = {}) {
       await storeReply(real.store, { number: ++turns, chat, texts, at: now().clock.now(), ...to });
       now().outbox.wake();
@@ -177,16 +199,17 @@ async function storeReply(store: Store, { number, chat, texts, at, ...more }: Re
   const { channel = "fake", account = "default", thread } = more;
   const turnId = `turn_${number}` as TurnId;
   const id = `msg_${number}` as InboxId;
+  const to = { channel, account, chat, ...(thread === undefined ? {} : { thread }) };
   const said = entry(chat, "hello");
   const { sessionKey, agentId } = said;
-  await store.inbox.accept({ ...said, id });
+  await store.inbox.accept({ ...said, message: { ...said.message, address: to }, id });
   const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at });
   await store.turns.finish({
     turnId,
     attempt,
     outcome: "done",
     reply: texts.map((text, part) => ({ part, message: { kind: "reply", text } })),
-    to: { channel, account, chat, ...(thread === undefined ? {} : { thread }) },
+    to,
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
     model: "m",
     settledBytes: 0,

@@ -3,7 +3,7 @@
  * is sent again goes on where it stopped. The first piece of a reply takes over the preview that is shown already.
  */
 import type { API, CreateMessageOptions } from "@discordjs/core";
-import { type SendReceipt, SendError } from "../../../contracts/channel.ts";
+import { type PartMessages, type SendReceipt, SendError } from "../../../contracts/channel.ts";
 import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
 import type { ChannelFacts, InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
@@ -56,7 +56,7 @@ export async function sendPart(
   const channel = channelOf(part.to);
   if (!isSnowflake(channel)) throw new SendError("permanent", "the address is not one of Discord's");
   const pieces = await piecesOf(deps, part, maxMb * MIB);
-  const key = `sent:${part.id}`;
+  const key = keyOf(part);
   const done = await readDone(deps.facts, key);
   if (part.part < 0) await deps.previews.drop(part.turnId);
   const known = part.part === 0 ? await deps.previews.take(part.turnId) : null;
@@ -79,9 +79,28 @@ export async function sendPart(
   }
   if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);
   if (part.part === 0) await deps.previews.forget(part.turnId);
-  const [first] = done;
+  const first = done.find((id) => id !== SKIPPED);
   return { ...(first === undefined ? {} : { providerId: first }), ...(inDoubt ? { doubt: DOUBT } : {}) };
 }
+
+/** How far a part has come, for those who decide whether a message may be repeated. */
+export function partMessages(deps: SendDeps, { maxMb }: { readonly maxMb: number }): PartMessages {
+  return {
+    delivered: async (part) => (await readDone(deps.facts, keyOf(part))).length,
+    async skip(part) {
+      const pieces = await piecesOf(deps, part, maxMb * MIB);
+      const done = [...(await readDone(deps.facts, keyOf(part))), SKIPPED];
+      if (done.length >= pieces.length) return false;
+      await deps.facts.put(CHANNEL, ACCOUNT, keyOf(part), JSON.stringify(done));
+      return true;
+    },
+  };
+}
+
+/** Stands for the id of a message that may be in the chat or not. */
+const SKIPPED = "";
+
+const keyOf = ({ id }: OutboxRow): string => `sent:${id}`;
 
 async function readDone(facts: ChannelFacts, key: string): Promise<string[]> {
   const known = await facts.get(CHANNEL, ACCOUNT, key);

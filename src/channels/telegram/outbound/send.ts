@@ -2,7 +2,7 @@
  * Sends a stored reply part: its messages one after the other, the first one into the preview if there is one. After each it writes down how
  * far it came, so that after a crash or a limit it goes on with the next one and repeats at most the one whose answer was lost.
  */
-import { SendError, type SendReceipt } from "../../../contracts/channel.ts";
+import { type PartMessages, SendError, type SendReceipt } from "../../../contracts/channel.ts";
 import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import { orAborted } from "../../../kit/deferred.ts";
@@ -52,7 +52,7 @@ export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortS
   const place = placeOf(part.to);
   const restMs = deps.rests.leftMs(place.chat);
   if (restMs > 0) throw new SendError("limited", "this chat is at rest", { retryAfterMs: restMs });
-  const key = `sent:${part.id}`;
+  const key = keyOf(part);
   let progress = (await readProgress(deps, key)) ?? (await begin(deps, part, signal));
   const steps = stepsOf(part.message, progress.preview !== null);
   try {
@@ -68,9 +68,29 @@ export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortS
     throw failure;
   }
   await tidyUp(deps, part, key);
-  const [first] = progress.sent;
+  const first = progress.sent.find((id) => id !== SKIPPED);
   return { ...(first === undefined ? {} : { providerId: first }), ...(progress.inDoubt ? { doubt: DOUBT } : {}) };
 }
+
+/** How far a part has come, for those who decide whether a message may be repeated. */
+export function partMessages(deps: SenderDeps): PartMessages {
+  return {
+    delivered: async (part) => (await readProgress(deps, keyOf(part)))?.sent.length ?? 0,
+    async skip(part, signal) {
+      const key = keyOf(part);
+      const progress = (await readProgress(deps, key)) ?? (await begin(deps, part, signal));
+      const next: Progress = { ...progress, sent: [...progress.sent, SKIPPED] };
+      if (next.sent.length >= stepsOf(part.message, progress.preview !== null).length) return false;
+      await deps.facts.put(key, JSON.stringify(next));
+      return true;
+    },
+  };
+}
+
+/** Stands for the id of a message that may be in the chat or not. */
+const SKIPPED = "";
+
+const keyOf = ({ id }: OutboxRow): string => `sent:${id}`;
 
 async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<void> {
   await deps.facts.forget(key);

@@ -9,6 +9,7 @@ export function outboxContract(name: string, open: () => Promise<StoreWorld>): v
   describe(name, () => {
     outboxPromises(open);
     postPromises(open);
+    noticePromises(open);
   });
 }
 
@@ -101,14 +102,70 @@ async function withReplies(store: Store, names: readonly string[]): Promise<void
   }
 }
 
+const COUNTS = { attempts: 0, lost: 0, delivered: 0, doubt: false };
+
+function noticePromises(open: () => Promise<StoreWorld>): void {
+  test("a notice about a part is stored once, behind its reply, in the chat where somebody asked", async () => {
+    await using world = await open();
+    const { outbox, sessions } = world.store;
+    await withReplies(world.store, ["one", "two"]);
+    expect(await outbox.noteInChat("t-one:0", "gone", 7_000)).toBe(true);
+    expect(await outbox.noteInChat("t-one:0", "gone again", 8_000)).toBe(true);
+    const pending = await outbox.pending(10);
+    expect(pending.map(({ id }) => id)).toEqual(["t-one:0", "t-two:0", "t-one:n"]);
+    expect(await outbox.part("t-one:n")).toMatchObject({ to: HERE, message: { kind: "notice", text: "gone" } });
+    const { items } = await sessions.transcript(sessionKey("one"), { limit: 10 });
+    expect(items.map(({ text }) => text)).toEqual(["text of event-in-one", "one", "gone"]);
+    expect((await sessions.get(sessionKey("one")))?.messages).toBe(3);
+  });
+
+  test("a notice about several turns is stored once while it waits, and anew after it was sent", async () => {
+    await using world = await open();
+    const { outbox } = world.store;
+    await withReplies(world.store, ["one", "two", "three"]);
+    expect(await outbox.noteInChat("t-one:0", "gone", 7_000)).toBe(true);
+    expect(await outbox.noteInChat("t-two:0", "gone", 7_000)).toBe(true);
+    expect(await outbox.part("t-two:n")).toBeNull();
+    await outbox.markSent(["t-one:n"], 8_000);
+    expect(await outbox.noteInChat("t-three:0", "gone", 9_000)).toBe(true);
+    expect(await outbox.part("t-three:n")).not.toBeNull();
+  });
+
+  const elsewhere = [
+    ["of a turn that nobody asked for in a chat", { message: { origin: "cron" } }],
+    ["whose chat is another than the one it was asked in", { message: { address: { ...HERE, chat: "another" } } }],
+    ["whose account is another", { message: { address: { ...HERE, account: "another" } } }],
+    ["whose channel is another", { message: { address: { ...HERE, channel: "another" } } }],
+  ] as const;
+  test.each(elsewhere)("no notice is stored about a part %s", async (_name, { message }) => {
+    await using world = await open();
+    const { inbox, turns, outbox } = world.store;
+    const said = row("in1", "a");
+    await inbox.accept({ ...said, message: { ...said.message, ...message } });
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await turns.finish(end("t1"));
+    expect(await outbox.noteInChat("t1:0", "gone", 7_000)).toBe(false);
+    expect(await outbox.pending(10)).toHaveLength(1);
+  });
+
+  test("no notice is stored about a notice, or about a part that does not exist", async () => {
+    await using world = await open();
+    const { inbox, turns, outbox } = world.store;
+    await inbox.accept(row("in1", "a"));
+    await turns.begin(turn("t1", "a", ["in1"]));
+    await turns.finish(end("t1", { reply: [{ part: 0, message: { text: "Stopped.", kind: "notice" } }] }));
+    expect([await outbox.noteInChat("t1:0", "x", 1), await outbox.noteInChat("t1:7", "x", 1)]).toEqual([false, false]);
+  });
+}
+
 function outboxPromises(open: () => Promise<StoreWorld>): void {
   test("how far a send came, and what is planned after it, is known after a restart", async () => {
     await using world = await open();
     await withReplies(world.store, ["one"]);
-    await world.store.outbox.markSending("t-one:0", { attempts: 1, lost: 0, at: 4_000 });
+    await world.store.outbox.markSending("t-one:0", { ...COUNTS, attempts: 1, at: 4_000 });
     const second = await world.reopen();
     expect(await second.outbox.pending(10)).toMatchObject([{ state: "sending", attempts: 1, firstTriedAt: 4_000 }]);
-    const plan = { attempts: 2, lost: 1, firstTriedAt: 4_000, nextTryAt: 9_000 };
+    const plan = { attempts: 2, lost: 1, delivered: 3, doubt: true, firstTriedAt: 4_000, nextTryAt: 9_000 };
     await second.outbox.markWaiting("t-one:0", { ...plan, because: "503" });
     const third = await world.reopen();
     expect(await third.outbox.pending(10)).toMatchObject([{ state: "pending", ...plan }]);
@@ -119,8 +176,8 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     const { outbox } = world.store;
     await withReplies(world.store, ["one"]);
     await outbox.settle("t-one:0", { state: "ambiguous", because: "lost", providerId: "p1" }, 4_000);
-    await outbox.markSending("t-one:0", { attempts: 9, lost: 9, at: 5_000 });
-    await outbox.markWaiting("t-one:0", { attempts: 9, lost: 9, firstTriedAt: 1, nextTryAt: 1, because: "x" });
+    await outbox.markSending("t-one:0", { ...COUNTS, attempts: 9, lost: 9, at: 5_000 });
+    await outbox.markWaiting("t-one:0", { ...COUNTS, lost: 9, firstTriedAt: 1, nextTryAt: 1, because: "x" });
     await outbox.markSent(["t-one:0"], 5_000);
     await outbox.settle("t-one:0", { state: "dead", because: "x" }, 5_000);
     expect(await outbox.pending(10)).toEqual([]);

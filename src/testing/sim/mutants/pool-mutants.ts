@@ -1,5 +1,5 @@
 /** Bugs on purpose in the pool and what it decides by, one line each, for the worlds with the shipped pool. */
-import type { Mutant } from "./mutants.ts";
+import type { Mutant } from "./mutant.ts";
 
 export const POOL_MUTANTS: readonly Mutant[] = [
   {

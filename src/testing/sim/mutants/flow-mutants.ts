@@ -1,18 +1,7 @@
-/** Bugs on purpose, one line each: a simulation that does not notice them proves nothing. `npm run sim -- --mutants` tries them all. */
-export interface Mutant {
-  readonly name: string;
-  /** Below src/. */
-  readonly file: string;
-  /** Occurs once in the file. */
-  readonly find: string;
-  readonly replace: string;
-  /** The first seed that shows it, where none of the first few hundred does. */
-  readonly seed?: number;
-  /** Shows with the shipped pool (`--pool`). */
-  readonly pool?: true;
-}
+/** Bugs in queue, flow and store. */
+import type { Mutant } from "./mutant.ts";
 
-export const MUTANTS: readonly Mutant[] = [
+export const FLOW_MUTANTS: readonly Mutant[] = [
   {
     name: "a message is accepted before it is stored",
     file: "queue/queue.ts",
@@ -59,8 +48,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a turn that could not be begun is dropped",
     file: "queue/queue.ts",
-    find: 'lanes.add({ ...work, stopped }, "head", clock.elapsed()); // nothing was written',
-    replace: "// nothing was written",
+    find: 'for (const one of separated(work).toReversed()) lanes.add({ ...one, stopped }, "head", clock.elapsed());',
+    replace: "",
   },
   {
     name: "a new message does not interrupt",
@@ -166,55 +155,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "attempt < 1",
   },
   {
-    name: "a part is marked as sent before it is sent",
-    file: "delivery/deliver-part.ts",
-    find: "receipt = await send(deps, channel, row, signal);",
-    replace:
-      "await stored(deps, () => store.markSent([id], clock.now()), signal); receipt = await send(deps, channel, row, signal);",
-  },
-  {
-    name: "a send that must not be repeated is not announced",
-    file: "delivery/deliver-part.ts",
-    find: "await stored(deps, () => store.markSending(id, { attempts, lost, at: clock.now() }), signal);",
-    replace: "true;",
-  },
-  {
-    name: "a lost answer counts as nothing sent",
-    file: "delivery/rules.ts",
-    find: 'failure.kind === "lost" ? part.lost + 1 : part.lost',
-    replace: "part.lost",
-  },
-  {
-    name: "a send that a crash cut off counts as nothing sent",
-    file: "delivery/rules.ts",
-    find: 'state: "pending", lost: part.lost + 1 } : part',
-    replace: 'state: "pending", lost: part.lost } : part',
-  },
-  {
-    name: "the pause a platform asks for is not kept",
-    file: "delivery/rules.ts",
-    find: "if (askedMs !== null) return askedMs;",
-    replace: "if (askedMs === -1) return askedMs;",
-  },
-  {
-    name: "what is to be held back is sent again",
-    file: "delivery/rules.ts",
-    find: 'part.lost > 1 || channel.whenLost === "hold"',
-    replace: "part.lost > 1",
-  },
-  {
-    name: "a platform is trusted to drop repeats for ever",
-    file: "delivery/rules.ts",
-    find: "return dedupeMs !== undefined && firstTriedAt !== null && now - firstTriedAt >= dedupeMs;",
-    replace: "return false;",
-  },
-  {
-    name: "the outbox reads the same parts again",
-    file: "delivery/outbox.ts",
-    find: "after = row.seq;",
-    replace: "",
-  },
-  {
     name: "a turn has no deadline",
     file: "flow/turn.ts",
     find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);",
@@ -231,12 +171,6 @@ export const MUTANTS: readonly Mutant[] = [
     file: "queue/admission.ts",
     find: "count(entry.sessionKey, -1);",
     replace: "",
-  },
-  {
-    name: "a part that waits is overtaken in its chat",
-    file: "delivery/outbox.ts",
-    find: "lane.parts[0] = done.part;",
-    replace: "lane.parts.shift(); lane.parts.push(done.part);",
   },
   {
     name: "what was not heard counts as part of the turn",
@@ -337,7 +271,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "what has expired takes along what has not",
     file: "queue/take-from.ts",
-    find: "if (expired !== isExpired(next, now)) return false;",
+    find: "expired !== isExpired(next, now) || ",
     replace: "",
   },
   {
@@ -365,12 +299,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (!work || lane.held.has(id)) continue;",
   },
   {
-    name: "an outbox that is empty does not say so, and a stop waits for it",
-    file: "delivery/outbox.ts",
-    find: "quiet?.resolve();",
-    replace: "",
-  },
-  {
     name: "a turn that is begun again has the rights of whoever spoke first in it",
     file: "queue/recovered.ts",
     find: "role: lesserRole(known.role, role) }",
@@ -383,5 +311,12 @@ export const MUTANTS: readonly Mutant[] = [
     find: "inboxIds: [...joined] }",
     replace: "inboxIds: ids }",
     seed: 9435,
+  },
+  {
+    name: "messages that were joined in vain stay joined, and the oldest takes the others along when it expires",
+    file: "queue/queue.ts",
+    find: "for (const one of separated(work).toReversed())",
+    replace: "for (const one of [work])",
+    seed: 7001672,
   },
 ];

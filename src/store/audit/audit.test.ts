@@ -10,6 +10,8 @@ import { intent } from "../../testing/contracts/store/store-world.ts";
 import { type TempHome, tempHome } from "../../testing/temp-home.ts";
 import { firstMessage } from "../migrations/early/001-first-message.ts";
 import { openStore } from "../open.ts";
+import { readAuditKey } from "../secret-files.ts";
+import { type CallRow, createChainKey, endContent, intentContentWithoutSeq } from "./links.ts";
 import { verifyAudit } from "./verify.ts";
 
 /** For tests that do much, on a machine that has other things to do. */
@@ -36,6 +38,29 @@ async function filled(calls = 20, { leaveOpen = true } = {}): Promise<TempHome> 
 function tamper(home: TempHome, statement: string): void {
   using db = new Database(database(home));
   db.exec(statement);
+}
+
+/** The chain as it would be had an earlier version written it. */
+async function relinkWithoutSeq(home: TempHome): Promise<void> {
+  const key = createChainKey(readAuditKey(home.path) ?? new Uint8Array());
+  using db = new Database(database(home));
+  const links = db
+    .query<CallRow, []>("select * from tool_calls")
+    .all()
+    .flatMap((row) => [
+      { row, no: row.intent_no ?? 0, kind: "intent" as const, content: intentContentWithoutSeq(row) },
+      ...(row.end_no === null ? [] : [{ row, no: row.end_no, kind: "end" as const, content: endContent(row) }]),
+    ])
+    .toSorted((a, b) => a.no - b.no);
+  let hash = "";
+  for (const { row, no, kind, content } of links) {
+    hash = key.linkHash(hash, { no, kind }, content);
+    db.query(`update tool_calls set ${kind}_hash = ? where id = ?`).run(hash, row.id);
+  }
+  const head = { no: links.length, hash };
+  db.query("update audit_marks set hash = ?, mac = ? where name = 'head'").run(hash, key.markMac("head", head));
+  const file = JSON.stringify({ ...head, mac: key.markMac("file", head), at: 0 });
+  await writeFile(join(home.path, "audit-head.json"), file);
 }
 
 describe("the record of tool calls", () => {
@@ -68,6 +93,7 @@ describe("the record of tool calls", () => {
   });
 
   const COLUMNS = [
+    ["seq", "99"],
     ["id", "'x'"],
     ["call_id", "'x'"],
     ["scope", "'x'"],
@@ -117,6 +143,24 @@ describe("the record of tool calls", () => {
       "a call copied",
       "insert into tool_calls select 99, 'z', 'z', 'z', turn_id, session_key, principal, tool, origin, path, params_hash, idempotent, status, ms, at, intent_no, intent_hash, end_no, end_hash, input, output, reply from tool_calls where seq = 5",
     ],
+    [
+      "the order of two calls exchanged",
+      "update tool_calls set seq = case seq when 3 then -8 else -3 end where seq in (3, 8); update tool_calls set seq = -seq where seq < 0",
+    ],
+    ["a call moved behind the others", "update tool_calls set seq = 1000 where seq = 4"],
+    ["the last call moved on", "update tool_calls set seq = 21 where seq = 20"],
+    [
+      "every call renumbered in the same order",
+      "update tool_calls set seq = -(seq + 100); update tool_calls set seq = -seq",
+    ],
+    [
+      "calls renumbered after one was taken away",
+      "delete from tool_calls where seq = 9; update tool_calls set seq = seq - 1 where seq > 9",
+    ],
+    [
+      "links renumbered after a call was taken away",
+      "delete from tool_calls where seq = 5; update tool_calls set intent_no = intent_no - 2, end_no = end_no - 2 where seq > 5; update audit_marks set no = no - 2 where name = 'head'",
+    ],
     ["an end taken back", "update tool_calls set status = 'running', end_no = null, end_hash = null where seq = 2"],
     [
       "the head moved back with its calls",
@@ -130,6 +174,20 @@ describe("the record of tool calls", () => {
   ])("shows %s", async (_what, statement) => {
     await using home = await filled();
     tamper(home, statement);
+    const { kind, findings } = await verifyAudit(home.path);
+    expect([kind, findings.length > 0]).toEqual(["tampered", true]);
+  });
+
+  test("written by a version whose links left seq out verifies, and shows calls in another order", async () => {
+    await using home = await filled();
+    await relinkWithoutSeq(home);
+    expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact", findings: [] });
+    {
+      await using store = await openStore(DEPS, { home: home.path });
+      await store.toolCalls.refuse(intent("later", "t1", true), "no");
+    }
+    expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact", findings: [] });
+    tamper(home, "update tool_calls set seq = 1000 where seq = 4");
     const { kind, findings } = await verifyAudit(home.path);
     expect([kind, findings.length > 0]).toEqual(["tampered", true]);
   });

@@ -26,14 +26,19 @@ export function createChainKey(key: Uint8Array): ChainKey {
   };
 }
 
-/** What is known before a call runs. */
-export function intentContent(
-  row: Pick<
-    CallRow,
-    | ("id" | "call_id" | "scope" | "turn_id" | "session_key" | "principal" | "tool")
-    | ("origin" | "path" | "params_hash" | "idempotent" | "at" | "input")
-  >,
-): readonly unknown[] {
+type IntentRow = Pick<
+  CallRow,
+  | ("seq" | "id" | "call_id" | "scope" | "turn_id" | "session_key" | "principal" | "tool")
+  | ("origin" | "path" | "params_hash" | "idempotent" | "at" | "input")
+>;
+
+/** What is known before a call runs, its place among the rows included. */
+export function intentContent(row: IntentRow): readonly unknown[] {
+  return [...intentContentWithoutSeq(row), row.seq];
+}
+
+/** As earlier versions linked it. A hash made of one form never fits the other, so accepting both opens nothing. */
+export function intentContentWithoutSeq(row: Omit<IntentRow, "seq">): readonly unknown[] {
   return [
     ...[row.id, row.call_id, row.scope, row.turn_id, row.session_key, row.principal, row.tool],
     ...[row.origin, row.path, row.params_hash, row.idempotent, row.at, row.input],

@@ -12,6 +12,7 @@ import {
   createChainKey,
   endContent,
   intentContent,
+  intentContentWithoutSeq,
   type Link,
   type LinkKind,
 } from "./links.ts";
@@ -117,16 +118,19 @@ function walk(
   const read = db.query<CallRow, [number]>("select * from tool_calls where seq = ?");
   const hashes = new Map<number, string>([[start.no, start.hash]]);
   let before: Link | null = start;
+  let lastSeq = Number.NEGATIVE_INFINITY;
   for (const { no, kind, seq } of places) {
     const row = read.get(seq);
     if (!row) continue; // in one moment of one database this cannot be
     const hash = (kind === "intent" ? row.intent_hash : row.end_hash) ?? "";
     if (before && no <= before.no) found(`Link ${no} is there twice, or before the start of the chain.`, no, row.id);
     else if (before && no > before.no + 1) found(missing(before.no + 1, no - 1), before.no + 1);
+    if (kind === "intent" && seq <= lastSeq)
+      found(`Call ${row.id} (${row.tool}) is not in the place where it was written.`, no, row.id);
+    if (kind === "intent") lastSeq = seq;
     const follows: Link | null = before?.no === no - 1 ? before : null;
-    const content = kind === "intent" ? intentContent(row) : endContent(row);
     // after a gap the link before is not known; what this one says is judged by those that follow it
-    if (follows && key.linkHash(follows.hash, { no, kind }, content) !== hash)
+    if (follows && !contentsOf(row, kind).some((content) => key.linkHash(follows.hash, { no, kind }, content) === hash))
       found(
         `The ${kind === "intent" ? "beginning" : "end"} of call ${row.id} (${row.tool}) is not what was written.`,
         no,
@@ -136,6 +140,11 @@ function walk(
     before = { no, hash };
   }
   return hashes;
+}
+
+/** What may have been hashed: versions before the one that covers `seq` left it out. */
+function contentsOf(row: CallRow, kind: LinkKind): readonly (readonly unknown[])[] {
+  return kind === "intent" ? [intentContent(row), intentContentWithoutSeq(row)] : [endContent(row)];
 }
 
 function missing(from: number, to: number): string {

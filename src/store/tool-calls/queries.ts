@@ -4,7 +4,9 @@ import type { Principal } from "../../contracts/ids.ts";
 import type { ToolCallTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 
-export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "end_no" | "end_hash">;
+export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "end_no" | "end_hash"> & {
+  readonly seq: number;
+};
 export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
 
 export function createToolCallQueries(sql: Sql) {
@@ -25,6 +27,9 @@ function reading(sql: Sql) {
         .where(raw<boolean>`status in ('running', 'pending')`)
         .orderBy("at")
         .orderBy("seq"),
+    ),
+    lastSeq: sql.prepare((db) =>
+      db.selectFrom("tool_calls").select("seq").where("seq", ">", 0).orderBy("seq", "desc").limit(1),
     ),
     unchained: sql.prepare((db) =>
       db
@@ -99,7 +104,7 @@ function writing(sql: Sql) {
   return {
     add: sql.prepare((db, p: Params<NewCall>) =>
       db.insertInto("tool_calls").values({
-        ...p.row("id", "call_id", "scope", "turn_id", "session_key", "principal", "tool", "origin", "path"),
+        ...p.row("seq", "id", "call_id", "scope", "turn_id", "session_key", "principal", "tool", "origin", "path"),
         ...p.row("params_hash", "idempotent", "status", "at", "intent_no", "intent_hash", "input"),
       }),
     ),

@@ -88,7 +88,7 @@ function recording(queries: ToolCallQueries, chain: Chain) {
     call: ToolIntent,
     status: "running" | "pending" | "blocked" = call.waiting ? "pending" : "running",
   ): Link => {
-    const row = toRow(call);
+    const row = { ...toRow(call), seq: (queries.lastSeq.first({})?.seq ?? 0) + 1 };
     const link = chain.append("intent", intentContent(row));
     queries.add.run({ ...row, status, intent_no: link.no, intent_hash: link.hash });
     return link;
@@ -130,7 +130,7 @@ function recording(queries: ToolCallQueries, chain: Chain) {
   };
 }
 
-function toRow(call: ToolIntent): Omit<NewCall, "status" | "intent_no" | "intent_hash"> {
+function toRow(call: ToolIntent): Omit<NewCall, "seq" | "status" | "intent_no" | "intent_hash"> {
   return {
     id: call.id,
     call_id: call.callId,

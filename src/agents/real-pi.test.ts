@@ -205,6 +205,7 @@ test(
       "PI_GATEWAY_BRIDGE",
       "PI_GATEWAY_DEMO",
       "PI_GATEWAY_OWNER",
+      "PI_GATEWAY_PROCESS",
       "PI_OFFLINE",
       "TMPDIR",
     ]);

@@ -85,6 +85,7 @@ describe.concurrent("an agent that fails in the middle of a turn", () => {
     ["exits when it is asked", { kind: "exits_on_prompt", code: 1 }, "agent_exited"],
     ["exits without an error before it has settled", { kind: "exits_in_mid_turn", code: 0 }, "agent_exited"],
     ["writes lines that are no records", { kind: "garbage_on_prompt" }, "agent_garbled"],
+    ["closes its output and lives on", { kind: "closes_output" }, "agent_garbled"],
   ])(
     "because it %s ends the turn as worth another attempt",
     async (_name, misbehaviour, code) => {
@@ -270,19 +271,42 @@ describe("the number of processes", () => {
 });
 
 describe("when the pool stops", () => {
-  test(
-    "nothing is left running, not even what an agent had started itself",
-    async () => {
+  test.each(["has_child", "has_lost_child"] as const)(
+    "nothing is left running, not even what an agent had started itself (%s), and strangers are left alone",
+    async (kind) => {
       let pidFile = "";
       const fx = await agentFixture({}, { providers: {} }, async (home) => {
         pidFile = join(home.path, "child.pid");
-        return { piPath: await writeScriptedAgent(home.path, { kind: "has_child", pidFile }) };
+        return { piPath: await writeScriptedAgent(home.path, { kind, pidFile }) };
+      });
+      const stranger = spawn("sleep", ["600"], { env: { ...process.env, PI_GATEWAY_PROCESS: "of another gateway" } });
+      try {
+        const lease = await fx.lease();
+        const child = Number(await readFile(pidFile, "utf8"));
+        expect(identify(child)).not.toBeNull();
+        await fx[Symbol.asyncDispose]();
+        expect([identify(lease.pid), identify(child)]).toEqual([null, null]);
+        expect(identify(stranger.pid ?? 0)).not.toBeNull();
+      } finally {
+        stranger.kill();
+      }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "an agent that dies by itself takes with it what it had left behind",
+    async () => {
+      let pidFile = "";
+      await using fx = await agentFixture({}, { providers: {} }, async (home) => {
+        pidFile = join(home.path, "child.pid");
+        return { piPath: await writeScriptedAgent(home.path, { kind: "has_lost_child", pidFile }) };
       });
       const lease = await fx.lease();
       const child = Number(await readFile(pidFile, "utf8"));
-      expect(identify(child)).not.toBeNull();
-      await fx[Symbol.asyncDispose]();
-      expect([identify(lease.pid), identify(child)]).toEqual([null, null]);
+      process.kill(lease.pid, "SIGKILL");
+      await until(() => identify(child) === null);
+      await lease[Symbol.asyncDispose]();
     },
     LIMIT_MS,
   );

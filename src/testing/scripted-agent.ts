@@ -20,6 +20,10 @@ export type Misbehaviour =
   /** Is asked to stop while it speaks, and says the rest of its answer instead. */
   | { readonly kind: "answers_after_abort" }
   | { readonly kind: "floods_stderr" }
+  /** Closes its output in the middle of a turn and lives on. */
+  | { readonly kind: "closes_output" }
+  /** Leaves a process behind that has its own session and whose parent is gone; its pid goes to the file. */
+  | { readonly kind: "has_lost_child"; readonly pidFile: string }
   /** Starts a child of its own that outlives it unless somebody ends both; its pid goes to the file. */
   | { readonly kind: "has_child"; readonly pidFile: string };
 
@@ -40,13 +44,12 @@ export async function writePiWithChild(folder: string, pidFile: string): Promise
   return path;
 }
 
-/** In a session of its own, so that neither the end of its parent nor a signal to the group reaches it. */
+/** In a session of its own and without its parent, so that neither a signal to the group nor a look at the family reaches it. */
 const piWithChild = (pidFile: string, pi: string): string => `
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
-const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
-child.unref();
-appendFileSync(${JSON.stringify(pidFile)}, child.pid + "\\n");
+const command = "sleep 600 & echo $! >> " + ${JSON.stringify(pidFile)};
+const shell = spawn("sh", ["-c", command], { detached: true, stdio: "ignore" });
+await new Promise((resolve) => shell.once("exit", resolve));
 await import(${JSON.stringify(pi)});
 `;
 
@@ -58,12 +61,23 @@ ${BODY}`;
 
 const PRELUDE = `
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { closeSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+/** Bun holds its output under more than one number. */
+function closeOutput() {
+  setInterval(() => undefined, 1000);
+  const target = (fd) => { try { return readlinkSync("/proc/self/fd/" + fd); } catch { return ""; } };
+  const pipe = target(1);
+  for (const fd of readdirSync("/proc/self/fd")) if (target(fd) === pipe) closeSync(Number(fd));
+}
 const out = (record) => process.stdout.write(JSON.stringify(record) + "\\n");
 if (how.kind === "exits") { if (how.lastWords) console.error(how.lastWords); process.exit(how.code); }
 if (how.kind === "garbage") for (let n = 0; n < 1000; n++) process.stdout.write("this is no record " + n + "\\n");
 if (how.kind === "long_line") process.stdout.write("x".repeat(17 * 1024 * 1024));
 if (how.kind === "floods_stderr") for (let n = 0; n < 20000; n++) process.stderr.write("noise ".repeat(20) + n + "\\n");
+if (how.kind === "has_lost_child") {
+  const shell = spawn("sh", ["-c", "sleep 600 & echo $! > " + how.pidFile], { detached: true, stdio: "ignore" });
+  await new Promise((resolve) => shell.once("exit", resolve));
+}
 if (how.kind === "has_child") {
   const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
   child.unref();
@@ -96,6 +110,7 @@ function handle(command) {
   out({ type: "message_start", message: { role: "assistant" } });
   out({ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "ok" } });
   if (how.kind === "exits_in_mid_turn") process.exit(how.code);
+  if (how.kind === "closes_output") return closeOutput();
   if (how.kind === "garbage_on_prompt") { for (let n = 0; n < 1000; n++) process.stdout.write("no record " + n + "\\n"); return; }
   if (how.kind === "ignores_abort" || how.kind === "answers_after_abort") return;
   out({ type: "message_end", message: assistant("stop") });

@@ -57,6 +57,18 @@ export function withVariable(name: string, value: string): readonly ProcessIdent
     .map(({ pid, startTime }) => ({ pid, startTime }));
 }
 
+const PROCESS_VARIABLE = "PI_GATEWAY_PROCESS";
+
+/** For the environment of one agent process: whatever it starts inherits it, also in another session and after its parents are gone. */
+export function processMark(id: string): Readonly<Record<string, string>> {
+  return { [PROCESS_VARIABLE]: id };
+}
+
+/** The agent process `id` and all that it started, unless something has cleared its environment. */
+export function withProcessMark(id: string): readonly ProcessIdentity[] {
+  return withVariable(PROCESS_VARIABLE, id);
+}
+
 /** How much memory it holds. From `status` and not `statm`, because that counts in pages, whose size differs between machines. */
 export function rssBytes(pid: number): number | null {
   try {

@@ -4,7 +4,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createTail } from "../../kit/tail.ts";
-import { type ProcessIdentity, identify, isAlive } from "./proc.ts";
+import { type ProcessIdentity, identify, isAlive, processMark } from "./proc.ts";
 import { redact } from "./redact.ts";
 import { stopTree } from "./stop.ts";
 import { type Talk, createWire } from "./wire.ts";
@@ -12,8 +12,12 @@ import { type Talk, createWire } from "./wire.ts";
 const STDERR_KEPT_CHARS = 4_096;
 const DRAIN_MS = 500;
 const MISSED_EXIT_MS = 500;
+/** Between the end of the output and the exit of a process that is ending anyway. */
+const OUTPUT_CLOSED_MS = 500;
 
 export interface SpawnOptions {
+  /** Names the process in the environment of everything it starts, by which all of that is found when it ends. */
+  readonly id: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -52,19 +56,22 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   let stopping: Promise<void> | null = null;
 
   const stop = (urgent: boolean): Promise<void> => {
-    stopping ??= stopTree(clock, stoppable(child, identity), urgent);
+    stopping ??= stopTree(clock, stoppable(child, identity, options.id), urgent);
     return stopping;
+  };
+  const endBecause = (why: string): void => {
+    if (garbled !== null) return;
+    garbled = why;
+    log.warn("agent output is not understood; ending the process", { why });
+    void stop(true);
   };
   const wire = createWire(log, {
     write: (line) => write(child, line),
-    garbled(why) {
-      if (garbled !== null) return;
-      garbled = why;
-      log.warn("agent output is not understood; ending the process", { why });
-      void stop(true);
-    },
+    garbled: (why) => endBecause(`wrote ${why}`),
   });
-  const drained = Promise.all([readAll(child.stdout, (chunk) => wire.push(chunk)), readText(child.stderr, tail.push)]);
+  const output = readAll(child.stdout, (chunk) => wire.push(chunk));
+  const drained = Promise.all([output, readText(child.stderr, tail.push)]);
+  void output.then(() => onMute(clock, child.exited, () => identity && isAlive(identity) && endBecause(MUTE)));
 
   const finish = async (): Promise<Ended> => {
     const code = await exitCode(clock, child, drained, identity);
@@ -85,6 +92,14 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   };
   const talk = { request, send, onEvent, onDialog, onNote, onExtensionError };
   return { pid: child.pid, identity, ended, onEnded: endListeners(ended), stop: stopAndEnd, ...talk };
+}
+
+const MUTE = "closed its output";
+
+/** Acts when the process has not exited soon after the end of its output: nobody will ever hear from it again. */
+async function onMute(clock: Clock, exited: Promise<unknown>, act: () => unknown): Promise<void> {
+  using limit = clock.deadline(OUTPUT_CLOSED_MS, () => new Error("it lives on without an output"));
+  await orAborted(exited, limit.signal).catch(act);
 }
 
 function endListeners(ended: Promise<Ended>): AgentProcess["onEnded"] {
@@ -133,7 +148,7 @@ function spawn(options: SpawnOptions): Child {
   try {
     const child = Bun.spawn([...options.argv], {
       cwd: options.cwd,
-      env: options.env,
+      env: { ...options.env, ...processMark(options.id) },
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
@@ -146,9 +161,10 @@ function spawn(options: SpawnOptions): Child {
   }
 }
 
-function stoppable(child: Child["child"], identity: ProcessIdentity | null) {
+function stoppable(child: Child["child"], identity: ProcessIdentity | null, id: string) {
   return {
     pid: child.pid,
+    id,
     identity,
     exited: child.exited,
     closeInput: () => void Promise.resolve(child.stdin.end()).catch(() => undefined), // already closed is as good
@@ -168,5 +184,5 @@ async function readText(stream: ReadableStream<Uint8Array>, take: (chunk: string
 function describe(child: Child["child"], why: string | null, stderr: string): string {
   const how = child.signalCode ? `was ended by ${child.signalCode}` : `exited with code ${child.exitCode}`;
   const said = stderr.trim() === "" ? "it wrote no error" : `its last words: ${stderr.trim()}`;
-  return why ? `pi wrote ${why} and ${how}; ${said}` : `pi ${how}; ${said}`;
+  return why ? `pi ${why} and ${how}; ${said}` : `pi ${how}; ${said}`;
 }

@@ -1,15 +1,18 @@
 /** Ends one agent process and everything it started: ask, wait, insist, kill; each step has its own deadline. Never signals a stranger. */
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
-import { type ProcessIdentity, descendantsOf, identify, isAlive, signalProcess } from "./proc.ts";
+import { type ProcessIdentity, descendantsOf, identify, isAlive, signalProcess, withProcessMark } from "./proc.ts";
 
 const EOF_GRACE_MS = 1_500;
 const TERM_GRACE_MS = 1_500;
 const KILL_GRACE_MS = 2_000;
 const POLL_MS = 20;
+const MAX_ROUNDS = 5;
 
 export interface Stoppable {
   readonly pid: number;
+  /** What its environment, and that of everything it starts, says. */
+  readonly id: string;
   readonly identity: ProcessIdentity | null;
   readonly exited: Promise<unknown>;
   closeInput(): void;
@@ -35,6 +38,16 @@ export async function stopTree(clock: Clock, target: Stoppable, urgent: boolean)
     remember();
   }
   await killAll(clock, [...family.values()]);
+  await killMarked(clock, target.id);
+}
+
+/** What has left the family, by a session of its own and a parent that ended. Again while there is some: it may start more until it is dead. */
+async function killMarked(clock: Clock, id: string): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const left = withProcessMark(id);
+    if (left.length === 0) return;
+    await killAll(clock, left);
+  }
 }
 
 /** Kills these processes and waits until they are gone. */

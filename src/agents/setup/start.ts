@@ -132,7 +132,11 @@ function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
   const cache = settings.config.extensions.length > 0 ? settings.folders.transpilerCache : null;
   const temp = settings.notes.tempFolder({ id, cache });
   try {
-    const process = startProcess(deps, { ...spawnOptions(settings, own, temp.path), secrets: own.secrets });
+    const process = startProcess(deps, {
+      id: deps.ids.next("process"),
+      ...spawnOptions(settings, own, temp.path),
+      secrets: own.secrets,
+    });
     return { process, temp };
   } catch (error) {
     temp.remove(deps.log);

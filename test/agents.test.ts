@@ -92,7 +92,7 @@ describe("a message", () => {
     const socket = await openSocket(gateway);
     const params = { session: "agent:pirate:webchat:dm:deck", text: "who are you, on deck?", clientId: "deck-1" };
     expect(await socket.request("chat.send", params)).toMatchObject({ sessionKey: "agent:pirate:webchat:dm:deck" });
-    await socket.until((events) => events.some(({ event }) => event === "turn.ended"));
+    await socket.until("the end of the turn", (events) => events.some(({ event }) => event === "turn.ended"));
     socket.close();
     expect(modelOf("on deck?")).toBe("fake-2");
   });
@@ -154,10 +154,10 @@ describe("an agent that comes and goes while the gateway runs", () => {
 
     expect(await ask()).toBe(422);
     await save([{ id: "late", model: "fake/fake-2" }]);
-    await eventually(ask, (status) => status === 200);
+    await eventually("the new token is accepted", ask, (status) => status === 200);
     expect(modelOf("are you late?")).toBe("fake-2");
     await save([]);
-    await eventually(ask, (status) => status === 422);
+    await eventually("the file that is too large is refused", ask, (status) => status === 422);
     const read = await other.fetch(`/api/sessions/${encodeURIComponent("agent:late:api:dm:tea")}/transcript`);
     expect(((await read.json()) as { items: unknown[] }).items.length).toBeGreaterThanOrEqual(2);
   });

@@ -50,6 +50,7 @@ const openIn = async (session: string, at = gateway): Promise<readonly PendingAp
 };
 const questionIn = async (session: string, at = gateway): Promise<PendingApproval> => {
   const [first] = await eventually(
+    "an approval is open in this session",
     () => openIn(session, at),
     (items) => items.length > 0,
   );

@@ -76,7 +76,7 @@ async function converse(by: string, text: string): Promise<string> {
   const answers = async () => (await said()).filter((line) => line.startsWith(`${by}: `));
   const before = (await answers()).length;
   expect(await write(by, text)).toEqual({ took: "queued" });
-  const all = await eventually(answers, (lines) => lines.length > before);
+  const all = await eventually("another answer on the channel", answers, (lines) => lines.length > before);
   return all.at(-1)?.slice(by.length + 2) ?? "";
 }
 
@@ -115,6 +115,7 @@ beforeAll(async () => {
     },
   });
   await eventually(
+    "the channel parrot is open",
     async () => (await statusOf(gateway)).channels.find(({ id }) => id === "parrot")?.ok,
     (ok) => ok === true,
   );
@@ -223,7 +224,9 @@ test.each([
     (await get<{ items: AuditRow[] }>("/api/tool-calls?limit=200")).items.filter(
       ({ userId }) => userId === (attacker as never),
     );
-  const seen = (await eventually(rows, (all) => all.every(({ status }) => status !== "pending")))
+  const seen = (
+    await eventually("every tool call has ended", rows, (all) => all.every(({ status }) => status !== "pending"))
+  )
     .slice(0, attacks.length + idle.length)
     .toReversed();
   expect(seen.map(({ tool }) => tool)).toEqual([...attacks, ...idle].map(([tool]) => tool));

@@ -151,7 +151,7 @@ describe("a wrong frame on the event socket", () => {
     expect(await socket.request("chat.send", { session: "ws", text: "echo: fine", clientId: "b" })).toMatchObject({
       duplicate: false,
     });
-    await socket.until((events) => events.some(({ event }) => event === "turn.ended"));
+    await socket.until("the end of the turn", (events) => events.some(({ event }) => event === "turn.ended"));
     socket.close();
   });
 });

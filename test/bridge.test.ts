@@ -62,6 +62,7 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({ home: home.path, config: configWith("live") });
   await putPlugin(gateway.home, { id: "probe", body: PROBE });
   await eventually(
+    "the plugin probe runs",
     async () => (await pluginsOf(gateway)).get("probe")?.state,
     (state) => state === "running",
   );
@@ -234,6 +235,7 @@ describe("a script inside an agent", () => {
     expect(readFileSync(`/proc/${pid}/environ`, "utf8")).toContain(`PI_GATEWAY_URL=${gateway.url}`);
     process.kill(pid ?? 0, "SIGKILL");
     await eventually(
+      "the token of the ended process is refused",
       async () => (await asAgent(token, "/api/tools")).status,
       (status) => status === 401,
     );

@@ -78,6 +78,7 @@ async function cron<T>(path: string, body: unknown, on = gateway): Promise<T> {
 async function runJob(wanted: WireRun["status"], on = gateway): Promise<WireRun> {
   const { run } = await cron<{ run: WireRun }>("/quiet/run", {}, on);
   const items = await eventually(
+    `the run is ${wanted}`,
     async () => ((await (await on.fetch("/api/cron/jobs/quiet/runs")).json()) as { items: WireRun[] }).items,
     (all) => all.find(({ id }) => id === run.id)?.status === wanted,
   );
@@ -109,7 +110,7 @@ test("what begins by itself stops first: the run is skipped with the reason, and
   const { items } = (await (await gateway.fetch("/api/cron/jobs")).json()) as { items: WireJob[] };
   expect(items).toMatchObject([{ id: "quiet", state: "active", failures: 0 }]);
   expect(provider.requests.length).toBe(asked);
-  expect((await eventually(notices, (all) => all.length > 0))[0]).toStartWith(
+  expect((await eventually("a notice in the chat", notices, (all) => all.length > 0))[0]).toStartWith(
     "Jobs, heartbeats, webhooks and delegated",
   );
 });
@@ -138,7 +139,7 @@ test("people talk until the limit, then read one sentence, and the owner is told
 test("a higher limit lets everybody go on at once; a crash forgets nothing of what was spent and repeats nothing that was said", async () => {
   const told = (on = gateway) =>
     notices(on).then((all) => all.filter((text) => text.includes("`budget.dailyUsd`")).length);
-  expect(await eventually(told, (count) => count === 2)).toBe(2);
+  expect(await eventually("two notices to the owner", told, (count) => count === 2)).toBe(2);
   const file = `${gateway.home}/pi-gateway.jsonc`;
   await Bun.write(file, JSON.stringify({ ...config(), budget: { dailyUsd: 5 } }));
   await gateway.fetch("/api/config/reload", { method: "POST" });

@@ -136,7 +136,7 @@ describe("send_message", () => {
       ["Nearly there", true],
       ["That is all.", false],
     ]);
-    await socket.until((events) => events.some(({ event }) => event === "turn.ended"));
+    await socket.until("the end of the turn", (events) => events.some(({ event }) => event === "turn.ended"));
     const order = socket.events.flatMap((frame) => {
       if (frame.event === "message" && frame.data.item.role === "assistant") return [frame.data.item.text];
       return frame.event === "turn.ended" ? ["ended"] : [];
@@ -265,6 +265,7 @@ describe("an agent that dies in the middle of its work", () => {
     deaths = 0;
     const answering = gateway.chat(plan([step, ["die", {}]], "Done at last."), { session });
     await eventually(
+      "the agent has died once",
       () => deaths,
       (count) => count === 1,
     );
@@ -314,13 +315,14 @@ describe("a restart on request", () => {
     const pid = gateway.pid;
     const socket = await openSocket(gateway);
     const answering = gateway.chat("HOLD this while restarting", { session: "restart" });
-    await socket.until((events) => events.some(({ event }) => event === "turn.delta"));
+    await socket.until("the first words of the answer", (events) => events.some(({ event }) => event === "turn.delta"));
     const asking = await gateway.fetch("/api/restart", { method: "POST" });
     expect([asking.status, await asking.json()]).toEqual([202, { restarting: true }]);
-    await socket.until(() => gateway.stderr().includes("gateway stopping"));
+    await socket.until("the stop in the log", () => gateway.stderr().includes("gateway stopping"));
     held.resolve();
     expect((await answering).body.content).toBe("ok");
     await eventually(
+      "another line on standard output",
       () => gateway.stdout().split("\n").length,
       (lines) => lines > before,
     );

@@ -85,7 +85,7 @@ beforeAll(async () => {
     },
   );
   token = (await Bun.file(join(home.path, "token")).text()).trim();
-  await eventually(status, ({ pool }) => pool.idle > 0, WHOLE_TEST_MS / 2); // a start is not what is measured here
+  await eventually("an idle agent", status, ({ pool }) => pool.idle > 0, WHOLE_TEST_MS / 2); // a start is not what is measured here
 });
 
 afterAll(async () => {
@@ -109,7 +109,9 @@ const say = (by: string, text: string, more: { group?: boolean } = {}) => {
 };
 
 test("a platform that does not open shows in the status, and the others work", async () => {
-  const seen = await eventually(status, ({ channels }) => channels.some(({ id, ok }) => id === "parlour" && ok));
+  const seen = await eventually("the channel parlour is open", status, ({ channels }) =>
+    channels.some(({ id, ok }) => id === "parlour" && ok),
+  );
   expect(seen.channels.find(({ id }) => id === "broken")).toEqual({
     id: "broken",
     ok: false,
@@ -121,12 +123,13 @@ test("a platform that does not open shows in the status, and the others work", a
 test("a stranger gets a code and nothing else; approved as an owner, they are answered by a real agent", async () => {
   const first = say("ann", "hello there");
   await eventually(
+    "one message to Ann",
     () => service.shown("ann"),
     (shown) => shown.length === 1,
   );
   const code = /[A-Z2-9]{8}$/.exec(service.shown("ann")[0] ?? "")?.[0] ?? "";
   const again = say("ann", "please");
-  await eventually(() => service.confirmed(again), Boolean);
+  await eventually("the repeated message is confirmed", () => service.confirmed(again), Boolean);
   expect(service.confirmed(first)).toBe(true);
   expect(service.shown("ann")).toHaveLength(1);
   expect(provider.requests).toHaveLength(0);
@@ -142,6 +145,7 @@ test("a stranger gets a code and nothing else; approved as an owner, they are an
 
   say("ann", "what do you know?");
   await eventually(
+    "the answer to Ann",
     () => service.shown("ann"),
     (shown) => shown.includes("an answer from the model"),
   );
@@ -152,6 +156,7 @@ test("a stranger gets a code and nothing else; approved as an owner, they are an
 test("what an extension asks is a list with numbers there, and a number answers it", async () => {
   const sees = (words: string) =>
     eventually(
+      `"${words}" in Ann's chat`,
       () => service.shown("ann"),
       (shown) => shown.some((text) => text.includes(words)),
     );
@@ -168,18 +173,21 @@ test("what an extension asks is a list with numbers there, and a number answers 
 test("an owner lets somebody in from the chat, and that person is a member", async () => {
   say("bob", "me too");
   await eventually(
+    "one message to Bob",
     () => service.shown("bob"),
     (shown) => shown.length === 1,
   );
   const code = /[A-Z2-9]{8}$/.exec(service.shown("bob")[0] ?? "")?.[0] ?? "";
   say("ann", `/pair ${code}`);
   const told = await eventually(
+    "Ann hears that Bob is a member",
     () => service.shown("ann"),
     (shown) => shown.some((text) => text.includes("as a member")),
   );
   expect(told.at(-1)).toContain("parlour:user:bob");
   say("bob", "/pair ABCD2345");
   await eventually(
+    "the answer to Bob",
     () => service.shown("bob"),
     (shown) => shown.some((text) => text.includes("for the owner")),
   );
@@ -192,7 +200,7 @@ test("strangers in a group, and whoever has somebody's name, cause nothing", asy
     say("bob", "hello", { group: true }),
     say("Ann", "hi", { group: true }),
   ];
-  await eventually(() => ids.every(service.confirmed), Boolean);
+  await eventually("every message is confirmed", () => ids.every(service.confirmed), Boolean);
   expect(service.calls.length).toBe(calls);
   expect(provider.requests.length).toBe(asks);
 });
@@ -203,20 +211,27 @@ test("taken back, they are strangers again", async () => {
   expect((await call(`/api/pairing/${bob?.id}`, { decision: "revoke" })).status).toBe(200);
   const calls = service.calls.length;
   const id = say("bob", "still there?");
-  await eventually(() => service.confirmed(id), Boolean);
+  await eventually("the message is confirmed", () => service.confirmed(id), Boolean);
   expect(service.calls.length).toBe(calls);
 });
 
 test("a reload closes the platform that is off now, and opens it again when it is on", async () => {
   policy = null;
   await call("/api/config/reload", {});
-  await eventually(status, ({ channels }) => !channels.some(({ id }) => id === "parlour"));
   await eventually(
+    "the channel parlour is closed",
+    status,
+    ({ channels }) => !channels.some(({ id }) => id === "parlour"),
+  );
+  await eventually(
+    "no connection to the service",
     () => service.connections(),
     (count) => count === 0,
   );
   policy = { dmPolicy: "pairing" };
   await call("/api/config/reload", {});
-  await eventually(status, ({ channels }) => channels.some(({ id, ok }) => id === "parlour" && ok));
+  await eventually("the channel parlour is open again", status, ({ channels }) =>
+    channels.some(({ id, ok }) => id === "parlour" && ok),
+  );
   expect(opened).toBe(2);
 });

@@ -81,14 +81,17 @@ describe("/stop", () => {
     const send = (text: string) =>
       socket.request("chat.send", { session: "tales", text, clientId: `tales-${text.length}` });
     await send("a long story, please");
-    await socket.until((events) => events.some(({ event }) => event === "turn.delta"));
+    await socket.until("the first words of the answer", (events) => events.some(({ event }) => event === "turn.delta"));
     await send("/stop");
-    await socket.until((events) => events.filter(({ event }) => event === "turn.ended").length === 2);
+    await socket.until(
+      "the ends of both turns",
+      (events) => events.filter(({ event }) => event === "turn.ended").length === 2,
+    );
     const shown = () =>
       socket.events.flatMap((frame) =>
         frame.event === "message" && frame.data.item.role === "assistant" ? [frame.data.item.text.trim()] : [],
       );
-    await socket.until(() => shown().length === 3);
+    await socket.until("three messages", () => shown().length === 3);
     socket.close();
     expect(shown()).toEqual(["Once", "Stopped.", "Stopped."]);
     expect(await say("/stop", "quiet")).toBe("Nothing was running.");

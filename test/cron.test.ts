@@ -60,6 +60,7 @@ const runsOf = async (id: string, on = gateway) =>
   (await api<{ items: WireRun[] }>(`/jobs/${id}/runs`, "GET", undefined, on)).items;
 const ended = (id: string, on = gateway) =>
   eventually(
+    `a run of ${id} has ended`,
     () => runsOf(id, on),
     (runs) => runs.some(({ status }) => status === "ran" || status === "failed"),
     30_000,
@@ -78,6 +79,7 @@ describe("the words of a run", () => {
     const [run] = await ended("geese");
     expect(run).toMatchObject({ status: "ran", manual: true, turnId: expect.any(String) });
     const said = await eventually(
+      "the reply about the geese",
       () => replies("direct"),
       (items) => items.some(({ text }) => text.includes("geese")),
     );
@@ -95,6 +97,7 @@ describe("the words of a run", () => {
     await addJob({ id: "barometer", ...LATER, task: "read the barometer" });
     await api("/jobs/barometer/run", "POST");
     const said = await eventually(
+      "the retold reply in the main session",
       () => replies("main-chat"),
       (items) => items.some(({ text }) => text.startsWith("By the way")),
       30_000,
@@ -134,6 +137,7 @@ describe("the words of a run", () => {
     await api("/jobs/bell/run", "POST");
     await ended("bell");
     const said = await eventually(
+      "the message that the agent sent itself",
       () => replies("bell-chat"),
       (items) => items.some(({ text }) => text === "Ding dong."),
     );
@@ -167,9 +171,12 @@ describe("a job", () => {
     const at = new Date(Date.now() + 1_500).toISOString();
     const schedule = { kind: "at", expr: at };
     await addJob({ id: "window", schedule, task: "open the window", delivery: "direct", deleteAfterRun: true });
-    await socket.until((events) => events.some((one) => one.event === "cron.run" && one.data.run.status === "ran"));
+    await socket.until("the end of the run", (events) =>
+      events.some((one) => one.event === "cron.run" && one.data.run.status === "ran"),
+    );
     socket.close();
     await eventually(
+      "the reply at its moment",
       () => replies("window-chat"),
       (items) => items.at(-1)?.text === "It is open.",
     );
@@ -181,7 +188,7 @@ describe("a job", () => {
     const socket = await openSocket(demo);
     const session = "agent:default:webchat:dm:couch";
     await socket.request("chat.send", { session, text: "remind me in 3 seconds to stretch", clientId: "c1" });
-    await socket.until((events) =>
+    await socket.until("the end of the run", (events) =>
       events.some((one) => one.event === "message" && one.data.item.text === "Reminder: stretch"),
     );
     const mine = socket.events.flatMap((one) =>
@@ -240,10 +247,12 @@ describe("jobs of the configuration", () => {
         .toSorted();
     expect(await names()).toEqual(["from-file: first (config)", "own: mine (person)"]);
     await write([configured("from-file", "changed"), configured("second-one", "new"), configured("own", "not yours")]);
-    await eventually(names, (list) => list.includes("second-one: new (config)"));
+    await eventually("the job that was added to the file", names, (list) => list.includes("second-one: new (config)"));
     expect(await names()).toEqual(["from-file: changed (config)", "own: mine (person)", "second-one: new (config)"]);
     await write([]);
-    expect(await eventually(names, (list) => list.length === 1)).toEqual(["own: mine (person)"]);
+    expect(
+      await eventually("the job that was taken out of the file is gone", names, (list) => list.length === 1),
+    ).toEqual(["own: mine (person)"]);
   });
 });
 
@@ -257,6 +266,7 @@ test("a run has the rights its maker has now, and not those the job was made wit
   };
   const runs = async (id: string, count: number) =>
     eventually(
+      `${count} runs of ${id}`,
       () => runsOf(id),
       (all) => all.filter(({ status }) => status === "ran").length === count,
       30_000,
@@ -265,6 +275,7 @@ test("a run has the rights its maker has now, and not those the job was made wit
   await write({});
   const job = { id: "notes", ...LATER, task: "write it down", agentId: "clerk", delivery: "silent" };
   await eventually(
+    "the job can be added",
     () => addJob(job),
     (made) => "job" in made,
   );
@@ -273,6 +284,7 @@ test("a run has the rights its maker has now, and not those the job was made wit
   expect(offered("write it down")).toBe(true);
   await write({ role: "guest" });
   await eventually(
+    "the agent clerk is a guest",
     async () => ((await (await gateway.fetch("/api/config")).json()) as { agents: { role?: string }[] }).agents[0],
     (clerk) => clerk?.role === "guest",
   );
@@ -297,12 +309,14 @@ test("the owner is told when a job fails twice, and by then nothing was said in 
   for (const count of [1, 2]) {
     await api("/jobs/broken/run", "POST");
     await eventually(
+      `${count} failed runs`,
       () => runsOf("broken"),
       (runs) => runs.filter(({ status }) => status === "failed").length === count,
       30_000,
     );
   }
   const said = await eventually(
+    "a notice to the owner",
     () => replies("owner"),
     (items) => items.some(({ kind }) => kind === "notice"),
   );
@@ -341,6 +355,7 @@ describe("jobs are the same everywhere", () => {
     await gateway.chat("hello elsewhere", { session: "day" });
     await gateway.chat(`/cron run ${id}`, { session: "day" });
     const said = await eventually(
+      "the reply of the job made in the chat",
       () => replies("night"),
       (items) => items.some(({ text }) => text === "It is full."),
       30_000,
@@ -375,6 +390,7 @@ describe("what a job says cannot pass for something else", () => {
     await addJob({ id: "forger", ...LATER, task: "/new" });
     await api("/jobs/forger/run", "POST");
     await eventually(
+      "the reply of the main session",
       () => replies("safe"),
       (items) => items.at(-1)?.text === "told",
       30_000,
@@ -424,6 +440,7 @@ test("a job whose gateway is killed when it has fired, or when its message is st
     life = lives.use(await startGatewayProcess({ home: place.path }));
     const [run] = await ended(id, life);
     const said = await eventually(
+      `the reply of the job in ${id}`,
       () => replies(id, life),
       (items) => items.some(({ text }) => text.includes("looked")),
     );
@@ -434,6 +451,7 @@ test("a job whose gateway is killed when it has fired, or when its message is st
   await mkdir(join(place.path, "agent", "auth.json.lock"), { recursive: true }); // as an agent leaves it that is killed while it starts
   const last = lives.use(await startGatewayProcess({ home: place.path }));
   const said = await eventually(
+    "the retold reply after the kills",
     () => replies("soup-taster", last),
     (items) => items.some(({ text }) => text.includes("says the job")),
   );
@@ -495,6 +513,7 @@ test("a job without a zone keeps its local time when the gateway starts again in
   await using after = await startGatewayProcess({ home: place.path, env: { TZ: "Asia/Tokyo" } });
   for (const id of ["of-person", "of-file"])
     await eventually(
+      `the next slot of ${id} at nine in Tokyo`,
       async () => localHour("Asia/Tokyo", await nextOf(id, after)),
       (hour) => hour === "09:00",
     );

@@ -94,6 +94,7 @@ async function read<T>(gateway: GatewayProcess, path: string): Promise<T> {
 
 const waitsFor = (provider: FakeProvider, words: string) =>
   eventually(
+    `the model is asked "${words}"`,
     () => provider.requests.filter((request) => asked(request) === words).length,
     (count) => count > 0,
     40_000,
@@ -182,6 +183,7 @@ describe("an agent that may ask others", () => {
     await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body });
     await gateway.fetch("/api/cron/jobs/runner/run", { method: "POST" });
     await eventually(
+      "the run of the job has ended",
       async () => (await gateway.fetch("/api/cron/jobs/runner/runs")).text(),
       (text) => text.includes('"status":"ran"'),
       40_000,
@@ -221,7 +223,7 @@ describe("an agent that may ask others", () => {
     expect(sessions).not.toContain("delegate:");
     expect(JSON.stringify(await read(gateway, "/api/turns?limit=100"))).not.toContain('"agentId":"researcher"');
     const kept = () => readdirSync(join(gateway.home, "sessions")).filter((name) => name.startsWith("delegate-"));
-    expect(await eventually(kept, ({ length }) => length === 0)).toEqual([]);
+    expect(await eventually("no trace of the delegated turn", kept, ({ length }) => length === 0)).toEqual([]);
   });
 
   test("cannot be made to speak in the chat by the one it asked", async () => {
@@ -240,6 +242,7 @@ describe("an agent that may ask others", () => {
     expect(envelope(provider, "Is it good?")).toEqual({ status: "error", tool: "delegate_to_agent", error });
     expect(provider.requests.some((request) => asked(request) === "Is it good?")).toBe(false);
     const line = await eventually(
+      "the refused delegation in the log",
       () =>
         logOf(gateway)
           .split("\n")
@@ -291,6 +294,7 @@ describe("an agent that may ask others", () => {
     const stoppedAt = performance.now();
     await gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf("stopped"))}/abort`, { method: "POST" });
     const left = await eventually(
+      "the delegated request is hung up",
       () => provider.hungUp.find(({ request }) => asked(request) === "HANG until stopped"),
       (found) => found !== undefined,
     );
@@ -315,7 +319,7 @@ describe("an agent that may ask others", () => {
     for (const pid of busyPids(gateway, "default")) process.kill(pid, "SIGKILL");
     expect((await answer).body.error?.code).toBe("agent_unsafe_retry");
     const hungUp = () => provider.hungUp.filter(({ request }) => asked(request) === "HANG without a caller").length;
-    expect(await eventually(hungUp, (count) => count > 0)).toBe(1);
+    expect(await eventually("the delegated request is hung up", hungUp, (count) => count > 0)).toBe(1);
     expect(provider.requests.filter((request) => asked(request) === "HANG without a caller")).toHaveLength(1);
   });
 
@@ -351,6 +355,7 @@ test("after kill -9 of the gateway nothing is asked twice, and the turn ends vis
   await lost;
   gateway = await startGatewayProcess({ home: home.path });
   const items = await eventually(
+    "a notice after the crash",
     () => transcript(gateway, "crash"),
     (seen) => seen.some(({ kind }) => kind === "notice"),
   );

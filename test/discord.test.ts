@@ -47,6 +47,7 @@ afterAll(async () => {
 
 const connected = () =>
   eventually(
+    "the bot is connected",
     () => discord.gateway.connections(),
     (count) => count === 1,
   );
@@ -60,7 +61,7 @@ describe("a person on Discord", () => {
   test("writes to the bot and is answered once", async () => {
     reply = () => says("**Hello** from pi");
     tell("good morning");
-    await eventually(texts, (seen) => seen.includes("**Hello** from pi"));
+    await eventually("the answer on Discord", texts, (seen) => seen.includes("**Hello** from pi"));
     expect(texts()).toEqual(["**Hello** from pi"]);
     expect(discord.rest.calls.some(({ path }) => path.endsWith("/typing"))).toBe(true);
     const channels = JSON.stringify((await statusOf(gateway)).channels);
@@ -72,9 +73,9 @@ describe("a person on Discord", () => {
     reply = () => says("The first half of it, ", gate.promise, "and the second half.");
     tell("tell me more");
     const growing = () => ours().find(({ content }) => content.startsWith("The first half"));
-    const preview = await eventually(growing, (seen) => seen !== undefined);
+    const preview = await eventually("the beginning of the answer", growing, (seen) => seen !== undefined);
     gate.resolve();
-    await eventually(texts, (seen) => seen.includes("The first half of it, and the second half."));
+    await eventually("the whole answer", texts, (seen) => seen.includes("The first half of it, and the second half."));
     const shown = ours().filter(({ content }) => content.startsWith("The first half"));
     expect(shown.map(({ id }) => id)).toEqual([preview?.id ?? ""]);
   });
@@ -85,12 +86,14 @@ describe("a person on Discord", () => {
     tell("among ourselves", PLACES.room, "other");
     tell(`<@${BOT.id}> help us`, PLACES.room, "other");
     await eventually(
+      "one message in the channel",
       () => texts(PLACES.room),
       (seen) => seen.length === 1,
     );
     reply = () => says("in the thread");
     tell(`<@${BOT.id}> and here`, PLACES.thread, "other");
     await eventually(
+      "the answer in the thread",
       () => texts(PLACES.thread),
       (seen) => seen.includes("in the thread"),
     );
@@ -108,7 +111,7 @@ describe("a person on Discord", () => {
     expect(discord.rest.commands().map(({ name }) => name)).toContain("status");
     const { event, payload } = commanded(discord, { channel: PLACES.dm, by: "friend", name: "status" });
     discord.gateway.dispatch(event, payload);
-    await eventually(texts, (seen) => seen.some((text) => text.includes("fake-1")));
+    await eventually("the answer to the command", texts, (seen) => seen.some((text) => text.includes("fake-1")));
     expect(provider.requests.length).toBe(before);
     expect(discord.rest.calls.filter(({ path }) => path.endsWith("/callback")).length).toBe(1);
   });
@@ -124,6 +127,7 @@ describe("a person on Discord", () => {
     tell(`<@${BOT.id}> and me?`, PLACES.room, "other");
     for (const channel of [PLACES.strangersDm, PLACES.room])
       await eventually(
+        "the pairing code",
         () => texts(channel),
         (seen) => seen.includes("to the owner"),
       );
@@ -160,7 +164,9 @@ describe("POST /discord/interactions", () => {
     expect((await post(payload)).status).not.toBe(200);
     const after = commanded(discord, { channel: PLACES.dm, by: "friend", name: "status" });
     expect((await post(after.payload)).status).toBe(200);
-    await eventually(texts, (seen) => seen.slice(before).some((text) => text.includes("fake-1"))); // replies of a chat keep their order
+    await eventually("the answer to the command", texts, (seen) =>
+      seen.slice(before).some((text) => text.includes("fake-1")),
+    ); // replies of a chat keep their order
     expect(texts().length).toBe(before + 2);
   });
 });
@@ -172,9 +178,10 @@ describe("trouble at Discord", () => {
     tell("lose it");
     const tries = () =>
       discord.rest.calls.filter(({ json }) => (json as { content?: string } | null)?.content === "only once").length;
-    await eventually(tries, (count) => count >= 2);
+    await eventually("a second attempt to send", tries, (count) => count >= 2);
     discord.rest.misbehave(null);
     await eventually(
+      "an empty outbox",
       () => statusOf(gateway),
       ({ outbox }) => outbox.pending === 0,
     );
@@ -187,7 +194,7 @@ describe("trouble at Discord", () => {
     const lost = discord.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "in between" });
     discord.gateway.keepBack("MESSAGE_CREATE", discord.state.asEvent(lost));
     discord.gateway.drop(4000);
-    await eventually(texts, (seen) => seen.includes("back again"));
+    await eventually("the answer after the resume", texts, (seen) => seen.includes("back again"));
     expect(discord.gateway.resumes.length).toBe(1);
   });
 });
@@ -198,16 +205,25 @@ describe("a gateway that is killed", () => {
     reply = () => says("Half an answer ", more.promise, "that goes on ", gate.promise, "never ends here");
     tell("kill me now");
     const begun = () => ours().find(({ content }) => content.startsWith("Half an answer"));
-    await eventually(begun, (seen) => seen !== undefined);
+    await eventually("the beginning of the answer", begun, (seen) => seen !== undefined);
     more.resolve();
     // edited, so the gateway knows which message it is: one that dies before it hears that cannot find it again
-    const preview = await eventually(begun, (seen) => seen?.content.includes("that goes on") === true);
+    const preview = await eventually(
+      "more of the beginning",
+      begun,
+      (seen) => seen?.content.includes("that goes on") === true,
+    );
     await gateway.kill();
     tell("and this came while you were away");
     reply = () => says("A whole answer");
     gate.resolve();
     gateway = await startGatewayProcess({ config: config(), home: gateway.home });
-    await eventually(texts, (seen) => seen.filter((text) => text === "A whole answer").length === 2, 40_000);
+    await eventually(
+      "both whole answers",
+      texts,
+      (seen) => seen.filter((text) => text === "A whole answer").length === 2,
+      40_000,
+    );
     expect(begun()).toBeUndefined();
     expect(ours().find(({ id }) => id === preview?.id)?.content).toBe("A whole answer");
     expect(provider.requests.map(asked).some((words) => words.includes("while you were away"))).toBe(true);

@@ -47,6 +47,7 @@ const leftOut = (because: "idle" | "empty"): number =>
 async function moreLeftOut(because: "idle" | "empty", count: number): Promise<void> {
   const before = leftOut(because);
   await eventually(
+    `${count} more heartbeat runs left out (${because})`,
     () => leftOut(because),
     (seen) => seen >= before + count,
     30_000,
@@ -67,6 +68,7 @@ test("nobody is disturbed, and no model asked, before anybody has said anything"
 test("a look around that finds nothing is not shown", async () => {
   await post(gateway, { text: "hello", session: "den" });
   await eventually(
+    "a heartbeat run",
     () => beats().length,
     (count) => count > 0,
     30_000,
@@ -87,12 +89,14 @@ test("a heartbeat run that finds something says it in the conversation exactly o
   const found = "The stove is still on.";
   nextReply = found;
   await eventually(
+    "the finding in the conversation",
     () => transcript(gateway, "den"),
     (items) => items.some(({ text }) => text === found),
     30_000,
   );
   const after = beats().length;
   await eventually(
+    "two more heartbeat runs",
     () => beats().length,
     (count) => count >= after + 2,
     30_000,
@@ -108,6 +112,7 @@ test("what waits for it is told in the main session, and nothing else", async ()
   const headers = { "content-type": "application/json" };
   await gateway.fetch("/api/cron/wake", { method: "POST", headers, body: JSON.stringify(wake) });
   await eventually(
+    "another heartbeat run",
     () => beats().length,
     (count) => count > before,
     30_000,
@@ -124,6 +129,7 @@ test("a reminder is not held up by a heartbeat that has nothing to do", async ()
   const headers = { "content-type": "application/json" };
   await gateway.fetch("/api/cron/jobs", { method: "POST", headers, body: JSON.stringify(job) });
   await eventually(
+    "the run of the reminder",
     async () => (await gateway.fetch("/api/cron/jobs/kettle/runs")).text(),
     (runs) => runs.includes('"status":"ran"'),
     30_000,
@@ -144,6 +150,7 @@ test("an agent can look around in its own way, also when the others do not", asy
   const changed = settings({ enabled: false }, [{ id: "watchman", heartbeat: own }]);
   await writeFile(join(gateway.home, "pi-gateway.jsonc"), JSON.stringify(changed));
   await eventually(
+    "two heartbeat runs with the agent's own prompt",
     () => beats().filter((one) => asked(one) === own.prompt).length,
     (count) => count > 1,
     30_000,

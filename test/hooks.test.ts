@@ -94,6 +94,7 @@ describe("a signed hook", () => {
     const response = await call("build", init);
     expect([response.status, await response.json()]).toEqual([202, { id: expect.stringMatching(/^hook_/) }]);
     const said = await eventually(
+      "the answer to the webhook",
       () => replies("builds"),
       (items) => items.length > 0,
       30_000,
@@ -108,6 +109,7 @@ describe("a signed hook", () => {
     expect(words).toMatch(/<untrusted-text ([\w-]{22}) source="hook build">\nBuild 7[^<]*<\/untrusted-text \1>$/);
 
     await eventually(
+      "two deliveries at the target",
       () => posted.length,
       (count) => count >= 2,
     );
@@ -128,6 +130,7 @@ describe("a signed hook", () => {
     const [out, problems] = await Promise.all([new Response(shell.stdout).text(), new Response(shell.stderr).text()]);
     expect([out, problems]).toEqual([expect.stringMatching(/^\{"id":"hook_\w+"\}$/), ""]);
     await eventually(
+      "the answer to the signed webhook",
       () => replies("builds"),
       (items) => items.at(-1)?.text === "Three tests.",
       30_000,
@@ -139,6 +142,7 @@ describe("a signed hook", () => {
     answers = (words) => (words.includes("The build is green again.") ? says("Good news: green.") : null);
     expect((await call("wake", request({ text: "The build is green again.", mode: "now" }))).status).toBe(202);
     await eventually(
+      "the answer in the main session",
       () => replies("main-chat"),
       (items) => items.at(-1)?.text === "Good news: green.",
       30_000,
@@ -175,6 +179,7 @@ describe("a signed hook", () => {
     const other = await call("agent", request({ ...deploy, message: "deploy two" }, key));
     expect(await problemOf(other)).toMatchObject({ status: 422, code: "key_reused" });
     await eventually(
+      "the model is asked about the first deployment",
       () => provider.requests.slice(count).map(told),
       (all) => all.some((words) => words.includes("deploy one")),
       30_000,
@@ -193,6 +198,7 @@ test("a request that was answered with 202 is dealt with once, although the gate
   expect(await problemOf(await call("build", init))).toMatchObject({ status: 409, code: "hook_replayed" });
   const isMended = ({ text }: TranscriptItem): boolean => text === "Nine is mended.";
   const said = await eventually(
+    "the answer after the kill",
     () => replies("builds"),
     (items) => items.some(isMended),
     30_000,

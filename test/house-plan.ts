@@ -44,6 +44,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   console: ["contracts"],
 };
 
+/** Where test code may let time pass in a loop: the waits themselves, and a service that is silent on purpose. */
+export const MAY_WAIT: readonly string[] = ["src/testing/wait-for.ts", "src/testing/channels/parlour-service.ts"];
+
 /** Rooms whose files are all public. */
 export const DOORLESS: readonly string[] = ["kit", "contracts", "gateway"];
 

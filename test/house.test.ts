@@ -8,6 +8,7 @@ import { MUTANTS, POOL_MUTANTS } from "../src/testing/sim/mutants/index.ts";
 import {
   badForms,
   badNames,
+  bareWaits,
   brokenWalls,
   fullFolders,
   importCycles,
@@ -58,6 +59,7 @@ describe("the house", () => {
   test("keeps no import whose failure would be kept with it", () => {
     expect(unexcused(keptImports(sources))).toEqual([]);
   });
+  test("waits in tests by name and with a deadline", () => expect(unexcused(bareWaits(sources))).toEqual([]));
   test("opens every file with its purpose", () => expect(unexcused(silentOpenings(sources))).toEqual([]));
   test("makes few exceptions", () => expect(EXCEPTIONS.length).toBeLessThanOrEqual(LIMITS.exceptions));
 });
@@ -164,6 +166,24 @@ describe("the check of imports that are kept", () => {
 });
 
 describe("the other checks", () => {
+  test.each([
+    "while (!over) await new Promise((resolve) => setImmediate(resolve));",
+    "while (count() < 3) await Bun.sleep(5);",
+    "while (!(await there())) {\n  await systemClock.sleep(2, NEVER);\n}",
+    "while (!over) await world.clock.advance(1_000);",
+    "while (open()) await settled();",
+    "for (;;) {\n  await Bun.sleep(5);\n  if (over) return;\n}",
+  ])("find a wait without a name: %s", (text) => {
+    expect(bareWaits(one("src/queue/a.test.ts", text))).toEqual([
+      "src/queue/a.test.ts:1 waits in a loop of its own: use waitFor or advanceUntil",
+    ]);
+    expect([...bareWaits(one("src/queue/a.ts", text)), ...bareWaits(one("src/testing/wait-for.ts", text))]).toEqual([]);
+  });
+  test.each([
+    "while (next()) await send(next());",
+    "for (const a of all) await clock.advance(a);",
+    'await waitFor("x", f);',
+  ])("take %s for no wait", (text) => expect(bareWaits(one("src/queue/a.test.ts", text))).toEqual([]));
   test("find a circle of values, not of types", () => {
     const a = source("src/queue/a.ts", 'import { b } from "./b.ts";');
     expect(importCycles([a, source("src/queue/b.ts", 'import { a } from "./a.ts";')])).toEqual([

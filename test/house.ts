@@ -1,7 +1,17 @@
 /** The rules of the house as functions from sources to findings. A finding is one sentence that starts with the place; none means all is well. */
 import { posix } from "node:path";
 import { functionsOf, type Import, importsOf, lineAt, matching, type Source } from "./house-source.ts";
-import { BY_CONTRACT, DOORLESS, LAYERS, LIBRARIES, LIMITS, type Place, PLACES, TYPES_ONLY } from "./house-plan.ts";
+import {
+  BY_CONTRACT,
+  DOORLESS,
+  LAYERS,
+  LIBRARIES,
+  LIMITS,
+  MAY_WAIT,
+  type Place,
+  PLACES,
+  TYPES_ONLY,
+} from "./house-plan.ts";
 
 const FORBIDDEN_NAMES = /^(utils?|helpers?|common|misc|managers?)$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|browser|d))?\.(ts|tsx|mts|mjs)$/;
@@ -132,6 +142,23 @@ export function tooManyParameters(sources: readonly Source[]): string[] {
         ({ name, line, parameters }) => `${file.path}:${line} ${name} takes ${parameters} parameters; use an object`,
       ),
   );
+}
+
+/** Loops that wait in tests: without a name and a deadline, a wait in vain says nothing until the time limit of its test. */
+export function bareWaits(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => isTest(path) && !MAY_WAIT.includes(path))
+    .flatMap(({ path, code }) =>
+      [...code.matchAll(/\b(?:while \(|for \((?=;;))/g)]
+        .filter(({ index, 0: head }) => isWait(code.slice(matching(code, index + head.length - 1) + 1)))
+        .map(({ index }) => `${path}:${lineAt(code, index)} waits in a loop of its own: use waitFor or advanceUntil`),
+    );
+}
+
+/** What follows the head of a loop does nothing but let time pass. */
+function isWait(body: string): boolean {
+  const pause = /await (?:new Promise\b|Bun\.sleep\(|[\w.()]*\b(?:sleep|advance|settled?)\()[^;]*;/.source;
+  return new RegExp(`^\\s*(?:${pause}|\\{\\s*${pause}\\s*(?:\\}|if \\([^;]*\\b(?:return|break)\\b))`).test(body);
 }
 
 /** Tests sit beside the code and do not count. */

@@ -67,6 +67,7 @@ beforeAll(async () => {
   };
   gateway = await startGatewayProcess({ config });
   await eventually(
+    "Discord and the Telegram webhook are ready",
     () => [discord.gateway.connections(), discord.rest.commands().length > 0, api.bot(HOOK_TOKEN).webhook !== null],
     ([connections, menu, hook]) => connections === 1 && menu === true && hook === true,
   );
@@ -87,6 +88,7 @@ const postJson = (path: string, body: unknown, headers: Record<string, string> =
 async function letIn(person: Person): Promise<void> {
   await bring(said({ by: person, text: "hello", messageId: room.nextMessageId() }));
   const told = await eventually(
+    "the pairing code",
     () => room.messages.find(({ chat }) => chat === String(person.id))?.text ?? "",
     (text) => /[A-Z2-9]{8}$/.test(text),
   );
@@ -98,6 +100,7 @@ async function letIn(person: Person): Promise<void> {
 async function bring(update: Parameters<FakeBotApi["push"]>[1]): Promise<void> {
   const id = api.push(TOKEN, update);
   await eventually(
+    `update ${id} is confirmed`,
     () => api.waiting(TOKEN),
     (waiting) => !waiting.includes(id),
   );
@@ -216,7 +219,7 @@ describe("on Discord", () => {
   test("an interaction that is sent again causes nothing the second time", async () => {
     const payload = byOwner();
     expect(await interact(payload)).toBe(200);
-    await eventually(answers, (count) => count === 1);
+    await eventually("one answer to the interaction", answers, (count) => count === 1);
     await changesNothing(async () => {
       expect(await interact(payload)).toBe(403);
       expect(await interact(payload, { agoMs: 1_000 })).toBe(403); // signed anew, the same all the same
@@ -232,6 +235,7 @@ describe("on Discord", () => {
     for (const author of intruders) discord.say({ channel: PLACES.room, author, content });
     discord.say({ channel: PLACES.room, author: PEOPLE.friend, content }); // decided after them, in the same channel
     await eventually(
+      "every message in the channel is shown",
       () => discord.state.messages(PLACES.room).length,
       (count) => count === shown + intruders.length + 2,
     );
@@ -243,6 +247,7 @@ describe("on Discord", () => {
 test("who may speak is answered, so it is not that nobody is", async () => {
   await bring(said({ by: FRIEND, text: "are you there?", messageId: room.nextMessageId() }));
   await eventually(
+    "the answer to the friend",
     () => room.messages.filter(({ chat }) => chat === String(FRIEND.id)).map(({ text }) => text),
     (seen) => seen.includes("an answer"),
   );

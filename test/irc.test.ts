@@ -51,12 +51,14 @@ const heard = ({ heard: all }: IrcPerson, to: string): readonly string[] =>
   all.filter((one) => one.by.startsWith("pibot") && one.to === to).map(({ text }) => text);
 const hears = (person: IrcPerson, to: string, text: string, withinMs?: number) =>
   eventually(
+    `"${text}" from the bot`,
     () => heard(person, to),
     (seen) => seen.includes(text),
     withinMs,
   );
 const isIn = () =>
   eventually(
+    "the bot is back in its channel",
     async () => (await statusOf(gateway)).channels.find(({ id }) => id === "irc")?.detail ?? "",
     (detail) => detail.endsWith(`in ${DEN}`),
     BACK_MS,
@@ -65,6 +67,7 @@ const isIn = () =>
 /** What was said is known to have been said: a server or a gateway that dies now leaves no doubt about it. */
 const nothingPending = () =>
   eventually(
+    "an empty outbox",
     async () => (await statusOf(gateway)).outbox.pending,
     (pending) => pending === 0,
   );
@@ -91,6 +94,7 @@ const inGateway = (): void => {
     });
     ada.say("pibot", "hello");
     const [code] = await eventually(
+      "a pairing code for Ada",
       () => heard(ada, "ada"),
       (seen) => seen.length > 0,
     );
@@ -100,6 +104,7 @@ const inGateway = (): void => {
     eve.say(DEN, "pibot: and me?");
     eve.say("pibot", "and me?"); // decided after all of these, and its code tells that it was
     await eventually(
+      "a pairing code for Eve",
       () => heard(eve, "eve"),
       (seen) => seen.length > 0,
     );
@@ -128,6 +133,7 @@ const inGateway = (): void => {
     await hears(eve, DEN, "42, I think.");
     ada.say("pibot", "!status");
     await eventually(
+      "the whole answer to the command",
       () => heard(ada, "ada").join("\n"),
       (seen) => seen.includes("fake-1") && seen.includes("Up for"), // its first line and its last
     );
@@ -144,6 +150,7 @@ const inGateway = (): void => {
         : says("It is noted.");
     ada.say("pibot", "note that tea is at four");
     await eventually(
+      "the approval in the query",
       () => heard(ada, "ada").join("\n"),
       (seen) => seen.includes("May save_note run?") && seen.includes("!yes 1"),
     );
@@ -158,16 +165,19 @@ const inGateway = (): void => {
     reply = () => says(gate.promise, "Here is what you missed.");
     ada.say("pibot", "think about it");
     await eventually(
+      "the model is asked",
       () => provider.requests.map(asked),
       (seen) => seen.includes("think about it"),
     );
     await server.kill();
     await eventually(
+      "the channel is down",
       async () => (await statusOf(gateway)).channels.find(({ id }) => id === "irc")?.ok,
       (ok) => ok === false,
     );
     gate.resolve();
     await eventually(
+      "one pending reply",
       async () => (await statusOf(gateway)).outbox.pending,
       (pending) => pending === 1,
     );
@@ -186,12 +196,14 @@ const inGateway = (): void => {
     ada.say("pibot", "do not forget me");
     ada.say(DEN, "pibot: and in here?");
     await eventually(
+      "both questions at the model",
       () => provider.requests.map(asked).slice(-2).toSorted(),
       (seen) => seen.join() === "and in here?,do not forget me",
     );
     await server.kill();
     ready.resolve();
     await eventually(
+      "one pending reply",
       async () => (await statusOf(gateway)).outbox.pending,
       (pending) => pending === 1,
     );

@@ -44,6 +44,7 @@ async function read<T>(path: string): Promise<T> {
 /** The reply is marked as sent shortly after it was sent. */
 function delivered(): Promise<Detail> {
   return eventually(
+    "the reply is delivered",
     () => read<Detail>(`/api/turns/${turnId}`),
     ({ deliveredAt }) => deliveredAt !== null,
   );

@@ -29,6 +29,7 @@ test("after a kill -9, the next start ends what the agents had left in the backg
   const [left = 0] = children();
   await gateway.kill();
   await eventually(
+    "no agent of the killed gateway is left",
     () => agents.filter(runs),
     (alive) => alive.length === 0,
   );

@@ -236,6 +236,7 @@ describe("the view of tools", () => {
     await on.page.getByLabel("How it ended").selectOption("blocked");
     await on.page.getByLabel("Tool", { exact: true }).selectOption("save_note");
     await eventually(
+      "only calls of save_note in the list",
       () => rows.locator(".tool-name").allTextContents(),
       (names) => names.length > 0 && names.every((name) => name === "save_note"),
     );
@@ -276,13 +277,14 @@ describe("somebody who writes from a channel", () => {
     await person.getByRole("button", { name: "Let in" }).click();
     await page.locator("[data-testid=person][data-state=approved]").waitFor();
     tell("am I in?");
-    await eventually(told, (seen) => seen.includes("An ordinary answer."));
+    await eventually("the answer to the person who was let in", told, (seen) => seen.includes("An ordinary answer."));
 
     await person.getByRole("button", { name: "Remove" }).click();
     await person.waitFor({ state: "detached" });
     const before = told().length;
     tell("and now?");
     await eventually(
+      "no update is waiting",
       () => telegram.waiting(BOT_TOKEN),
       (ids) => ids.length === 0,
     );

@@ -22,6 +22,7 @@ beforeAll(async () => {
   const config = { agent: { pool: { min: 0, max: 1 } }, plugins: { enabled: ["parrot"] } };
   [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config })]);
   await eventually(
+    "the channel parrot is open",
     async () => (await statusOf(gateway)).channels.find(({ id }) => id === "parrot")?.ok,
     (ok) => ok === true,
   );

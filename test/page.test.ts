@@ -145,13 +145,14 @@ describe("a conversation", () => {
     const picture = owner.page.locator("[data-role=assistant] .pictures img");
     const width = () => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
     await eventually(
+      "the picture is shown",
       () => picture.count(),
       (count) => count === 1,
     );
-    await eventually(width, (pixels) => pixels === 320);
+    await eventually("the picture in full size", width, (pixels) => pixels === 320);
     await owner.page.getByText("I called the tool send_media").waitFor();
     await owner.reload();
-    await eventually(width, (pixels) => pixels === 320);
+    await eventually("the picture in full size after a reload", width, (pixels) => pixels === 320);
     const { violations } = await owner.seen();
     expect([violations, owner.problems, owner.foreign]).toEqual([[], [], []]);
   });
@@ -243,6 +244,7 @@ describe("a conversation", () => {
       button.evaluate((it) => it.ownerDocument.defaultView?.getComputedStyle(it).color);
     const chosen = (state: string) =>
       eventually(
+        `the reaction button is ${state}`,
         () => good.getAttribute("aria-pressed"),
         (seen) => seen === state,
       );

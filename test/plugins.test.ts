@@ -101,12 +101,14 @@ const reload = async (plugins: object = PLUGINS) => {
 const stateOf = async (id: string) => (await pluginsOf(gateway)).get(id)?.state;
 const until = (id: string, state: string) =>
   eventually(
+    `the plugin ${id} is ${state}`,
     () => stateOf(id),
     (seen) => seen === state,
   );
 
 const troubled = (id: string, sentence: string) =>
   eventually(
+    `the plugin ${id} says what is wrong`,
     async () => (await pluginsOf(gateway)).get(id)?.trouble,
     (seen) => seen === sentence,
   );
@@ -283,7 +285,7 @@ describe("a channel of a plugin", () => {
 
   test("has the same door as those that ship: a code for strangers, answers for whoever was let in", async () => {
     await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
-    await eventually(health, (seen) => seen?.detail === "sits on the shoulder");
+    await eventually("the channel of the plugin is healthy", health, (seen) => seen?.detail === "sits on the shoulder");
     const before = provider.requests.length;
     const code = /[A-Z2-9]{8}/.exec((await write("1", "let me in"))["say"] ?? "")?.[0];
     expect(await write("2", "please")).toEqual({ say: null as never });
@@ -297,7 +299,7 @@ describe("a channel of a plugin", () => {
     script = () => says("Polly wants a cracker");
     expect(await write("3", "what do you want?")).toEqual({ took: "queued" });
     expect(await write("3", "what do you want?")).toEqual({ took: "duplicate" });
-    await eventually(said, (seen) => seen.includes("pip: Polly wants a cracker"));
+    await eventually("the answer in the plugin's channel", said, (seen) => seen.includes("pip: Polly wants a cracker"));
   });
 
   test("that does not open says so in the status, hurts nobody, and finds its replies when it is back", async () => {
@@ -305,16 +307,21 @@ describe("a channel of a plugin", () => {
     script = () => says(gate.promise, "You are back");
     expect(await write("4", "wait for me")).toEqual({ took: "queued" });
     await putPlugin(gateway.home, { id: "parrot", body: parrotChannel('throw new Error("no cracker, no word");') });
-    await eventually(health, (seen) => seen?.ok === false && seen.detail === "no cracker, no word");
+    await eventually(
+      "the channel of the plugin says why it is closed",
+      health,
+      (seen) => seen?.ok === false && seen.detail === "no cracker, no word",
+    );
     gate.resolve();
     await eventually(
+      "one pending reply",
       async () => (await statusOf(gateway)).outbox.pending,
       (pending) => pending === 1,
     );
     script = () => says("ok");
     expect((await gateway.chat("and you?", { session: "beside" })).body.content).toBe("ok");
     await putPlugin(gateway.home, { id: "parrot", body: parrotChannel() });
-    await eventually(said, (seen) => seen.includes("pip: You are back"));
+    await eventually("the answer after the channel is back", said, (seen) => seen.includes("pip: You are back"));
     expect(await said()).toHaveLength(1);
   });
 });
@@ -332,7 +339,7 @@ describe("a plugin", () => {
     const rung = await gateway.fetch("/plugins/bell/ring", { method: "POST" });
     expect(JSON.stringify(await rung.json())).toContain("Say what the assistant should know");
     const news = () => provider.requests.filter((request) => told(request).includes("news from plugin bell"));
-    const [request] = await eventually(news, ({ length }) => length > 0);
+    const [request] = await eventually("the news reaches the model", news, ({ length }) => length > 0);
     expect(request && told(request)).toMatch(/<untrusted-text \S+ source="plugin bell">\nthe parcel has arrived\n/);
     expect(news()).toHaveLength(1);
   });
@@ -351,13 +358,14 @@ describe("a plugin", () => {
     const since = (await pluginsOf(gateway)).get("steady")?.since;
     await putPlugin(gateway.home, { id: "steady", body: echoTool("steadier_echo", "text") });
     await eventually(
+      "the plugin brings its new tool",
       async () => (await pluginsOf(gateway)).get("steady")?.provides.tools,
       (tools) => tools?.[0] === "steadier_echo",
     );
     expect((await pluginsOf(gateway)).get("steady")?.since).not.toBe(since);
     expect(await look()).toEqual({ starts: 1, text: "before" });
     await putPlugin(gateway.home, { id: "counter", body: counting("after") });
-    await eventually(look, (seen) => (seen as { text?: string }).text === "after");
+    await eventually("the setting after the reload", look, (seen) => (seen as { text?: string }).text === "after");
     expect(await look()).toEqual({ starts: 102, text: "after" }); // stopped once, started once more
   });
 
@@ -368,10 +376,12 @@ describe("a plugin", () => {
       await gateway.chat("what can you do?", { session });
       return instructions(provider.requests.at(-1));
     };
-    const hears = (fits: (text: string) => boolean) => eventually(() => named("skill"), fits, NEW_AGENT_MS);
+    const hears = (fits: (text: string) => boolean) =>
+      eventually("the skills in the prompt", () => named("skill"), fits, NEW_AGENT_MS);
     script = (request) => (asked(request) === "take your time" ? says("one ", goOn.promise, "two") : says("ok"));
     const running = gateway.chat("take your time", { session: "slow" });
     await eventually(
+      "the model is asked to take its time",
       () => provider.requests.some((request) => asked(request) === "take your time"),
       (seen) => seen,
     );
@@ -420,6 +430,7 @@ describe("a plugin", () => {
     expect(JSON.parse((await tried("bad")) ?? "")).toMatchObject({ status: "blocked", tool: "guard_echo" });
     script = () => says("ok");
     await eventually(
+      "the hook saw the tool call",
       async () => (await gateway.fetch("/plugins/guard/seen")).json(),
       (seen) => JSON.stringify(seen) === '["guard_echo success"]',
     );
@@ -453,6 +464,7 @@ describe("a plugin", () => {
     script = () => says("heard");
     await gateway.fetch("/plugins/digger/done", { method: "POST" });
     const heard = await eventually(
+      "the end of the background tool reaches the model",
       () => provider.requests.slice(since).find((request) => told(request).includes("found a coin")),
       (request) => request !== undefined,
     );
@@ -467,6 +479,7 @@ describe("a plugin", () => {
     script = () => says("this is secret");
     expect((await gateway.chat("tell me", { session: "watched" })).body.content).toBe("this is (hidden)");
     const seen = await eventually(
+      "the hook saw the sent message",
       async () => (await (await gateway.fetch("/plugins/watcher/seen")).json()) as string[],
       (names) => names.includes("message_sent"),
     );
@@ -477,12 +490,14 @@ describe("a plugin", () => {
       body: `api.registerHook("message_sending", () => { throw new Error("cannot look"); });`,
     });
     await eventually(
+      "the routes of the plugin are gone",
       async () => (await pluginsOf(gateway)).get("watcher")?.provides.routes.length,
       (routes) => routes === 0,
     );
     const held = (await gateway.chat("again", { session: "watched" })).body.content;
     await putPlugin(home.path, { id: "watcher", body: WATCHING });
     await eventually(
+      "the routes of the plugin are back",
       async () => (await pluginsOf(gateway)).get("watcher")?.provides.routes.length,
       (routes) => routes === 1,
     );
@@ -497,20 +512,24 @@ describe("a plugin", () => {
     const states = async () =>
       [...(await pluginsOf(gateway)).values()].filter(({ id }) => own.has(id)).map(({ id, state }) => `${id} ${state}`);
     await reload({ enabled: ["one"] });
-    await eventually(states, (seen) => seen.includes("one running"));
+    await eventually("the plugin one runs", states, (seen) => seen.includes("one running"));
     expect(await states()).toEqual(["gateway running", "one running", "two available"]);
     await reload({ enabled: ["one"], disabled: ["one", "gateway"] });
-    await eventually(states, (seen) => seen.includes("gateway disabled") && seen.includes("one disabled"));
+    await eventually(
+      "the plugin one is disabled",
+      states,
+      (seen) => seen.includes("gateway disabled") && seen.includes("one disabled"),
+    );
     script = () => says("ok");
     await gateway.chat("which tools?", { session: "disabled" });
     expect(provider.requests.at(-1)?.tools).toEqual(TOOLS_OF_PI);
     await reload({ enabled: ["one"], pins: { one: "0".repeat(64) } });
-    await eventually(states, (seen) => seen.includes("one failed"));
+    await eventually("the plugin one has failed", states, (seen) => seen.includes("one failed"));
     const trouble = (await pluginsOf(gateway)).get("one")?.trouble ?? "";
     expect(trouble).toContain("It is not the one that plugins.pins.one names");
     const real = /digest is ([0-9a-f]{64})/.exec(trouble)?.[1];
     await reload({ enabled: ["one"], pins: { one: real } });
-    await eventually(states, (seen) => seen.includes("one running"));
+    await eventually("the plugin one runs again", states, (seen) => seen.includes("one running"));
     await reload();
   });
 });

@@ -108,6 +108,7 @@ describe("the instructions", () => {
 
     await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify(config(elsewhere)));
     await eventually(
+      "the new folder in the instructions",
       () => gateway.chat("after", { session: "folder" }),
       () => instructions(provider.requests.at(-1)).includes(elsewhere),
     );
@@ -156,7 +157,11 @@ test("the transcript on disk has each turn as people saw it, tools and cost incl
   const files = () =>
     (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.startsWith("agent_default_api_dm_record~"));
   const read = () => files().map((name) => readFileSync(join(folder, name), "utf8"));
-  const [text = "", ...others] = await eventually(read, (texts) => texts.join("").match(/^done after/gm)?.length === 2);
+  const [text = "", ...others] = await eventually(
+    "both turns in the transcript file",
+    read,
+    (texts) => texts.join("").match(/^done after/gm)?.length === 2,
+  );
   expect(others).toEqual([]);
   expect(text.match(/^> .*$/gm)).toEqual([
     "> how are you?",

@@ -130,6 +130,7 @@ describe("a provider that fails", () => {
   test("that never answers is given up after the agent's timeoutMs, and the session goes on", async () => {
     const say = (text: string, session: string) => gateway.chat(text, { session, agent: "hasty" });
     await eventually(
+      "an answer before the time limit",
       () => say("good morning", "warming-up"), // a start takes its share of the time limit, so that it may need a second try
       ({ body }) => body.content === "fine, thank you",
     );
@@ -143,7 +144,7 @@ describe("a provider that fails", () => {
   test("is told on the event socket as the same notice, after the turn has ended", async () => {
     const socket = await openSocket(gateway);
     await socket.request("chat.send", { session: "told", text: "answer with status 401", clientId: "told-1" });
-    await socket.until((events) => events.filter(({ event }) => event === "message").length === 2);
+    await socket.until("two messages", (events) => events.filter(({ event }) => event === "message").length === 2);
     const order = socket.events.map(({ event }) => event);
     expect(order.indexOf("turn.ended")).toBeLessThan(order.lastIndexOf("message"));
     expect(socket.events.at(-1)?.data).toMatchObject({

@@ -66,6 +66,7 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({ config });
   await agentReady(gateway);
   await eventually(
+    "the bot is connected",
     () => discord.gateway.connections(),
     (count) => count === 1,
   );
@@ -81,6 +82,7 @@ const open = async (): Promise<readonly OpenQuestion[]> => {
 };
 const openIn = (place: string) =>
   eventually(
+    "an open approval in this chat",
     async () => (await open()).filter(({ sessionKey }) => sessionKey.includes(place)),
     (items) => items.length === 1,
   );
@@ -89,12 +91,14 @@ const inChat = (id = FRIEND.id) => room.messages.filter(({ chat, deleted }) => c
 /** The newest call that waits for an owner there. */
 const approvalIn = (id: number, after = 0) =>
   eventually(
+    "the approval buttons in the chat",
     () => inChat(id).findLast((one) => one.id > after && one.buttons.some(({ text }) => text === "Allow once")),
     (one) => one !== undefined,
   );
 const texts = () => inChat().map(({ text }) => text);
 const shown = (text: string) =>
   eventually(
+    `"${text}" in the chat`,
     () => inChat().findLast((one) => one.text === text),
     (one) => one !== undefined,
   );
@@ -104,6 +108,7 @@ const press = (by: typeof FRIEND, messageId: number, data: string, callbackId: s
   api.push(TOKEN, pressed({ by, messageId }, data, callbackId));
 const letGo = (update: number) =>
   eventually(
+    `update ${update} is confirmed`,
     () => api.waiting(TOKEN),
     (ids) => !ids.includes(update),
   );
@@ -123,6 +128,7 @@ describe("on Telegram", () => {
     expect(question?.buttons).toEqual([]);
     press(FRIEND, question?.id ?? 0, coffee?.data ?? "", "late");
     await eventually(
+      "two answers to the button",
       () => room.answers,
       (answers) => answers.length === 2,
     );
@@ -156,7 +162,7 @@ describe("on Telegram", () => {
     tell("/stop", stop);
     await shown("Sure?\nIt is final.\n\nThis question is over. The turn that asked has ended.");
     expect(question?.buttons).toEqual([]);
-    await eventually(texts, (seen) => seen.some((text) => text.includes("Stopped")));
+    await eventually("the turn is stopped", texts, (seen) => seen.some((text) => text.includes("Stopped")));
     expect([gateway.stderr().match(/agent did not stop when asked/g), await open()]).toEqual([pids, []]);
   });
 
@@ -171,6 +177,7 @@ describe("on Telegram", () => {
 const ours = () => discord.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
 const shownOnDiscord = (content: string) =>
   eventually(
+    `a message that begins with "${content}"`,
     () => ours().findLast((one) => one.content.startsWith(content)),
     (one) => one !== undefined,
   );
@@ -190,7 +197,7 @@ test("a call that waits for an owner is shown on Telegram, and runs when they pr
   const { items } = (await (await gateway.fetch("/api/approvals")).json()) as { items: unknown[] };
   expect(items).toHaveLength(1);
   press(FRIEND, call?.id ?? 0, once?.data ?? "", "the-owner");
-  await eventually(texts, (seen) => seen.at(-1)?.includes('"saved":true') === true);
+  await eventually("the tool call has run", texts, (seen) => seen.at(-1)?.includes('"saved":true') === true);
 });
 
 describe("on Discord", () => {
@@ -253,7 +260,7 @@ describe("for programs", () => {
         .filter((name) => name.includes("cron"))
         .map((name) => readFileSync(join(folder, name), "utf8"))
         .join("\n");
-    await eventually(record, (text) => text.includes("> got nothing"));
+    await eventually("the transcript says that nobody answered", record, (text) => text.includes("> got nothing"));
     expect(record()).toContain(
       "- asked `Which one?`: Nobody is there to be asked: this turn was begun by a scheduled job.",
     );
@@ -266,6 +273,7 @@ describe("a gateway that is killed while it asks", () => {
     api.push(TOKEN, pressed({ by: FRIEND, messageId, inGroup: { bot: room.username } }, data, callbackId));
   const noted = (callbackId: string) =>
     eventually(
+      "the answer to the button",
       () => room.answers.find(({ id }) => id === callbackId)?.text,
       (text) => text !== undefined,
     );
@@ -287,10 +295,12 @@ describe("a gateway that is killed while it asks", () => {
     gateway = await startGatewayProcess({ config, home: gateway.home });
 
     await eventually(
+      "the notice about the interrupted tool",
       texts,
       (seen) => seen.at(-1)?.startsWith("The assistant was interrupted after it had used a tool") === true,
     );
     const again = await eventually(
+      "the question after the restart",
       () => ours().findLast(({ id, content }) => id !== before?.id && content.startsWith("Go on?")),
       (one) => one !== undefined,
     );
@@ -298,6 +308,7 @@ describe("a gateway that is killed while it asks", () => {
     press(FRIEND, choice?.id ?? 0, coffee?.data ?? "", "after-the-kill");
     expect(await noted("after-the-kill")).toBe("This question is over.");
     await eventually(
+      "the buttons of the old question are gone",
       () => choice?.buttons.length,
       (count) => count === 0,
     );
@@ -308,6 +319,7 @@ describe("a gateway that is killed while it asks", () => {
     pressInGroup(sameCall?.id ?? 0, sameCall?.buttons[0]?.data ?? "", "the-new-call");
     pressOnDiscord("friend", before?.id ?? "", goOn);
     await eventually(
+      "the old question says that it is over",
       () => ours().find(({ id }) => id === before?.id),
       (one) => one?.content === "This question is over." && firstButton(one.components) === "",
     );
@@ -315,6 +327,7 @@ describe("a gateway that is killed while it asks", () => {
     pressOnDiscord("friend", again?.id ?? "", firstButton(again?.components));
     await shownOnDiscord("went on: yes");
     await eventually(
+      "the tool call has run in the group",
       () => inChat(GROUP_ID).at(-1)?.text,
       (text) => text?.includes('"saved":true') === true,
     );

@@ -60,6 +60,7 @@ async function heldTurn(socket: RawSocket, session: string, first: string): Prom
   scripts.set(first, { kind: "tools", calls: [{ name: "session_status", input: {} }], after: goOn.promise });
   await send(socket, session, first);
   await eventually(
+    `the model is asked "${first}"`,
     () => requestsOf(first).length,
     (count) => count > 0,
   );
@@ -76,6 +77,7 @@ const answersIn = async (session: string): Promise<string[]> =>
   (await transcript(gateway, session)).filter(({ role }) => role === "assistant").map(({ text }) => text);
 const settled = (session: string, answers: number) =>
   eventually(
+    `${answers} answers`,
     () => answersIn(session),
     (seen) => seen.length >= answers,
   );
@@ -120,8 +122,11 @@ describe("a message that arrives during an answer", () => {
     scripts.set("and finish it", { kind: "hang" });
     await send(socket, "killed", "and finish it");
     goOn.resolve();
-    await socket.until((events) => events.some(({ event }) => event === "turn.joined"));
+    await socket.until("the steered message has joined the turn", (events) =>
+      events.some(({ event }) => event === "turn.joined"),
+    );
     await eventually(
+      "a second request for the same turn",
       () => requestsOf("begin this").length,
       (count) => count === 2,
     );
@@ -141,6 +146,7 @@ describe("a message that arrives during an answer", () => {
     scripts.set("before the crash", says("answered again"));
     gateway = await startGatewayProcess({ home });
     const answers = await eventually(
+      "the answer after the crash",
       () => answersIn("crash"),
       (seen) => seen.length > 0 && seen.join().includes("noted"),
     );
@@ -208,6 +214,7 @@ describe("a conversation", () => {
     scripts.set("take your time", says("one", goOn.promise, " more"));
     await send(socket, "back", "take your time");
     await eventually(
+      "the model is asked",
       () => requestsOf("take your time").length,
       (count) => count > 0,
     );

@@ -78,6 +78,7 @@ beforeAll(async () => {
   const config = { models, agent: { ...agent, pool: { min: 0, max: 1 } }, plugins: { enabled: ["servers"] } };
   gateway = await startGatewayProcess({ home: home.path, config });
   await eventually(
+    "the plugin servers runs",
     async () => (await pluginsOf(gateway)).get("servers")?.state,
     (state) => state === "running",
   );

@@ -74,6 +74,7 @@ describe("a changed model", () => {
 
     await save(gateway, withModel("fake-2", 2));
     const next = await eventually(
+      "an answer of the new model",
       () => gateway.chat("who are you", { session: "next" }),
       ({ body }) => body.content === "I am fake-2",
     );
@@ -85,6 +86,7 @@ describe("a changed model", () => {
     const [asking] = provider.requests.filter((request) => asked(request).includes("wait"));
     expect(asking?.body.model).toBe("fake-1");
     await eventually(
+      "the old agents have ended",
       () => old.filter(runs),
       (left) => left.length === 0,
     );
@@ -99,6 +101,7 @@ test("a file that appears after the start is picked up: a provider that was not 
   const later = endpoint(provider, "fake-1", "a-key-that-came-later-42");
   await save(fresh, { ...later, agent: { ...later.agent, pool: { min: 0, max: 3 } } });
   await eventually(
+    "the pool of the new file",
     () => statusOf(fresh),
     ({ pool }) => pool.max === 3,
   );
@@ -116,6 +119,7 @@ test("a changed token closes sockets of the old one, refuses it within seconds, 
   await save(locked, config(NEW_TOKEN));
   const ask = (token: string) => locked.fetch("/api/status", { headers: { authorization: `Bearer ${token}` } });
   await eventually(
+    "the old token is refused",
     async () => (await ask(OLD_TOKEN)).status,
     (status) => status === 401,
     TOKEN_CHANGE_MS,
@@ -133,6 +137,7 @@ test("a changed token closes sockets of the old one, refuses it within seconds, 
     return (await locked.fetch("/api/sign-in", init)).status;
   };
   await eventually(
+    "the new password is accepted",
     () => signIn(password),
     (status) => status === 204,
     TOKEN_CHANGE_MS,
@@ -141,6 +146,7 @@ test("a changed token closes sockets of the old one, refuses it within seconds, 
 
   await save(locked, { agent: quiet.agent });
   const notices = await eventually(
+    "a notice about the token",
     async () => ((await (await ask(NEW_TOKEN)).json()) as GatewayStatus).notices,
     (seen) => seen.length > 0,
   );
@@ -154,6 +160,7 @@ describe("a changed file", () => {
     await begin(quiet);
     await save(gateway, '{ "agent": { "pool": { "min": 0, "max": 2 }, }, "queue": nonsense }');
     const notices = await eventually(
+      "a notice about the broken file",
       () => noticesOf(gateway),
       (seen) => seen.length > 0,
     );
@@ -161,6 +168,7 @@ describe("a changed file", () => {
     expect((await statusOf(gateway)).pool.max).toBe(1);
     await save(gateway, { ...quiet, agent: { pool: { min: 0, max: 2 } } });
     const { notices: left } = await eventually(
+      "the pool of the corrected file",
       () => statusOf(gateway),
       ({ pool }) => pool.max === 2,
     );
@@ -172,6 +180,7 @@ describe("a changed file", () => {
     await begin(config(0));
     await save(gateway, config(18_790));
     const notices = await eventually(
+      "a notice about the restart",
       () => noticesOf(gateway),
       (seen) => seen.length > 0,
     );
@@ -180,6 +189,7 @@ describe("a changed file", () => {
     expect(await noticesOf(gateway)).toEqual(notices);
     await save(gateway, config(0));
     await eventually(
+      "no notice any more",
       () => noticesOf(gateway),
       (seen) => seen.length === 0,
     );
@@ -192,6 +202,7 @@ describe("a changed file", () => {
     expect(gateway.stderr().slice(already)).not.toContain('"level":"debug"');
     await save(gateway, { ...quiet, logging: { level: "debug" } });
     await eventually(
+      "a debug line in the log",
       async () => {
         await gateway.fetch("/api/no-such-thing");
         return gateway.stderr().slice(already);

@@ -110,6 +110,7 @@ describe("a conversation's own model and thinking level", () => {
     expect(pids.length).toBeGreaterThan(0);
     for (const pid of pids) process.kill(pid, "SIGKILL");
     await eventually(
+      "the agents have ended",
       () => pids.filter(runs),
       (still) => still.length === 0,
     );
@@ -242,6 +243,7 @@ describe("what a conversation has cost", () => {
     await provider.arrived(waiting + 2);
     await dieAndRise(() => void (hang = false));
     await eventually(
+      "the interrupted turn is over",
       () => summary("crashed"),
       ({ messages }) => messages === 2,
     );
@@ -267,11 +269,13 @@ describe("/compact", () => {
     const summaries = provider.requests.filter(isSummary).length;
     void gateway.chat("/compact mind the names", { session: "long" }).catch(() => undefined); // as above
     await eventually(
+      "one more summary",
       () => provider.requests.filter(isSummary).length,
       (count) => count === summaries + 1,
     );
     await dieAndRise(() => void (hang = false));
     await eventually(
+      "the conversation goes on after the summary",
       () => summary("long"),
       ({ messages }) => messages === 8,
     );

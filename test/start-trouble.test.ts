@@ -243,6 +243,7 @@ describe("a full disk", () => {
         (status) => status === 200,
       );
       const after = await eventually(
+        "an answer after the disk is back",
         () => gateway.chat("after", { session: "disk" }),
         ({ status }) => status === 200,
       );
@@ -260,6 +261,7 @@ describe("a full disk", () => {
     const already = gateway.stderr().length;
     gate.resolve();
     await eventually(
+      "the log line about the full disk",
       () => gateway.stderr().slice(already),
       (said) => said.includes("turn could not be stored yet"),
     );

@@ -75,12 +75,12 @@ describe("the event socket", () => {
     const steady = await openSocket(here);
     const leaver = await openSocket(here);
     await steady.request("chat.send", { session: keyOf("seen"), text: "count", clientId: "seen-a" });
-    await leaver.until((events) => events.some(({ event }) => event === "turn.started"));
+    await leaver.until("the start of the turn", (events) => events.some(({ event }) => event === "turn.started"));
     leaver.close();
     await leaver.closed;
     more.resolve();
     const lastSeen = leaver.events.at(-1)?.seq ?? 0;
-    await steady.until(replied);
+    await steady.until("the reply", replied);
 
     const returned = await openSocket(here, lastSeen);
     const all = steady.events.filter(({ seq }) => seq > lastSeen);
@@ -92,8 +92,14 @@ describe("the event socket", () => {
     expect(kinds).toEqual(["message", "turn.started", "turn.delta", "turn.ended", "message"]);
 
     await returned.request("chat.send", { session: keyOf("seen"), text: "more", clientId: "seen-b" });
-    await returned.until((events) => events.filter(({ event }) => event === "turn.ended").length === 2);
-    await steady.until((events) => events.length >= leaver.events.length + returned.events.length);
+    await returned.until(
+      "the ends of both turns",
+      (events) => events.filter(({ event }) => event === "turn.ended").length === 2,
+    );
+    await steady.until(
+      "every event of the others",
+      (events) => events.length >= leaver.events.length + returned.events.length,
+    );
     expect(steady.events.slice(leaver.events.length, leaver.events.length + returned.events.length)).toEqual([
       ...returned.events,
     ]);
@@ -105,9 +111,10 @@ describe("the event socket", () => {
     const first = await running();
     const before = await openSocket(first);
     await before.request("chat.send", { session: keyOf("restart"), text: "before", clientId: "restart-a" });
-    await before.until(replied);
+    await before.until("the reply", replied);
     const lastSeen = before.events.at(-1)?.seq ?? 0;
     await eventually(
+      "an idle agent",
       () => statusOf(first),
       ({ pool }) => pool.idle > 0 && pool.busy === 0,
     );
@@ -122,7 +129,7 @@ describe("the event socket", () => {
     const view = (await after.request("sessions.get", { session: keyOf("restart") })) as { items: { text: string }[] };
     expect(view.items.map(({ text }) => text)).toEqual(["before", "one two three"]);
     await after.request("chat.send", { session: keyOf("restart"), text: "after", clientId: "restart-b" });
-    await after.until(replied);
+    await after.until("the reply", replied);
     expect(seqs(after)).toEqual(seqs(after).toSorted((a, b) => a - b));
     after.close();
   });
@@ -146,6 +153,7 @@ function hangsOnce(later: string): () => FakeReply {
 async function noAgentsLeft(pids: readonly number[]): Promise<void> {
   expect(pids.length).toBeGreaterThan(0);
   await eventually(
+    "the agents of the killed gateway have ended",
     () => pids.filter(runs),
     (left) => left.length === 0,
     AGENTS_GONE_MS,
@@ -163,7 +171,7 @@ async function refusesNow(gateway: GatewayProcess): Promise<{ status: number; co
       (error: Error) => error.message,
     );
   };
-  await eventually(send, (said) => said.startsWith("stopping: "));
+  await eventually("messages are rejected during the stop", send, (said) => said.startsWith("stopping: "));
   socket.close();
   return problemOf(await post(gateway, { text: "too late", session: "late" }));
 }
@@ -192,6 +200,7 @@ describe("a stop", () => {
     expect(agents.filter(runs)).toEqual([]);
     const next = await running(impatient);
     const items = await eventually(
+      "the interrupted turn has its notice",
       () => transcript(next, "slowly"),
       (seen) => seen.length > 1,
     );

@@ -52,6 +52,7 @@ async function sayTogether(texts: readonly string[], session: string): Promise<s
   await provider.arrived(before + 1);
   const answers = texts.map((text) => post(gateway, { text, session }));
   await eventually(
+    "every message is queued",
     () => statusOf(gateway),
     ({ queue }) => queue.waiting === texts.length,
   );

@@ -57,8 +57,9 @@ describe("a person on Telegram", () => {
   test("writes to the bot and is answered once, with formatting as entities", async () => {
     reply = () => says("**Hello** from pi");
     const update = tell("good morning");
-    await eventually(texts, (seen) => seen.includes("Hello from pi"));
+    await eventually("the answer on Telegram", texts, (seen) => seen.includes("Hello from pi"));
     await eventually(
+      "the update is confirmed",
       () => api.waiting(TOKEN),
       (ids) => !ids.includes(update),
     );
@@ -74,11 +75,12 @@ describe("a person on Telegram", () => {
     reply = () => says("The first half of it, ", gate.promise, "and the second half.");
     tell("tell me more");
     const preview = await eventually(
+      "the beginning of the answer",
       () => inChat(FRIEND.id).find(({ text }) => text.startsWith("The first half")),
       (seen) => seen !== undefined,
     );
     gate.resolve();
-    await eventually(texts, (seen) => seen.includes("The first half of it, and the second half."));
+    await eventually("the whole answer", texts, (seen) => seen.includes("The first half of it, and the second half."));
     const shown = inChat(FRIEND.id).filter(({ text }) => text.startsWith("The first half"));
     expect(shown.map(({ id }) => id)).toEqual([preview?.id ?? 0]);
   });
@@ -92,11 +94,12 @@ describe("a person on Telegram", () => {
     await provider.arrived(before + 1);
     const updates = ["white", "black", "grey", "lost"].map((kind) => tell(`a ${kind} sheep`));
     await eventually(
+      "every update is confirmed",
       () => api.waiting(TOKEN),
       (ids) => !updates.some((id) => ids.includes(id)),
     );
     gate.resolve();
-    await eventually(texts, (seen) => seen.includes("I see four."));
+    await eventually("the answer to all of them", texts, (seen) => seen.includes("I see four."));
     const [, next, ...more] = provider.requests.slice(before).map(asked);
     expect(more).toEqual([]);
     expect(next).toStartWith("a white sheep\n\na black sheep\n\n(2 more messages came while too many were waiting");
@@ -112,7 +115,12 @@ describe("a person on Telegram", () => {
     };
     tell("remind me in a second to stretch");
     const both = ["I will remind you.", "Time to stretch!"]; // on a busy machine in either order
-    const seen = await eventually(texts, (all) => both.every((text) => all.includes(text)), 30_000);
+    const seen = await eventually(
+      "the reminder in the same chat",
+      texts,
+      (all) => both.every((text) => all.includes(text)),
+      30_000,
+    );
     expect(seen.filter((text) => text === "Time to stretch!")).toHaveLength(1);
     expect(seen.filter((text) => text === "I will remind you.")).toHaveLength(1);
   });
@@ -128,7 +136,7 @@ describe("a person on Telegram", () => {
       }),
     );
     const before = provider.requests.length;
-    await eventually(texts, (seen) => seen.some((text) => text.includes("fake-1")));
+    await eventually("the answer to the command", texts, (seen) => seen.some((text) => text.includes("fake-1")));
     expect(provider.requests.length).toBe(before);
     expect(JSON.stringify([...room.commands.values()])).toContain('"command":"status"');
   });
@@ -140,7 +148,9 @@ describe("a person on Telegram", () => {
     const origin = { type: "user", date: 1, sender_user: { ...STRANGER, is_bot: false } };
     const messageId = room.nextMessageId();
     api.push(TOKEN, said({ by: FRIEND, text, messageId, more: { text, entities, forward_origin: origin } }));
-    await eventually(texts, (seen) => seen.includes("That is a command of Stranger."));
+    await eventually("the answer about the forwarded command", texts, (seen) =>
+      seen.includes("That is a command of Stranger."),
+    );
     const told = provider.requests.map((one) => JSON.stringify(one.messages)).findLast((one) => one.includes(text));
     expect(told).toMatch(
       /<untrusted-text (\S+) source=..forwarded message.. author=..telegram:user:33.. name=..Stranger..>\\n\/role telegram:user:33 owner\\n<\/untrusted-text \1>/,
@@ -148,6 +158,7 @@ describe("a person on Telegram", () => {
     const entry = [{ type: "bot_command", offset: 0, length: 5 }];
     api.push(TOKEN, said({ by: FRIEND, messageId: room.nextMessageId(), more: { text: "/role", entities: entry } }));
     const roles = await eventually(
+      "the answer to the own command",
       () => texts().find((one) => one.includes("You are an owner")),
       (seen) => seen !== undefined,
     );
@@ -160,6 +171,7 @@ describe("a person on Telegram", () => {
     tell("please", STRANGER);
     const update = tell("pretty please", STRANGER);
     await eventually(
+      "the stranger's update is confirmed",
       () => api.waiting(TOKEN),
       (ids) => !ids.includes(update),
     );
@@ -176,7 +188,7 @@ describe("a person on Telegram", () => {
       TOKEN,
       said({ by: FRIEND, messageId: room.nextMessageId(), more: { photo, caption: "what is this dot?" } }),
     );
-    await eventually(texts, (seen) => seen.includes("a lovely dot"));
+    await eventually("the answer about the picture", texts, (seen) => seen.includes("a lovely dot"));
     const request = provider.requests.find((one) => asked(one).includes("what is this dot?"));
     expect(JSON.stringify(request?.messages)).toContain("what is this dot?");
     expect(JSON.stringify(request?.messages)).toMatch(/photo\.jpg|image_url/);
@@ -189,12 +201,18 @@ describe("a person on Telegram", () => {
       api.push(TOKEN, spoke({ by: FRIEND, messageId: room.nextMessageId() }));
     };
     speak("a question");
-    await eventually(texts, (seen) => seen.includes("on the shelf"));
+    await eventually("the answer to the voice message", texts, (seen) => seen.includes("on the shelf"));
     expect(provider.requests.some((one) => asked(one).includes("where is the teapot"))).toBe(true);
     hearing = () => new Response("no", { status: 503 });
     speak("another one");
-    await eventually(texts, (seen) => seen.some((text) => text.includes("The service that turns voice into text")));
-    await eventually(texts, (seen) => seen.filter((text) => text === "on the shelf").length === 2); // it was taken in all the same
+    await eventually("the sentence about the transcription service", texts, (seen) =>
+      seen.some((text) => text.includes("The service that turns voice into text")),
+    );
+    await eventually(
+      "the answer after the service is back",
+      texts,
+      (seen) => seen.filter((text) => text === "on the shelf").length === 2,
+    ); // it was taken in all the same
   });
 });
 
@@ -206,7 +224,7 @@ describe("trouble at Telegram", () => {
     reply = () => says("after the pause");
     api.misbehave("sendMessage", { kind: "limited", retryAfter: 1 });
     tell("are you limited?");
-    await eventually(texts, (seen) => seen.includes("after the pause"));
+    await eventually("the answer after the rate limit", texts, (seen) => seen.includes("after the pause"));
     expect(texts().filter((text) => text === "after the pause")).toHaveLength(1);
   });
 
@@ -214,8 +232,9 @@ describe("trouble at Telegram", () => {
     reply = () => says("perhaps twice");
     api.misbehave("sendMessage", { kind: "cut_after" });
     tell("lose it");
-    await eventually(texts, (seen) => seen.filter((text) => text === "perhaps twice").length === 2);
+    await eventually("the answer twice", texts, (seen) => seen.filter((text) => text === "perhaps twice").length === 2);
     const status = await eventually(
+      "the ambiguous delivery in the status",
       () => statusOf(gateway),
       ({ outbox }) => outbox.ambiguous === 1,
     );
@@ -230,8 +249,8 @@ describe("trouble at Telegram", () => {
     });
     tell("wake the poll");
     const health = async () => JSON.stringify((await statusOf(gateway)).channels);
-    await eventually(health, (seen) => seen.includes("Another program"));
-    await eventually(health, (seen) => !seen.includes("Another program"), 30_000);
+    await eventually("the conflict in the status", health, (seen) => seen.includes("Another program"));
+    await eventually("no conflict any more", health, (seen) => !seen.includes("Another program"), 30_000);
   });
 });
 
@@ -244,18 +263,21 @@ describe("a group that becomes a supergroup", () => {
     reply = () => says(gate.promise, "for the old number");
     inGroup("remember the word heron", GROUP_ID);
     await eventually(
+      "the model hears about the heron",
       () => provider.requests.some((one) => asked(one).includes("heron")),
       (heard) => heard,
     );
     room.moved.set(String(GROUP_ID), String(NEW_GROUP_ID));
     gate.resolve();
     await eventually(
+      "the answer in the new group",
       () => texts(NEW_GROUP_ID),
       (seen) => seen.includes("for the old number"),
     );
     reply = () => says("for the new number");
     inGroup("which word was it?", NEW_GROUP_ID);
     await eventually(
+      "the next answer in the new group",
       () => texts(NEW_GROUP_ID),
       (seen) => seen.includes("for the new number"),
     );
@@ -274,16 +296,25 @@ describe("a gateway that is killed", () => {
     reply = () => says("Half an answer ", more.promise, "that goes on ", gate.promise, "never ends here");
     tell("kill me now");
     const begun = () => inChat(FRIEND.id).find(({ text }) => text.startsWith("Half an answer"));
-    await eventually(begun, (seen) => seen !== undefined);
+    await eventually("the beginning of the answer", begun, (seen) => seen !== undefined);
     more.resolve();
     // edited, so the gateway knows which message it is: one that dies before it hears that cannot find it again
-    const preview = await eventually(begun, (seen) => seen?.text.includes("that goes on") === true);
+    const preview = await eventually(
+      "more of the beginning",
+      begun,
+      (seen) => seen?.text.includes("that goes on") === true,
+    );
     await gateway.kill();
     const during = tell("and this came while you were away");
     reply = () => says("A whole answer");
     gate.resolve();
     gateway = await startGatewayProcess({ config: config(), home: gateway.home });
-    await eventually(texts, (seen) => seen.filter((text) => text === "A whole answer").length === 2, 40_000);
+    await eventually(
+      "both whole answers",
+      texts,
+      (seen) => seen.filter((text) => text === "A whole answer").length === 2,
+      40_000,
+    );
     expect(begun()).toBeUndefined();
     expect(inChat(FRIEND.id).find(({ id }) => id === preview?.id)?.text).toBe("A whole answer");
     expect(api.waiting(TOKEN)).not.toContain(during);
@@ -297,12 +328,13 @@ test("a reply that waits when the gateway is killed is sent by the next one, whi
   api.misbehave("sendMessage", { kind: "limited", retryAfter: 3 });
   tell("wait a little");
   await eventually(
+    "one pending reply, and no running turn",
     () => statusOf(gateway),
     ({ outbox, queue }) => outbox.pending === 1 && queue.running === 0,
   );
   await gateway.kill();
   gateway = await startGatewayProcess({ config: config(), home: gateway.home });
-  await eventually(texts, (seen) => seen.includes("waited for the restart"));
+  await eventually("the reply after the restart", texts, (seen) => seen.includes("waited for the restart"));
   expect((await statusOf(gateway)).outbox.dead).toBe(0);
 });
 

@@ -128,6 +128,7 @@ describe("a process of tests", () => {
     const child = async () => Number(await Bun.file(join(home.path, "child")).text());
     expect(await run(home.path, { "a.test.ts": hangs }, { ...LIMITS, silentMs: 1_500 })).toMatchObject({ stuck: true });
     await eventually(
+      "the child of the test has ended",
       async () => runs(await child()),
       (alive) => !alive,
     );
@@ -135,6 +136,7 @@ describe("a process of tests", () => {
     const result = await run(home.path, { "a.test.ts": talks }, { ...LIMITS, wholeMs: 1_500 });
     expect(result).toMatchObject({ stuck: true, totals: { failed: 1 } });
     await eventually(
+      "the child of the test has ended",
       async () => runs(await child()),
       (alive) => !alive,
     );

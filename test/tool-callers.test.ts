@@ -10,7 +10,6 @@ import { toolCommand } from "../src/commands/tools/tool-command.ts";
 import type { Principal, TurnId } from "../src/contracts/ids.ts";
 import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import type { ToolContext, ToolPath } from "../src/contracts/tools/tool.ts";
-import { systemClock } from "../src/kit/clock.ts";
 import { type FakeProvider, says as speaks, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { startHttpWorld } from "../src/testing/http/http-fixture.ts";
 import { openWs } from "../src/testing/http/ws-client.ts";
@@ -19,6 +18,7 @@ import { OWNER, policy, says, tool, toolWorld } from "../src/testing/tools/tool-
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { STAGES } from "../src/tools/stages/stages.ts";
 import { asked, endpoint, eventually, openSocket, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { waitFor } from "../src/testing/wait-for.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -163,7 +163,6 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 /** pi checks names, schemas and places of its own tools itself. */
 const PIS_OWN = ["names", "schema", "place"];
 const PLACE_WAIT_MS = 60_000;
-const PATIENCE_MS = 10_000;
 
 /** A gate with one tool, which counts its effects; on the way of pi the tool is pi's. */
 function gateWith(path: ToolPath) {
@@ -175,12 +174,6 @@ function gateWith(path: ToolPath) {
   const world = toolWorld(path === "pi" ? [] : [write]);
   world.rules.now = policy({ profile: () => "workspace" });
   return { ...world, effects };
-}
-
-/** Some calls travel over a real port: there is nothing to await on this side. */
-async function until(isSo: () => boolean): Promise<void> {
-  const end = systemClock.elapsed() + PATIENCE_MS;
-  while (!isSo() && systemClock.elapsed() < end) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const names = Object.keys(WAYS);
@@ -219,7 +212,7 @@ describe("a call", () => {
       const before = world.effects.length;
       const timers = world.clock.pending();
       const answer = way.call(params, "second");
-      if (stage === "place") await until(() => world.clock.pending() > timers);
+      if (stage === "place") await waitFor("the place in the line", () => world.clock.pending() > timers);
       if (stage === "place") await world.clock.advance(PLACE_WAIT_MS);
       const said = await answer;
       expect(world.effects.length).toBe(before);
@@ -329,7 +322,11 @@ describe("in a whole gateway with real pi", () => {
     const before = new Set((await rows()).map(({ id }) => id));
     await callers[name]?.();
     const made = async () => (await rows()).filter(({ id }) => !before.has(id));
-    const seen = await eventually(made, (all) => all.length >= 4 && all.every(({ status }) => status !== "pending"));
+    const seen = await eventually(
+      "four calls that have ended",
+      made,
+      (all) => all.length >= 4 && all.every(({ status }) => status !== "pending"),
+    );
     const [list, schema, rate, fine] = name.startsWith("pi ") ? PIS_TOOLS : GATEWAY_TOOLS;
     expect(Object.fromEntries(seen.map(({ tool: called, status }) => [called, status]))).toEqual({
       [list?.name ?? ""]: "blocked",

@@ -222,7 +222,9 @@ describe("real pi at the gate", () => {
     for (const name of names) await world.call(name, HOSTILE, { ...OWNER, ...guest });
     expect(done()).toEqual(["t_free", "t_free"]);
     const tries = async () => (await world.rows()).filter(({ turnId }) => turnId === guest.turnId);
-    const rows = await eventually(tries, (seen) => seen.every(({ status }) => status !== "pending"));
+    const rows = await eventually("every call has ended", tries, (seen) =>
+      seen.every(({ status }) => status !== "pending"),
+    );
     expect(new Set(rows.flatMap(({ tool: name, status }) => (status === "success" ? [name] : [])))).toEqual(
       new Set(["t_free"]),
     );
@@ -266,7 +268,7 @@ describe("real pi at the gate", () => {
     await Promise.all(hundred);
     const done = async () =>
       (await world.rows()).filter(({ tool: name, status }) => name === "slow" && status === "success");
-    expect((await eventually(done, ({ length }) => length === 100)).length).toBe(100);
+    expect((await eventually("a hundred ended calls", done, ({ length }) => length === 100)).length).toBe(100);
   });
 });
 

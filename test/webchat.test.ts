@@ -46,7 +46,7 @@ test("a message is changed while it waits, and not after that; a sign under a re
   });
   await expect(page.request("chat.edit", { id: first.accepted, text: "x" })).rejects.toThrow("being answered already");
   held.resolve();
-  const items = await eventually(transcript, (seen) => seen.some(({ text }) => text === "quick answer"));
+  const items = await eventually("the answer", transcript, (seen) => seen.some(({ text }) => text === "quick answer"));
   expect(wholeRequest()).toContain("how is the weather");
   expect(wholeRequest()).not.toContain("wether");
   expect(items.find(({ id }) => id === second.accepted)).toMatchObject({ editedAt: expect.any(Number) });
@@ -54,13 +54,23 @@ test("a message is changed while it waits, and not after that; a sign under a re
 
   const reply = items.find(({ text }) => text === "quick answer")?.id ?? "";
   expect(await page.request("chat.react", { id: reply, emoji: "👎" })).toEqual({ reacted: true });
-  await eventually(transcript, (seen) => seen.some(({ id, reaction }) => id === reply && reaction === "👎"));
+  await eventually("the reaction in the transcript", transcript, (seen) =>
+    seen.some(({ id, reaction }) => id === reply && reaction === "👎"),
+  );
   await send("what did I think of that");
-  await eventually(transcript, (seen) => seen.filter(({ text }) => text === "quick answer").length === 2);
+  await eventually(
+    "two answers",
+    transcript,
+    (seen) => seen.filter(({ text }) => text === "quick answer").length === 2,
+  );
   expect(wholeRequest()).toContain('reaction: 👎 to your message \\"quick answer\\"');
   const told = wholeRequest().split("reaction: 👎").length;
   await send("and now");
-  await eventually(transcript, (seen) => seen.filter(({ text }) => text === "quick answer").length === 3);
+  await eventually(
+    "three answers",
+    transcript,
+    (seen) => seen.filter(({ text }) => text === "quick answer").length === 3,
+  );
   expect(wholeRequest().split("reaction: 👎").length).toBe(told);
   page.close();
 });

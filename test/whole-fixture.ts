@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
 import type { GatewayStatus, WireEvent, WireResponse } from "../src/contracts/wire.ts";
-import { systemClock } from "../src/kit/clock.ts";
-import { deferred, type Deferred, orAborted } from "../src/kit/deferred.ts";
+import { deferred, type Deferred } from "../src/kit/deferred.ts";
 import type { FakeProvider, ProviderRequest } from "../src/testing/fake-provider.ts";
+import { waitFor, waitForEnd, WHOLE_WAIT_MS } from "../src/testing/wait-for.ts";
 import {
   GatewayDidNotStart,
   type GatewayProcess,
@@ -18,11 +18,8 @@ export { FACTS, textOf, wordsOf };
 
 /** For `setDefaultTimeout`: a start of pi takes a second, on a busy machine several. */
 export const WHOLE_TEST_MS = 60_000;
-const EVENTUALLY_MS = 30_000;
 /** Shorter than the limit of a test, so that a test says what it waited for. */
 const ANSWER_MS = 40_000;
-const LOOK_EVERY_MS = 20;
-const NEVER = new AbortController().signal;
 
 export const SMALL_POOL = { min: 1, max: 2 } as const;
 
@@ -36,25 +33,14 @@ export function endpoint(provider: FakeProvider, model = "fake-1", apiKey = "a-k
   };
 }
 
-async function within<T>(promise: Promise<T>, what: string): Promise<T> {
-  using limit = systemClock.deadline(ANSWER_MS, () => new Error(`waited ${ANSWER_MS} ms for ${what}`));
-  return await orAborted(promise, limit.signal);
-}
-
-/** Looks again until it is so. Fails with what it saw last. */
-export async function eventually<T>(
+/** `waitFor` with the patience that a start of pi needs. */
+export function eventually<T>(
+  what: string,
   look: () => T | Promise<T>,
   fits: (seen: T) => boolean,
-  withinMs = EVENTUALLY_MS,
+  withinMs = WHOLE_WAIT_MS,
 ): Promise<T> {
-  const until = systemClock.elapsed() + withinMs;
-  for (;;) {
-    const seen = await look();
-    if (fits(seen)) return seen;
-    if (systemClock.elapsed() > until)
-      throw new Error(`not so within ${withinMs} ms; last seen: ${JSON.stringify(seen)}`);
-    await systemClock.sleep(LOOK_EVERY_MS, NEVER);
-  }
+  return waitFor(what, look, fits, { withinMs });
 }
 
 export async function startFails(options: GatewayProcessOptions): Promise<GatewayDidNotStart> {
@@ -95,6 +81,7 @@ export async function statusOf(gateway: GatewayProcess): Promise<GatewayStatus> 
 /** Resolves when an agent process rests, so that a test measures turns and not starts. */
 export async function agentReady(gateway: GatewayProcess): Promise<void> {
   await eventually(
+    "an idle agent",
     () => statusOf(gateway),
     ({ pool }) => pool.idle > 0,
   );
@@ -168,7 +155,7 @@ export interface RawSocket {
   readonly events: readonly WireEvent[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   request(method: string, params: unknown): Promise<unknown>;
-  until(fits: (events: readonly WireEvent[]) => boolean): Promise<void>;
+  until(what: string, fits: (events: readonly WireEvent[]) => boolean): Promise<void>;
   close(): void;
 }
 
@@ -195,13 +182,13 @@ export async function openSocket(
     if (frame.ok) answers.get(frame.id)?.resolve(frame.result);
     else answers.get(frame.id)?.reject(new Error(`${frame.error.code}: ${frame.error.message}`));
   };
-  await within(opened.promise, "the socket to open");
+  await waitForEnd("the socket to open", opened.promise, { withinMs: ANSWER_MS });
   const request = (method: string, params: unknown): Promise<unknown> => {
     const id = String(++counter);
     const answer = deferred<unknown>();
     answers.set(id, answer);
     socket.send(JSON.stringify({ id, method, params }));
-    return within(answer.promise, `an answer to ${method}`);
+    return waitForEnd(`an answer to ${method}`, answer.promise, { withinMs: ANSWER_MS });
   };
   if (sinceSeq !== null)
     await request("subscribe", { events: ALL_EVENTS, ...(sinceSeq === undefined ? {} : { sinceSeq }) });
@@ -209,7 +196,7 @@ export async function openSocket(
     events,
     closed: closed.promise,
     request,
-    until: async (fits) => void (await eventually(() => fits(events), Boolean)),
+    until: async (what, fits) => void (await eventually(what, () => events, fits)),
     close: () => socket.close(),
   };
 }

@@ -34,6 +34,8 @@ export interface HangingFigures {
 }
 
 const WARM_UP = 5;
+/** A crowd of messages over a channel that drops connections takes its time. */
+const BENCH_WAIT_MS = 300_000;
 /** A person types. */
 const PAUSE_MS = 10;
 const DROP_EVERY_MS = 100;
@@ -47,7 +49,7 @@ export async function measureHanging(size: HangingSize): Promise<HangingFigures>
   await using discord = await startFakeDiscord({ now: () => Date.now() });
   const config = { ...benchConfig(provider.baseUrl), channels: channelConfig(telegram, discord) };
   await using gateway = await startGatewayProcess({ config });
-  await telegram.until(() => telegram.count("getUpdates") > 0);
+  await telegram.until("the first poll", () => telegram.count("getUpdates") > 0);
   using client = await openLoadClient(gateway);
   const [calm, troubled]: [number[], number[]] = [[], []];
   const each = Math.ceil(size.asks / size.turns);
@@ -87,7 +89,11 @@ async function makeTrouble(telegram: FakeBotApi, discord: FakeDiscord, chats: nu
     telegram.push(TOKEN, said({ by, messageId: room.nextMessageId(), more: { text: "/help", entities } }));
   }
   const wanted = Math.min(chats, MAX_AT_ONCE);
-  await telegram.until(() => telegram.count("sendMessage") - sendsBefore >= wanted);
+  await telegram.until(
+    "every message is sent",
+    () => telegram.count("sendMessage") - sendsBefore >= wanted,
+    BENCH_WAIT_MS,
+  );
   telegram.bewitch(() => stuck);
   const dropping = setInterval(() => discord.gateway.drop(DROPPED), DROP_EVERY_MS);
   return {
@@ -96,7 +102,11 @@ async function makeTrouble(telegram: FakeBotApi, discord: FakeDiscord, chats: nu
       const hung = telegram.count("sendMessage") - sendsBefore;
       telegram.bewitch(null);
       release.resolve();
-      await telegram.until(() => telegram.count("sendMessage") - sendsBefore >= chats);
+      await telegram.until(
+        "a message to every chat",
+        () => telegram.count("sendMessage") - sendsBefore >= chats,
+        BENCH_WAIT_MS,
+      );
       return hung;
     },
   };

@@ -76,7 +76,7 @@ describe("by default", () => {
     async () => {
       expect(story.whileAnnRests.leftBehind).not.toBeNull();
       expect(story.children).toBe(2); // Bob's process has begun with one of its own
-      await until(() => identify(story.left) === null);
+      await until("the process left behind has ended", () => identify(story.left) === null);
     },
     LIMIT_MS,
   );
@@ -103,7 +103,7 @@ test(
     await say(fx, bob, "what is there?");
     expect(said()[1]).toContain("No such file");
     expect(said()[1]).not.toContain(CANARY);
-    await until(() => !existsSync(folder));
+    await until("the temporary folder is gone", () => !existsSync(folder));
   },
   LIMIT_MS,
 );
@@ -168,7 +168,7 @@ test(
   async () => {
     await using fx = await agentFixture({ pool: { min: 1, max: 1, idleMs: 20, maxAgeMs: 300 } });
     const spawned = () => fx.happened.filter(({ event }) => event === "agent.spawned").length;
-    await until(() => spawned() >= 2 && fx.pool.stats().idle === 1);
+    await until("a second process that is idle", () => spawned() >= 2 && fx.pool.stats().idle === 1);
     expect(fx.pool.stats()).toMatchObject({ busy: 0, waiting: 0, trouble: null });
   },
   LIMIT_MS,

@@ -177,11 +177,11 @@ describe("a spare", () => {
       const pids = () =>
         fx.happened.flatMap(({ event, data }) => (event === "agent.spawned" ? [(data as { pid: number }).pid] : []));
       const hers = await served(fx, ann);
-      await until(() => fx.pool.stats().idle === 2);
+      await until("two idle agents", () => fx.pool.stats().idle === 2);
       const before = pids();
       await using bob = await fx.lease({ principal: "web:user:bob", sessionFile: file("bob") });
       expect(before.filter((pid) => pid !== hers)).toEqual([bob.pid]);
-      await until(() => fx.pool.stats().idle === 2); // Ann's, and the next spare
+      await until("Ann's agent and the next spare are idle", () => fx.pool.stats().idle === 2); // Ann's, and the next spare
       expect(pids().length).toBe(3);
     },
     LIMIT_MS,

@@ -206,10 +206,10 @@ describe("when all processes are busy", () => {
 describe("the number of processes", () => {
   test("never falls below the minimum for long: a spare that dies is replaced", async () => {
     await using fx = await scripted({ kind: "none" }, { pool: { min: 1, max: 1 } });
-    await until(() => fx.pool.stats().idle === 1);
+    await until("one idle agent", () => fx.pool.stats().idle === 1);
     const [first = 0] = spawnedPids(fx);
     process.kill(first, "SIGKILL");
-    await until(() => spawnedPids(fx).length === 2 && fx.pool.stats().idle === 1);
+    await until("a second process that is idle", () => spawnedPids(fx).length === 2 && fx.pool.stats().idle === 1);
     expect(identify(first)).toBeNull();
     expect(replyOf(await fx.turn("hello"))).toBe("ok");
   });
@@ -217,10 +217,10 @@ describe("the number of processes", () => {
   test("that die again and again soon after their start is told as a trouble, until one has answered", async () => {
     await using fx = await scripted({ kind: "none" }, { pool: { min: 1, max: 1 } });
     for (let deaths = 1; deaths <= 3; deaths++) {
-      await until(() => spawnedPids(fx).length === deaths && fx.pool.stats().idle === 1);
+      await until(`process ${deaths} is idle`, () => spawnedPids(fx).length === deaths && fx.pool.stats().idle === 1);
       process.kill(spawnedPids(fx).at(-1) ?? 0, "SIGKILL");
     }
-    await until(() => fx.pool.stats().idle === 1 && spawnedPids(fx).length === 4);
+    await until("a fourth process that is idle", () => fx.pool.stats().idle === 1 && spawnedPids(fx).length === 4);
     expect(fx.pool.stats().trouble).toContain("end by themselves soon after their start");
     expect(fx.happened.filter(({ event }) => event === "status")).toHaveLength(1);
     expect(replyOf(await fx.turn("hello"))).toBe("ok");
@@ -251,7 +251,7 @@ describe("the number of processes", () => {
     expect(fx.pool.stats().busy).toBe(2);
     for (const lease of leases) await lease[Symbol.asyncDispose]();
     const { pool } = fx;
-    await until(() => pool.stats().idle === 1 && pool.stats().starting === 0);
+    await until("one idle agent and none that starts", () => pool.stats().idle === 1 && pool.stats().starting === 0);
     expect(pool.stats().busy).toBe(0);
   });
 
@@ -327,7 +327,7 @@ test("an agent that is killed in its start leaves nothing locked for the next on
   const lock = join(fx.home, "agent", "auth.json.lock");
   await mkdir(lock);
   process.kill(lease.pid, "SIGKILL");
-  await until(() => fx.happened.some(({ event }) => event === "agent.exited"));
+  await until("the exit of the agent", () => fx.happened.some(({ event }) => event === "agent.exited"));
   await lease[Symbol.asyncDispose]();
   expect(replyOf(await fx.turn("echo: hello"))).toContain("hello");
   expect(existsSync(lock)).toBe(false);

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Channel, SendError, type SendReceipt } from "../contracts/channel.ts";
 import type { OutboxStore } from "../contracts/store.ts";
-import { type Answer, type OutboxWorld, outboxWorld, until } from "../testing/worlds/outbox-world.ts";
+import { type Answer, type OutboxWorld, outboxWorld } from "../testing/worlds/outbox-world.ts";
+import { advanceUntil, waitFor } from "../testing/wait-for.ts";
 
 const HOUR_MS = 3_600_000;
 const never = <T>(): Promise<T> => new Promise(() => undefined);
@@ -12,7 +13,7 @@ const delivered: Answer = () => ({});
 /** The platform has it, and the gateway dies before it can write that down. */
 async function crashAfterSend(world: OutboxWorld, count: number): Promise<void> {
   world.tamper((store) => ({ ...store, markSent: never, settle: never }));
-  await until(() => world.sends.length === count);
+  await waitFor(`send ${count}`, () => world.sends.length === count);
   world.tamper((store) => store);
   await world.crash();
 }
@@ -59,7 +60,7 @@ describe("a crash between a send and the note that it was sent", () => {
     await using world = await outboxWorld({ repeat: "deduplicated", dedupeMs: 60_000 }, delivered);
     await world.reply("a", ["one"]);
     world.tamper((store) => ({ ...store, settle: never }));
-    await until(() => world.sends.length === 1);
+    await waitFor("the first send", () => world.sends.length === 1);
     world.tamper((store) => store);
     await world.clock.advance(59_000);
     world.ready = false;
@@ -74,7 +75,7 @@ describe("a crash between a send and the note that it was sent", () => {
     await using world = await outboxWorld({ repeat: "risky" }, delivered);
     await world.reply("a", ["one"]);
     world.tamper((store) => ({ ...store, settle: never }));
-    await until(() => world.sends.length === 1);
+    await waitFor("the first send", () => world.sends.length === 1);
     world.tamper((store) => store);
     await world.clock.advance(HOUR_MS);
     await world.crash();
@@ -91,7 +92,7 @@ describe("a crash between a send and the note that it was sent", () => {
     });
     world.tamper(hold);
     await world.reply("a", ["one", "two", "three"]);
-    await until(() => world.sends.length === 2);
+    await waitFor("the second send", () => world.sends.length === 2);
     world.tamper((store) => store);
     await world.crash();
     await world.drained();
@@ -224,7 +225,11 @@ async function play(about: Partial<Channel>, fates: readonly Fate[], chats: read
   for (let quiet = false; !quiet;) {
     const { outbox } = world;
     void outbox.drained(new AbortController().signal).then(() => (quiet = outbox === world.outbox));
-    while (!quiet && !crashing) await world.clock.advance(250);
+    await advanceUntil(
+      { clock: world.clock, stepMs: 250 },
+      "an outbox that rests, or a crash",
+      () => quiet || crashing,
+    );
     if (!crashing) continue;
     crashing = false;
     for (const id of await world.crash()) doubts.add(id);

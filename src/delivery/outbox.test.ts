@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { SendError } from "../contracts/channel.ts";
-import { type Answer, outboxWorld, until } from "../testing/worlds/outbox-world.ts";
+import { type Answer, outboxWorld } from "../testing/worlds/outbox-world.ts";
 import { MAX_SENDING } from "./outbox.ts";
+import { waitFor } from "../testing/wait-for.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -64,7 +65,7 @@ describe("the outbox", () => {
     await using world = await outboxWorld({}, answer);
     await world.reply("down", ["first", "second"]);
     await world.reply("up", ["hello"]);
-    await until(() => world.texts().includes("hello"));
+    await waitFor('"hello" is sent', () => world.texts().includes("hello"));
     await world.clock.advance(5_000);
     expect(new Set(world.texts())).toEqual(new Set(["first", "hello"]));
     state.broken = false;
@@ -113,12 +114,12 @@ describe("the outbox", () => {
     await using world = await outboxWorld({ repeat: "risky" }, answer);
     const begun = world.clock.now();
     await world.reply("busy", ["slow"]);
-    await until(() => world.rows()["turn_1:0"]?.because === "429");
+    await waitFor("the rate limit is noted", () => world.rows()["turn_1:0"]?.because === "429");
     state.broken = false;
     await world.clock.advance(2_000);
     await world.restart();
     await world.reply("free", ["quick"]);
-    await until(() => world.texts().includes("quick"));
+    await waitFor('"quick" is sent', () => world.texts().includes("quick"));
     await world.drained();
     expect(world.sends.map(({ text, at }) => [text, at - begun])).toEqual([
       ["slow", 0],
@@ -152,7 +153,7 @@ describe("the outbox", () => {
     await using world = await outboxWorld({}, () => ({}));
     await world.reply("a", ["lost"], { channel: "carrier-pigeon" });
     await world.reply("b", ["fine"]);
-    await until(() => world.texts().includes("fine"));
+    await waitFor('"fine" is sent', () => world.texts().includes("fine"));
     await world.clock.advance(HOUR_MS - 2_000);
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "pending" });
     await world.clock.advance(3_000);
@@ -168,7 +169,7 @@ describe("the outbox", () => {
     await world.clock.advance(HOUR_MS / 2);
     await world.reply("a", ["newer"]);
     await world.clock.advance(HOUR_MS / 2 + 1_000);
-    await until(() => world.rows()["turn_1:0"]?.state === "dead");
+    await waitFor("the part is dead", () => world.rows()["turn_1:0"]?.state === "dead");
     expect(world.rows()["turn_1:0"]?.because).toBe("expired");
     state.broken = false;
     await world.drained();
@@ -221,10 +222,10 @@ describe("lanes of the outbox", () => {
     await using world = await outboxWorld({ repeat: "deduplicated" }, answer);
     await world.reply("stuck", ["one", "two"]);
     for (const chat of ["a", "b", "c"]) await world.reply(chat, [`to ${chat}`]);
-    await until(() => state.done === 3);
+    await waitFor("three sends have ended", () => state.done === 3);
     expect(world.texts().toSorted()).toEqual(["one", "to a", "to b", "to c"]);
     await world.clock.advance(60_000);
-    await until(() => world.rows()["turn_1:0"]?.because === "no answer within 60 s");
+    await waitFor("the timeout is noted", () => world.rows()["turn_1:0"]?.because === "no answer within 60 s");
     release();
     await world.drained();
     expect(world.texts().slice(-2)).toEqual(["one", "two"]);
@@ -240,9 +241,9 @@ describe("lanes of the outbox", () => {
     await using world = await outboxWorld({}, refusing);
     for (let index = 0; index < MAX_SENDING; index++) await world.reply(`down${index}`, ["x"]);
     for (const chat of chats) await world.reply(chat, [chat]);
-    await until(() => state.open === MAX_SENDING);
+    await waitFor("every place for sending is taken", () => state.open === MAX_SENDING);
     release();
-    await until(() => state.done === chats.length);
+    await waitFor("every chat is served", () => state.done === chats.length);
     expect(state.most).toBe(MAX_SENDING);
   });
 
@@ -251,12 +252,12 @@ describe("lanes of the outbox", () => {
     const { state, answer, release } = hanging(chats);
     await using world = await outboxWorld({}, answer);
     for (const chat of chats) await world.reply(chat, [chat]);
-    await until(() => state.open === MAX_SENDING);
+    await waitFor("every place for sending is taken", () => state.open === MAX_SENDING);
     await world.reply("elsewhere", ["hello"], { account: "another" });
-    await until(() => world.texts().includes("hello"));
+    await waitFor('"hello" is sent', () => world.texts().includes("hello"));
     expect(state.open).toBe(MAX_SENDING);
     release();
-    await until(() => state.done === chats.length + 1);
+    await waitFor("every chat is served", () => state.done === chats.length + 1);
   });
 
   test("says of which chats something is still to be delivered", async () => {
@@ -265,10 +266,10 @@ describe("lanes of the outbox", () => {
     const to = (chat: string) => ({ channel: "fake", account: "default", chat });
     await world.reply("stuck", ["one"]);
     expect(world.outbox.owes(to("quiet"))).toBe(true); // not read yet, so nobody knows
-    await until(() => !world.outbox.owes(to("quiet")));
+    await waitFor("nothing is owed to the quiet chat", () => !world.outbox.owes(to("quiet")));
     expect(world.outbox.owes(to("stuck"))).toBe(true);
     release();
-    await until(() => !world.outbox.owes(to("stuck")));
+    await waitFor("nothing is owed to the stuck chat", () => !world.outbox.owes(to("stuck")));
   });
 
   test("what was sent with something of it beside it is listed as in doubt", async () => {
@@ -287,8 +288,8 @@ describe("lanes of the outbox", () => {
       Array.from({ length: 450 }, (_, index) => `${index}`),
     );
     await world.reply("later", ["hello"]);
-    await until(() => world.texts().includes("hello"));
-    await until(() => world.outbox.stats().pending === 450);
+    await waitFor('"hello" is sent', () => world.texts().includes("hello"));
+    await waitFor("450 parts are pending", () => world.outbox.stats().pending === 450);
   });
 
   test("the threads of a chat share its lane", async () => {
@@ -306,7 +307,7 @@ describe("lanes of the outbox", () => {
     const { state, answer, release } = hanging(["a"]);
     await using world = await outboxWorld({ repeat: "deduplicated" }, answer);
     await world.reply("a", ["one", "two"]);
-    await until(() => state.open === 1);
+    await waitFor("one send is open", () => state.open === 1);
     const drained = world.outbox.drained(AbortSignal.abort(new Error("late")));
     await expect(drained).rejects.toThrow("late");
     release();

@@ -23,6 +23,7 @@ import { routingConfig } from "../testing/routing-config.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
 import { says as told, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
+import { waitFor } from "../testing/wait-for.ts";
 
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
 const never = new AbortController().signal;
@@ -90,7 +91,11 @@ async function life(
       ),
     /** Resolves when this is among what was shown. */
     async answered(text: string) {
-      while (!shown.some((words) => words.includes(text))) await new Promise(setImmediate);
+      await waitFor(
+        `"${text}" in the chat`,
+        () => shown,
+        (seen) => seen.some((words) => words.includes(text)),
+      );
     },
     speaking: () => new Promise<void>((resolve) => void events.on("turn.delta", () => resolve())),
     async [Symbol.asyncDispose]() {

@@ -6,6 +6,7 @@ import type { Store } from "../contracts/store.ts";
 import { type Deferred, deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
 import { flow, SESSION } from "../testing/worlds/flow-world.ts";
+import { waitFor } from "../testing/wait-for.ts";
 
 const DIED = {
   type: "failed",
@@ -53,7 +54,7 @@ describe("a message for a session that steers", () => {
     expect(fx.queue.stats()).toEqual({ waiting: 0, running: 1 });
     const turns = async () =>
       (await fx.store.sessions.transcript(SESSION, { limit: 10 })).items.map((item) => item.turnId);
-    while ((await turns())[1] === null) await new Promise(setImmediate); // told before it is on the disk
+    await waitFor("the turn of the steered message on the disk", turns, (seen) => seen[1] !== null);
     expect(await turns()).toEqual([turnId, turnId]);
     goOn.resolve();
     expect((await reply).item.text).toBe("re: first + second");

@@ -3,6 +3,7 @@ import { ERRORS, GatewayError } from "../contracts/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import { dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
 import { flow, SESSION } from "../testing/worlds/flow-world.ts";
+import { waitFor } from "../testing/wait-for.ts";
 
 describe("a turn", () => {
   test("streams what the agent says, shows its tools, and ends with the stored reply", async () => {
@@ -137,7 +138,7 @@ describe("a turn", () => {
     const refused = () => fx.log.lines.filter(({ words }) => words === "turn could not be stored yet").length;
     await fx.ask("hello");
     for (let tries = 1; tries <= 2; tries++) {
-      while (refused() < tries) await new Promise(setImmediate);
+      await waitFor(`refusal ${tries}`, () => refused() >= tries);
       expect(fx.pool.open()).toBe(0); // others may have the process meanwhile
       await fx.clock.advance(1_000);
     }
@@ -182,7 +183,7 @@ describe("messages that arrive during a turn", () => {
     goOn();
     await first;
     const all = fx.replied();
-    while (fx.clock.pending() === 0) await new Promise(setImmediate);
+    await waitFor("the wait for more messages", () => fx.clock.pending() > 0);
     await fx.clock.advance(100);
     expect((await all).item.text).toBe("re: second\n\nthird");
     expect(fx.pool.prompted).toHaveLength(2);

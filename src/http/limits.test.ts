@@ -4,6 +4,7 @@ import { secret } from "../kit/secret.ts";
 import { type HttpWorld, PNG, startHttpWorld, TOKEN } from "../testing/http/http-fixture.ts";
 import { openRawSocket, rawExchange } from "../testing/http/raw-http.ts";
 import { openWs } from "../testing/http/ws-client.ts";
+import { waitFor } from "../testing/wait-for.ts";
 
 const problem = async (response: Response) => {
   const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -43,7 +44,7 @@ describe("a body", () => {
     await using world = startHttpWorld();
     const slow = head(world, "POST /api/chat HTTP/1.1", ["Content-Type: application/json", "Content-Length: 100"]);
     const exchange = rawExchange(world.http.port, `${slow}{"text":`);
-    while (world.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await waitFor("the time limit of the request", () => world.clock.pending() > 0);
     await world.clock.advance(30_000);
     expect((await exchange).statuses).toEqual([408]);
   });
@@ -74,7 +75,11 @@ describe("requests that have not shown who they are", () => {
     await using world = startHttpWorld();
     const open = head(world, "POST /api/sign-in HTTP/1.1", ["Content-Type: application/json", "Content-Length: 10"]);
     const slow = Array.from({ length: 50 }, () => rawExchange(world.http.port, open));
-    while (world.clock.pending() < 50) await new Promise((resolve) => setImmediate(resolve));
+    await waitFor(
+      "50 open requests",
+      () => world.clock.pending(),
+      (count) => count >= 50,
+    );
     expect((await problem(await fetch(world.url("/health")))).code).toBe("too_many_connections");
     await world.clock.advance(30_000);
     await Promise.all(slow);
@@ -174,7 +179,7 @@ describe("the port", () => {
     const closed = new Promise<number>((resolve) => socket.addEventListener("close", (event) => resolve(event.code)));
     await new Promise((resolve) => socket.addEventListener("open", resolve));
     const waiting = world.postJson("/api/chat", { text: "hi" });
-    while (world.received.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await waitFor("the message", () => world.received.length > 0);
     await world[Symbol.asyncDispose]();
     expect([await closed, (await problem(await waiting)).code]).toEqual([1001, "stopping"]);
     expect(fetch(world.url("/health"))).rejects.toThrow();
@@ -255,7 +260,11 @@ test("a page that stops reading is cut off instead of filling memory, and others
   let sent = 0;
   while (world.http.stats().sockets === 2 && sent < 200) {
     world.say({ id: `m${++sent}`, text: "x".repeat(200_000) });
-    while (reading.events.length < sent) await new Promise((resolve) => setImmediate(resolve));
+    await waitFor(
+      `event ${sent}`,
+      () => reading.events.length,
+      (count) => count >= sent,
+    );
   }
   expect(world.http.stats().sockets).toBe(1);
   expect(sent).toBeLessThan(100);

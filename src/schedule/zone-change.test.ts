@@ -7,6 +7,7 @@ import { createFakeClock, type FakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
+import { advanceUntil } from "../testing/wait-for.ts";
 import { applyConfigJobs } from "./config-jobs.ts";
 import { type Engine, startEngine } from "./engine.ts";
 import { createJobs } from "./jobs.ts";
@@ -64,7 +65,7 @@ async function machine(start: string) {
 
 /** Moves the clock to a moment, minute by minute, so that every timer is met. */
 async function passUntil(clock: FakeClock, moment: string): Promise<void> {
-  while (clock.now() < Date.parse(moment)) await clock.advance(Math.min(60_000, Date.parse(moment) - clock.now()));
+  await advanceUntil({ clock, stepMs: 60_000 }, moment, () => clock.now() >= Date.parse(moment));
 }
 
 const job = (expr: string, more: Partial<JobInput> = {}): JobInput => ({

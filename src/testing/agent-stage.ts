@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import { type AgentConfig, type AgentFixture, agentFixture, providers } from "./agent-fixture.ts";
 import { type FakeProvider, type FakeScript, type ProviderRequest, startFakeProvider } from "./fake-provider.ts";
 import type { TempHome } from "./temp-home.ts";
+import { waitFor, WHOLE_WAIT_MS } from "./wait-for.ts";
 
 export interface AgentStage extends AsyncDisposable {
   /** What a test begins with. The first one starts the pool. */
@@ -25,11 +26,9 @@ export interface StageOptions extends AgentConfig {
   readonly roles?: Config["roles"]["profiles"];
 }
 
-const LOOK_EVERY_MS = 5;
-
-/** Looks again, resting in between so that the processes it waits for have the core; the test's own time limit ends a wait in vain. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(LOOK_EVERY_MS);
+/** `waitFor` with the patience that a start of pi needs. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
+  await waitFor(what, holds, Boolean, { withinMs: WHOLE_WAIT_MS });
 }
 
 interface Open {

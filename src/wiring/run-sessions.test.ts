@@ -9,6 +9,7 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { pruneRunSessions } from "./run-sessions.ts";
+import { advanceUntil } from "../testing/wait-for.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -44,7 +45,7 @@ test("every file whose session is gone is taken away, and no other", async () =>
   const pruning = pruneRunSessions({ clock, log: recordingLog(), runSessions, removeFile }, NEVER);
   let over = false;
   void pruning.finally(() => (over = true));
-  while (!over) await clock.advance(1_000); // it rests between two steps
+  await advanceUntil({ clock, stepMs: 1_000 }, "the end of the deletion", () => over);
   await pruning;
   expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["session-1149.jsonl"], 0]);
   expect(asked[0]).toBe(Date.UTC(2026, 4, 25));

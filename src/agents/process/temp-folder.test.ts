@@ -23,7 +23,7 @@ test("each process has a folder of its own that nobody else may enter, and it go
   writeFileSync(join(other.path, "jiti", "compiled.mjs"), "");
   one.remove(silentLog);
   other.remove(silentLog);
-  await until(() => readdirSync(join(home.path, "run", "tmp")).length === 0);
+  await until("no temporary folder is left", () => readdirSync(join(home.path, "run", "tmp")).length === 0);
   expect([existsSync(join(kept, "note.txt")), existsSync(join(cache, "jiti", "compiled.mjs"))]).toEqual([true, true]);
 });
 
@@ -34,6 +34,6 @@ test("what an earlier life left is removed by the next one, which leaves its own
   mkdirSync(left);
   writeFileSync(join(left, "output.log"), "secret");
   await killOrphans(deps, home.path);
-  await until(() => !existsSync(left));
+  await until("the folder of the process before is gone", () => !existsSync(left));
   expect(existsSync(mine.path)).toBe(true);
 });

@@ -9,6 +9,7 @@ import { type FakeReply, inOrder, says } from "../../testing/fake-provider.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { confine } from "./confine.ts";
 import { ownToolFlags, ownToolsFor, profileTools, type ToolProfile } from "./own-tools.ts";
+import { waitFor } from "../../testing/wait-for.ts";
 
 setDefaultTimeout(60_000);
 const MAX_LOOKS = 4_000;
@@ -177,7 +178,7 @@ describe("a call of pi's own tools", () => {
       await using lease = await fx.lease();
       for await (const event of lease.prompt({ text: "go", images: [] }, stop.signal)) {
         if (event.type === "tool_start") {
-          while (!(await Bun.file(join(workspace, "began")).exists())) await Bun.sleep(5);
+          await waitFor("the command has begun", () => Bun.file(join(workspace, "began")).exists());
           stop.abort();
         }
       }

@@ -6,6 +6,7 @@ import { inbound } from "../../testing/messages.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { createCommandRegistry } from "../registry.ts";
 import { MAX_ANSWER_CHARS, toolCommand } from "./tool-command.ts";
+import { waitFor } from "../../testing/wait-for.ts";
 
 const never = new AbortController().signal;
 const echo = tool(async (_id, params) => says(`you said ${(params as { text: string }).text}`));
@@ -113,7 +114,7 @@ describe("/tool", () => {
     const word = Promise.withResolvers<"once">();
     fx.approvals.answer = word.promise;
     const answer = fx.say('/tool echo {"text":"hi"}');
-    while (fx.approvals.asked.length === 0) await new Promise(setImmediate);
+    await waitFor("the open approval", () => fx.approvals.asked.length > 0);
     await fx.clock.advance(1_000);
     expect(fx.last()).toMatchObject({ begun: false, end: null });
     word.resolve("once");
@@ -131,7 +132,7 @@ describe("/tool", () => {
     const fx = chat(hanging);
     const stop = new AbortController();
     const answer = fx.say('/tool echo {"text":"hi"}', {}, stop.signal).catch((error: unknown) => String(error));
-    while (fx.rows.length === 0) await new Promise(setImmediate);
+    await waitFor("the row of the call", () => fx.rows.length > 0);
     stop.abort(new Error("stopped by a person"));
     await told.promise;
     await fx.clock.advance(250);

@@ -8,6 +8,7 @@ import { silentLog } from "../../kit/log.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { tempHome } from "../../testing/temp-home.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { createDebounce } from "./debounce.ts";
 import { watchConfig } from "../index.ts";
 
@@ -19,7 +20,7 @@ function changes() {
   return {
     onChange: () => seen.resolve(),
     async next() {
-      await seen.promise;
+      await waitForEnd("a change of the file", seen.promise);
       seen = deferred<void>();
     },
   };

@@ -2,13 +2,18 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { InboxId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { API_SESSION, type HttpWorld, PNG, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
+import { waitFor } from "../../testing/wait-for.ts";
 
 const problem = async (response: Response): Promise<Record<string, unknown>> => ({
   status: response.status,
   ...((await response.json()) as { error: Record<string, unknown> }).error,
 });
 const taken = async (world: HttpWorld, count: number) => {
-  while (world.received.length < count) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor(
+    `message ${count}`,
+    () => world.received.length,
+    (seen) => seen >= count,
+  );
 };
 const settled = async () => {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -173,7 +178,11 @@ describe("a message by POST /api/chat", () => {
     await taken(world, 1);
     hangUp.abort();
     expect(asked).rejects.toThrow();
-    while (world.http.stats().requests > 0) await settled();
+    await waitFor(
+      "no open request",
+      () => world.http.stats().requests,
+      (open) => open === 0,
+    );
     expect(world.received.length).toBe(1);
     expect(world.log.lines.filter((line) => line.level === "error")).toEqual([]);
   });
@@ -340,7 +349,7 @@ describe("a streamed answer", () => {
       socket.write(lines.join("\r\n"), () => resolve());
     });
     await connected;
-    while (world.clock.pending() === 0) await settled(); // the sign of life is waiting: the stream has begun
+    await waitFor("the timer of the keep-alive comment", () => world.clock.pending() > 0);
     await settled();
     started(world, "in_1");
     const text = "x".repeat(256 * 1024);
@@ -359,7 +368,11 @@ describe("a streamed answer", () => {
     const reader = response.body?.getReader();
     await reader?.read();
     await reader?.cancel();
-    while (world.clock.pending() > 0) await settled();
+    await waitFor(
+      "no timer",
+      () => world.clock.pending(),
+      (count) => count === 0,
+    );
     started(world, "in_1");
     world.endTurn(id("in_1"));
     expect(world.log.lines.filter((line) => line.level === "error")).toEqual([]);

@@ -5,6 +5,7 @@ import { deferred } from "../../kit/deferred.ts";
 import { startHttpWorld } from "../../testing/http/http-fixture.ts";
 import { openWs } from "../../testing/http/ws-client.ts";
 import { policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+import { waitFor } from "../../testing/wait-for.ts";
 
 function world(...tools: Parameters<typeof toolWorld>[0]) {
   const inside = toolWorld(tools);
@@ -18,11 +19,6 @@ function world(...tools: Parameters<typeof toolWorld>[0]) {
     };
   };
   return { ...inside, http, post, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
-}
-
-/** The request has travelled over a real port; there is nothing to await on this side. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const echo = tool(async (_id, params) => ({ ...says((params as { text: string }).text), details: { n: 1 } }), {
@@ -129,7 +125,7 @@ describe("POST /api/tools/call", () => {
     const crashed = fx.last();
     if (crashed) crashed.end = { status: "unknown", output: "", ms: 0 };
     const answer = fx.post(body);
-    if (code === "tool_timeout") await until(() => fx.clock.pending() > 0);
+    if (code === "tool_timeout") await waitFor("the time limit of the call", () => fx.clock.pending() > 0);
     if (code === "tool_timeout") await fx.clock.advance(1_000);
     const { status: seen, body: said, retryAfter } = await answer;
     expect([seen, said]).toMatchObject([
@@ -149,7 +145,7 @@ describe("POST /api/tools/call", () => {
     fx.approvals.answer = word.promise;
     const body = { tool: "asking", params: { text: "x" }, callId: "c" };
     const first = fx.post(body);
-    await until(() => fx.approvals.asked.length > 0);
+    await waitFor("the open approval", () => fx.approvals.asked.length > 0);
     await fx.clock.advance(50);
     expect(await first).toMatchObject({
       status: 202,
@@ -204,7 +200,7 @@ describe("POST /api/tools/call", () => {
       }),
     );
     const all = Array.from({ length: 50 }, () => fx.post({ tool: "echo", params: { text: "x" }, callId: "same" }));
-    await until(() => effects > 0);
+    await waitFor("the tool has run", () => effects > 0);
     open.resolve();
     expect((await Promise.all(all)).every(({ status }) => status === 200)).toBe(true);
     expect([effects, fx.rows.length]).toEqual([1, 1]);

@@ -8,6 +8,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import { systemClock } from "../../kit/clock.ts";
 import type { ChannelBench } from "../channels/channel-bench.ts";
 import { askingPromises, type FakeButtons } from "./asking-contract.ts";
+import { waitFor } from "../wait-for.ts";
 
 export interface ChannelWorld extends AsyncDisposable {
   readonly bench: ChannelBench;
@@ -63,8 +64,8 @@ export type Trouble = "limited" | "gone" | "cut" | "silent";
 
 export const LIMITED_MS = 3_000;
 
-/** Pieces of real time to wait for a loopback connection; far more than it takes. */
-const PATIENCE = 5_000;
+/** For a loopback connection; far more than it takes. */
+const PATIENCE_MS = 10_000;
 const PIECE_MS = 2;
 const TEST_MS = 60_000;
 /** Fake time after which silence must have been noticed, and its end too. */
@@ -99,11 +100,7 @@ export function channelContract(name: string, open: () => Promise<ChannelWorld>)
 
 /** Waits for what happens by itself on the other side of a connection. */
 export async function eventually(what: string, happened: () => boolean): Promise<void> {
-  for (let piece = 0; piece < PATIENCE; piece++) {
-    if (happened()) return;
-    await systemClock.sleep(PIECE_MS, NEVER);
-  }
-  throw new Error(`this did not happen: ${what}`);
+  await waitFor(what, happened, Boolean, { withinMs: PATIENCE_MS });
 }
 
 const say = (id: string, text: string, more: Partial<PlatformUpdate> = {}): PlatformUpdate => ({

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { type BotRoom, createBotRoom, type Fields, type MethodResult, type UploadedFile } from "./bot-room.ts";
+import { waitForEnd, WHOLE_WAIT_MS } from "../wait-for.ts";
 
 export interface ApiCall {
   readonly method: string;
@@ -55,7 +56,7 @@ export interface FakeBotApi extends AsyncDisposable {
   count(method: string): number;
   connections(): number;
   /** Resolves when the condition holds; looked at after every call and its answer. */
-  until(holds: () => boolean): Promise<void>;
+  until(what: string, holds: () => boolean, withinMs?: number): Promise<void>;
 }
 
 interface BotState {
@@ -196,8 +197,8 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
     untold,
     connections: () => sockets.size,
     count: (method) => calls.filter((call) => call.method === method).length,
-    until(holds) {
-      return new Promise((resolve) => {
+    until(what, holds, withinMs = WHOLE_WAIT_MS) {
+      const happened = new Promise<void>((resolve) => {
         const watcher = (): void => {
           if (!holds()) return;
           watchers.delete(watcher);
@@ -206,6 +207,7 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
         watchers.add(watcher);
         watcher();
       });
+      return waitForEnd(what, happened, { withinMs });
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -58,7 +58,7 @@ export async function telegramWorld(more: Partial<TelegramConfig> = {}): Promise
     const [first] = await createTelegram(config).open(bench.deps, NEVER);
     if (!first) throw new Error("no account");
     const asked = api.count("getUpdates");
-    await api.until(() => api.count("getUpdates") > asked || config.mode === "webhook");
+    await api.until("the first poll", () => api.count("getUpdates") > asked || config.mode === "webhook");
     return first;
   };
   const channel = await open();

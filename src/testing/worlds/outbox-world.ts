@@ -11,6 +11,7 @@ import { entry } from "../messages.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
+import { advanceUntil } from "../wait-for.ts";
 
 export type Answer = (row: OutboxRow, signal: AbortSignal) => SendReceipt | Promise<SendReceipt>;
 
@@ -154,7 +155,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       void now()
         .outbox.drained(new AbortController().signal)
         .then(() => (quiet = true));
-      while (!quiet) await now().clock.advance(TICK_MS);
+      await advanceUntil({ clock: now().clock, stepMs: TICK_MS }, "an outbox that rests", () => quiet);
     },
     texts: () => sends.map(({ text }) => text),
     rows() {
@@ -215,9 +216,4 @@ async function storeReply(store: Store, { number, chat, texts, at, ...more }: Re
     settledBytes: 0,
     at,
   });
-}
-
-/** Waits for what has to happen by itself, without letting time pass. */
-export async function until(happened: () => boolean): Promise<void> {
-  while (!happened()) await new Promise((resolve) => setImmediate(resolve));
 }

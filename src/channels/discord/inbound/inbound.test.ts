@@ -11,6 +11,7 @@ import { MAX_WAITING, startIntake } from "./intake.ts";
 import { createPlaces } from "./places.ts";
 import { createSeen } from "./seen.ts";
 import { type SaidMessage, translate } from "./translate.ts";
+import { waitFor } from "../../../testing/wait-for.ts";
 
 const SLOW_MS = 60_000;
 let world: DiscordWorld;
@@ -24,7 +25,7 @@ const say = (content: string, channel: string = PLACES.dm, more: Record<string, 
 async function noted(id: string, channel: string = PLACES.dm): Promise<void> {
   const fact = (key: string) => world.bench.deps.facts.get("discord", "default", key);
   const isNoted = async () => (await fact(`last:${channel}`)) === id && (await fact("channels"))?.includes(channel);
-  while (!(await isNoted())) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor(`message ${id} is noted as the last`, isNoted);
 }
 /** What is said in one channel is dealt with in order: when this is stored, nothing before it is under way any more. */
 async function fence(channel: string = PLACES.dm): Promise<void> {

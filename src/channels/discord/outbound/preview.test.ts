@@ -6,6 +6,7 @@ import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { previewText } from "./preview-text.ts";
+import { waitFor } from "../../../testing/wait-for.ts";
 
 const NEVER = new AbortController().signal;
 const SLOW_MS = 60_000;
@@ -37,11 +38,19 @@ const inTime = (what: string, happened: () => boolean) =>
 
 /** The gateway knows which message it is: one that ends before it has heard that cannot take it away. */
 async function known(turnId: TurnId): Promise<void> {
-  while ((await fact(turnId))?.includes("begun") ?? true) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor(
+    "the id of the preview",
+    () => fact(turnId),
+    (seen) => seen !== null && !seen.includes("begun"),
+  );
 }
 
 async function forgotten(turnId: TurnId): Promise<void> {
-  while ((await fact(turnId)) !== null) await new Promise((resolve) => setImmediate(resolve));
+  await waitFor(
+    "no note about the preview",
+    () => fact(turnId),
+    (seen) => seen === null,
+  );
 }
 
 /** Frida asks something, and the bench answers with this text as the reply of this turn. */

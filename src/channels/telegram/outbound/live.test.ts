@@ -8,6 +8,7 @@ import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { FRIEND, GROUP_ID, said } from "../../../testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
 import { previewOf } from "./preview-text.ts";
+import { waitFor } from "../../../testing/wait-for.ts";
 
 setDefaultTimeout(30_000); // real connections on a busy machine
 
@@ -262,8 +263,11 @@ test("a preview that no answer claims is taken away", async () => {
 
 /** Until that is written down about the preview. */
 async function noted({ bench }: TelegramWorld, what: (fact: string | null) => boolean): Promise<void> {
-  while (!what(await bench.deps.facts.get("telegram", "default", `preview:${turnId}`)))
-    await systemClock.sleep(2, NEVER);
+  await waitFor(
+    "the note about the preview",
+    () => bench.deps.facts.get("telegram", "default", `preview:${turnId}`),
+    what,
+  );
 }
 
 describe("a preview of an earlier life", () => {

@@ -146,7 +146,7 @@ describe("files", () => {
       const before = world.api.count("sendDocument");
       world.api.misbehave("sendDocument", { kind: "late", until: answered });
       const sending = world.channel.send(row, NEVER).catch((error: unknown) => error);
-      await world.api.until(() => world.api.count("sendDocument") > before);
+      await world.api.until("the document", () => world.api.count("sendDocument") > before);
       await world.bench.clock.advance(waitMs);
       return sending;
     };

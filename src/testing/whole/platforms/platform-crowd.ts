@@ -12,6 +12,7 @@ import type { GatewayProcess } from "../gateway-process.ts";
 import { channelConfig, discordSpots, type PlatformName, type Spot, telegramSpots, TOKEN } from "./people.ts";
 import { createTroubles } from "./troubles.ts";
 import { type Doubt, judgePlatform, nameOf, type PlatformVerdict, type ShownThere } from "./verdict.ts";
+import { waitFor, WHOLE_WAIT_MS } from "../../wait-for.ts";
 
 export interface PlatformCrowd extends AsyncDisposable {
   /** For the gateway's configuration. */
@@ -97,7 +98,9 @@ export async function startPlatformCrowd(chance: Chance): Promise<PlatformCrowd>
     met: troubles.met,
     async greet() {
       // what is said to a bot on Discord before it has ever heard of a chat is not promised to be found
-      while (discord.rest.commands().length === 0) await systemClock.sleep(LOOK_EVERY_MS, over.signal);
+      await waitFor("the menu of commands on Discord", () => discord.rest.commands().length > 0, Boolean, {
+        withinMs: WHOLE_WAIT_MS,
+      });
       for (const spot of spots) say(spot, `0.${spot.platform}.0 hello`);
       await answered();
     },

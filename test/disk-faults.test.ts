@@ -67,6 +67,7 @@ for (const { name, works, begin } of FAULTS)
 
     await using next = await startGatewayProcess({ home: home.path, config });
     await eventually(
+      "the next gateway is ready",
       async () => (await next.fetch("/ready")).status,
       (status) => status === 200,
     );

@@ -232,6 +232,7 @@ describe("a full disk", () => {
 
       // a page or two may still fit, which a message does not
       await eventually(
+        "a full disk that shows in /ready",
         async () => [(await post(gateway, tooMuch)).status, (await gateway.fetch("/ready")).status],
         ([, ready]) => ready === 503,
       );
@@ -239,6 +240,7 @@ describe("a full disk", () => {
 
       await disk.free();
       await eventually(
+        "a ready gateway on the freed disk",
         async () => (await gateway.fetch("/ready")).status, // without anybody sending a message
         (status) => status === 200,
       );

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Channel, SendError } from "../contracts/channel.ts";
 import type { OutboxRow } from "../contracts/delivery.ts";
+import { advanceUntil } from "../testing/wait-for.ts";
 import { type OutboxWorld, outboxWorld } from "../testing/worlds/outbox-world.ts";
 
 const MESSAGES = ["a", "b", "c", "d", "e"] as const;
@@ -67,7 +68,11 @@ async function settled(world: OutboxWorld, platform: Platform): Promise<void> {
   for (let quiet = false; !quiet;) {
     const { outbox } = world;
     void outbox.drained(new AbortController().signal).then(() => (quiet = outbox === world.outbox));
-    while (!quiet && !platform.crashing) await world.clock.advance(250);
+    await advanceUntil(
+      { clock: world.clock, stepMs: 250 },
+      "an outbox that rests, or a crash",
+      () => quiet || platform.crashing,
+    );
     if (!platform.crashing) continue;
     platform.crashing = false;
     await world.crash();

@@ -4,6 +4,7 @@
  * This is the only module that knows environment variables. Secrets leave it wrapped, and no problem text ever holds one.
  */
 export { type CheckedConfig, checkConfigText } from "./check/check.ts";
+export { isSmallOrderKey } from "./check/credentials.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
 export {
   type Environment,

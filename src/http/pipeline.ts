@@ -57,12 +57,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const { hosts, proxies } = deps.access();
     const { path, query } = addressOf(request);
     const { headers, method } = request;
-    refuseStrangers(hosts, { headers, method, query });
+    const match = deps.match(method, path);
+    refuseStrangers(hosts, { headers, method, query }, match);
     const client = readClient(server.requestIP(request)?.address ?? "", headers, proxies);
 
     if (!unknownByClient.add(client.key, MAX_UNKNOWN_PER_CLIENT)) throw tooMany("unknown requests");
     using unknown = onceDisposed(() => unknownByClient.remove(client.key));
-    const match = deps.match(method, path);
     const allowed = await authorize(
       { auth: deps.auth, agentTokens: deps.agentTokens, links: deps.links, hosts },
       { headers, method, query, client },

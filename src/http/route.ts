@@ -11,6 +11,8 @@ export interface Route {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** `/api/sessions/:key`: a part that starts with a colon matches one path segment. */
   readonly path: string;
+  /** Host names that are answered here, besides those of the gateway. */
+  readonly hosts?: readonly string[];
   /**
    * `public`: anyone. `operator`: token or cookie. `agent`: the same, or the token of an agent process that works on a turn now. `signed`:
    * the address itself carries an unexpired signature. `hook`: the token of hooks, and nothing else.

@@ -154,9 +154,7 @@ function asChannel(
     ready: () => connected() && link.canSend(),
     health: () => link.health(),
     questions: { ...board, show: (asked, until) => board.show(asked, AbortSignal.any([until, signal])) },
-    ...(webhook
-      ? { webhook: { path: webhook.path, handle: guarded(webhook, () => connected() && !signal.aborted) } }
-      : {}),
+    ...(webhook ? { webhook: { ...webhook, handle: guarded(webhook, () => connected() && !signal.aborted) } } : {}),
   };
 }
 

@@ -75,6 +75,7 @@ describe("a webhook", () => {
     expect(made.length).toBeGreaterThan(40);
     expect(world.room.webhook?.["url"]).toBe("https://bot.example.org/telegram/default");
     expect(world.channel.webhook?.path).toBe("/telegram/default");
+    expect(world.channel.webhook?.hosts).toEqual(["bot.example.org"]);
     expect((await call(world, made, update))?.status).toBe(200);
     expect((await call(world, made, update))?.status).toBe(200);
     expect(world.bench.stored.map(({ text }) => text)).toEqual(["by webhook"]);

@@ -25,7 +25,12 @@ export async function webhookOf(
   settings: AccountSettings,
 ): Promise<Webhook> {
   const secret = await secretOf(deps, settings);
-  return createWebhook(deps, { path: `/telegram/${settings.account}`, secret });
+  return createWebhook(deps, { path: `/telegram/${settings.account}`, hosts: hostsOf(settings), secret });
+}
+
+/** Telegram calls the address it was told: the name in it needs no setting of its own. */
+function hostsOf({ webhookUrl }: Pick<AccountSettings, "webhookUrl">): readonly string[] {
+  return webhookUrl !== null && URL.canParse(webhookUrl) ? [new URL(webhookUrl).host] : [];
 }
 
 async function secretOf(

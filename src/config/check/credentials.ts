@@ -1,4 +1,4 @@
-/** Tells a usable token or password from one that anybody would try first. Answers with a reason, never with the value. */
+/** Tells a usable token, password or key from one that anybody would try first. Answers with a reason, never with the value. */
 export const MIN_TOKEN_CHARS = 22;
 export const MIN_PASSWORD_CHARS = 12;
 export const MAX_CREDENTIAL_CHARS = 512;
@@ -53,4 +53,26 @@ function steppedShare(value: string): number {
     if (step <= 1 || step === 9) stepped++; // 9: from 9 back to 0
   }
   return stepped / Math.max(1, value.length - 1);
+}
+
+/** The low 255 bits, little endian, of each point whose order divides 8, with the two other ways to write 0 and 1. The highest bit is the sign. */
+const SMALL_ORDER: ReadonlySet<string> = new Set([
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "0100000000000000000000000000000000000000000000000000000000000000",
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+  "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+  "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+]);
+const SIGN = 0x80;
+
+/**
+ * An Ed25519 key that anybody can sign for: a point of small order makes some signature right for every message. `hex`: 64 digits.
+ */
+export function isSmallOrderKey(hex: string): boolean {
+  const bytes = Buffer.from(hex, "hex");
+  const last = bytes.at(-1) ?? 0;
+  bytes[bytes.length - 1] = last & ~SIGN;
+  return SMALL_ORDER.has(bytes.toString("hex"));
 }

@@ -207,3 +207,12 @@ describe("agents, bindings and people", () => {
     expect(found(config).toSorted()).toEqual([...expected]);
   });
 });
+
+test.each([
+  ["the neutral point", `01${"0".repeat(62)}`],
+  ["a point of order eight", "26E8958FC2B227B045C3F489F2EF98F0D5DFAC05D3C63339B13802886D53FC85"],
+])("a public key of Discord that anybody can sign for is refused: %s", (_what, publicKey) => {
+  expect(problems({}, { channels: { discord: { publicKey } } })).toEqual(["channels.discord.publicKey"]);
+  const real = "8d2a4a4a8d5b7d1d3a3c1c9a0d5d4f1c7a4e5f60718293a4b5c6d7e8f9010203";
+  expect(problems({}, { channels: { discord: { publicKey: real } } })).toEqual([]);
+});

@@ -1,7 +1,7 @@
 /** What one key cannot say alone: rules between settings that decide whether a start is safe. Pure; answers with findings. */
 import { coversEverything, isAddressOrRange, isBindAddress, reachOf } from "./address.ts";
 import { bridgeRules, skillRules } from "./capability-rules.ts";
-import { weakPassword, weakToken } from "./credentials.ts";
+import { isSmallOrderKey, weakPassword, weakToken } from "./credentials.ts";
 import { hookNameRules, hookSecretRules } from "./hook-rules.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
@@ -36,6 +36,7 @@ const RULES: readonly Rule[] = [
   { reads: ["hooks", "gateway.auth"], check: hookSecretRules },
   { reads: ["hooks", "agents", "cron.jobs"], check: hookNameRules },
   { reads: ["heartbeat", "agents"], check: zoneRules },
+  { reads: ["channels.discord"], check: discordKeyRule },
 ];
 
 /** `brokenPaths`: keys already known to be wrong; whatever stands there is not a value. */
@@ -151,4 +152,14 @@ function* modelRule({ config, show }: RuleWorld, path: string, wanted: string): 
   const message = `${path} is ${value}, but models.providers.${provider} does not list that model. ${hint}`;
   const found = { ...problem(path, message), value };
   yield close === null ? found : { ...found, suggestion: `${provider}/${close}` };
+}
+
+function* discordKeyRule({ config }: RuleWorld): Generator<Broken> {
+  const { publicKey } = config.channels.discord;
+  if (publicKey === undefined || !isSmallOrderKey(publicKey)) return;
+  const remedy = "Copy the public key from the application's page at Discord.";
+  yield problem(
+    "channels.discord.publicKey",
+    `channels.discord.publicKey is a key that anybody can sign for (a point of small order). ${remedy}`,
+  );
 }

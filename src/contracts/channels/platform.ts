@@ -28,6 +28,8 @@ export interface OpenChannel extends Channel, AsyncDisposable {
 export interface Webhook {
   /** `/telegram/main`, fixed for the life of the channel. */
   readonly path: string;
+  /** Host names under which the platform calls, as its settings say; taken for this path alone, besides those of the gateway. */
+  readonly hosts?: readonly string[];
   /** Gets the raw bytes. Nothing is parsed before they are known to come from the platform. */
   handle(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer>;
 }

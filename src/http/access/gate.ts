@@ -5,7 +5,7 @@ import type { ToolContext } from "../../contracts/tools/tool.ts";
 import type { Auth, Identity } from "./auth.ts";
 import { readBearer } from "./bearer.ts";
 import type { ClientAddress } from "./client-address.ts";
-import type { Hosts } from "./hosts.ts";
+import { type Hosts, isSameHost } from "./hosts.ts";
 import type { Disposition, MediaLinks } from "./media-links.ts";
 import type { Match } from "../route-match.ts";
 import { lockedOut } from "../problem.ts";
@@ -37,8 +37,15 @@ function changesThings(asked: Pick<Asked, "headers" | "method">): boolean {
 }
 
 /** Where it comes from, as far as a browser tells. Runs before credentials are looked at, so that a hostile page cannot even cause a lockout. */
-export function refuseStrangers(hosts: Hosts, asked: Pick<Asked, "headers" | "method" | "query">): void {
-  if (!hosts.allowsHost(asked.headers.get("host"))) throw new GatewayError("wrong_host", "host not allowed");
+export function refuseStrangers(
+  hosts: Hosts,
+  asked: Pick<Asked, "headers" | "method" | "query">,
+  match: Match = { kind: "unknown" },
+): void {
+  const host = asked.headers.get("host");
+  const also = match.kind === "row" ? (match.route.hosts ?? []) : [];
+  if (!hosts.allowsHost(host) && !also.some((name) => isSameHost(name, host)))
+    throw new GatewayError("wrong_host", "host not allowed");
   if (SECRET_PARAMS.some((name) => asked.query.has(name))) {
     throw new GatewayError("bad_request", "secret in the query", {
       say: "Secrets do not belong in an address. Send the token in the Authorization header instead.",

@@ -38,6 +38,11 @@ export function createHosts(bound: { hostname: string; port: number }, allowed: 
   };
 }
 
+export function isSameHost(name: string, header: string | null): boolean {
+  const normal = header === null ? null : normalHost(header);
+  return normal !== null && normal === normalHost(name);
+}
+
 /** Lower case, no dot at the end, no port when it is a usual one; null when it is not a host at all. */
 export function normalHost(text: string): string | null {
   const parts = HOST.exec(text.trim().toLowerCase());

@@ -35,6 +35,26 @@ describe("a webhook", () => {
     expect(await status("/telegram/main", "POST")).toBe(401);
   });
 
+  test("is called under the host of its own address, which opens no other path and no other host", async () => {
+    await using world = startHttpWorld();
+    const handle = async () => ({ status: 204 });
+    world.webhooks.set("/telegram/main", { path: "/telegram/main", hosts: ["Bot.example.org"], handle });
+    world.webhooks.set("/discord/interactions", { path: "/discord/interactions", handle });
+    const status = async (path: string, host: string, method = "POST") =>
+      (await fetch(world.url(path), { method, headers: { host } })).status;
+    const asked = await Promise.all([
+      ...["bot.example.org", "bot.example.org:443", "BOT.example.org."].map((host) => status("/telegram/main", host)),
+      ...["evil.example", "bot.example.org.evil.example", "bot.example.org:8443"].map((host) =>
+        status("/telegram/main", host),
+      ),
+      status("/discord/interactions", "bot.example.org"),
+      status("/api/status", "bot.example.org", "GET"),
+      status("/", "bot.example.org", "GET"),
+      status("/telegram/main", "bot.example.org", "GET"),
+    ]);
+    expect(asked).toEqual([204, 204, 204, 421, 421, 421, 421, 421, 421, 421]);
+  });
+
   test("cannot take over a path of our own, and takes no more than its limit", async () => {
     await using world = startHttpWorld({ maxUploadBytes: 4 * MAX_WEBHOOK_BYTES });
     let calls = 0;

@@ -36,6 +36,7 @@ function routeOf(clock: Clock, webhook: Webhook): Route {
   return {
     method: "POST",
     path: webhook.path,
+    ...(webhook.hosts === undefined ? {} : { hosts: webhook.hosts }),
     auth: "public",
     body: { kind: "bytes", maxBytes: MAX_WEBHOOK_BYTES },
     async handle({ request, bytes, signal }) {

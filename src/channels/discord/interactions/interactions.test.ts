@@ -7,6 +7,7 @@ import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { commanded, type DiscordWorld, discordWorld, pressed } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { buttonsFor, questionText, readButton } from "./buttons.ts";
+import { verifyRequest } from "./signature.ts";
 import { menuOf } from "./menu.ts";
 
 const NEVER = new AbortController().signal;
@@ -241,6 +242,22 @@ describe("a request to the webhook", () => {
     },
     SLOW_MS,
   );
+
+  test.each([
+    ["the neutral point", `01${"0".repeat(62)}`],
+    ["a point of order two", `ec${"f".repeat(60)}7f`],
+    ["a point of order eight", "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"],
+  ])("that fits a public key of small order was signed by anybody, and is refused: %s", async (_what, weak) => {
+    // R neutral and S = 0: it fits whenever the digest of a request is a multiple of the order of the key, which is 1, 2 or 8 here
+    const signature = `01${"0".repeat(126)}`;
+    const timestamp = "1700000000";
+    const verdicts = new Set<string>();
+    for (let n = 0; n < 200; n++) {
+      const headers = new Headers({ "x-signature-ed25519": signature, "x-signature-timestamp": timestamp });
+      verdicts.add(await verifyRequest({ headers, body: Buffer.from(`{"n":${n}}`) }, weak, 1_700_000_000_000));
+    }
+    expect([...verdicts]).toEqual(["forged"]);
+  });
 
   test(
     "that is signed and no interaction is refused",

@@ -1,4 +1,6 @@
 /** Whether a request comes from Discord: Ed25519 over its timestamp and its exact bytes, and not long ago. Nothing is parsed before. */
+import { isSmallOrderKey } from "../../../config/index.ts";
+
 const SIGNATURE = "x-signature-ed25519";
 const TIMESTAMP = "x-signature-timestamp";
 const KEY_HEX = /^[0-9a-f]{64}$/i;
@@ -22,6 +24,7 @@ export async function verifyRequest(
   const signature = headers.get(SIGNATURE) ?? "";
   const timestamp = headers.get(TIMESTAMP) ?? "";
   if (!SIGNATURE_HEX.test(signature) || !SECONDS.test(timestamp) || !KEY_HEX.test(publicKey)) return "forged";
+  if (isSmallOrderKey(publicKey)) return "forged"; // anybody could have signed it
   const signed = Buffer.concat([Buffer.from(timestamp, "utf8"), body]);
   const key = await crypto.subtle.importKey("raw", Buffer.from(publicKey, "hex"), "Ed25519", false, ["verify"]);
   if (!(await crypto.subtle.verify("Ed25519", key, Buffer.from(signature, "hex"), signed))) return "forged";

@@ -5,7 +5,7 @@
 import type { RawApi } from "grammy";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Secret } from "../../../kit/secret.ts";
-import { Fault, faultOf, NotTelegram } from "./faults.ts";
+import { Fault, faultOf, isRefused, NotTelegram } from "./faults.ts";
 
 export type Method = Exclude<keyof RawApi, "getMe">;
 export type Payload<M extends Method> = NonNullable<Parameters<RawApi[M]>[0]>;
@@ -32,6 +32,10 @@ const DOWNLOAD_START_MS = 30_000;
 /** The library's own limit lies above all of ours. */
 const LIBRARY_SECONDS = 600;
 const MAX_NAME_CHARS = 100;
+/** About formatting alone: a mark in the wrong place, a kind Telegram does not know, too many of them. */
+const BAD_ENTITIES = /can't parse.*entit|ENTIT(Y|IES)_/i;
+
+const FORMATTING: readonly string[] = ["entities", "caption_entities", "parse_mode"];
 
 type Raw = (payload: object, signal: AbortSignal) => Promise<unknown>;
 
@@ -57,8 +61,15 @@ export async function openBotApi(deps: { readonly clock: Clock }, options: BotAp
       throw limit.signal.aborted ? limit.signal.reason : faultOf(error);
     }
   };
-  const slowCall = <M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal, ms: number) =>
-    run(method, payload, signal, ms) as Promise<Answer<M>>;
+  /** Words that Telegram does not take with their formatting are said without it: nothing was sent, and nothing is lost but the looks. */
+  const slowCall = <M extends Method>(method: M, payload: Payload<M>, signal: AbortSignal, ms: number) => {
+    const answer = run(method, payload, signal, ms).catch((error: unknown) => {
+      const plain = isRefused(error, BAD_ENTITIES) ? withoutFormatting(payload) : null;
+      if (!plain) throw error;
+      return run(method, plain, signal, ms);
+    });
+    return answer as Promise<Answer<M>>;
+  };
 
   return {
     call: (method, payload, signal) => slowCall(method, payload, signal, CALL_MS),
@@ -81,6 +92,12 @@ export async function openBotApi(deps: { readonly clock: Clock }, options: BotAp
       return withPlainErrors(response.body);
     },
   };
+}
+
+/** Null: it has none. */
+function withoutFormatting(payload: object): object | null {
+  const plain = Object.entries(payload).filter(([key]) => !FORMATTING.includes(key));
+  return plain.length === Object.keys(payload).length ? null : Object.fromEntries(plain);
 }
 
 /** What the network says about a broken download names the address, and with it the token. */

@@ -14,6 +14,8 @@ export interface Me {
 
 export interface Arrived extends Arrival {
   readonly updateId: number;
+  /** What the message is stored under: the same for it and for changes of it that come first. */
+  readonly eventId: string;
   readonly messageId: number;
   /** What its sender wrote, without the mention it began with; places and polls as text. */
   readonly text: string;
@@ -72,7 +74,7 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
     kind: edited ? "edit" : "message",
     sender: authorOf(message, message.from),
     mentioned: message.chat.type === "private" || said.mentioned,
-    text: edited ? `[Changed an earlier message to:]\n${said.text}`.trim() : said.text,
+    text: said.text,
     quoted: said.quoted,
     files,
     album: edited ? null : (message.media_group_id ?? null),
@@ -98,6 +100,7 @@ interface InChat {
   readonly chat: { readonly id: number; readonly type: string };
   readonly message_thread_id?: number;
   readonly is_topic_message?: boolean;
+  readonly media_group_id?: string;
 }
 
 function common({ update_id: updateId }: Update, message: InChat, { channel, account, chatOf }: Here) {
@@ -108,7 +111,12 @@ function common({ update_id: updateId }: Update, message: InChat, { channel, acc
     ...(inTopic ? { thread: String(thread) } : {}),
   };
   const scope = chat.type === "private" ? ("dm" as const) : ("group" as const);
-  return { updateId, messageId, address, scope };
+  return { updateId, eventId: eventIdOf(updateId, message), messageId, address, scope };
+}
+
+/** A piece of an album is stored with the others, under the update of the first. */
+function eventIdOf(updateId: number, { chat, message_id: messageId, media_group_id: album }: InChat): string {
+  return album === undefined && messageId > 0 ? `${chat.id}/${messageId}` : String(updateId);
 }
 
 /** Who speaks as a group or a channel is nobody in particular, whatever account Telegram puts in their place. */

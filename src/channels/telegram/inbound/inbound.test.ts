@@ -4,7 +4,7 @@ import type { Update } from "grammy/types";
 import { deferred } from "../../../kit/deferred.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import type { Fields } from "../../../testing/telegram/bot-room.ts";
-import { FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
+import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 import { readUpdate } from "./arrived.ts";
 import { createUpdateWindow } from "./window.ts";
@@ -81,11 +81,9 @@ describe("a message", () => {
     expect(String(anonymous?.sender.principal)).toBe(`telegram:chat:${GROUP_ID}`);
   });
 
-  test("that was changed says so, and a place that moves is no change", () => {
-    expect(read({ text: "better" }, "edited_message")).toMatchObject({
-      kind: "edit",
-      text: "[Changed an earlier message to:]\nbetter",
-    });
+  test("that was changed is told as a change of it, and a place that moves is no change", () => {
+    expect(read({ text: "better" }, "edited_message")).toMatchObject({ kind: "edit", text: "better" });
+    expect(read({ text: "better" }, "edited_message")?.eventId).toBe(read({ text: "good" })?.eventId ?? "");
     expect(read({ location: { latitude: 1, longitude: 2 } }, "edited_message")).toBeNull();
   });
 });
@@ -196,6 +194,55 @@ describe("polling", () => {
     const asked = api.count("getUpdates");
     await bench.clock.advance(50_000);
     expect(api.count("getUpdates")).toBe(asked);
+  });
+});
+
+describe("a change of a message", () => {
+  const change = (world: TelegramWorld, text: string, messageId: number): number =>
+    world.happens(changed({ by: FRIEND, text, messageId }));
+  const first = (world: TelegramWorld, text: string, messageId: number): number =>
+    world.happens(said({ by: FRIEND, text, messageId }));
+  const confirmed = (world: TelegramWorld) =>
+    eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
+
+  test("that comes before the message makes one turn with the new words, also after a restart", async () => {
+    await using world = await telegramWorld();
+    const ids = [change(world, "see you at five", 7), first(world, "see you at four", 7)];
+    await confirmed(world);
+    await world.close();
+    world.api.repeat(TOKEN, ids);
+    await world.reopen();
+    await confirmed(world);
+    expect(stored(world)).toEqual(["[Changed an earlier message to:]\nsee you at five"]);
+  });
+
+  test("that comes after the message is told too, each change once, and one that changes nothing is not", async () => {
+    await using world = await telegramWorld();
+    first(world, "one", 7);
+    change(world, "one", 7);
+    const two = change(world, "two", 7);
+    change(world, "three", 7);
+    await confirmed(world);
+    await world.close();
+    world.api.repeat(TOKEN, [two]);
+    await world.reopen();
+    await confirmed(world);
+    const told = (words: string) => `[Changed an earlier message to:]\n${words}`;
+    expect(stored(world)).toEqual(["one", told("two"), told("three")]);
+  });
+
+  test("of an album that comes before it takes nothing away from the album", async () => {
+    await using world = await telegramWorld();
+    const document = { file_id: "a", file_unique_id: "a", file_name: "a", mime_type: "text/plain", file_size: 3 };
+    const more = { document, media_group_id: "album-1", caption: "better" };
+    world.room.files.set("a", new TextEncoder().encode("abc"));
+    world.happens(changed({ by: FRIEND, messageId: 7, more }));
+    world.happens(said({ by: FRIEND, messageId: 7, more: { ...more, caption: "good" } }));
+    world.happens(said({ by: FRIEND, messageId: 8, more: { document, media_group_id: "album-1" } }));
+    await confirmed(world);
+    await world.bench.clock.advance(1_500);
+    await eventually("the album is stored", () => stored(world).includes("good"));
+    expect(world.bench.stored.at(-1)?.attachments).toHaveLength(2);
   });
 });
 

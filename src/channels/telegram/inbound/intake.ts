@@ -38,6 +38,7 @@ export interface Intake {
   takeAlbum(pieces: readonly Update[], signal: AbortSignal): Promise<boolean>;
 }
 
+const CHANGED = "[Changed an earlier message to:]";
 const MIB = 1_048_576;
 /** Refused for now, and worth bringing again. */
 const LATER: readonly string[] = ["stopping", "gateway_full"];
@@ -109,14 +110,15 @@ interface Storing {
 async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, signal: AbortSignal): Promise<boolean> {
   const kept: Kept[] = [];
   for (const file of arrived.files) kept.push(await keep(deps, { arrived, file, mediaMaxMb }, signal));
-  const { text, quoted } = appendWords(
+  const { text: words, quoted } = appendWords(
     arrived,
-    kept.flatMap(({ words }) => words),
+    kept.flatMap((one) => one.words),
   );
+  const text = arrived.kind === "edit" ? `${CHANGED}\n${words}`.trim() : words;
   const attachments = kept.flatMap(({ media }) => media);
-  const { address, scope, sender, mentioned, updateId } = arrived;
+  const { address, scope, sender, mentioned, eventId, updateId } = arrived;
   const message: InboundMessage = {
-    ...{ eventId: String(updateId), address, scope, sender, mentioned, text, quoted, attachments },
+    ...{ eventId, address, scope, sender, mentioned, text, quoted, attachments },
     fingerprint: digest(
       JSON.stringify([
         arrived.text,
@@ -127,7 +129,10 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
     receivedAt: deps.clock.now(),
     ...(arrived.answering ? { answering: arrived.answering } : {}),
   };
-  const receipt = await deps.door.receive(message, signal);
+  const first = await deps.door.receive(message, signal);
+  const receipt = isChange(arrived, first)
+    ? await deps.door.receive({ ...message, eventId: String(updateId) }, signal)
+    : first;
   if (receipt.kind === "answered") return true;
   if (receipt.kind !== "refused") {
     if (receipt.kind === "queued") for (const { tell } of kept) if (tell !== null) await deps.say(arrived, tell);
@@ -135,6 +140,11 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
     return true;
   }
   return refused(deps, arrived, receipt);
+}
+
+/** Of a message that was taken in before. A change that comes before its message stands for it, so that the two make one turn. */
+function isChange({ kind }: Arrived, receipt: Awaited<ReturnType<Door["receive"]>>): boolean {
+  return kind === "edit" && receipt.kind === "duplicate" && !receipt.sameContent;
 }
 
 async function refused(

@@ -11,11 +11,12 @@ const answer = (status: number): WebhookAnswer => ({ status, json: { ok: status 
 
 export function createWebhook(
   deps: { readonly log: Log; take(update: Update, signal: AbortSignal): Promise<boolean> },
-  options: { readonly path: string; readonly secret: string },
+  options: { readonly path: string; readonly hosts: readonly string[]; readonly secret: string },
 ): Webhook {
   const expected = digest(options.secret);
   return {
     path: options.path,
+    hosts: options.hosts,
     async handle({ headers, body }, signal) {
       if (!timingSafeEqual(digest(headers.get(HEADER) ?? ""), expected)) return answer(401);
       const parsed = parseJson(new TextDecoder().decode(body), LIMITS);

@@ -35,6 +35,45 @@ const shown = ({ room }: TelegramWorld) =>
     .filter(({ deleted }) => !deleted)
     .map(({ method, text, file }) => [method, text, ...(file ? [file.name] : [])]);
 
+describe("formatting that Telegram does not take", () => {
+  const BAD = { kind: "refused", code: 400, description: "Bad Request: can't parse entities: unexpected end" } as const;
+  const where = { to: rowOf({}).to, sessionKey: rowOf({}).sessionKey };
+  const plain = ({ room }: TelegramWorld) =>
+    room.messages.filter(({ deleted }) => !deleted).map(({ text, entities }) => [text, entities ?? []]);
+
+  test.each([
+    "Bad Request: can't parse entities: Can't find end of the entity starting at byte offset 5",
+    'Bad Request: can\'t parse MessageEntity: Field "offset" must be of type Number',
+    "Bad Request: ENTITY_BOUNDS_INVALID",
+    "Bad Request: ENTITIES_TOO_LONG",
+  ])("is left out of a reply, which arrives once as plain text: %s", async (description) => {
+    await using world = await telegramWorld();
+    world.api.misbehave("sendMessage", { ...BAD, description });
+    await world.channel.send(rowOf({ text: "**bold** words" }), NEVER);
+    expect(plain(world)).toEqual([["bold words", []]]);
+  });
+
+  test("is left out of a caption and of a changed message as well", async () => {
+    await using world = await telegramWorld();
+    const photo = await fileOf(world, "a.png", "image/png");
+    world.api.misbehave("sendPhoto", BAD);
+    const { providerId = "" } = await world.channel.send(rowOf({ text: "**look**", attachments: [photo] }), NEVER);
+    expect(plain(world)).toEqual([["look", []]]);
+    await world.channel.send(rowOf({ text: "other" }, { id: "turn_b:0", turnId: "turn_b" as TurnId }), NEVER);
+    const last = String(world.room.messages.at(-1)?.id ?? providerId);
+    world.api.misbehave("editMessageText", BAD);
+    expect(await world.channel.edit?.({ ...where, messageId: last }, "**new**", NEVER)).toEqual({ kind: "done" });
+    expect(plain(world).at(-1)).toEqual(["new", []]);
+  });
+
+  test("does not make a refusal about something else a second call", async () => {
+    await using world = await telegramWorld();
+    world.api.misbehave("sendMessage", { ...BAD, description: "Bad Request: chat not found" });
+    expect((await sendFails(world, rowOf({ text: "**bold**" }))).kind).toBe("permanent");
+    expect(world.api.count("sendMessage")).toBe(1);
+  });
+});
+
 describe("a long reply", () => {
   test("that is interrupted goes on with the next message, also after a restart", async () => {
     await using world = await telegramWorld();

@@ -12,6 +12,7 @@ const KIB = 1024;
 export async function readJson(clock: Clock, request: Request, maxBytes: number, held: HeldBytes): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw new GatewayError("wrong_type", "content type is not application/json");
+  refuseOtherCharset(request.headers);
   const parsed = parseJson(utf8(await readBytes(clock, request, maxBytes, held)), {
     maxChars: maxBytes,
     maxDepth: JSON_MAX_DEPTH,
@@ -23,6 +24,18 @@ export async function readJson(clock: Clock, request: Request, maxBytes: number,
       ? `The JSON is nested deeper than ${JSON_MAX_DEPTH} levels.`
       : "The body is not valid JSON.";
   throw new GatewayError("bad_request", parsed.because, { say });
+}
+
+/** JSON is UTF-8 (RFC 8259). A sender that names another charset expects its bytes to be read in another way. */
+export function refuseOtherCharset(headers: Headers): void {
+  const parameters = headers.get("content-type")?.split(";").slice(1) ?? [];
+  for (const parameter of parameters) {
+    const [name = "", value = ""] = parameter.toLowerCase().split("=", 2);
+    if (name.trim() !== "charset" || /^\s*"?utf-?8"?\s*$/.test(value)) continue;
+    throw new GatewayError("wrong_type", "charset is not UTF-8", {
+      say: "Send JSON as UTF-8: leave the charset out of the content type, or write charset=utf-8.",
+    });
+  }
 }
 
 export async function readBytes(

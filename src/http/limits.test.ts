@@ -63,6 +63,24 @@ describe("a body", () => {
     expect((await problem(await world.postJson("/api/chat", {}, { "content-type": "text/json" }))).status).toBe(415);
   });
 
+  test.each([
+    ["application/json", 422],
+    ["application/json; charset=utf-8", 422],
+    ['Application/JSON; Charset="UTF-8"', 422],
+    ["application/json;charset=utf8;profile=x", 422],
+    ["application/json; charset=utf-16", 415],
+    ['application/json; charset="UTF-16LE"', 415],
+    ["application/json; charset=iso-8859-1", 415],
+    ["application/json; charset=", 415],
+    ["application/json; charset=utf-8; charset=utf-16", 415],
+    ["application/json; profile=x;CHARSET = utf-32", 415],
+  ])("with the content type %s is answered with %d, because JSON is UTF-8", async (type, status) => {
+    await using world = startHttpWorld();
+    const response = await world.postJson("/api/chat", { text: 7 }, { "content-type": type });
+    expect(response.status).toBe(status);
+    if (status === 415) expect((await problem(response)).message).toContain("UTF-8");
+  });
+
   test("may not bring keys that reach into prototypes", async () => {
     await using world = startHttpWorld();
     const response = await world.postJson("/api/chat", '{"__proto__":{"text":"hi"}}');

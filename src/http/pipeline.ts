@@ -26,6 +26,7 @@ export const MAX_UNKNOWN_PER_CLIENT = 50;
 /** What may come as the body of a route that takes none. */
 const MAX_IGNORED_BYTES = 64 * 1024;
 const FIRST_CHUNK_MS = 1_000;
+const UNKNOWN_HOST = "http://unknown.invalid";
 
 export interface PipelineDeps {
   readonly clock: Clock;
@@ -55,17 +56,17 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     if (deps.stopping.aborted) throw deps.stopping.reason;
     if (server.pendingWebSockets + server.pendingRequests > MAX_CONNECTIONS) throw tooMany("connections");
     const { hosts, proxies } = deps.access();
-    const { path, query } = addressOf(request);
+    const { path, query, host } = addressOf(request);
     const { headers, method } = request;
     const match = deps.match(method, path);
-    refuseStrangers(hosts, { headers, method, query }, match);
+    refuseStrangers(hosts, { headers, method, query, host }, match);
     const client = readClient(server.requestIP(request)?.address ?? "", headers, proxies);
 
     if (!unknownByClient.add(client.key, MAX_UNKNOWN_PER_CLIENT)) throw tooMany("unknown requests");
     using unknown = onceDisposed(() => unknownByClient.remove(client.key));
     const allowed = await authorize(
       { auth: deps.auth, agentTokens: deps.agentTokens, links: deps.links, hosts },
-      { headers, method, query, client },
+      { headers, method, query, host, client },
       match,
     ).catch((error: unknown) => turnedAway(match, error, null));
     if (allowed.identity !== null || allowed.agent !== null) unknown[Symbol.dispose]();
@@ -128,10 +129,10 @@ async function readBody(
 }
 
 /** Bun gives only the path when the Host header is not a host; the gate refuses those next. */
-function addressOf(request: Request): { path: string; query: URLSearchParams } {
-  const url = URL.parse(request.url, "http://unknown.invalid");
+function addressOf(request: Request): { path: string; query: URLSearchParams; host: string | null } {
+  const url = URL.parse(request.url, UNKNOWN_HOST);
   if (url === null) throw new GatewayError("bad_request", "unreadable address");
-  return { path: url.pathname, query: url.searchParams };
+  return { path: url.pathname, query: url.searchParams, host: request.url.startsWith("/") ? null : url.host };
 }
 
 function hasUnreadBody(request: Request): boolean {

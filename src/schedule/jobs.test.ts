@@ -95,7 +95,8 @@ describe("a job", () => {
     await world.clock.advance(60_000);
     const answer = await world.jobs.update("hourly", { schedule: { kind: "every", expr: "2h" } }, owner);
     expect(answer).toMatchObject({ job: { task: "look again", nextAt: Date.UTC(2026, 0, 1, 2, 1) } });
-    expect(say(await world.jobs.update("hourly", { schedule: { kind: "every", expr: "x" } }, owner))).toContain("30m");
+    for (const expr of ["x", "30 m", " 30m", "30m ", "30\tm"])
+      expect(say(await world.jobs.update("hourly", { schedule: { kind: "every", expr } }, owner))).toContain("30m");
   });
 });
 

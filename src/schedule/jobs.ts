@@ -204,6 +204,10 @@ function wordsProblem({ task, mode, webhook }: Job): Refusal | null {
 }
 
 function scheduleProblem(deps: Pick<JobsDeps, "clock" | "times">, job: Job): Refusal | null {
+  const { kind, expr } = job.schedule;
+  // Jobs that an earlier version stored may have a space here and still run; new ones are written in one way.
+  if (kind === "every" && /\s/.test(expr))
+    return { code: "bad_schedule", say: `"${expr}" is not an interval. Write it without spaces: 30m, 2h, 1d.` };
   const read = deps.times.read(job.schedule);
   if (!read.ok) return { code: "bad_schedule", say: read.problem };
   if (deps.times.next(read.schedule, deps.clock.now(), job.anchorAt) !== null) return null;

@@ -40,6 +40,12 @@ describe("the tool gate", () => {
     expect(rows[0]?.end?.status).toBe("blocked");
   });
 
+  test.each([[null], [[]], ["x"], [7], [true]])("refuses parameters that are no object: %p", async (params) => {
+    const free = tool(async () => says("ran"), { name: "free", parameters: { type: "object", properties: {} } });
+    const world = toolWorld([free]);
+    expect(await world.call(params as never, { tool: "free" })).toMatchObject({ code: "invalid_params" });
+  });
+
   test("fills in the schema's defaults, and keeps a call as it is when a default does not fit", async () => {
     const seen: unknown[] = [];
     const parameters = (more: object) => ({

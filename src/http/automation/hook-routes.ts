@@ -2,6 +2,7 @@
 import type { HookDoor, HookRefused } from "../../contracts/automation/hook.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Auth } from "../access/auth.ts";
+import { refuseOtherCharset } from "../body.ts";
 import { lockedOut } from "../problem.ts";
 import { json, type Route } from "../route.ts";
 
@@ -20,6 +21,7 @@ export function hookRoutes(deps: HookRouteDeps): readonly Route[] {
       auth: "hook",
       body: { kind: "bytes", maxBytes: MAX_HOOK_BYTES },
       async handle({ request, params, bytes, client, signal }) {
+        refuseOtherCharset(request.headers);
         const asked = { name: params["name"] ?? "", headers: request.headers, body: bytes, client: client.key };
         const answer = await deps.hookDoor.receive(asked, signal);
         if (answer.kind === "stored") return json({ id: answer.id }, 202);

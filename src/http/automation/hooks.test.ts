@@ -114,3 +114,10 @@ describe("a flood", () => {
     for (let n = 0; n < 30; n++) expect((await w.send(HOOKS)).status).toBe(401);
   });
 });
+
+test("a webhook whose content type names another charset than UTF-8 is refused before anything is done", async () => {
+  await using w = world();
+  const headers = { authorization: `Bearer ${HOOKS}`, "content-type": "application/json; charset=utf-16" };
+  const response = await fetch(w.http.url("/hooks/build"), { method: "POST", body: "{}", headers });
+  expect([response.status, w.asked.length]).toEqual([415, 0]);
+});

@@ -3,9 +3,10 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { isUpgrade } from "../access/gate.ts";
 import { json, NO_BODY, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
+import { createFrameRate } from "../ws/frame-rate.ts";
 
 export function operateRoutes(
-  deps: Pick<HttpDeps, "status" | "metrics" | "publicConfig" | "reloadConfig" | "restart">,
+  deps: Pick<HttpDeps, "clock" | "status" | "metrics" | "publicConfig" | "reloadConfig" | "restart">,
 ): readonly Route[] {
   const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
   return [
@@ -44,8 +45,14 @@ export function operateRoutes(
       path: "/ws",
       handle({ request, server, identity, requestId }) {
         const headers = { "x-request-id": requestId };
-        const fresh = { inFlight: 0, following: new Map(), sending: Promise.resolve(), gone: new AbortController() };
-        const data = identity && { identity, ...fresh };
+        const data = identity && {
+          identity,
+          rate: createFrameRate(deps.clock),
+          inFlight: 0,
+          following: new Map(),
+          sending: Promise.resolve(),
+          gone: new AbortController(),
+        };
         if (data && isUpgrade(request.headers) && server.upgrade(request, { data, headers })) return "upgraded";
         throw new GatewayError("bad_request", "no upgrade", { say: "This address takes WebSocket connections only." });
       },

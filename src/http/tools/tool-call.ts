@@ -14,7 +14,7 @@ const CALL_ID = "^[A-Za-z0-9._:-]{1,128}$";
 
 export interface AskedCall {
   readonly tool: string;
-  readonly params?: unknown;
+  readonly params?: object;
   readonly callId?: string;
 }
 
@@ -24,7 +24,7 @@ export function createCallReader(): (value: unknown) => Promise<AskedCall> {
     Type.Object(
       {
         tool: Type.String({ minLength: 1, maxLength: 128 }),
-        params: Type.Optional(Type.Unknown()),
+        params: Type.Optional(Type.Object({}, { additionalProperties: true })),
         callId: Type.Optional(Type.String({ pattern: CALL_ID })),
       },
       { additionalProperties: false },

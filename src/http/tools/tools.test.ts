@@ -170,7 +170,7 @@ describe("POST /api/tools/call", () => {
     ]);
   });
 
-  test.each([{}, { tool: "" }, { tool: 7 }, { tool: "echo", more: 1 }, { tool: "echo", callId: "has space" }])(
+  test.each([...[{}, { tool: "" }, { tool: 7 }, { tool: "echo", more: 1 }, { tool: "echo", callId: "has space" }]])(
     "refuses the body %p as not valid",
     async (body) => {
       await using fx = world(echo);
@@ -178,6 +178,17 @@ describe("POST /api/tools/call", () => {
       expect(fx.rows).toMatchObject([{ intent: { path: "http" }, end: { status: "blocked" } }]);
     },
   );
+
+  test.each([[null], [[]], ["x"], [7]])("refuses parameters that are no object: %p", async (params) => {
+    const free = tool(async () => says("ran"), { parameters: { type: "object", properties: {} } });
+    await using fx = world(free);
+    const { status, body } = await fx.post({ tool: free.name, params });
+    expect([status, body]).toMatchObject([
+      422,
+      { error: { message: expect.stringContaining("`params` must be object") } },
+    ]);
+    expect((await fx.post({ tool: free.name })).status).toBe(200);
+  });
 
   test("takes an Idempotency-Key as the id of the call", async () => {
     let effects = 0;

@@ -10,10 +10,12 @@ import type { Identity } from "../access/auth.ts";
 import { JSON_MAX_DEPTH } from "../body.ts";
 import type { ByteRoom } from "../byte-room.ts";
 import { logProblem, wireError } from "../problem.ts";
+import type { FrameRate } from "./frame-rate.ts";
 import type { MethodTable } from "./ws-methods.ts";
 
 export interface SocketData {
   readonly identity: Identity;
+  readonly rate: FrameRate;
   inFlight: number;
   /** By event name, the number from which on this socket has been sent every event of that name. */
   readonly following: Map<string, number>;
@@ -31,6 +33,8 @@ const MAX_ID_CHARS = 128;
 const IDLE_SECONDS = 120;
 export const GOING_AWAY = 1001;
 const SIGNED_OUT = 4001;
+const TOO_MANY_FRAMES = 1008; // "policy violation"
+const OPEN = 1;
 
 export interface Sockets extends Disposable {
   readonly handler: WebSocketHandler<SocketData>;
@@ -55,11 +59,16 @@ export function createSockets(deps: SocketDeps): Sockets {
   let fanOut: Disposable | null = null;
 
   const receive = async (socket: Socket, text: string | Buffer): Promise<void> => {
+    if (socket.readyState !== OPEN) return; // frames that had arrived before it was closed
+    const verdict = socket.data.rate.next();
+    if (verdict.kind === "close")
+      return socket.close(TOO_MANY_FRAMES, "Too many frames. Connect again and send fewer.");
     if (!deps.isCurrent(socket.data.identity)) return socket.close(SIGNED_OUT, "Sign in again.");
     const frame = readFrame(text);
     const requestId = deps.ids.next("req");
     try {
       if (frame.problem !== null) throw frame.problem;
+      if (verdict.kind === "refuse") throw tooFast(verdict.retryAfterMs);
       if (socket.data.inFlight >= MAX_IN_FLIGHT) throw busy();
       using held = deps.room.open();
       held.take(text.length);
@@ -166,5 +175,12 @@ function busy(): GatewayError {
   return new GatewayError("queue_full", "too many requests on one socket", {
     say: "Too many requests are waiting on this connection. Wait for some answers first.",
     fields: { retryAfterMs: 1_000 },
+  });
+}
+
+function tooFast(retryAfterMs: number): GatewayError {
+  return new GatewayError("queue_full", "too many frames on one socket", {
+    say: "Too many requests on this connection in a short time. Send fewer.",
+    fields: { retryAfterMs },
   });
 }

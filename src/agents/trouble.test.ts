@@ -305,7 +305,7 @@ describe("when the pool stops", () => {
       const lease = await fx.lease();
       const child = Number(await readFile(pidFile, "utf8"));
       process.kill(lease.pid, "SIGKILL");
-      await until("one idle agent", () => identify(child) === null);
+      await until("the child of the agent has ended", () => identify(child) === null);
       await lease[Symbol.asyncDispose]();
     },
     LIMIT_MS,

@@ -42,6 +42,7 @@ test("a limit that is reached is said in the owner's chat once, also when the ga
   expect(seen).toEqual(["outbox", "budget"]);
 
   told = Promise.withResolvers<void>();
+  await clock.advance(60_000);
   const store = await real.reopen();
   const again = await openGatewayBudget({ ...parts, store }, () => config);
   expect(again.ask(work).may).toBe(false);

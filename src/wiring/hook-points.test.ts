@@ -40,3 +40,27 @@ test.each([{ txt: "hidden" }, { text: 5 }, "hidden", false, { text: "hidden", bl
     expect(await sent(answer)).toBe("The reply was held back because the plugin masker could not check it.");
   },
 );
+
+test("plugins are asked once about a reply, however often the store is tried, and about replies to commands too", async () => {
+  const [clock, log] = [createFakeClock(), recordingLog()];
+  const hooks = createHooks({ clock, log });
+  let asked = 0;
+  hooks.on("message_sending", () => void asked++, "counter");
+  let full = true;
+  const batch = {
+    ...{ sessionKey: "s", entries: [{ message: { address: {} } }] },
+    finish: async () => (full ? Promise.reject(new Error("the disk is full")) : undefined),
+  };
+  const take = async () => batch as unknown as Batch;
+  const queue = askBeforeSending({ clock, log, hooks }, { take, takeCommand: take } as unknown as Queue);
+  const end = { reply: [{ message: { kind: "reply", text: "hello" } }] } as unknown as TurnEnd;
+  for (const way of ["take", "takeCommand"] as const) {
+    asked = 0;
+    full = true;
+    const taken = await queue[way](new AbortController().signal);
+    await expect(taken.finish(end)).rejects.toThrow("the disk is full");
+    full = false;
+    await taken.finish(end);
+    expect([way, asked]).toEqual([way, 1]);
+  }
+});

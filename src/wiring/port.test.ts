@@ -3,7 +3,7 @@ import { checkConfigText } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import { secret } from "../kit/secret.ts";
 import { accessSettings } from "../http/index.ts";
-import { refuseSharedToken } from "./port.ts";
+import { openPort, refuseSharedToken } from "./port.ts";
 
 const TOKEN = "a-token-of-the-gateway-3f9c1d";
 
@@ -29,4 +29,9 @@ test("a gateway does not start when hooks have its own token, which may be in a 
 test("a reload that would do the same leaves hooks closed", () => {
   const tokenOf = (own: string) => accessSettings(config(own), secret(TOKEN)).auth.hookToken?.reveal() ?? null;
   expect([tokenOf(TOKEN), tokenOf(`${TOKEN}-2`)]).toEqual([null, `${TOKEN}-2`]);
+});
+
+test("a port is not opened with a token that hooks have too", () => {
+  const shared = () => openPort({} as never, () => config(TOKEN), { token: secret(TOKEN), mediaKey: {} as never });
+  expect(shared).toThrow("hooks.token is the token of the gateway");
 });

@@ -50,3 +50,14 @@ test("every file whose session is gone is taken away, and no other", async () =>
   expect([names.filter((name) => existsSync(fileOf(name))), dead.size]).toEqual([["session-1149.jsonl"], 0]);
   expect(asked[0]).toBe(Date.UTC(2026, 4, 25));
 });
+
+test("a file that cannot be removed now is removed later: it is noted as gone after it is, and not before", async () => {
+  const clock = createFakeClock();
+  const { runSessions, dead } = played(0);
+  const deps = { clock, log: recordingLog(), runSessions };
+  const failing = pruneRunSessions({ ...deps, removeFile: () => Promise.reject(new Error("busy")) }, NEVER);
+  await expect(failing).rejects.toThrow("busy");
+  expect([...dead]).toEqual(["left-by-a-crash.jsonl"]);
+  await pruneRunSessions({ ...deps, removeFile: async () => undefined }, NEVER);
+  expect(dead.size).toBe(0);
+});

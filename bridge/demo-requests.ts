@@ -36,6 +36,10 @@ const PHRASES: readonly Phrase[] = [
     pattern: /^(?:search the web|web search)(?: for)?\b[\s:,]*([\s\S]+)$/i,
     request: (query) => ({ tool: "web_search", input: { query } }),
   },
+  {
+    pattern: /^(?:open|read|fetch) (?:the )?(?:page |site )?(https?:\/\/\S+)$/i,
+    request: (url) => ({ tool: "web_fetch", input: { url } }),
+  },
   // any sentence about the status, such as "What is your status?"
   {
     pattern: /^(?:[^.!?\n]{0,80}\bstatus\b[^.!?\n]{0,80}|how are you(?: doing)?)[\s.!?]*()$/i,

@@ -56,6 +56,7 @@ describe("the demo model", () => {
     ["add bread to my tasks", "add_task", { title: "bread" }],
     ["what are my tasks?", "list_tasks", {}],
     ["search the web for herons", "web_search", { query: "herons" }],
+    ["open https://a.example/heron?x=1", "web_fetch", { url: "https://a.example/heron?x=1" }],
     ["send me a chart", "send_media", { path: "demo-chart.png", caption: "A chart, drawn by the demo model." }],
   ])("understands %j", (text, tool, input) => {
     expect(ask(text, [tool])).toEqual({ kind: "call", tool, input } as never);

@@ -126,7 +126,8 @@ function tools(): readonly Tool[] {
     delegator: () => ({ choices, ask: () => Promise.reject(new Error()) }),
   });
   const own = made.flatMap((factory) => factory({} as Caller) ?? []);
-  return [...builtinTools({ search } as unknown as BuiltinToolDeps), ...own];
+  const deps = { search, pages: {}, opensPages: () => true };
+  return [...builtinTools(deps as unknown as BuiltinToolDeps), ...own];
 }
 
 function pages(): Page[] {

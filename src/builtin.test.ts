@@ -4,7 +4,8 @@ import { builtinFactories, builtinTools, type BuiltinToolDeps } from "./builtin.
 import type { Tool } from "./contracts/tools/tool.ts";
 import { OWNER, toolWorld } from "./testing/tools/tool-world.ts";
 
-const nothingBehind = { search: { settings: () => ({ provider: "searxng" }) } } as unknown as BuiltinToolDeps;
+const search = { settings: () => ({ provider: "searxng" }) };
+const nothingBehind = { search, pages: {}, opensPages: () => true } as unknown as BuiltinToolDeps;
 const somebody = { choices: () => [{ agentId: "other", description: "" }] };
 const factories = builtinFactories({ delegator: () => somebody } as unknown as Parameters<typeof builtinFactories>[0]);
 const tools: readonly Tool[] = [...builtinTools(nothingBehind), ...factories.flatMap((make) => make(OWNER) ?? [])];
@@ -39,12 +40,14 @@ function unbounded(node: Node): boolean {
 }
 
 describe("the tools that ship", () => {
-  test("are these, and none of them is a shell, an interpreter, a file system, a database or a way to any address", () => {
+  test("are these, and none of them is a shell, an interpreter, a file system or a database; web_fetch alone takes an address", () => {
     expect(tools.map(({ name }) => name)).toEqual([
       ...["send_message", "send_media", "message", "session_status"],
       ...["save_note", "search_notes", "add_task", "list_tasks", "complete_task", "update_task"],
-      ...["cron", "create_reminder", "web_search", "gateway", "delegate_to_agent"],
+      ...["cron", "create_reminder", "web_search", "web_fetch", "gateway", "delegate_to_agent"],
     ]);
+    const addressed = tools.filter(({ parameters }) => nodesOf(parameters).some(([at]) => /url|host|origin/i.test(at)));
+    expect(addressed.map(({ name }) => name)).toEqual(["web_fetch"]);
   });
 
   test.each(tools.map((tool) => [tool.name, tool] as const))("%s takes nothing without an end", (_name, tool) => {

@@ -29,6 +29,8 @@ import {
   type SessionStatusDeps,
   type TaskToolDeps,
   updateTask,
+  webFetch,
+  type WebFetchDeps,
   webSearch,
   type WebSearchDeps,
 } from "./tools/index.ts";
@@ -86,7 +88,12 @@ export type BuiltinToolDeps = NoteToolDeps &
   SessionStatusDeps &
   CronToolDeps &
   ReminderDeps &
-  GatewayToolDeps & { readonly search: Omit<WebSearchDeps, "clock" | "ids"> };
+  GatewayToolDeps & {
+    readonly search: Omit<WebSearchDeps, "clock" | "ids">;
+    readonly pages: Omit<WebFetchDeps, "clock" | "ids">;
+    /** Whether `tools.webFetch` is on. */
+    opensPages(): boolean;
+  };
 
 /** All there are; which of them an agent is offered is decided elsewhere. Making them has no effects. */
 export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
@@ -106,6 +113,7 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
     createReminder(deps),
     // without a provider there is nothing to offer; a provider that is set later is offered after the next start
     ...(deps.search.settings().provider ? [webSearch({ clock, ids, ...deps.search })] : []),
+    ...(deps.opensPages() ? [webFetch({ clock, ids, ...deps.pages })] : []),
     gatewayTool(deps),
   ];
 }

@@ -196,6 +196,10 @@ test.each([
       (path): Step => ["send_media", { path }],
     ),
     ...["read", "write", "edit", "ls", "grep"].map((tool): Step => [tool, { path: token, content: "x", pattern: "." }]),
+    ...[METADATA, `file://${token}`, gateway.url, "http://[::ffff:169.254.169.254]/"].map((url): Step => [
+      "web_fetch",
+      { url },
+    ]),
     ["bash", { command: `cat ${token}; curl ${METADATA}` }],
     ["__proto__", {}],
   ];

@@ -76,7 +76,9 @@ function told(session: readonly TranscriptItem[]): readonly string[] {
 }
 
 beforeAll(async () => {
-  searx = createServer((_request, response) => {
+  searx = createServer((request, response) => {
+    if (request.url === "/heron")
+      return void response.setHeader("content-type", "text/html").end("<h1>Grey heron</h1><p>It <b>fishes</b> alone.");
     response.end(JSON.stringify({ results: [{ title: "Herons", url: "https://example.org/", content: "A bird." }] }));
   });
   searx.listen(0, "127.0.0.1");
@@ -88,7 +90,7 @@ beforeAll(async () => {
     ...base,
     agent: { ...base.agent, pool: { min: 0, max: 1 } },
     agents: [{ id: "demo", model: "gwdemo/demo" }],
-    tools: { webSearch: { provider: "searxng", baseUrl } },
+    tools: { webSearch: { provider: "searxng", baseUrl }, webFetch: { privateOrigins: [baseUrl] } },
     ...(restart ? { gateway: { commands: { restart } } } : {}),
   });
   gateway = await startGatewayProcess({ config: config(true) });
@@ -243,6 +245,21 @@ describe("web_search", () => {
     expect(result).toMatch(
       /<untrusted-text [\w-]+ source="web_search">[\s\S]*"title":"Herons"[\s\S]*<\/untrusted-text/,
     );
+  });
+});
+
+describe("web_fetch", () => {
+  test("is there with web_search, and opens a page for the model, marked as coming from outside", async () => {
+    const address = `http://127.0.0.1:${(searx.address() as { port: number }).port}/heron`;
+    await work("open", [
+      ["web_fetch", { url: address }],
+      ["web_fetch", { url: "http://169.254.169.254/latest/meta-data" }],
+    ]);
+    const [page, inside] = told(await transcript(gateway, "open"));
+    expect(page).toMatch(
+      /<untrusted-text [\w-]+ source="web_fetch">[\s\S]*# Grey heron\n\nIt \*\*fishes\*\* alone\.\n<\/untrusted-text/,
+    );
+    expect(inside).toContain("it is on a private network");
   });
 });
 

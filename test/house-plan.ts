@@ -74,6 +74,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["src/observe/"],
   typebox: ["src/config/", "src/tools/", "src/http/", "src/plugins/", "bridge/"],
   re2js: ["src/tools/"],
+  entities: ["src/tools/builtin/web-fetch/", "src/channels/"],
   croner: ["src/schedule/"],
   "ipaddr.js": ["src/kit/", "src/http/"],
   grammy: ["src/channels/telegram/"],

@@ -22,6 +22,7 @@ const NEEDS_RESTART = new Set([
   "media.send.guest",
   "channels.webchat.mediaMaxMb",
   "tools.webSearch.provider",
+  "tools.webFetch.enabled",
 ]);
 
 export function diffConfig(before: Config, after: Config): ConfigDiff {

@@ -61,6 +61,8 @@ export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
     reloadConfig: parts.reloadConfig,
     restart: parts.restart,
     search: { resolve: systemResolver, settings: () => config().tools.webSearch },
+    pages: { resolve: systemResolver, settings: () => config().tools.webFetch },
+    opensPages: () => config().tools.webFetch.enabled ?? config().tools.webSearch.provider !== undefined,
   };
   return [...builtinTools(deps), ...builtinFactories({ ids, delegator: parts.delegator })];
 }

@@ -79,9 +79,51 @@ const WebSearch = Type.Object(
   { ...closed, description: "The tool `web_search`." },
 );
 
+const hosts = (description: string, byDefault: readonly string[]) =>
+  Type.Array(
+    Type.String({
+      pattern: "^(\\*|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?|\\[[0-9a-fA-F:.]{2,45}\\])$",
+      expects: 'a host such as "example.org", or "*"',
+    }),
+    { default: [...byDefault], maxItems: MAX_NAMES, description },
+  );
+
+const WebFetch = Type.Object(
+  {
+    enabled: Type.Optional(
+      Type.Boolean({ description: "Whether there is a tool `web_fetch`. Default: when there is `web_search`." }),
+    ),
+    allow: hosts("Hosts whose pages may be opened, each with everything below it.", ["*"]),
+    deny: hosts("Hosts whose pages may not be opened, whatever else is allowed.", []),
+    maxKb: Type.Integer({
+      default: 2_048,
+      minimum: 16,
+      maximum: 16_384,
+      description: "Of one page, in KB as it is sent.",
+    }),
+    maxChars: Type.Integer({
+      default: 20_000,
+      minimum: 1_000,
+      maximum: 200_000,
+      description: "Characters of one answer; an agent reads on with another call.",
+    }),
+    cacheMs: duration(900_000, 0, "How long a page is kept instead of fetched again."),
+    privateOrigins: Type.Array(
+      Type.String({
+        pattern: "^https?://[^/\\s]+$",
+        expects: "an origin such as http://10.0.0.5:8080",
+        maxLength: 300,
+      }),
+      { default: [], maxItems: 100, description: "Places on a private network that may be opened all the same." },
+    ),
+  },
+  { ...closed, description: "The tool `web_fetch`." },
+);
+
 export const ToolsSection = Type.Object(
   {
     webSearch: WebSearch,
+    webFetch: WebFetch,
     allow: names('Tools that may be used at all. "*" is all that are not optional.', ["*"]),
     deny: names("Tools that may not be used, whatever else is allowed.", []),
     roles: Type.Object(ROLES, { ...closed, description: "Narrower lists for a role." }),

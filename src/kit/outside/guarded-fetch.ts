@@ -31,11 +31,25 @@ export interface GuardedLimits {
   readonly trustedOrigin?: string;
 }
 
+export interface FetchedAnswer {
+  readonly kind: "answered";
+  readonly status: number;
+  /** The body, read as UTF-8. */
+  readonly text: string;
+  /** When it wants to be asked again, if it said so. */
+  readonly retryAfterMs?: number;
+  /** The body as it came, for callers that know more about its encoding. */
+  readonly body?: Uint8Array;
+  /** The header of that name; empty when there was none. */
+  readonly contentType?: string;
+  /** Where the answer came from in the end. */
+  readonly url?: string;
+}
+
 export type Fetched =
-  /** `retryAfterMs`: when it wants to be asked again, if it said so. */
-  | { readonly kind: "answered"; readonly status: number; readonly text: string; readonly retryAfterMs?: number }
-  /** It was not called, or not further: the place is not allowed. */
-  | { readonly kind: "refused"; readonly because: string }
+  | FetchedAnswer
+  /** It was not called, or not further: the place is not allowed. `redirect`: where it wanted to send us instead. */
+  | { readonly kind: "refused"; readonly because: string; readonly redirect?: string }
   | { readonly kind: "failed"; readonly because: "slow" | "large" | "unreachable" };
 
 const MAX_REDIRECTS = 5;
@@ -68,7 +82,11 @@ export async function guardedFetch(
     );
     if (answer.kind !== "answered" || !REDIRECTS.includes(answer.status)) return answer;
     const next = redirectOf(place.url, answer.location, request.method);
-    if (next === null) return { kind: "refused", because: "it answered with a redirection that is not followed" };
+    if (next === null) {
+      const redirect = webAddress(answer.location, place.url.href);
+      const because = "it answered with a redirection that is not followed";
+      return { kind: "refused", because, ...(redirect === null ? {} : { redirect }) };
+    }
     url = next;
   }
   return { kind: "refused", because: "it redirects in circles" };
@@ -99,6 +117,11 @@ async function judge(deps: GuardedFetchDeps, text: string, limits: GuardedLimits
   return { url, address, trusted };
 }
 
+function webAddress(location: string, from: string): string | null {
+  const url = URL.parse(location, from);
+  return url && ["http:", "https:"].includes(url.protocol) ? url.href : null;
+}
+
 /** Same host, nothing less safe, and only what has no body. */
 function redirectOf(from: URL, location: string, method: string): string | null {
   const to = URL.parse(location, from.href);
@@ -124,9 +147,10 @@ async function callOnce(
     const response = await orAborted(withIdleLimit(deps, limits, send(request, until)), until);
     const peer = response.socket.remoteAddress;
     if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
-    const text = await readBody(deps, response, limits, until);
-    const { location = "", "retry-after": later } = response.headers;
-    return { kind: "answered", status: response.statusCode ?? 0, text, location, ...pauseOf(later) };
+    const body = await readBody(deps, response, limits, until);
+    const { location = "", "retry-after": later, "content-type": contentType = "" } = response.headers;
+    const read = { text: body.toString("utf8"), body, contentType, url: request.place.url.href };
+    return { kind: "answered", status: response.statusCode ?? 0, ...read, location, ...pauseOf(later) };
   } finally {
     over.abort(new Error("the call is over")); // closes the connection, whatever state it is in
   }
@@ -164,7 +188,7 @@ async function readBody(
   response: IncomingMessage,
   { maxBytes, idleMs }: GuardedLimits,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Buffer> {
   if (Number(response.headers["content-length"] ?? 0) > maxBytes) throw new Large();
   if ((response.headers["content-encoding"] ?? "identity") !== "identity")
     throw new Error("encoded although not asked for");
@@ -173,7 +197,7 @@ async function readBody(
   const pieces = response[Symbol.asyncIterator]();
   for (;;) {
     const next = await orAborted(withIdleLimit(deps, { idleMs }, pieces.next()), signal);
-    if (next.done) return Buffer.concat(chunks).toString("utf8");
+    if (next.done) return Buffer.concat(chunks);
     const piece = Buffer.from(next.value);
     bytes += piece.byteLength;
     if (bytes > maxBytes) throw new Large();

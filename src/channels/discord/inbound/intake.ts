@@ -9,7 +9,6 @@ import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform
 import { failureOf } from "../outbound/failure.ts";
 import type { Previews } from "../outbound/preview.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
-import { NO_MENTIONS } from "../outbound/send.ts";
 import { snowflakeTime } from "../settings.ts";
 import { catchUp } from "./catch-up.ts";
 import { type KeptFiles, keepFiles } from "./keep-files.ts";
@@ -200,6 +199,6 @@ async function retrying<T>({ clock, log }: IntakeDeps, run: () => Promise<T>, si
 /** Best effort: nothing hangs on it. */
 async function tell({ api, log }: IntakeDeps, channel: string, content: string, signal: AbortSignal): Promise<void> {
   await api.channels
-    .createMessage(channel, { content, allowed_mentions: NO_MENTIONS }, { signal })
+    .createMessage(channel, { content }, { signal })
     .catch((error: unknown) => log.debug("sender not told", { kind: failureOf(error).kind }));
 }

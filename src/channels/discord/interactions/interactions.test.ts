@@ -1,7 +1,8 @@
 /** Slash commands and buttons: from whom they really are, once, and nothing from anybody who only pretends to be Discord. */
-import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { OpenChannel } from "../../../contracts/channels/platform.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
+import { deferred } from "../../../kit/deferred.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { commanded, type DiscordWorld, discordWorld, pressed } from "../../../testing/discord/discord-world.ts";
@@ -297,6 +298,32 @@ describe("a request to the webhook", () => {
       happens(press);
       await fence();
       expect(world.bench.decided).toEqual([`q1 session discord:user:${PEOPLE.friend.id}`]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that is a press counts when it is stored that it was here, and not before",
+    async () => {
+      world = await discordWorld({ publicKey });
+      const { facts } = world.bench.deps;
+      const press = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" });
+      world.bench.questions.push(question("q1"));
+      const { put } = facts;
+      let storing = (): Promise<void> => Promise.reject(new Error("the disk is full"));
+      using _spy = spyOn(facts, "put").mockImplementation((channel, account, key, value) =>
+        key === "interactions" ? storing() : put(channel, account, key, value),
+      );
+      await expect(post(world.channel, press.payload)).rejects.toThrow("the disk is full");
+      expect(world.bench.decided).toEqual([]);
+      const stored = deferred<void>();
+      storing = () => stored.promise;
+      const answer = post(world.channel, press.payload);
+      await fence();
+      expect(world.bench.decided).toEqual([]);
+      stored.resolve();
+      expect(await answer).toMatchObject({ status: 200, json: { type: 7 } });
+      expect(world.bench.decided).toEqual([`q1 once discord:user:${PEOPLE.friend.id}`]);
     },
     SLOW_MS,
   );

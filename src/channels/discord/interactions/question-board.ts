@@ -5,7 +5,7 @@ import type { AskedQuestion, QuestionBoard } from "../../../contracts/channels/q
 import type { Log } from "../../../kit/log.ts";
 import { failureOf } from "../outbound/failure.ts";
 import { nonceOf } from "../outbound/nonce.ts";
-import { channelOf, NO_MENTIONS } from "../outbound/send.ts";
+import { channelOf } from "../outbound/send.ts";
 import { escapeMarkdown, MAX_MESSAGE_CHARS } from "../text/render.ts";
 import { splitText } from "../text/split.ts";
 
@@ -46,7 +46,7 @@ export function createQuestionBoard({ api, log }: BoardDeps, life: AbortSignal):
       const last = pieces.at(-1) ?? "";
       let messageId = "";
       for (const [at, content] of pieces.entries()) {
-        const body = { content, nonce: nonceOf(asked.id, at), enforce_nonce: true, allowed_mentions: NO_MENTIONS };
+        const body = { content, nonce: nonceOf(asked.id, at), enforce_nonce: true };
         const components = at === pieces.length - 1 ? { components: rowsOf(asked) } : {};
         const sent = await api.channels.createMessage(channel, { ...body, ...components }, { signal });
         messageId = sent.id;
@@ -57,7 +57,7 @@ export function createQuestionBoard({ api, log }: BoardDeps, life: AbortSignal):
           const end = escapeMarkdown(words)
             .slice(0, ROOM_FOR_END - 2)
             .toWellFormed();
-          const body = { content: `${last}\n\n${end}`, components: [], allowed_mentions: NO_MENTIONS };
+          const body = { content: `${last}\n\n${end}`, components: [] };
           await api.channels
             .editMessage(channel, messageId, body, { signal: life })
             .catch((error: unknown) => log.debug("question left as it was", { kind: failureOf(error).kind }));

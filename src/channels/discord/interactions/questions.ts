@@ -5,7 +5,6 @@ import type { SessionKey } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { failureOf } from "../outbound/failure.ts";
 import { nonceOf } from "../outbound/nonce.ts";
-import { NO_MENTIONS } from "../outbound/send.ts";
 import { buttonsFor, questionText, tooLongText } from "./buttons.ts";
 
 export interface QuestionDeps extends Pick<PlatformDeps, "clock" | "log" | "events" | "approvals"> {
@@ -76,7 +75,6 @@ async function show(
     content: words ?? tooLongText(question),
     nonce: nonceOf(question.id, 0),
     enforce_nonce: true,
-    allowed_mentions: NO_MENTIONS,
     ...(words !== null && buttons ? { components: buttons } : {}),
   };
   await api.channels.createMessage(channel, body, { signal }).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import type { API } from "@discordjs/core";
 import type { ActionResult, Channel, HistoryMessage, MessageTarget } from "../../../contracts/channel.ts";
 import { type Failure, failureOf, toRefusal } from "./failure.ts";
-import { channelOf, NO_MENTIONS } from "./send.ts";
+import { channelOf } from "./send.ts";
 import { isSnowflake } from "../settings.ts";
 import { MAX_MESSAGE_CHARS, renderMessage } from "../text/render.ts";
 
@@ -33,7 +33,7 @@ export function discordActions(
         const [content, ...more] = renderMessage({ text });
         if (content === undefined) return { kind: "refused", because: "There is nothing in it. Delete it instead." };
         if (more.length > 0) return TOO_LONG;
-        await channels.editMessage(channel, message, { content, allowed_mentions: NO_MENTIONS }, { signal });
+        await channels.editMessage(channel, message, { content }, { signal });
         return DONE;
       }),
     delete: (target, signal) =>

@@ -7,7 +7,7 @@ import { ACCOUNT, CHANNEL } from "../settings.ts";
 import { failureOf, isGone } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
 import { keyOf, KEYS, type KnownPreview, notePreview, type PreviewDeps, readPreview } from "./preview-turn.ts";
-import { DEDUPE_MS, NO_MENTIONS } from "./send.ts";
+import { DEDUPE_MS } from "./send.ts";
 
 export interface Orphans extends AsyncDisposable {
   /** The turn has begun: whatever an earlier life has shown of it stays until its end. */
@@ -126,7 +126,7 @@ async function messageOf(
     log.warn("preview in doubt: it may be shown without an end", { turnId });
     return null;
   }
-  const asked = { content: "…", flags: SUPPRESS_NOTIFICATIONS, allowed_mentions: NO_MENTIONS };
+  const asked = { content: "…", flags: SUPPRESS_NOTIFICATIONS };
   const name = { nonce: nonceOf(firstPartOf(turnId), 0), enforce_nonce: true };
   try {
     const found = await api.channels.createMessage(known.channel, { ...asked, ...name }, { signal });

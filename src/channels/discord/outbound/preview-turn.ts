@@ -10,7 +10,6 @@ import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
 import { failureOf } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
 import { previewText } from "./preview-text.ts";
-import { NO_MENTIONS } from "./send.ts";
 
 export interface PreviewDeps {
   readonly clock: Clock;
@@ -129,7 +128,7 @@ async function show(deps: PreviewDeps, preview: LivePreview, content: string): P
   const { api, facts } = deps;
   const { channel, turnId, calls: signal } = preview;
   if (preview.message !== null) {
-    await api.channels.editMessage(channel, preview.message, { content, allowed_mentions: NO_MENTIONS }, { signal });
+    await api.channels.editMessage(channel, preview.message, { content }, { signal });
   } else {
     const nonce = nonceOf(firstPartOf(turnId), 0);
     // Discord knows the nonce for some minutes only; after that nobody could tell any more that there may be a message
@@ -137,7 +136,7 @@ async function show(deps: PreviewDeps, preview: LivePreview, content: string): P
       preview.begunAt = deps.clock.now();
       await notePreview(facts, turnId, { kind: "begun", channel, at: preview.begunAt, taken: false });
     }
-    const body = { content, nonce, enforce_nonce: true, allowed_mentions: NO_MENTIONS };
+    const body = { content, nonce, enforce_nonce: true };
     const made = await api.channels.createMessage(channel, body, { signal });
     preview.message = made.id;
     await notePreview(facts, turnId, { kind: "shown", channel, message: made.id, taken: false });

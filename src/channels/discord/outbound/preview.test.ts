@@ -13,7 +13,12 @@ const SLOW_MS = 60_000;
 const SETTLE_MS = 20;
 const STEP_MS = 100;
 let world: DiscordWorld;
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(async () => {
+  const bodies = world.fake.rest.calls.map(({ json }) => json as { content?: string } | null);
+  for (const body of bodies.filter((one) => one?.content !== undefined))
+    expect(body).toMatchObject({ allowed_mentions: { parse: [] } }); // nothing of a preview, or of the reply it becomes, pings
+  await world[Symbol.asyncDispose]();
+});
 
 const ours = () => world.fake.state.messages(PLACES.dm).filter(({ author }) => author.id === BOT.id);
 const edits = () => world.fake.rest.calls.filter(({ method }) => method === "PATCH");

@@ -27,6 +27,8 @@ export function openRest({
     rejectOnRateLimit: () => true,
   });
   rest.setToken(token.reveal());
+  const request = rest.request.bind(rest);
+  rest.request = (options) => request({ ...options, body: pingingNobody(options.body) });
   return {
     api: new API(rest),
     renew: () => void rest.setToken(token.reveal()),
@@ -49,4 +51,12 @@ export function mayDownload(url: string, apiRoot: string): boolean {
   if (!parsed) return false;
   if (parsed.protocol === "https:" && FILE_HOSTS.includes(parsed.host)) return true;
   return apiRoot !== DEFAULT_API_ROOT && parsed.origin === URL.parse(apiRoot)?.origin;
+}
+
+/** Nobody is pinged by what a model writes: set here for everything that goes out, so that no caller can forget it. */
+function pingingNobody(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  const { data } = body as { readonly data?: unknown };
+  const whole = data === undefined ? body : { ...body, data: pingingNobody(data) };
+  return "content" in body ? { ...whole, allowed_mentions: { parse: [] } } : whole;
 }

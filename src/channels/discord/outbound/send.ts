@@ -24,8 +24,6 @@ export interface SendDeps {
   readonly previews: Pick<Previews, "take" | "putBack" | "drop" | "forget">;
 }
 
-/** Nobody is pinged by what a model writes. */
-export const NO_MENTIONS = { parse: [] as never[] };
 /** Discord promises "a few minutes" for a nonce; this is surely within them. */
 export const DEDUPE_MS = 120_000;
 const DOUBT = "the answer to the send of its preview was lost; the beginning of it may stand in the chat as well";
@@ -117,7 +115,7 @@ async function takeOver(
   signal: AbortSignal,
 ): Promise<string | null> {
   try {
-    const body = { content, allowed_mentions: NO_MENTIONS, ...filesField(files) };
+    const body = { content, ...filesField(files) };
     const shown = await api.channels.editMessage(preview.channel, preview.message, body, { signal });
     return shown.id;
   } catch (error) {
@@ -140,7 +138,6 @@ async function create(deps: SendDeps, { channel, piece, part, at }: NewPiece, si
     content: from.content,
     nonce,
     enforce_nonce: true,
-    allowed_mentions: NO_MENTIONS,
     ...(reference === null ? {} : { message_reference: { message_id: reference, fail_if_not_exists: false } }),
     ...filesField(from.files),
   });

@@ -1,0 +1,65 @@
+/** What leaves for Discord: whatever it says, and whoever sends it, it pings nobody. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { API } from "@discordjs/core";
+import { secret } from "../../../kit/secret.ts";
+import { openRest, type RestClient } from "./rest-client.ts";
+
+const PING = "@everyone <@300000000000000001>";
+const LOUD = { parse: ["everyone" as never] };
+const CHANNEL = "500000000000000002";
+
+let server: Bun.Server<undefined>;
+let rest: RestClient;
+let sent: unknown[] = [];
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const form = request.headers.get("content-type")?.startsWith("multipart/") ? await request.formData() : null;
+      const text = form ? String(form.get("payload_json")) : await request.text();
+      sent.push(text === "" ? null : JSON.parse(text));
+      return Response.json({ id: "1" });
+    },
+  });
+  rest = openRest({ token: secret("a.b.c"), apiRoot: `http://127.0.0.1:${server.port}` });
+});
+afterAll(async () => {
+  rest[Symbol.dispose]();
+  await server.stop(true);
+});
+beforeEach(() => {
+  sent = [];
+});
+
+const file = { name: "a.txt", data: new Uint8Array([1]), contentType: "text/plain" };
+const WRITES: readonly (readonly [string, (api: API) => Promise<unknown>])[] = [
+  ["a message", ({ channels }) => channels.createMessage(CHANNEL, { content: PING })],
+  ["a message with a file", ({ channels }) => channels.createMessage(CHANNEL, { content: PING, files: [file] })],
+  [
+    "a message that asks for it",
+    ({ channels }) => channels.createMessage(CHANNEL, { content: PING, allowed_mentions: LOUD }),
+  ],
+  ["a changed message", ({ channels }) => channels.editMessage(CHANNEL, "1", { content: PING })],
+  [
+    "a changed message with a file",
+    ({ channels }) => channels.editMessage(CHANNEL, "1", { content: PING, files: [file] }),
+  ],
+  [
+    "an answer to an interaction",
+    ({ rest: raw }) => raw.post("/interactions/1/t/callback", { body: { type: 4, data: { content: PING } } }),
+  ],
+  ["a message of a webhook", ({ webhooks }) => webhooks.execute("1", "t", { content: PING })],
+];
+
+test.each(WRITES)("%s pings nobody", async (_what, write) => {
+  await write(rest.api);
+  const [body] = sent as [{ readonly content?: string; readonly data?: object; readonly allowed_mentions?: object }];
+  expect(body.data ?? body).toMatchObject({ content: PING, allowed_mentions: { parse: [] } });
+});
+
+test("what has no words goes out as it is", async () => {
+  await rest.api.channels.showTyping(CHANNEL);
+  await rest.api.applicationCommands.bulkOverwriteGlobalCommands("1", [{ name: "status", description: "x" }]);
+  expect(sent).toEqual([null, [{ name: "status", description: "x" }]]);
+});

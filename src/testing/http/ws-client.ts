@@ -1,6 +1,7 @@
 /** A client of the event socket for tests: asks, and remembers every event in the order it came. */
 import type { WireMethods } from "../../contracts/wire.ts";
 import { TOKEN, type HttpWorld } from "./http-fixture.ts";
+import { waitForEnd } from "../wait-for.ts";
 
 export interface WsClient extends Disposable {
   readonly socket: WebSocket;
@@ -25,10 +26,11 @@ export async function openWs(world: HttpWorld, headers?: Record<string, string>)
     answers.get(frame.id)?.(frame);
     anyAnswer?.(frame);
   });
-  await new Promise((resolve, reject) => {
+  const opened = new Promise((resolve, reject) => {
     socket.addEventListener("open", resolve);
     socket.addEventListener("error", () => reject(new Error("socket was refused")));
   });
+  await waitForEnd("an open socket", opened);
   let count = 0;
   return {
     socket,
@@ -36,18 +38,20 @@ export async function openWs(world: HttpWorld, headers?: Record<string, string>)
     closed: closed.promise,
     async ask(method, params) {
       const id = `ask-${++count}`;
-      const answer = await new Promise<Record<string, unknown>>((resolve) => {
+      const answered = new Promise<Record<string, unknown>>((resolve) => {
         answers.set(id, resolve);
         socket.send(JSON.stringify({ id, method, params }));
       });
+      const answer = await waitForEnd(`the answer to ${method}`, answered);
       if (answer["ok"] !== true) throw new Error(JSON.stringify(answer["error"]));
       return answer["result"] as never;
     },
     askRaw(frame) {
-      return new Promise((resolve) => {
+      const answered = new Promise<Record<string, unknown>>((resolve) => {
         anyAnswer = resolve;
         socket.send(frame);
       });
+      return waitForEnd("the answer to a frame", answered);
     },
     [Symbol.dispose]: () => socket.close(),
   };

@@ -1,6 +1,7 @@
 /** Somebody at a plain IRC client, for tests: speaks to the server itself, and writes down what they are told. */
 import { connect } from "node:net";
 import { deferred } from "../../kit/deferred.ts";
+import { waitForEnd } from "../wait-for.ts";
 
 export interface Heard {
   readonly by: string;
@@ -52,13 +53,13 @@ export async function joinIrc(port: number, nick: string, channels: readonly str
     write(`NICK ${nick}`);
     write(`USER ${nick} 0 * :${nick}`);
   });
-  await inside.promise;
+  await waitForEnd(`${nick} is on the server`, inside.promise);
   const settled = async (): Promise<void> => {
     const mark = `fence${++count}`;
     const done = deferred<void>();
     fences.set(mark, () => done.resolve());
     write(`PING :${mark}`);
-    await Promise.race([done.promise, closed.promise]);
+    await waitForEnd("the answer to a PING", Promise.race([done.promise, closed.promise]));
   };
   for (const channel of channels) write(`JOIN ${channel}`);
   await settled();

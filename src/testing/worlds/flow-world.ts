@@ -19,6 +19,7 @@ import { inbound } from "../messages.ts";
 import { type RealStore, realStore } from "../real-store.ts";
 import { recordingLog } from "../recording-log.ts";
 import { routingConfig } from "../routing-config.ts";
+import { waitForEnd, WHOLE_WAIT_MS } from "../wait-for.ts";
 
 export const SESSION = "agent:default:webchat:dm:1" as SessionKey;
 const never = new AbortController().signal;
@@ -65,14 +66,18 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
     graceMs: options.graceMs ?? 30_000,
   }));
   const seen: string[] = [];
-  const next = <E extends EventName>(event: E, fits: (data: GatewayEvents[E]) => boolean = () => true) =>
-    new Promise<GatewayEvents[E]>((resolve) => {
+  const next = <E extends EventName>(event: E, fits: (data: GatewayEvents[E]) => boolean = () => true) => {
+    const happened = new Promise<GatewayEvents[E]>((resolve) => {
       const listening = events.on(event, (data) => {
         if (!fits(data)) return;
         listening[Symbol.dispose]();
         resolve(data);
       });
     });
+    const waiting = waitForEnd(`the event ${event}`, happened, { withinMs: WHOLE_WAIT_MS });
+    waiting.catch(() => undefined); // a test that does not ask for it is over
+    return waiting;
+  };
   events.on("turn.started", ({ attempt }) => seen.push(`started ${attempt}`));
   events.on("turn.delta", ({ text }) => seen.push(`delta ${text}`));
   events.on("turn.tool", ({ tool, status }) => seen.push(`tool ${tool} ${status}`));

@@ -32,6 +32,7 @@ import { createHooks, startPlugins } from "./plugins/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { createStatus, gaugesOf } from "./status.ts";
 import { openSecretFiles, openStore } from "./store/index.ts";
+import { createRights } from "./rights.ts";
 import { openToolSide, pluginOptions } from "./wiring/tool-side.ts";
 import { attachedFiles } from "./wiring/way-in.ts";
 
@@ -90,30 +91,30 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const { clock, log } = given;
   const reloader = createReloader(given, options.loaded, options.configSource);
   const { config } = reloader;
-
   // underneath
   const events = recordedEvents(life, given, options.home, config);
   const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
   const store = life.own("store", await openStore(given, { home: options.home }));
   const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
-  const homes = () => automation.homes;
-  const deps = { ...given, budget: await openGatewayBudget({ ...given, ...late, homes, events, store }, config) };
+  const access = { doors: () => way.doors, grants: () => way.grants(), homes: () => automation.homes };
+  const deps = { ...given, budget: await openGatewayBudget({ ...given, ...late, ...access, events, store }, config) };
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
 
   // tools and agents; what is built further down is asked for when it is needed
   const hooks = createHooks(deps);
-  const asking = { record: store, events, hooks, automation: () => automation };
-  const toolSide = openToolSide(life, { ...deps, ...asking, ...late }, config);
+  const rights = createRights({ ...access, events, config });
+  const asking = { ...late, record: store, events, hooks, rights, automation: () => automation };
+  const toolSide = openToolSide(life, { ...deps, ...asking }, config);
   const address = deferred<string>(); // known once the port is open
   const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from, toolSide.skills.take()));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
   const delegations = createDelegations({ ...deps, events, pool }, config);
   const files = await ownFiles({ ...deps, store }, config(), options);
-  const begins = { ...late, ...toolSide, receiver: () => way.received, grants: () => way.grants() };
-  const automation = createAutomation({ ...deps, ...begins, store, events, config, pool, ...options });
+  const begins = { ...deps, ...late, ...toolSide, ...access, ...options, receiver: () => way.received };
+  const automation = createAutomation({ ...begins, store, events, config, pool });
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };
   const own = ownTools({ ...deps, ...late, ...using, ...operate, store, config });
@@ -122,7 +123,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const named = builtinChannels({ events, record: { clock, store } });
   const stopping = new AbortController();
   const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
-  const knowing = { ...deps, ...toolSide, ...asked, events, store, pool, hooks, homes };
+  const knowing = { ...deps, ...toolSide, ...asked, ...access, events, store, pool, hooks, rights };
   const way = await openMessageWay(knowing, config, options, stopping.signal);
   const { queue, outbox, platforms } = way;
   const lent = { ...deps, ...toolSide, ...way, ...automation.lent, events, hooks };
@@ -146,7 +147,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   log.info("queue recovered", await queue.recover());
   const saying = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
   const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), files, delegations };
-  answer(life, config, { ...deps, ...way, ...saying, ...having, store, hooks, events, pool });
+  answer(life, config, { ...deps, ...way, ...saying, ...having, store, hooks, events, pool, rights });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, skills: toolSide.skills, plugins, automation, platforms, openPool, token };

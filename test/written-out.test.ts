@@ -55,11 +55,14 @@ const CALLER: Caller = {
 /** As the gateway asks it: the real approvals over a store that remembers nothing. */
 async function pendingFor(caller: Caller): Promise<PendingApproval> {
   const log = recordingLog();
-  const store = { isGranted: async () => false, put: async () => undefined, end: async () => true } as never;
+  const store = { grantedBy: async () => null, put: async () => undefined, end: async () => true } as never;
   const clock = createFakeClock();
-  const approvals = createApprovals({ clock, log, events: createEvents({ log }), ids: createSeqIds(), store }, () => ({
-    waitMs: 1_000,
-  }));
+  const approvals = createApprovals(
+    { clock, log, events: createEvents({ log }), ids: createSeqIds(), store, mayDecide: async () => true },
+    () => ({
+      waitMs: 1_000,
+    }),
+  );
   const question = { tool: "bash", callId: "c1", because: `it${"\u202e"} asks`, shown: { command: SLY }, hash: "h" };
   void approvals.ask({ ...question, caller }, NEVER);
   await clock.advance(0);

@@ -66,6 +66,10 @@ export interface Caller {
   readonly principal: Principal;
   readonly role: Role;
   readonly origin: ChatAddress;
+  /** Of the chat; absent: as the session key says. */
+  readonly scope?: "dm" | "group";
+  /** The larger place that the chat is part of, such as a Discord guild; absent: there is none, or it is not known any more. */
+  readonly place?: string;
   /** What made the work begin; absent: somebody said something. */
   readonly cause?: MessageOrigin;
   /** Of a delegated turn: whoever asked. It may do no more than they may. */

@@ -98,6 +98,11 @@ export const ERRORS = {
     retry: "never",
     say: "The pi agent was not found. Run `pi-gw doctor` to see where the gateway looked.",
   },
+  access_revoked: {
+    status: 403,
+    retry: "never",
+    say: "Your access to this assistant was taken back while it worked on this, so there is no answer.",
+  },
   agent_unknown: {
     status: 422,
     retry: "never",

@@ -31,6 +31,8 @@ export interface OutboxDeps {
   readonly events: Pick<Events, "emit">;
   readonly store: OutboxStore;
   readonly channels: { get(id: string): Channel | undefined };
+  /** Whether the chat may still get this part; asked right before each try. Left out: every chat may. */
+  mayReceive?(row: OutboxRow): Promise<boolean>;
   /** Told before a part is given up that nobody in its chat can be told about. Without it the status alone says so. */
   readonly tellOwner?: (about: GivenUpPart) => Promise<void>;
 }
@@ -65,6 +67,9 @@ export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal:
   const row = await stored(deps, () => deps.store.part(found.id), signal);
   if (!row) return STOPPED;
   if (!row.value) return end(deps, found, givenUp(found, "not in the store", "owner"), signal);
+  const allowed = await stored(deps, () => mayReceive(deps, row.value), signal);
+  if (!allowed) return STOPPED;
+  if (!allowed.value) return end(deps, found, withheld(found), signal);
   const known = await counted(deps, channel, { part: found, row: row.value }, signal);
   if (!known) return STOPPED;
   const sending: Sending = { part: known, row: row.value };
@@ -74,6 +79,16 @@ export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal:
   if (before.kind === "skip") return skipMessage(deps, channel, sending, signal);
   const trying: PendingPart = { ...known, attempts: known.attempts + 1, firstTriedAt: known.firstTriedAt ?? now };
   return tryOnce(deps, channel, { ...sending, part: trying }, signal);
+}
+
+async function mayReceive(deps: DeliverDeps, row: OutboxRow | null): Promise<boolean> {
+  return row === null || ((await deps.mayReceive?.(row)) ?? true);
+}
+
+/** Neither the person nor the owner, who took the access back, is told again. */
+function withheld(part: PendingPart): PartEnd {
+  const { state, because } = givenUp(part, "the person has no access any more", "owner");
+  return { state, because };
 }
 
 interface Sending {

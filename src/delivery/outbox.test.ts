@@ -51,6 +51,19 @@ describe("the outbox", () => {
     ]);
   });
 
+  test("asks before each try whether the chat may still get a part: one that waited for a person who lost access is not sent", async () => {
+    const { state, answer } = failing("a", () => new SendError("retry", "busy"));
+    await using world = await outboxWorld({}, answer);
+    await world.reply("a", ["one"]);
+    await waitFor("the first try has failed", () => world.rows()["turn_1:0"]?.attempts === 1);
+    world.mayReceive = ({ to }) => to.chat !== "a";
+    state.broken = false;
+    await world.reply("b", ["two"]);
+    await world.drained();
+    expect(world.sends.map(({ text }) => text)).toEqual(["one", "two"]); // the first try of "one", and no other
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "the person has no access any more" });
+  });
+
   test("keeps the platform's id of what it sent", async () => {
     await using world = await outboxWorld({ repeat: "risky" }, ({ message }) => ({
       providerId: `id of ${message.text}`,

@@ -10,11 +10,10 @@ import type { InboxId } from "../contracts/ids.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
-import type { Log } from "../kit/log.ts";
 import { type Briefing, steeringFor } from "./prompt.ts";
+import { mayJoin, type TurnRightsDeps } from "./turn-rights.ts";
 
-export interface SteeringDeps {
-  readonly log: Log;
+export interface SteeringDeps extends TurnRightsDeps {
   readonly media: MediaStore;
   readonly commands?: Commands;
   readonly briefing?: Briefing;
@@ -44,6 +43,7 @@ export function startSteering(
     for (;;) {
       const entries = await batch.offered(until);
       if (entries.length === 0) return;
+      if (!(await mayJoin(deps, batch, entries))) return;
       const how = await lease.steer(await steeringFor(deps, batch, entries), until);
       if (how === "too_late") return;
       const stored = batch.join(entries);

@@ -11,6 +11,11 @@ export interface EndWithoutSize extends Omit<TurnEnd, "settledBytes" | "spent"> 
   readonly own?: Usage;
 }
 
+export type AttemptResult =
+  | { readonly kind: "end"; readonly end: EndWithoutSize; readonly settledBytes: number }
+  | { readonly kind: "again"; readonly because: string }
+  | { readonly kind: "leave" };
+
 /** Attempts in all; the first one included. */
 export const MAX_ATTEMPTS = 3;
 /** A turn that was begun this often, over restarts of the gateway too, takes the gateway down with it: it ends with a notice instead. */

@@ -14,6 +14,7 @@ import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
+import type { Rights } from "../contracts/channels/rights.ts";
 import type { ReactionStore } from "../contracts/store/reactions.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegation.ts";
@@ -27,7 +28,9 @@ import type { Briefing } from "./prompt.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./own/quiet-turns.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
+import { attemptWithRights, callerOf, openTurnRights } from "./turn-rights.ts";
 import {
+  type AttemptResult,
   type EndWithoutSize,
   addUsage,
   commandEnd,
@@ -66,6 +69,8 @@ export interface TurnsDeps {
   readonly delegations?: DelegationBook;
   /** Without it everything may begin, and nothing is written into the books. */
   readonly budget?: Pick<Budget, "ask" | "bill" | "count" | "record">;
+  /** Without them a turn keeps the rights that its message came with. */
+  readonly rights?: Rights;
   /** Told what the agent knows about its conversation after each answer. */
   readonly lastStats?: LastStats;
 }
@@ -98,6 +103,8 @@ interface AttemptWorld extends TurnWorld {
   readonly spans: SpanRecorder;
   /** What tools have sent to the chat so far. */
   readonly said: { posts: number };
+  /** Aborted when whoever the turn works for loses access. */
+  readonly revoked: AbortSignal;
   /** Holds the lease, so that the answer is on its way before the process is tidied up for the next one. */
   readonly held: AsyncDisposableStack;
 }
@@ -155,16 +162,18 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
   try {
     await using held = new AsyncDisposableStack();
     const spans = createSpanRecorder(clock, batch.acceptedAt);
-    const attempting = { ...world, spans, held, said: { posts: 0 } };
-    const result = await attempt(attempting, batch, options, writer);
+    using rights = await openTurnRights(world, batch);
+    const attempting = { ...world, spans, held, said: { posts: 0 }, revoked: rights.signal };
+    const spent = () => world.lost.get(batch.turnId) ?? NOTHING_USED;
+    const result = await attemptWithRights(rights, spent, () => attempt(attempting, rights.batch, options, writer));
     if (result.kind !== "end") await held.disposeAsync();
     if (result.kind === "leave") return batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
-    const spent = billOf(world.budget, batch, result.end);
-    const end = { ...result.end, spans: spans.close(), ...(spent ? { spent } : {}) };
+    const bill = billOf(world.budget, batch, result.end);
+    const end = { ...result.end, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
-    if (spent) world.budget?.count(spent);
+    if (bill) world.budget?.count(bill);
     const ms = Math.round(clock.elapsed() - startedAt);
     const sinceAcceptedMs = spans.sinceAcceptedMs();
     writer.close();
@@ -204,11 +213,6 @@ function replyLeft(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-type AttemptResult =
-  | { readonly kind: "end"; readonly end: EndWithoutSize; readonly settledBytes: number }
-  | { readonly kind: "again"; readonly because: string }
-  | { readonly kind: "leave" };
-
 async function attempt(
   world: AttemptWorld,
   batch: Batch,
@@ -236,7 +240,7 @@ async function attempt(
     options.timeoutMs,
     () => new TurnDeadline(`no end after ${options.timeoutMs} ms`),
   );
-  const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);
+  const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving, world.revoked]);
   const endsAt = world.clock.elapsed() + options.timeoutMs;
   using delegating = world.delegations?.open({ turnId: batch.turnId, endsAt, signal }) ?? null;
   try {
@@ -339,21 +343,16 @@ async function noteStats({ clock, lastStats, log }: TurnWorld, lease: AgentLease
 }
 
 function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
-  const { sessionKey, turnId, agentId, role, sessionFile, priority } = batch;
-  const [first] = batch.entries;
-  if (!first) throw new Error("a turn without messages was taken");
-  const caller = {
-    sessionKey,
-    turnId,
-    agentId,
-    role,
-    principal: first.message.sender.principal,
-    origin: first.message.address,
-    ...(first.message.origin ? { cause: first.message.origin } : {}),
-  };
+  const { sessionFile, priority } = batch;
   const { model, thinking } = batch.settings ?? { model: null, thinking: null };
   const own = { ...(model === null ? {} : { model }), ...(thinking === null ? {} : { thinking }) };
-  return { caller, sessionFile: sessionFile.name, settledBytes: sessionFile.settledBytes, priority, ...own };
+  return {
+    caller: callerOf(batch),
+    sessionFile: sessionFile.name,
+    settledBytes: sessionFile.settledBytes,
+    priority,
+    ...own,
+  };
 }
 
 /** Files are looked at before the reply is stored. A turn that has to leave meanwhile says what it has. */

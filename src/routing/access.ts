@@ -30,6 +30,8 @@ export interface AccessPolicy {
   readonly group: "allowlist" | "open" | "disabled";
   readonly requireMention: boolean;
   readonly groups: Readonly<Record<string, GroupPolicy>>;
+  /** Some of them are larger places (`place`), not chats. */
+  readonly hasPlaces?: boolean;
 }
 
 export interface GroupPolicy {

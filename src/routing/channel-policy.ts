@@ -25,6 +25,7 @@ export function channelPolicy(
     groups: Object.fromEntries(
       [...groups, ...guilds.flatMap(inGuild)].map(([id, group]) => [id, toGroup(group, principal)]),
     ),
+    ...(guilds.length > 0 ? { hasPlaces: true } : {}),
   };
 }
 

@@ -15,17 +15,23 @@ export interface RoleGrants {
   takeBack(principal: Principal): Promise<void>;
 }
 
-export async function openRoleGrants(store: RoleGrantStore): Promise<RoleGrants> {
+/** `changed` is called after each change that is in force. */
+export async function openRoleGrants(
+  store: RoleGrantStore,
+  changed: () => void = () => undefined,
+): Promise<RoleGrants> {
   let current: GrantedRoles = new Map((await store.list()).map(({ principal, role }) => [principal, role]));
   return {
     current: () => current,
     async give(grant) {
       await store.put(grant);
       current = new Map([...current, [grant.principal, grant.role]]);
+      changed();
     },
     async takeBack(principal) {
       await store.remove(principal);
       current = new Map([...current].filter(([who]) => who !== principal));
+      changed();
     },
   };
 }

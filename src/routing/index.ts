@@ -23,6 +23,7 @@ export {
   type Explanation,
   type RoutingConfig,
 } from "./router.ts";
+export { type HeldRights, rightsNow, type RightsRules } from "./rights.ts";
 export { openPairing, type PairingDeps } from "./pairing/pairing.ts";
 export {
   buildSessionKey,

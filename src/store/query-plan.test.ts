@@ -141,7 +141,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.tasks.list(OPERATOR, "all", 5);
   await store.tasks.change(OPERATOR, "n1", { title: "u" }, 1);
   await store.approvals.put(question("ap1"));
-  await store.approvals.isGranted(sessionKey("a"), "echo");
+  await store.approvals.grantedBy(sessionKey("a"), "echo");
   await store.approvals.end("ap1", { decision: "session", by: OPERATOR, at: 2 });
   await store.approvals.ended({ limit: 5 });
   await store.approvals.prune(1);

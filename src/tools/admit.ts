@@ -18,6 +18,7 @@ import { finish, tellStart } from "./run/run-call.ts";
 import { textOf } from "./run/output.ts";
 import { knownName } from "./stages/names.ts";
 import { paramsHash } from "./stages/params-hash.ts";
+import { contextNow } from "./stages/rights.ts";
 import { type Draft, type Finished, refuse } from "./stages/stage.ts";
 
 /** Tools of the gateway are called over the pipe and are not for this way; they are refused here. */
@@ -52,7 +53,8 @@ async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: Ab
     return denial;
   }
   const record = createRecord(parts, request, hash);
-  const draft = draftOf(parts, request, record);
+  const context = await contextNow(parts, request.context);
+  const draft = "kind" in context ? context : draftOf(parts, { ...request, context }, record);
   if (!("record" in draft)) {
     await denied(request, { record }, draft);
     return draft;

@@ -24,6 +24,7 @@ import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
 import { knownName, otherSpellings, otherToolNames } from "./stages/names.ts";
 import { createOnce, type Ended, type Shared } from "./stages/once.ts";
+import { contextNow } from "./stages/rights.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { createRateLimits } from "./stages/rate.ts";
 import { type Draft, isRefusal, refuse } from "./stages/stage.ts";
@@ -129,7 +130,8 @@ async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal:
   if (before?.kind === "refused") return turnedAway(parts, request, hash, before);
   if (before) return { outcome: before, written: Promise.resolve() };
   const record = createRecord(parts, request, hash);
-  const draft = draftOf(parts, request, record, shared);
+  const context = await contextNow(parts, request.context);
+  const draft = "kind" in context ? context : draftOf(parts, { ...request, context }, record, shared);
   if (isRefusal(draft)) return denied(request, { record }, draft);
   const passed = await passStages(parts, draft, signal);
   if (passed.denial) return denied(request, passed.draft, passed.denial);

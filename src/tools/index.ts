@@ -8,7 +8,7 @@ export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
 export { mayUse, type ToolLists, type ToolPolicy, type ToolProfile, type Verdict } from "./policy.ts";
 export { originOf } from "./origin.ts";
-export { noApprovals, noHooks } from "./quiet-deps.ts";
+export { fixedRights, noApprovals, noHooks } from "./quiet-deps.ts";
 export { createToolRegistry, type LiveToolRegistry, type UsableTool } from "./registry.ts";
 export { startRetention } from "./retention.ts";
 export {

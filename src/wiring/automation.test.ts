@@ -4,6 +4,7 @@ import { alertWords, type AutomationParts, runRights } from "./automation.ts";
 import { checkConfigText, type Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
+import { accessDoors, type channelPolicy } from "../routing/index.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 
 const ANN = "telegram:user:7" as Principal;
@@ -21,6 +22,8 @@ function rights(
     readonly trouble?: string;
     readonly environment?: object;
     readonly grants?: [Principal, Role][];
+    readonly channels?: Parameters<typeof channelPolicy>[0];
+    readonly paired?: boolean;
     readonly asked?: Caller[];
   } = {},
 ) {
@@ -30,6 +33,11 @@ function rights(
   const parts = {
     config: (): Config => config,
     grants: () => new Map(more.grants ?? []),
+    doors: () =>
+      accessDoors(
+        () => more.channels ?? config.channels,
+        () => more.paired ?? false,
+      ),
     pool: { stats: () => ({ trouble: more.trouble ?? null }) },
     channels: () => new Map([["telegram", {}]]),
     environment: { providerKeys: {}, ...more.environment },
@@ -56,6 +64,23 @@ describe("a run has the lesser of what its maker had and has", () => {
     expect(rights({}, { grants: [[ANN, "owner"]] }).roleOf(made, home)).toBe("owner");
     const limited = { roles: { owners: [ANN] }, agents: [{ id: "quiet", role: "guest" }] };
     expect(rights(limited).roleOf({ ...made, agentId: "quiet" as AgentId }, home)).toBe("guest");
+  });
+});
+
+describe("a run has the rights that its creator has in the chat the job belongs to", () => {
+  const made = job({ createdBy: ANN, role: "member" });
+  const channels = { telegram: { dmPolicy: "pairing", groupPolicy: "allowlist", groups: { "-1": {} } } } as const;
+
+  test("a paired person's job runs, and stops running when the pairing is revoked", () => {
+    expect(rights({}, { channels, paired: true }).roleOf(made, home)).toBe("member");
+    expect(rights({}, { channels, paired: false }).roleOf(made, home)).toBeNull();
+  });
+
+  test("a member's job in a listed group runs, and stops running when the group is no longer listed", () => {
+    const group = (chat: string) => ({ ...home, to: { ...to, chat }, scope: "group" as const });
+    const settings = { roles: { members: [ANN] } };
+    expect(rights(settings, { channels }).roleOf(made, group("-1"))).toBe("member");
+    expect(rights(settings, { channels }).roleOf(made, group("-2"))).toBeNull();
   });
 });
 

@@ -26,9 +26,9 @@ import {
   cronSessionKey,
   heartbeatSessionKey,
   DEFAULT_AGENT,
-  explainRoute,
+  type AccessDoors,
   type GrantedRoles,
-  lesserRole,
+  rightsNow,
   OPERATOR,
 } from "../routing/index.ts";
 import {
@@ -59,6 +59,7 @@ export interface AutomationParts {
   readonly environment: Environment;
   readonly home: string;
   readonly grants: () => GrantedRoles;
+  readonly doors: () => AccessDoors;
   readonly pool: AgentPool;
   readonly budget: Pick<Budget, "ask">;
   /** Why this caller could not use a tool; null: nothing is known against it. */
@@ -294,21 +295,17 @@ function homesOf({ store, config, grants }: AutomationParts): Homes {
 }
 
 export function runRights(parts: AutomationParts): RunRights {
-  const { config, grants, pool, channels, environment, budget } = parts;
+  const { config, grants, doors, pool, channels, environment, budget } = parts;
   const rights: RunRights = {
     unpaid({ agentId, createdBy }) {
       const verdict = budget.ask({ agentId, principal: createdBy, origin: "cron" });
       return verdict.may ? null : verdict.because;
     },
     roleOf(job, home) {
-      const facts = { address: home.to, scope: home.scope, sender: { principal: job.createdBy, name: "" } };
-      const { verdict } = explainRoute(
-        config(),
-        { ...facts, mentioned: true, agentId: job.agentId },
-        undefined,
-        grants(),
-      );
-      return verdict.kind === "accept" ? lesserRole(job.role, verdict.role) : null;
+      const { createdBy: principal, role, agentId } = job;
+      const rules = { config: config(), doors: doors(), grants: grants() };
+      const now = rightsNow({ principal, role, agentId, at: home.to, scope: home.scope }, rules);
+      return now.kind === "held" ? now.role : null;
     },
     sessionOf: cronSessionKey,
     unable(job, home) {

@@ -12,6 +12,7 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Queue } from "../contracts/queue.ts";
+import type { Rights } from "../contracts/channels/rights.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
@@ -25,6 +26,7 @@ import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
 import { accessDoors, createRouter, openPairing, openRoleGrants } from "../routing/index.ts";
 import { type Homes, readRelative } from "../schedule/index.ts";
+import { createReceiverCheck } from "../rights.ts";
 import { tellOwnerOfUndelivered } from "./undelivered.ts";
 import { createWayIn, inboundFiles } from "./way-in.ts";
 
@@ -41,6 +43,7 @@ export interface MessageWayParts extends GatewayDeps {
   readonly tools: ToolGate;
   readonly budget: Budget;
   readonly questions: Questions;
+  readonly rights: Rights;
   /** Built later. */
   status(): GatewayStatus;
   homes(): Homes;
@@ -57,7 +60,7 @@ export async function openMessageWay(
   const taken = [...Object.values(parts.named), ...inner].map(({ id }) => id);
   const around = tellSent({ hooks });
   const channels = createChannelSet(Object.values(parts.named), { inner, around, platforms: () => platforms });
-  const grants = await openRoleGrants(store.roleGrants);
+  const grants = await openRoleGrants(store.roleGrants, () => events.emit("status", { what: "pairing" }));
   const pairing = await openPairing({ ...parts, store: store.pairings, grants, roles: () => config().roles });
   const doors = accessDoors(() => ({ ...platforms.access(), ...config().channels }), pairing.isPaired);
   const desk = createDesk({ clock, pool, environment: options.environment }, config, { grants, doors });
@@ -71,10 +74,11 @@ export async function openMessageWay(
   const chats = takeAnswers({ router, commands, questions: parts.questions }, receiver);
   const live = createLiveTurns({ clock, events, queue });
   const tellOwner = tellOwnerOfUndelivered({ clock, store, homes: parts.homes, outbox: () => outbox });
-  const outbox: Outbox = startOutbox({ ...parts, store: store.outbox, channels, tellOwner });
+  const mayReceive = createReceiverCheck({ rights: parts.rights, places: store.places, inner: taken });
+  const outbox: Outbox = startOutbox({ ...parts, store: store.outbox, channels, tellOwner, mayReceive });
   const arriving = inboundFiles(parts, options, config);
   const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });
   const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
-  return { ...inside, receiver, chats, pairing, arriving, models: desk.models, grants: grants.current };
+  return { ...inside, receiver, chats, pairing, arriving, doors, models: desk.models, grants: grants.current };
 }

@@ -8,6 +8,7 @@ import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Rights } from "../contracts/channels/rights.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createPoster } from "../delivery/index.ts";
@@ -16,7 +17,9 @@ import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import type { PluginsOptions } from "../plugins/index.ts";
 import { type BackgroundEndDeps, tellBackgroundEnd } from "./background-end.ts";
+import { isOwnerNow } from "../rights.ts";
 import {
+  type ApprovalsDeps,
   type BackgroundEnd,
   createApprovals,
   createToolGate,
@@ -29,6 +32,7 @@ import {
 export interface ToolSideDeps extends GatewayDeps {
   readonly events: Events;
   readonly hooks: Hooks;
+  readonly rights: Rights;
   readonly record: Pick<Store, "toolCalls" | "approvals" | "outbox">;
   /** Tells the end of a background tool; made later than the tools. */
   automation: BackgroundEndDeps["automation"];
@@ -40,8 +44,9 @@ export interface ToolSideDeps extends GatewayDeps {
 export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => Config) {
   const registry = createToolRegistry(deps);
   const { toolCalls, approvals: questions } = deps.record;
-  const approvals = createApprovals({ ...deps, store: questions }, () => config().tools.approvals);
-  const guards = { policy: policyFrom(config), hooks: deps.hooks, approvals };
+  const mayDecide: ApprovalsDeps["mayDecide"] = (by, at) => isOwnerNow(deps.rights, by, at);
+  const approvals = createApprovals({ ...deps, store: questions, mayDecide }, () => config().tools.approvals);
+  const guards = { policy: policyFrom(config), hooks: deps.hooks, rights: deps.rights, approvals };
   const backgroundEnded = (end: BackgroundEnd) => void tellBackgroundEnd(deps, end);
   const tools = life.own("tools", createToolGate({ ...deps, ...guards, store: toolCalls, registry, backgroundEnded }));
   const prune = async (before: number) => (await toolCalls.prune(before)) + (await questions.prune(before));

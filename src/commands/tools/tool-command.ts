@@ -80,6 +80,8 @@ function contextOf({ stats }: ToolCommandDeps, asked: CommandContext): ToolConte
   const { sessionKey, turnId, agentId, role, message, sessionFile } = asked;
   return {
     ...{ sessionKey, turnId, agentId, role, principal: message.sender.principal, origin: message.address },
+    scope: message.scope,
+    ...(message.place === undefined ? {} : { place: message.place }),
     ...(message.origin ? { cause: message.origin } : {}),
     async stats() {
       const known = stats.of(sessionFile);

@@ -4,8 +4,8 @@ import type { Listed, Page } from "../store.ts";
 import type { ApprovalDecision } from "../tools/approval.ts";
 
 export interface ApprovalStore {
-  /** The owner allowed this tool in this conversation, which has not been begun anew since. */
-  isGranted(sessionKey: SessionKey, tool: string): Promise<boolean>;
+  /** Who allowed this tool in this conversation, which has not been begun anew since; null: nobody. */
+  grantedBy(sessionKey: SessionKey, tool: string): Promise<Principal | null>;
   put(asked: AskedApproval): Promise<void>;
   /** The first end counts; `session` is remembered with it. False: there is no open question with this id, any more. */
   end(id: string, end: ApprovalEnd): Promise<boolean>;

@@ -1,6 +1,6 @@
 /** A call that waits for the owner's word. Bound to exactly this call, used once, gone after a while. */
 import type { Caller } from "../agent.ts";
-import type { ChatAddress } from "../chat.ts";
+import type { ChatAddress, InboundMessage } from "../chat.ts";
 import type { Principal, SessionKey, TurnId } from "../ids.ts";
 
 export interface Approvals {
@@ -12,9 +12,19 @@ export interface Approvals {
   ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** Oldest first. */
   pending(): readonly PendingApproval[];
-  /** `unknown`: there is no such open question, any more. Only owners may; the caller of this has checked that. */
-  decide(id: string, decision: ApprovalDecision, by: Principal): Promise<"done" | "unknown">;
+  /**
+   * `unknown`: there is no such open question, any more. `not_allowed`: only owners decide, and this person is none now. `at`: the chat it was
+   * decided in, where roles may depend on it.
+   */
+  decide(
+    id: string,
+    decision: ApprovalDecision,
+    by: Principal,
+    at?: ApproverChat,
+  ): Promise<"done" | "unknown" | "not_allowed">;
 }
+
+export type ApproverChat = Pick<InboundMessage, "address" | "scope" | "place">;
 
 export interface ApprovalQuestion {
   readonly tool: string;

@@ -13,7 +13,9 @@ export async function decideApproval(
   { id, decision }: { readonly id: string; readonly decision: ApprovalDecision },
   by: Principal,
 ): Promise<{ readonly decision: ApprovalDecision }> {
-  if ((await approvals.decide(id, decision, by)) === "done") return { decision };
+  const decided = await approvals.decide(id, decision, by);
+  if (decided === "done") return { decision };
+  if (decided === "not_allowed") throw new GatewayError("forbidden", "the person is no owner");
   throw new GatewayError("not_found", "no such open question", {
     say: "This question is not open any more: somebody has answered it, it ran out of time, or its turn has ended.",
   });

@@ -52,6 +52,13 @@ export function rulesFor(name: string, hooks: HookSettings): HookRules | null {
   return { name, keys: common, signed, perMinute, role, mapping: null };
 }
 
+/** The role of what a webhook of this name began, by the settings of now; null: webhooks are off. Requests to `agent` may bring names of their own. */
+export function hookRole(hooks: Pick<HookSettings, "enabled" | "mappings" | "role">, name: string): Role | null {
+  if (!hooks.enabled) return null;
+  const mapping = Object.hasOwn(hooks.mappings, name) ? hooks.mappings[name] : undefined;
+  return mapping?.role ?? hooks.role;
+}
+
 interface Secrets {
   readonly secret?: Secret;
   readonly previousSecret?: Secret;

@@ -11,6 +11,7 @@ import {
   createToolRegistry,
   type LiveToolRegistry,
   noApprovals,
+  fixedRights,
   noHooks,
   type ToolPolicy,
 } from "../../tools/index.ts";
@@ -34,6 +35,12 @@ export interface QuietGateDeps {
 export function quietGate(deps: QuietGateDeps, tools: readonly Tool[], rules: Partial<ToolPolicy> = {}) {
   const now = policy(rules);
   const { scrub } = createRedactor();
-  const guards = { policy: () => now, hooks: noHooks, approvals: noApprovals, backgroundEnded: () => undefined };
+  const guards = {
+    policy: () => now,
+    hooks: noHooks,
+    rights: fixedRights,
+    approvals: noApprovals,
+    backgroundEnded: () => undefined,
+  };
   return createToolGate({ ...deps, ...guards, scrub, registry: registryOf(tools, deps.log) });
 }

@@ -7,7 +7,7 @@ import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { createEvents, createRedactor } from "../../observe/index.ts";
 import { openStore } from "../../store/index.ts";
-import { createToolGate, createToolRegistry, noHooks, type ToolPolicy } from "../../tools/index.ts";
+import { createToolGate, createToolRegistry, fixedRights, noHooks, type ToolPolicy } from "../../tools/index.ts";
 import { collect, poolOptions, providers } from "../agent-fixture.ts";
 import { type FakeScript, startFakeProvider } from "../fake-provider.ts";
 import { recordingLog } from "../recording-log.ts";
@@ -33,7 +33,14 @@ export async function realTools({ tools, script, rules = {} }: RealToolsOptions)
   const events = createEvents(deps);
   const rulesNow = policy(rules);
   const { scrub } = createRedactor();
-  const guards = { policy: () => rulesNow, hooks: noHooks, approvals, scrub, backgroundEnded: () => undefined };
+  const guards = {
+    policy: () => rulesNow,
+    hooks: noHooks,
+    rights: fixedRights,
+    approvals,
+    scrub,
+    backgroundEnded: () => undefined,
+  };
   const gate = createToolGate({ ...deps, ...guards, events, registry, store: store.toolCalls });
   const options = poolOptions(home.path, { model: "fake/fake-1" }, providers(provider));
   const pool = await startPool({ ...deps, events, tools: gate }, options);

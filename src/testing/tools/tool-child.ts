@@ -7,7 +7,7 @@ import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { createEvents } from "../../observe/index.ts";
 import { openHome, openStore } from "../../store/index.ts";
-import { createToolGate, createToolRegistry, noApprovals, noHooks } from "../../tools/index.ts";
+import { createToolGate, createToolRegistry, noApprovals, fixedRights, noHooks } from "../../tools/index.ts";
 import { policy, PROGRAM, says, tool } from "./tool-world.ts";
 
 export const EFFECTS_FILE = "effects.txt";
@@ -47,7 +47,7 @@ export async function callTool(options: ToolChildOptions, told: () => void = () 
   );
   registry.register(work, "test");
   const rules = policy();
-  const guards = { policy: () => rules, hooks: noHooks, approvals: noApprovals };
+  const guards = { policy: () => rules, hooks: noHooks, rights: fixedRights, approvals: noApprovals };
   const rest = { scrub: (text: string) => text, backgroundEnded: () => undefined, events: createEvents(deps) };
   await using gate = createToolGate({ ...deps, ...guards, ...rest, registry, store: store.toolCalls });
   const request = { tool: "echo", callId, params: { text: "x" }, path: "http", context: PROGRAM } as const;

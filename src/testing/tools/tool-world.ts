@@ -2,6 +2,7 @@
 import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { HookHandler, HookName, Hooks } from "../../contracts/plugins/hooks.ts";
 import type { EarlierCall, ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
+import type { Rights, RightsNow } from "../../contracts/channels/rights.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approvals } from "../../contracts/tools/approval.ts";
 import {
   NO_TURN,
@@ -186,6 +187,29 @@ export function fakeHooks(): FakeHooks {
   };
 }
 
+export interface FakeRights extends Rights {
+  /** What everybody has now; null: what they had. */
+  current: RightsNow | null;
+  change(to: RightsNow): void;
+}
+
+export function fakeRights(): FakeRights {
+  const listeners = new Set<() => void>();
+  const made: FakeRights = {
+    current: null,
+    now: async ({ role }) => made.current ?? { kind: "held", role },
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    change(to) {
+      made.current = to;
+      for (const listener of listeners) listener();
+    },
+  };
+  return made;
+}
+
 export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<ToolGateDeps> = {}) {
   const clock = createFakeClock();
   const log = recordingLog();
@@ -196,9 +220,10 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
   const registry = createToolRegistry({ log });
   for (const one of tools) registry.register(one, "test");
   const rules = { now: policy() };
+  const rights = fakeRights();
   const ended: BackgroundEnd[] = [];
   const gate = createToolGate({
-    ...{ clock, log, store, approvals, hooks, events, registry, ids: createSeqIds() },
+    ...{ clock, log, store, approvals, hooks, events, registry, rights, ids: createSeqIds() },
     policy: () => rules.now,
     scrub: (text) => text.replaceAll("s3cret-value", "[redacted]"),
     backgroundEnded: (end) => void ended.push(end),
@@ -208,5 +233,20 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
   const call = (params: unknown, request: Partial<ToolRequest> = {}, signal: AbortSignal = NEVER) =>
     gate.call({ tool: "echo", callId: `c${++calls}`, params, context: OWNER, path: "pipe", ...request }, signal);
   const last = () => store.rows.at(-1);
-  return { clock, log, store, rows: store.rows, approvals, hooks, events, registry, rules, ended, gate, call, last };
+  return {
+    clock,
+    log,
+    store,
+    rows: store.rows,
+    approvals,
+    hooks,
+    events,
+    registry,
+    rules,
+    rights,
+    ended,
+    gate,
+    call,
+    last,
+  };
 }

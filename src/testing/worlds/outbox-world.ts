@@ -30,6 +30,8 @@ export interface OutboxWorld extends AsyncDisposable {
   /** What the owner was told of: part, state, reason. */
   readonly told: [string, string, string][];
   ownerIsDeaf: boolean;
+  /** Whether a chat may get a part now. */
+  mayReceive: (row: OutboxRow) => boolean;
   /** Stores a reply of these parts and tells the outbox. */
   reply(
     chat: string,
@@ -110,7 +112,13 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       if (world.ownerIsDeaf) throw new Error("the owner has no chat");
       told.push([part.id, state, because]);
     };
-    const outbox = startOutbox({ ...deps, tellOwner, store: freezable(life, () => tampered(store.outbox)) });
+    const mayReceive = async (row: OutboxRow) => world.mayReceive(row);
+    const outbox = startOutbox({
+      ...deps,
+      tellOwner,
+      mayReceive,
+      store: freezable(life, () => tampered(store.outbox)),
+    });
     lives.push(Object.assign(life, { outbox, store: store.outbox }));
   };
   const now = (): Life => lives.at(-1) as Life;
@@ -132,6 +140,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     ready: true,
     told,
     ownerIsDeaf: false,
+    mayReceive: () => true,
     async reply(chat, texts, to = {}) {
       await storeReply(real.store, { number: ++turns, chat, texts, at: now().clock.now(), ...to });
       now().outbox.wake();

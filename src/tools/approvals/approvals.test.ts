@@ -38,7 +38,16 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
   events.on("approval", (news) => void told.push(news));
   const { approvals: rows } = real.store;
   const store = { ...rows, ...over(rows) };
-  const approvals = createApprovals({ clock, log, events, store, ids: createSeqIds() }, () => ({ waitMs: WAIT_MS }));
+  /** Who is an owner now, and by how much the wall clock is ahead of timers: a machine that slept. */
+  const now = { owners: [ANNA] as readonly Principal[], sleptMs: 0 };
+  const wall = { ...clock, now: () => clock.now() + now.sleptMs };
+  const approvals = createApprovals(
+    {
+      ...{ log, events, store, clock: wall, ids: createSeqIds() },
+      mayDecide: async (by) => now.owners.includes(by),
+    },
+    () => ({ waitMs: WAIT_MS }),
+  );
   /** Asks, and resolves when the question is open. */
   const asked = async (more: Partial<ApprovalQuestion> = {}, signal: AbortSignal = NEVER) => {
     const answer = approvals.ask(question(more), signal);
@@ -46,7 +55,17 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
     return { answer, id: approvals.pending().at(-1)?.id ?? "" };
   };
   const ended = async () => (await rows.ended({ limit: 200 })).items;
-  return { clock, log, real, told, approvals, asked, ended, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+  return {
+    clock,
+    now,
+    log,
+    real,
+    told,
+    approvals,
+    asked,
+    ended,
+    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+  };
 }
 
 describe("a question", () => {
@@ -88,6 +107,39 @@ describe("a question", () => {
     expect(await at.approvals.decide(id, "session", ANNA)).toBe("unknown");
     expect(await at.approvals.ask(question(), AbortSignal.abort())).toBe("expired"); // nothing was allowed for the session
     expect(await at.ended()).toMatchObject([{ decision: "expired", decidedBy: null }]);
+  });
+
+  test.each(["once", "session", "deny"] as const)(
+    "that expired while the machine slept cannot be answered with %s, although no timer has fired",
+    async (decision) => {
+      await using at = await world();
+      const { answer, id } = await at.asked();
+      at.now.sleptMs = WAIT_MS; // the wall clock went on, timers stood still
+      expect(await at.approvals.decide(id, decision, ANNA)).toBe("unknown");
+      expect(await answer).toBe("expired");
+      expect(at.approvals.pending()).toEqual([]);
+      expect(await at.ended()).toMatchObject([{ decision: "expired", decidedBy: null }]);
+    },
+  );
+
+  test("whose wall clock was set back expires by its timer", async () => {
+    await using at = await world();
+    const { answer } = await at.asked();
+    at.now.sleptMs = -10 * WAIT_MS;
+    await at.clock.advance(WAIT_MS);
+    expect(await answer).toBe("expired");
+  });
+
+  test("is decided by owners of now: one who lost the role is refused, and the question stays open", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    at.now.owners = [];
+    for (const decision of ["once", "session", "deny"] as const)
+      expect(await at.approvals.decide(id, decision, ANNA)).toBe("not_allowed");
+    expect(at.approvals.pending()).toHaveLength(1);
+    at.now.owners = [ANNA];
+    expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
+    expect(await answer).toBe("once");
   });
 
   test("ends when its turn does", async () => {
@@ -139,7 +191,19 @@ describe("a yes for the session", () => {
       expect(await other.answer).toBe("deny");
     }
     const { approvals } = await at.real.reopen();
-    expect(await approvals.isGranted(SESSION, "bash")).toBe(true);
+    expect(await approvals.grantedBy(SESSION, "bash")).toBe(ANNA);
+  });
+
+  test("lapses when the owner who gave it is no owner any more: the next call asks again", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    await at.approvals.decide(id, "session", ANNA);
+    await answer;
+    at.now.owners = [];
+    const again = await at.asked({ callId: "c2", hash: "h2" });
+    expect(at.approvals.pending()).toHaveLength(1);
+    await at.clock.advance(WAIT_MS);
+    expect(await again.answer).toBe("expired");
   });
 
   test("leaves other open questions to be answered one by one", async () => {

@@ -5,7 +5,13 @@
 import type { Events } from "../../contracts/events.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import type { ApprovalEnd, ApprovalStore } from "../../contracts/store/approvals.ts";
-import type { ApprovalAnswer, ApprovalQuestion, Approvals, PendingApproval } from "../../contracts/tools/approval.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  Approvals,
+  ApproverChat,
+  PendingApproval,
+} from "../../contracts/tools/approval.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -18,6 +24,8 @@ export interface ApprovalsDeps {
   readonly log: Log;
   readonly events: Events;
   readonly store: ApprovalStore;
+  /** Whether this person is an owner now. */
+  mayDecide(by: Principal, at: ApproverChat | null): Promise<boolean>;
 }
 
 /** More than a person answers one by one. */
@@ -68,14 +76,21 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
 
   return {
     pending: () => [...open.values()].filter(({ stored }) => stored).map(({ shown }) => shown),
-    async decide(id, decision, by) {
+    async decide(id, decision, by, at) {
+      if (!(await deps.mayDecide(by, at ?? null))) return "not_allowed";
       const entry = open.get(id);
-      if (!entry || deps.clock.now() >= entry.shown.expiresAt) return "unknown";
+      if (!entry) return "unknown";
+      // timers stand still while the machine sleeps; what it says on the question is what counts
+      if (deps.clock.now() >= entry.shown.expiresAt) {
+        await expire(entry);
+        return "unknown";
+      }
       return (await end(entry, by, decision)) ? "done" : "unknown";
     },
     async ask(question, signal) {
       const { tool, caller } = question;
-      if (await deps.store.isGranted(caller.sessionKey, tool)) return "session";
+      const grantedBy = await deps.store.grantedBy(caller.sessionKey, tool);
+      if (grantedBy !== null && (await deps.mayDecide(grantedBy, null))) return "session"; // an owner of then may be none now
       if (signal.aborted) return "expired";
       if (isFull(open, caller.sessionKey)) return "full";
       const { waitMs } = options();

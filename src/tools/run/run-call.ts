@@ -3,6 +3,7 @@ import type { ToolStatus } from "../../contracts/chat.ts";
 import { denied, type Parts } from "../parts.ts";
 import type { Ended, Shared } from "../stages/once.ts";
 import { persisted } from "../stages/hooked.ts";
+import { watchPermission } from "../stages/rights.ts";
 import { type Draft, type Finished, refuse } from "../stages/stage.ts";
 import { execute } from "./execute.ts";
 
@@ -34,7 +35,9 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
         shared.early({ kind: "pending", code: "background", message: words });
       },
     };
-    const outcome = await execute(parts, tool, execution, signal);
+    using rights = watchPermission(parts, draft);
+    const until = AbortSignal.any([signal, rights.signal]);
+    const outcome = await execute(parts, tool, execution, until);
     if (yielded) parts.background.running--;
     return await finish(parts, draft, { outcome, yielded }, signal);
   } finally {

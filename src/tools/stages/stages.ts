@@ -1,11 +1,12 @@
 /** The way of every call, in order, whatever wire it came over. What is not in this list is not checked; what is in it is checked for everyone. */
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
-import { limitOf, mayUse, needsApproval } from "../policy.ts";
+import { limitOf, needsApproval } from "../policy.ts";
 import { paramsHash } from "./params-hash.ts";
 import { hooked } from "./hooked.ts";
 import { knownParams } from "./names.ts";
 import { scrubJson } from "../audit/scrub-json.ts";
-import { type Draft, refuse, type Stage, type StageDeps } from "./stage.ts";
+import { permitted } from "./rights.ts";
+import { type Draft, isRefusal, refuse, type Stage, type StageDeps } from "./stage.ts";
 
 const MAX_PARAMS_CHARS = 256 * 1024;
 const BUSY_RETRY_MS = 5_000;
@@ -29,12 +30,6 @@ function sized(draft: Draft): Draft | ToolRefusal {
   const chars = (JSON.stringify(draft.params) ?? "").length;
   if (chars <= MAX_PARAMS_CHARS) return draft;
   return refuse("invalid_params", `The parameters are larger than ${MAX_PARAMS_CHARS} characters. Send less.`);
-}
-
-function permitted(deps: StageDeps, draft: Draft): Draft | ToolRefusal {
-  const verdict = mayUse(draft.facts, draft.request.context, deps.policy());
-  if (verdict.may) return draft;
-  return refuse("not_allowed", `${draft.facts.name} may not be used here: ${verdict.because}.`);
 }
 
 function named(draft: Draft): Draft | ToolRefusal {
@@ -101,6 +96,18 @@ async function placed(deps: StageDeps, draft: Draft, signal: AbortSignal): Promi
   if (!draft.usable) return draft;
   const { context } = draft.request;
   const slot = await deps.slots.take(context.sessionKey, { sequential: draft.facts.flags.sequential ?? false }, signal);
-  if (slot) return { ...draft, slot };
+  if (slot) return allowedIn(deps, { ...draft, slot });
   return refuse("rate_limited", "Too many tools are running. Call fewer at a time.", BUSY_RETRY_MS);
+}
+
+/** A place may come after a minute; rights may be gone by then, and the place is given back. */
+async function allowedIn(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {
+  try {
+    const judged = await permitted(deps, draft);
+    if (isRefusal(judged)) draft.slot?.[Symbol.dispose]();
+    return judged;
+  } catch (error) {
+    draft.slot?.[Symbol.dispose]();
+    throw error;
+  }
 }

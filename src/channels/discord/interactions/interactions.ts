@@ -41,6 +41,7 @@ export interface Interactions {
 
 const TYPE = { ping: 1, command: 2, component: 3 } as const;
 const CHAT_INPUT = 1;
+const ONLY_OWNERS = "Only an owner can decide that.";
 const NOTHING: InteractionAnswer = { kind: "nothing" };
 
 export function createInteractions(deps: InteractionDeps): Interactions {
@@ -121,8 +122,9 @@ async function press(
   if (asked) return answerAsked(deps, asked, { ...from.sender, role, at: from.address });
   const pressed = readButton(interaction.data.custom_id);
   if (!pressed) return NOTHING;
-  if (role !== "owner") return { kind: "whisper", text: "Only an owner can decide that." };
-  const decided = await deps.approvals.decide(pressed.approval, pressed.decision, from.sender.principal);
+  if (role !== "owner") return { kind: "whisper", text: ONLY_OWNERS };
+  const decided = await deps.approvals.decide(pressed.approval, pressed.decision, from.sender.principal, from);
+  if (decided === "not_allowed") return { kind: "whisper", text: ONLY_OWNERS };
   if (decided === "unknown")
     return { kind: "replace", text: "This question is not open any more: it was answered, or it waited too long." };
   deps.log.info("approval decided from Discord", {

@@ -42,6 +42,7 @@ const DECISIONS: readonly { readonly label: string; readonly decision: ApprovalD
   { label: "Allow in this conversation", decision: "session", said: "Allowed in this conversation." },
   { label: "Deny", decision: "deny", said: "Denied." },
 ];
+const ONLY_OWNERS = "Only an owner can decide this.";
 const OVER = "This question is no longer open.";
 const MAX_TOAST_CHARS = 200;
 const MAX_SHOWN = 1_000;
@@ -111,8 +112,9 @@ async function decide(deps: QuestionDeps, name: string, { arrived, role, choice 
   const here = { chat: arrived.address.chat, messageId: String(arrived.messageId) };
   const chosen = DECISIONS[Number(choice)];
   if (!asked || !isFor(asked, here) || !chosen) return { say: OVER, close: false };
-  if (role !== "owner") return { say: "Only an owner can decide this.", close: false };
-  const outcome = await deps.approvals.decide(asked.approval, chosen.decision, arrived.sender.principal);
+  if (role !== "owner") return { say: ONLY_OWNERS, close: false };
+  const outcome = await deps.approvals.decide(asked.approval, chosen.decision, arrived.sender.principal, arrived);
+  if (outcome === "not_allowed") return { say: ONLY_OWNERS, close: false };
   await deps.facts.forget(`ask:${name}`);
   return { say: outcome === "done" ? chosen.said : OVER, close: true };
 }

@@ -22,7 +22,7 @@ const NEW = [
 export function createApprovalRows({ sql, read, write }: RowDeps): ApprovalStore {
   const { granted, add, open, end, grant, list, prune } = statements(sql);
   return {
-    isGranted: (sessionKey, tool) => read(() => granted.first({ sessionKey, tool }) !== null),
+    grantedBy: (sessionKey, tool) => read(() => granted.first({ sessionKey, tool })?.given_by ?? null),
     put: (asked) => write(() => void add.run(toRow(asked))),
     end: (id, made) =>
       write(() => {
@@ -70,7 +70,7 @@ function statements(sql: Sql) {
     granted: sql.prepare((db, p: Params<{ sessionKey: SessionKey; tool: string }>) =>
       db
         .selectFrom("approval_grants")
-        .select("at")
+        .select("given_by")
         .where("session_key", "=", p("sessionKey"))
         .where("tool", "=", p("tool")),
     ),

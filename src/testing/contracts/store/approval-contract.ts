@@ -55,7 +55,7 @@ function endPromises(open: () => Promise<StoreWorld>): void {
       { id: "left", decision: "expired", decidedBy: null },
     ]);
     expect(await approvals.end("left", { ...YES, decision: "session" })).toBe(false);
-    expect(await approvals.isGranted(sessionKey("a"), "echo")).toBe(false);
+    expect(await approvals.grantedBy(sessionKey("a"), "echo")).toBeNull();
   });
 
   test("ended questions are listed page by page, and old ones can be taken away; open ones stay", async () => {
@@ -85,13 +85,13 @@ function grantPromises(open: () => Promise<StoreWorld>): void {
     const { approvals, sessions } = await world.reopen();
     const granted = () =>
       Promise.all([
-        approvals.isGranted(sessionKey("a"), "echo"),
-        approvals.isGranted(sessionKey("a"), "other"),
-        approvals.isGranted(sessionKey("b"), "echo"),
+        approvals.grantedBy(sessionKey("a"), "echo"),
+        approvals.grantedBy(sessionKey("a"), "other"),
+        approvals.grantedBy(sessionKey("b"), "echo"),
       ]);
-    expect(await granted()).toEqual([true, false, false]);
+    expect(await granted()).toEqual([OPERATOR, null, null]);
     await sessions.reset(sessionKey("a"), 3_000);
-    expect(await granted()).toEqual([false, false, false]);
+    expect(await granted()).toEqual([null, null, null]);
   });
 
   test("what is allowed in one conversation does not hold in another that takes its place", async () => {
@@ -106,7 +106,7 @@ function grantPromises(open: () => Promise<StoreWorld>): void {
     const asker = { sessionKey: sessionKey("a"), agentId: AGENT, principal: OPERATOR };
     const [earlier] = await conversations.list(asker, 5);
     const resumed = await conversations.resume(asker, earlier?.file ?? "", { turnId: "t2" as TurnId, at: 4_000 });
-    expect([resumed.kind, await approvals.isGranted(sessionKey("a"), "echo")]).toEqual(["resumed", false]);
+    expect([resumed.kind, await approvals.grantedBy(sessionKey("a"), "echo")]).toEqual(["resumed", null]);
   });
 
   const others = [YES, { ...YES, decision: "deny" }, { decision: "expired", by: null, at: 1_500 }] as const;
@@ -114,6 +114,6 @@ function grantPromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     await world.store.approvals.put(question("one"));
     await world.store.approvals.end("one", end);
-    expect(await world.store.approvals.isGranted(sessionKey("a"), "echo")).toBe(false);
+    expect(await world.store.approvals.grantedBy(sessionKey("a"), "echo")).toBeNull();
   });
 }

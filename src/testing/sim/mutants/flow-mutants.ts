@@ -157,14 +157,14 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
   {
     name: "a turn has no deadline",
     file: "flow/turn.ts",
-    find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);",
-    replace: "AbortSignal.any([batch.cancelled, world.leaving]);",
+    find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving, world.revoked]);",
+    replace: "AbortSignal.any([batch.cancelled, world.leaving, world.revoked]);",
   },
   {
     name: "a stop waits for running turns however long they take",
     file: "flow/turn.ts",
-    find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving]);",
-    replace: "AbortSignal.any([batch.cancelled, deadline.signal]);",
+    find: "AbortSignal.any([batch.cancelled, deadline.signal, world.leaving, world.revoked]);",
+    replace: "AbortSignal.any([batch.cancelled, deadline.signal, world.revoked]);",
   },
   {
     name: "room that a message took on arrival is never given back",

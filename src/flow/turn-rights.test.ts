@@ -1,0 +1,137 @@
+/** A turn has the rights of now: before it begins, while it runs, when something is said into it, and when its reply is stored. */
+import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../contracts/errors.ts";
+import { deferred } from "../kit/deferred.ts";
+import { type FakeAgent, NO_USAGE, says, waits } from "../testing/fake-pool.ts";
+import { fakeRights } from "../testing/tools/tool-world.ts";
+import { flow, type FlowOptions } from "../testing/worlds/flow-world.ts";
+
+const GONE = { kind: "lost", because: "unknown_sender", tell: true } as const;
+const SILENT = { ...GONE, tell: false } as const;
+const SAID = `assistant ${ERRORS.access_revoked.say}`;
+
+async function world(agent: FakeAgent, options: FlowOptions = {}) {
+  const rights = fakeRights();
+  const fx = await flow(agent, { ...options, parts: async () => ({ rights }) });
+  return Object.assign(fx, { rights });
+}
+
+describe("a turn whose person lost access", () => {
+  test("before it began asks no agent and ends with one sentence", async () => {
+    await using fx = await world(says("a secret"));
+    fx.rights.current = GONE;
+    const ended = fx.next("turn.ended");
+    const notice = fx.replied();
+    await fx.ask("hello");
+    expect((await ended).outcome).toBe("failed");
+    expect((await notice).item).toMatchObject({ kind: "notice", text: ERRORS.access_revoked.say });
+    expect(fx.pool.prompted).toEqual([]);
+  });
+
+  test("while it runs is stopped at once, and what was said so far is not sent", async () => {
+    await using fx = await world(waits);
+    const speaking = fx.next("turn.delta");
+    const notice = fx.replied();
+    await fx.ask("tell me a story");
+    await speaking;
+    fx.rights.change(GONE);
+    await notice;
+    expect(fx.seen.slice(-2)).toEqual(["ended failed", SAID]);
+  });
+
+  test("unnoticed, a moment before its answer was complete, has its answer dropped", async () => {
+    const rights = fakeRights();
+    const agent: FakeAgent = async function* () {
+      rights.current = GONE; // nobody is told
+      yield { type: "done", text: "a secret", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await flow(agent, { parts: async () => ({ rights }) });
+    const notice = fx.replied();
+    await fx.ask("hello");
+    await notice;
+    expect(fx.seen.slice(-2)).toEqual(["ended failed", SAID]);
+    expect(JSON.stringify(fx.seen)).not.toContain("a secret");
+  });
+
+  test.each([true, false])("where nothing may be said ends without a word; begun: %p", async (begun) => {
+    await using fx = await world(waits);
+    if (!begun) fx.rights.current = SILENT;
+    const ended = fx.next("turn.ended");
+    const speaking = begun ? fx.next("turn.delta") : null;
+    await fx.ask("hello");
+    await speaking;
+    if (begun) fx.rights.change(SILENT);
+    expect((await ended).outcome).toBe("failed");
+    await fx.turns[Symbol.asyncDispose]();
+    expect(fx.seen.filter((line) => line.startsWith("assistant"))).toEqual([]);
+  });
+
+  test("is stopped when rights cannot be checked", async () => {
+    await using fx = await world(waits);
+    const speaking = fx.next("turn.delta");
+    const ended = fx.next("turn.ended");
+    await fx.ask("hello");
+    await speaking;
+    const { now } = fx.rights;
+    fx.rights.now = () => Promise.reject(new Error("the disk is gone"));
+    fx.rights.change(GONE);
+    fx.rights.now = now;
+    expect((await ended).outcome).toBe("failed");
+  });
+});
+
+describe("a turn whose person keeps access", () => {
+  test("but was demoted while the message waited is leased with the role of now", async () => {
+    await using fx = await world(says("hello"));
+    fx.rights.current = { kind: "held", role: "guest" };
+    const reply = fx.replied();
+    await fx.ask("hello");
+    await reply;
+    expect(fx.pool.prompted[0]?.request.caller).toMatchObject({ role: "guest", scope: "dm" });
+  });
+
+  test("goes on when somebody's rights change", async () => {
+    const goOn = deferred<void>();
+    const agent: FakeAgent = async function* () {
+      yield { type: "text", delta: "…" };
+      await goOn.promise;
+      yield { type: "done", text: "here", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await world(agent);
+    const speaking = fx.next("turn.delta");
+    const reply = fx.replied();
+    await fx.ask("hello");
+    await speaking;
+    fx.rights.change({ kind: "held", role: "owner" });
+    goOn.resolve();
+    expect((await reply).item.text).toBe("here");
+  });
+});
+
+test("a message is not said into a running turn when its sender lost access, and gets a turn that refuses it", async () => {
+  const goOn = deferred<void>();
+  const heard: string[] = [];
+  const agent: FakeAgent = async function* ({ input, hear }) {
+    yield { type: "text", delta: "…" };
+    void hear().then(({ text }) => heard.push(text));
+    await goOn.promise;
+    yield { type: "done", text: `re: ${input.text}`, usage: NO_USAGE, model: "fake/one" };
+  };
+  await using fx = await world(agent, { mode: "steer" });
+  const speaking = fx.next("turn.delta");
+  await fx.ask("first");
+  await speaking;
+  const asked = deferred<void>();
+  fx.rights.now = async () => {
+    asked.resolve();
+    return GONE; // asked for the second message: nobody was told of a change
+  };
+  await fx.ask("second");
+  await asked.promise;
+  await fx.clock.advance(0);
+  expect(heard).toEqual([]);
+  const both = Promise.all([fx.next("turn.ended"), fx.replied()]);
+  goOn.resolve();
+  await both;
+  expect(fx.pool.prompted).toHaveLength(1);
+});

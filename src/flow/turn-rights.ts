@@ -1,0 +1,125 @@
+/**
+ * The rights of a turn while it runs: asked before it begins, followed until it ends, asked once more before its reply is stored. A person who
+ * loses access loses the turn: it is stopped, the answer is dropped, and the chat reads one sentence, or nothing where it may not be told anything.
+ */
+import type { Caller } from "../contracts/agent.ts";
+import type { Usage } from "../contracts/chat.ts";
+import { ERRORS } from "../contracts/errors.ts";
+import type { Batch, BatchEntry } from "../contracts/queue.ts";
+import type { Rights, RightsNow } from "../contracts/channels/rights.ts";
+import type { Log } from "../kit/log.ts";
+import { quietEnd } from "./own/quiet-turns.ts";
+import { type AttemptResult, type EndWithoutSize, withLost } from "./turn-ending.ts";
+
+export interface TurnRightsDeps {
+  readonly log: Log;
+  /** Without them everybody keeps the rights that a message came with. */
+  readonly rights?: Rights;
+}
+
+export type LostRights = Extract<RightsNow, { kind: "lost" }>;
+
+export interface TurnRights extends Disposable {
+  /** The turn with the role that its caller has now. */
+  readonly batch: Batch;
+  /** Aborts when the caller loses access. */
+  readonly signal: AbortSignal;
+  /** Asks once more; null: the caller still has access. */
+  lost(): Promise<LostRights | null>;
+}
+
+/** For whom the turn works, and tools are called. */
+export function callerOf(batch: Pick<Batch, "sessionKey" | "turnId" | "agentId" | "role" | "entries">): Caller {
+  const { sessionKey, turnId, agentId, role } = batch;
+  const [first] = batch.entries;
+  if (!first) throw new Error("a turn without messages was taken");
+  const { sender, address, scope, place, origin } = first.message;
+  return {
+    sessionKey,
+    turnId,
+    agentId,
+    role,
+    principal: sender.principal,
+    origin: address,
+    scope,
+    ...(place === undefined ? {} : { place }),
+    ...(origin ? { cause: origin } : {}),
+  };
+}
+
+export async function openTurnRights({ log, rights }: TurnRightsDeps, batch: Batch): Promise<TurnRights> {
+  const gone = new AbortController();
+  const caller = callerOf(batch);
+  const lost = async (): Promise<LostRights | null> => {
+    const now = (await rights?.now(caller)) ?? null;
+    if (now?.kind !== "lost") return null;
+    if (!gone.signal.aborted)
+      log.warn("turn ended: its caller lost access", { turnId: batch.turnId, because: now.because });
+    gone.abort(new Error("the caller lost access"));
+    return now;
+  };
+  const watching = rights?.onChange(() => {
+    lost().catch((error: unknown) => {
+      log.error("rights of a running turn could not be checked; it is stopped", { turnId: batch.turnId, error });
+      gone.abort(error);
+    });
+  });
+  const began = (await rights?.now(caller)) ?? { kind: "held", role: batch.role };
+  return {
+    batch: began.kind === "held" ? withRole(batch, began.role) : batch,
+    signal: gone.signal,
+    lost,
+    [Symbol.dispose]: () => watching?.[Symbol.dispose](),
+  };
+}
+
+function withRole(batch: Batch, role: Batch["role"]): Batch {
+  if (role === batch.role) return batch;
+  return {
+    ...batch,
+    role,
+    get entries() {
+      return batch.entries; // grows while the turn runs
+    },
+  };
+}
+
+/** Asked before and after: a message may have waited for somebody who has no access any more. `spent`: what earlier attempts have cost. */
+export async function attemptWithRights(
+  rights: TurnRights,
+  spent: () => Usage,
+  attempt: () => Promise<AttemptResult>,
+): Promise<AttemptResult> {
+  const { settledBytes } = rights.batch.sessionFile;
+  const before = await rights.lost();
+  if (before) return { kind: "end", end: revokedEnd(before, withLost(quietEnd(), spent())), settledBytes };
+  const result = await attempt();
+  const lost = result.kind === "leave" ? null : await rights.lost();
+  if (!lost) return result;
+  if (result.kind === "end") return { ...result, end: revokedEnd(lost, result.end) };
+  return { kind: "end", end: revokedEnd(lost, withLost(quietEnd(), spent())), settledBytes };
+}
+
+/** What is said into a running turn is said with the rights of now. */
+export async function mayJoin(
+  { rights }: Pick<TurnRightsDeps, "rights">,
+  batch: Batch,
+  entries: readonly BatchEntry[],
+): Promise<boolean> {
+  for (const entry of entries) {
+    const now = await rights?.now(callerOf({ ...batch, entries: [entry] }));
+    if (now?.kind === "lost") return false;
+  }
+  return true;
+}
+
+/** Costs stay what they were; words of the agent are not shown. */
+function revokedEnd({ because, tell }: LostRights, end: EndWithoutSize): EndWithoutSize {
+  const notice = { part: 0, message: { kind: "notice", text: ERRORS.access_revoked.say } } as const;
+  return {
+    ...end,
+    outcome: "failed",
+    reply: tell ? [notice] : [],
+    error: { code: "access_revoked", detail: because },
+  };
+}

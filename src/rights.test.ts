@@ -1,0 +1,261 @@
+/** The rights of now, for every kind of caller and everything that can be taken away from one. */
+import { describe, expect, test } from "bun:test";
+import { checkConfigText } from "./config/index.ts";
+import type { OutboxRow } from "./contracts/delivery.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "./contracts/ids.ts";
+import type { RightsHolder } from "./contracts/channels/rights.ts";
+import type { Place } from "./contracts/store/places.ts";
+import { accessDoors, OPERATOR } from "./routing/index.ts";
+import { createEvents } from "./observe/index.ts";
+import { recordingLog } from "./testing/recording-log.ts";
+import { createReceiverCheck, createRights, isOwnerNow } from "./rights.ts";
+
+const ANN = "telegram:user:7" as Principal;
+const DM = { channel: "telegram", account: "default", chat: "7" };
+const GROUP = { ...DM, chat: "-1" };
+
+interface State {
+  readonly settings?: object;
+  readonly paired?: boolean;
+  readonly grants?: readonly [Principal, Role][];
+  readonly home?: Pick<Place, "to" | "scope"> | null;
+}
+
+function rightsOf({ settings = {}, paired = false, grants = [], home = null }: State) {
+  const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
+  if (!config) throw new Error(JSON.stringify(problems));
+  const events = createEvents({ log: recordingLog() });
+  const doors = accessDoors(
+    () => config.channels,
+    () => paired,
+  );
+  const homes = {
+    at: async (sessionKey: SessionKey) => home && { ...home, sessionKey, agentId: "default" as AgentId },
+  };
+  const deps = { events, config: () => config, doors: () => doors, grants: () => new Map(grants), homes: () => homes };
+  return { events, rights: createRights(deps) };
+}
+
+const ann: RightsHolder = {
+  ...{ principal: ANN, role: "owner", agentId: "default" as AgentId, origin: DM, scope: "dm" },
+  ...{ sessionKey: "agent:default:telegram:dm:7" as SessionKey, turnId: "t1" as TurnId },
+};
+const inGroup: RightsHolder = { ...ann, origin: GROUP, scope: "group", role: "member" };
+const run = (channel: "cron" | "hook", name: string) => ({
+  ...{ channel, account: "default", chat: "agent:default:telegram:dm:7", thread: `direct:${name}` },
+});
+const job: RightsHolder = { ...ann, origin: run("cron", "backup"), cause: "cron" };
+const hook: RightsHolder = { ...ann, principal: OPERATOR, origin: run("hook", "deploy"), cause: "webhook" };
+const helper: RightsHolder = {
+  ...{ ...ann, agentId: "helper" as AgentId, origin: { channel: "delegate", account: "default", chat: "t1" } },
+  askedBy: ann,
+};
+
+const telegram = (more: object = {}) => ({ channels: { telegram: { dmPolicy: "pairing", ...more } } });
+const hooks = (more: object) => ({ hooks: { enabled: true, token: "a-token-of-thirty-two-characters!", ...more } });
+
+/** Who, what holds now, and what is left of a role of `owner` (in groups: `member`). */
+const CASES: readonly (readonly [string, RightsHolder, State, Role | null])[] = [
+  ["an owner who is still listed", ann, { settings: { roles: { owners: [ANN] } } }, "owner"],
+  ["an owner who is a member now", ann, { settings: { roles: { members: [ANN] } } }, "member"],
+  ["an owner who was taken out of roles", ann, { settings: telegram() }, null],
+  ["an owner by a grant", ann, { grants: [[ANN, "owner"]] }, "owner"],
+  ["an owner whose grant was lowered", ann, { grants: [[ANN, "guest"]] }, "guest"],
+  ["an owner whose grant was taken back", ann, {}, null],
+  ["a paired person", ann, { settings: telegram(), paired: true }, "member"],
+  ["a person whose pairing was revoked", ann, { settings: telegram() }, null],
+  ["a person on the allow list", ann, { settings: telegram({ dmPolicy: "allowlist", allowFrom: ["7"] }) }, "member"],
+  ["a person taken off the allow list", ann, { settings: telegram({ dmPolicy: "allowlist", allowFrom: ["8"] }) }, null],
+  [
+    "a person where direct messages were closed",
+    ann,
+    { settings: telegram({ dmPolicy: "disabled" }), paired: true },
+    null,
+  ],
+  [
+    "a person in a listed group",
+    inGroup,
+    { settings: { ...telegram({ groups: { "-1": {} } }), roles: { members: [ANN] } } },
+    "member",
+  ],
+  [
+    "a person in a group that is no longer listed",
+    inGroup,
+    { settings: { ...telegram({ groups: { "-2": {} } }), roles: { members: [ANN] } } },
+    null,
+  ],
+  [
+    "a person taken out of a group's allow list",
+    inGroup,
+    { settings: telegram({ groups: { "-1": { allowFrom: ["8"] } } }) },
+    null,
+  ],
+  [
+    "a person whose agent gives less now",
+    { ...ann, agentId: "quiet" as AgentId },
+    { settings: { roles: { owners: [ANN] }, agents: [{ id: "quiet", role: "guest" }] } },
+    "guest",
+  ],
+  [
+    "a person whose agent was removed",
+    { ...ann, agentId: "gone" as AgentId },
+    { settings: { roles: { owners: [ANN] } } },
+    null,
+  ],
+  [
+    "a job of a member, from the chat it belongs to",
+    job,
+    { settings: telegram(), paired: true, home: { to: DM, scope: "dm" } },
+    "member",
+  ],
+  ["a job of a person who lost access", job, { settings: telegram(), home: { to: DM, scope: "dm" } }, null],
+  [
+    "a job of an owner who is a member now",
+    job,
+    { settings: { roles: { members: [ANN] } }, home: { to: DM, scope: "dm" } },
+    "member",
+  ],
+  [
+    "a job in a group that is no longer listed",
+    job,
+    { settings: { ...telegram(), roles: { members: [ANN] } }, home: { to: GROUP, scope: "group" } },
+    null,
+  ],
+  [
+    "a webhook with the role of its mapping",
+    hook,
+    { settings: hooks({ role: "guest", mappings: { deploy: { role: "member", message: "x", signed: false } } }) },
+    "member",
+  ],
+  ["a webhook whose mapping is gone", hook, { settings: hooks({ role: "guest" }) }, "guest"],
+  ["a webhook after webhooks were switched off", hook, {}, null],
+  [
+    "a delegated turn of an owner",
+    helper,
+    { settings: { roles: { owners: [ANN] }, agents: [{ id: "helper" }] } },
+    "owner",
+  ],
+  [
+    "a delegated turn of an owner who is a member now",
+    helper,
+    { settings: { roles: { members: [ANN] }, agents: [{ id: "helper" }] } },
+    "member",
+  ],
+  ["a delegated turn of a person who lost access", helper, { settings: { agents: [{ id: "helper" }] } }, null],
+  [
+    "a delegated turn of a paired person",
+    helper,
+    { settings: { ...telegram(), agents: [{ id: "helper" }] }, paired: true },
+    "member",
+  ],
+  [
+    "a delegated turn of a person whose pairing was revoked",
+    helper,
+    { settings: { ...telegram(), agents: [{ id: "helper" }] } },
+    null,
+  ],
+  [
+    "a person whose channel is being loaded anew",
+    { ...ann, principal: "irc:user:ann" as Principal, origin: { ...DM, channel: "irc" } },
+    {},
+    "owner",
+  ],
+  [
+    "a person of another channel, in a chat of a channel that is not there",
+    { ...ann, origin: { ...DM, channel: "irc" } },
+    {},
+    null,
+  ],
+  [
+    "a delegated turn of an agent that gives less now",
+    helper,
+    { settings: { roles: { owners: [ANN] }, agents: [{ id: "helper", role: "guest" }] } },
+    "guest",
+  ],
+  ["a delegated turn of an agent that was removed", helper, { settings: { roles: { owners: [ANN] } } }, null],
+  ["the operator", { ...ann, principal: OPERATOR }, {}, "owner"],
+];
+
+describe("what is left of somebody's rights", () => {
+  test.each(CASES)("%s", async (_who, caller, state, expected) => {
+    const now = await rightsOf(state).rights.now(caller);
+    expect(now.kind === "held" ? now.role : null).toBe(expected);
+  });
+
+  test("is never more than the work began with", async () => {
+    const { rights } = rightsOf({ settings: { roles: { owners: [ANN] } } });
+    expect(await rights.now({ ...ann, role: "guest" })).toEqual({ kind: "held", role: "guest" });
+  });
+
+  test("is not taken for lost because a restart forgot which guild a chat is part of", async () => {
+    const guild = {
+      channels: { discord: { groupPolicy: "allowlist", guilds: { "111111111111111111": {} } } },
+      roles: { members: [ANN] },
+    };
+    const origin = { channel: "discord", account: "default", chat: "c1" };
+    const { rights } = rightsOf({ settings: guild });
+    expect(await rights.now({ ...inGroup, origin })).toEqual({ kind: "held", role: "member" });
+    expect((await rights.now({ ...inGroup, origin, place: "222222222222222222" })).kind).toBe("lost");
+  });
+
+  test("is looked at again after every change of configuration, roles and pairings", () => {
+    const { events, rights } = rightsOf({});
+    let changes = 0;
+    const watching = rights.onChange(() => void changes++);
+    for (const what of ["config", "pairing", "jobs"] as const) events.emit("status", { what });
+    watching[Symbol.dispose]();
+    events.emit("status", { what: "config" });
+    expect(changes).toBe(2);
+  });
+});
+
+describe("who may decide", () => {
+  test.each<[string, State, Principal, boolean]>([
+    ["the operator", {}, OPERATOR, true],
+    ["an owner", { settings: { roles: { owners: [ANN] } } }, ANN, true],
+    ["an owner by a grant", { grants: [[ANN, "owner"]] }, ANN, true],
+    ["a member", { settings: { roles: { members: [ANN] } } }, ANN, false],
+    ["nobody in particular", {}, ANN, false],
+  ])("%s: in a chat and without one", async (_who, state, by, expected) => {
+    const { rights } = rightsOf(state);
+    expect(await isOwnerNow(rights, by, { address: DM, scope: "dm" })).toBe(expected);
+    expect(await isOwnerNow(rights, by, null)).toBe(expected);
+  });
+
+  test("a person who is an owner in one group decides there and nowhere else", async () => {
+    const settings = telegram({ groups: { "-1": { allowFrom: ["7"], role: "owner" } } });
+    const { rights } = rightsOf({ settings });
+    expect(await isOwnerNow(rights, ANN, { address: GROUP, scope: "group" })).toBe(true);
+    expect(await isOwnerNow(rights, ANN, null)).toBe(false);
+  });
+});
+
+describe("a stored part", () => {
+  const row = (kind: "reply" | "notice", to = DM): OutboxRow =>
+    ({ to, turnId: "t1", sessionKey: "s", message: { kind, text: "x" } }) as unknown as OutboxRow;
+  const check = (state: State, more: { readonly scope?: "dm" | "group"; readonly nobody?: boolean } = {}) => {
+    const speaker = more.nobody ? null : { principal: ANN, role: "member" as Role, agentId: "removed" as AgentId };
+    const place = more.nobody ? null : ({ scope: more.scope ?? "dm" } as Place);
+    const places = { speakerOf: async () => speaker, of: async () => place };
+    return createReceiverCheck({ rights: rightsOf(state).rights, places, inner: ["webchat", "cron"] });
+  };
+  const paired = { settings: telegram(), paired: true };
+
+  test.each<[string, ReturnType<typeof check>, readonly [boolean, boolean]]>([
+    ["goes to a person with access, whatever became of the agent", check(paired), [true, true]],
+    [
+      "with a reply does not go to a person without access; a notice does",
+      check({ settings: telegram() }),
+      [false, true],
+    ],
+    ["does not go where nothing may be said", check({ settings: telegram({ dmPolicy: "disabled" }) }), [false, false]],
+    ["does not go to a group that is no longer listed", check(paired, { scope: "group" }), [false, false]],
+    ["goes to a chat in which nobody has spoken", check({}, { nobody: true }), [true, true]],
+  ])("%s", async (_what, mayReceive, expected) => {
+    expect([await mayReceive(row("reply")), await mayReceive(row("notice"))]).toEqual([...expected]);
+  });
+
+  test("to a channel of the gateway itself goes there", async () => {
+    expect(await check({})(row("reply", { ...DM, channel: "cron" }))).toBe(true);
+  });
+});

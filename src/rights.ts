@@ -1,0 +1,96 @@
+/** The rights of now for every kind of caller: people in chats, jobs and webhooks, delegated turns. The one judge of rights after the way in. */
+import type { Config } from "./config/index.ts";
+import type { OutboxRow } from "./contracts/delivery.ts";
+import type { Events } from "./contracts/events.ts";
+import type { Principal, Role, SessionKey } from "./contracts/ids.ts";
+import type { Rights, RightsHolder, RightsNow } from "./contracts/channels/rights.ts";
+import type { PlaceStore } from "./contracts/store/places.ts";
+import type { ApproverChat } from "./contracts/tools/approval.ts";
+import { NO_TURN } from "./contracts/tools/tool.ts";
+import { type AccessDoors, DEFAULT_AGENT, type GrantedRoles, lesserRole, rightsNow } from "./routing/index.ts";
+import { type Homes, HOOK_CHANNEL, hookRole, readRunAddress } from "./schedule/index.ts";
+import { originOf } from "./tools/index.ts";
+
+export interface RightsDeps {
+  readonly events: Pick<Events, "on">;
+  readonly config: () => Config;
+  readonly doors: () => AccessDoors;
+  readonly grants: () => GrantedRoles;
+  readonly homes: () => Pick<Homes, "at">;
+}
+
+export function createRights(deps: RightsDeps): Rights {
+  return {
+    now: (caller) => now(deps, caller),
+    onChange(listener) {
+      return deps.events.on("status", ({ what }) => void ((what === "config" || what === "pairing") && listener()));
+    },
+  };
+}
+
+async function now(deps: RightsDeps, caller: RightsHolder): Promise<RightsNow> {
+  if (caller.askedBy) return delegated(deps, caller, await now(deps, caller.askedBy));
+  const run = readRunAddress(caller.origin);
+  if (run && caller.origin.channel === HOOK_CHANNEL) {
+    const role = hookRole(deps.config().hooks, run.jobId);
+    if (role === null) return { kind: "lost", because: "webhook_removed", tell: false };
+    return inChat(deps, { ...caller, role: lesserRole(caller.role, role) });
+  }
+  if (!run) return inChat(deps, caller);
+  // a job has the rights that its creator has in the chat it belongs to
+  const home = await deps.homes().at(run.home);
+  return inChat(deps, home ? { ...caller, origin: home.to, scope: home.scope } : caller);
+}
+
+function inChat({ config, doors, grants }: RightsDeps, caller: RightsHolder): RightsNow {
+  const { principal, role, agentId, origin: at, place } = caller;
+  const scope = caller.scope ?? (originOf(caller) === "group" ? "group" : "dm");
+  const rules = { config: config(), doors: doors(), grants: grants() };
+  return rightsNow({ principal, role, agentId, at, scope, place }, rules);
+}
+
+/** No more than the caller who asked has now, and than the other agent gives anybody. */
+function delegated({ config }: RightsDeps, { agentId, role }: RightsHolder, asking: RightsNow): RightsNow {
+  if (asking.kind === "lost") return asking;
+  const entry = config().agents.find(({ id }) => id === agentId);
+  if (!entry && agentId !== DEFAULT_AGENT) return { kind: "lost", because: "unknown_agent", tell: true };
+  const cap: Role = entry?.role ?? "owner";
+  return { kind: "held", role: lesserRole(role, lesserRole(asking.role, cap)) };
+}
+
+/** Whether this person is an owner now. Without a chat only roles that hold everywhere count. */
+export async function isOwnerNow(rights: Rights, by: Principal, at: ApproverChat | null): Promise<boolean> {
+  const { address, scope, place } = at ?? { address: { channel: "api", account: "default", chat: by }, scope: "dm" };
+  const asked: RightsHolder = {
+    ...{ principal: by, role: "owner", agentId: DEFAULT_AGENT, origin: address, scope, turnId: NO_TURN },
+    sessionKey: "none" as SessionKey,
+    ...(place === undefined ? {} : { place }),
+  };
+  const now = await rights.now(asked);
+  return now.kind === "held" && now.role === "owner";
+}
+
+export interface ReceiverCheckDeps {
+  readonly rights: Rights;
+  readonly places: Pick<PlaceStore, "of" | "speakerOf">;
+  /** Channels that no stranger can write to. */
+  readonly inner: readonly string[];
+}
+
+/** Whether the person behind a chat may still be told this. Who lost access may read one notice about it, and no reply. */
+export function createReceiverCheck({
+  rights,
+  places,
+  inner,
+}: ReceiverCheckDeps): (row: OutboxRow) => Promise<boolean> {
+  return async ({ to, turnId, sessionKey, message }) => {
+    if (inner.includes(to.channel)) return true;
+    const place = await places.of(sessionKey);
+    const speaker = (await places.speakerOf(turnId)) ?? place;
+    if (!speaker) return true; // words of the gateway itself, to a chat in which nobody has spoken
+    // the reply was made; whether its agent is still there does not matter
+    const asked = { principal: speaker.principal, role: "owner", agentId: DEFAULT_AGENT, origin: to } as const;
+    const now = await rights.now({ ...asked, sessionKey, turnId, ...(place ? { scope: place.scope } : {}) });
+    return now.kind === "held" || (now.tell && message.kind === "notice");
+  };
+}

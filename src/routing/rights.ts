@@ -1,0 +1,40 @@
+/** What somebody who once was let in may do now: the decision of the way in, taken again with the rules of now. Pure. */
+import type { RightsNow } from "../contracts/channels/rights.ts";
+import type { AgentId, Principal, Role } from "../contracts/ids.ts";
+import type { ChatAddress } from "../contracts/chat.ts";
+import { CLOSED_POLICY } from "./access.ts";
+import type { GrantedRoles } from "./grants.ts";
+import { lesserRole } from "./identity.ts";
+import { type AccessDoors, explainRoute, type RoutingConfig } from "./router.ts";
+
+export interface HeldRights {
+  readonly principal: Principal;
+  /** What they had. */
+  readonly role: Role;
+  readonly agentId: AgentId;
+  /** The chat that the rights come from. */
+  readonly at: ChatAddress;
+  readonly scope: "dm" | "group";
+  readonly place?: string | undefined;
+}
+
+export interface RightsRules {
+  readonly config: RoutingConfig;
+  readonly doors: AccessDoors;
+  readonly grants: GrantedRoles;
+}
+
+export function rightsNow(held: HeldRights, { config, doors, grants }: RightsRules): RightsNow {
+  const { principal, role, agentId, at, scope, place } = held;
+  const sender = { principal, name: "" };
+  const facts = { address: at, scope, sender, mentioned: true, agentId, ...(place === undefined ? {} : { place }) };
+  const { verdict } = explainRoute(config, facts, doors, grants);
+  if (verdict.kind === "accept") return { kind: "held", role: lesserRole(role, verdict.role) };
+  const policy = doors.policyOf(at.channel, at.account);
+  // nobody says anything about the channel: its plugin is being loaded anew, and what it allows is not known for a moment
+  if (policy === CLOSED_POLICY && principal.startsWith(`${at.channel}:user:`)) return { kind: "held", role };
+  // `place` is not stored: after a restart a chat of a listed place looks like one of no place, which proves nothing.
+  const placeForgotten = scope === "group" && place === undefined && verdict.because === "group_not_listed";
+  if (placeForgotten && policy.hasPlaces) return { kind: "held", role };
+  return { kind: "lost", because: verdict.because, tell: verdict.tell !== "nothing" };
+}

@@ -103,6 +103,26 @@ describe("requests that have not shown who they are", () => {
     await Promise.all(slow);
     expect((await fetch(world.url("/health"))).status).toBe(200);
   });
+
+  test("of the operator do not count among those of unknown clients, however many are open", async () => {
+    await using world = startHttpWorld();
+    const stuck = Promise.withResolvers<never>();
+    let open = 0;
+    const list = () => {
+      open++;
+      return stuck.promise;
+    };
+    Object.assign(world.deps.store.sessions, { list });
+    const requests = Array.from({ length: 60 }, () => world.call("/api/sessions"));
+    await waitFor(
+      "60 open requests of the operator",
+      () => open,
+      (count) => count === 60,
+    );
+    expect((await fetch(world.url("/health"))).status).toBe(200);
+    stuck.reject(new Error("end of test"));
+    await Promise.all(requests);
+  });
 });
 
 describe("headers", () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { Principal } from "../../contracts/ids.ts";
 import { type HttpWorld, PNG, startHttpWorld } from "../../testing/http/http-fixture.ts";
+import { openWs } from "../../testing/http/ws-client.ts";
 
 const upload = (world: HttpWorld, body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   world.call("/api/media", { method: "POST", body, headers });
@@ -142,4 +144,29 @@ describe("attachments", () => {
     }
     expect(world.received).toEqual([]);
   });
+});
+
+test("a file of somebody else cannot be attached to a message, and is answered like one that is not there", async () => {
+  await using world = startHttpWorld();
+  const { mediaId } = await stored(world);
+  const params = (id: string, clientId: string) => ({
+    session: "agent:default:webchat:dm:abc",
+    text: "look",
+    clientId,
+    attachments: [{ mediaId: id }],
+  });
+  using client = await openWs(world);
+  await client.ask("chat.send", params(mediaId, "c1"));
+  const own = world.media.get(mediaId);
+  if (own) world.media.set("media_theirs", { ...own, owner: "telegram:user:9" as Principal });
+  const refused = [];
+  for (const id of ["media_theirs", "media_nowhere"])
+    refused.push(
+      await client
+        .ask("chat.send", params(id, `c-${id}`))
+        .catch((error: unknown) => String(error).replace(/"requestId":"[^"]*"/, "")),
+    );
+  expect(refused[0]).toContain("invalid_params");
+  expect(refused[0]).toBe(refused[1] as never);
+  expect(world.received).toHaveLength(1);
 });

@@ -372,4 +372,24 @@ describe("over the socket", () => {
         error: { code, requestId: expect.any(String) },
       });
   });
+
+  test("a call ends when its connection is closed", async () => {
+    const begun = deferred<void>();
+    const ended = deferred<string>();
+    await using fx = world(
+      tool(async (_id, _params, signal) => {
+        signal.addEventListener("abort", () => ended.resolve("aborted"));
+        begun.resolve();
+        await ended.promise;
+        return says("late");
+      }),
+    );
+    const socket = await openWs(fx.http);
+    socket.socket.send(
+      JSON.stringify({ id: "a", method: "tools.call", params: { tool: "echo", params: { text: "x" } } }),
+    );
+    await begun.promise;
+    socket.socket.close();
+    expect(await ended.promise).toBe("aborted");
+  });
 });

@@ -129,6 +129,38 @@ describe("events", () => {
     expect([seq, client.events.at(-1)?.seq]).toEqual([from + 3, from + 4]);
   });
 
+  test("are never sent twice on one socket, however it subscribes again", async () => {
+    await using world = startHttpWorld();
+    const from = world.deps.stream.seq;
+    for (const id of ["m1", "m2"]) world.say({ id });
+    using client = await openWs(world);
+    const seen = () => client.events.map(({ event, seq }) => `${event} ${seq - from}`);
+    await client.ask("subscribe", { events: ["message"], sinceSeq: from + 1 });
+    world.say({ id: "m3" });
+    await client.ask("subscribe", { events: ["message"], sinceSeq: from + 1 });
+    expect(seen()).toEqual(["message 2", "message 3"]);
+    await client.ask("subscribe", { events: ["message"] });
+    await client.ask("subscribe", { events: ["message"], sinceSeq: from + 1 });
+    expect(seen()).toEqual(["message 2", "message 3"]);
+    // Further back, only what was not sent yet comes.
+    await client.ask("subscribe", { events: ["message"], sinceSeq: from });
+    expect(seen()).toEqual(["message 2", "message 3", "message 1"]);
+    status(world);
+    await client.ask("subscribe", { events: ["message", "status"], sinceSeq: from });
+    expect(seen().slice(3)).toEqual(["status 4"]);
+  });
+
+  test("of a kind that the last subscription leaves out do not come any more", async () => {
+    await using world = startHttpWorld();
+    using client = await openWs(world);
+    await client.ask("subscribe", { events: ["message", "status"] });
+    await client.ask("subscribe", { events: ["message"] });
+    status(world);
+    world.say({ id: "m1" });
+    await arrived(client);
+    expect(client.events.map(({ event }) => event)).toEqual(["message"]);
+  });
+
   test("that are too long ago, of an earlier life or of the future lead to a resync", async () => {
     await using world = startHttpWorld();
     const from = world.deps.stream.seq;

@@ -6,7 +6,7 @@ import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { openRoleGrants } from "../grants.ts";
-import { newCode, readCode } from "./codes.ts";
+import { codeDigest, newCode, readCode } from "./codes.ts";
 import { MAX_WRONG_CODES, UNDO_MS, WRONG_CODES_MS } from "./decisions.ts";
 import { CODE_TTL_MS, MAX_PENDING, openPairing } from "./pairing.ts";
 
@@ -32,6 +32,8 @@ async function world(owners: readonly string[] = []) {
   return { clock, real, log, told, open, ...opened, person, [Symbol.asyncDispose]: end };
 }
 
+const idOf = (w: Awaited<ReturnType<typeof world>>, number: number): string =>
+  w.pairing.list().find(({ principal }) => principal === w.person(number).principal)?.id ?? "";
 const codeIn = (words: string | null): string => /[A-Z2-9]{8}$/.exec(words ?? "")?.[0] ?? "";
 
 describe("a pairing code", () => {
@@ -102,18 +104,85 @@ describe("a pairing code", () => {
   );
 });
 
+describe("a person who waits", () => {
+  test("is not paired before an owner has approved them, nor after a no", async () => {
+    await using w = await world();
+    await w.pairing.ask(w.person(1));
+    const paired = () => w.pairing.isPaired(w.person(1).principal, "telegram", "main");
+    expect(paired()).toBe(false);
+    await w.pairing.revoke(idOf(w, 1), OLGA);
+    expect(paired()).toBe(false);
+  });
+
+  test("is shown with a short name on one line, whatever they call themselves", async () => {
+    await using w = await world();
+    await w.pairing.ask({ ...w.person(1), name: `\u202eEve\n\u001b[2J${"x".repeat(200)}` });
+    const name = w.pairing.list()[0]?.name ?? "";
+    expect(name).toMatch(/^Eve {2}\[2Jx+$/);
+    expect(name.length).toBeLessThanOrEqual(80);
+  });
+
+  test("is forgotten with their hour: nothing of the entry is left when the next stranger comes", async () => {
+    await using w = await world();
+    await w.pairing.ask(w.person(1));
+    const old = idOf(w, 1);
+    await w.clock.advance(CODE_TTL_MS);
+    await w.pairing.ask(w.person(2));
+    expect(await w.pairing.revoke(old, OLGA)).toBe(false);
+    expect(await w.real.store.pairings.list()).toHaveLength(1);
+  });
+
+  test("hears nothing for an hour after a no, also when their first hour is over", async () => {
+    await using w = await world();
+    await w.pairing.ask(w.person(1));
+    await w.clock.advance(CODE_TTL_MS / 2);
+    await w.pairing.revoke(idOf(w, 1), OLGA);
+    await w.clock.advance(CODE_TTL_MS - 1);
+    expect(await w.pairing.ask(w.person(1))).toBeNull();
+    await w.clock.advance(1);
+    expect(await w.pairing.ask(w.person(1))).not.toBeNull();
+  });
+
+  test("is announced, and so is every decision about them, so that an open page shows it", async () => {
+    await using w = await world();
+    const code = codeIn(await w.pairing.ask(w.person(1)));
+    const counts = [w.told.length];
+    await w.pairing.approve({ code, role: "member" }, OLGA);
+    counts.push(w.told.length);
+    await w.pairing.undo(idOf(w, 1), OLGA);
+    counts.push(w.told.length);
+    await w.pairing.revoke(idOf(w, 1), OLGA);
+    counts.push(w.told.length);
+    expect([counts, new Set(w.told)]).toEqual([[1, 2, 3, 4], new Set(['{"what":"pairing"}'])]);
+  });
+
+  test("is decided about after a store that failed once", async () => {
+    await using w = await world();
+    const code = codeIn(await w.pairing.ask(w.person(1)));
+    const { put } = w.real.store.pairings;
+    Object.assign(w.real.store.pairings, { put: () => Promise.reject(new Error("disk full")) });
+    await expect(w.pairing.approve({ code, role: "member" }, OLGA)).rejects.toThrow("disk full");
+    expect(w.pairing.isPaired(w.person(1).principal, "telegram", "main")).toBe(false);
+    Object.assign(w.real.store.pairings, { put });
+    expect(await w.pairing.approve({ code, role: "member" }, OLGA)).toMatchObject({ kind: "approved" });
+  });
+});
+
+test("digests of the same pairing code in two entries differ", () => {
+  expect(codeDigest("pair_1", "ABCD2345")).not.toBe(codeDigest("pair_2", "ABCD2345"));
+});
+
 describe("an approval", () => {
   test("needs the right code: an id, another person's code or no code at all lets nobody in", async () => {
     await using w = await world();
     const codes = await Promise.all([1, 2].map(async (number) => codeIn(await w.pairing.ask(w.person(number)))));
-    const idOf = (number: number) =>
-      w.pairing.list().find(({ principal }) => principal === w.person(number).principal)?.id ?? "";
+    const one = idOf(w, 1);
     const tries = [
-      { code: idOf(1), role: "owner" },
-      { code: "", id: idOf(1), role: "owner" },
-      { code: idOf(1), id: idOf(1), role: "owner" },
-      { code: codes[1] ?? "", id: idOf(1), role: "owner" },
-      { code: "AAAAAAAA", id: idOf(1), role: "owner" },
+      { code: one, role: "owner" },
+      { code: "", id: one, role: "owner" },
+      { code: one, id: one, role: "owner" },
+      { code: codes[1] ?? "", id: one, role: "owner" },
+      { code: "AAAAAAAA", id: one, role: "owner" },
       { code: codes[0] ?? "", id: "pair_999", role: "owner" },
     ] as const;
     const kinds = [];
@@ -121,7 +190,7 @@ describe("an approval", () => {
     expect(kinds).toEqual(["unknown", "wrong_code", "wrong_code", "wrong_code", "wrong_code", "unknown"]);
     expect(w.pairing.list().map(({ state }) => state)).toEqual(["pending", "pending"]);
     expect(w.grants.current().size).toBe(0);
-    const right = { code: codes[0] ?? "", id: idOf(1), role: "member" } as const;
+    const right = { code: codes[0] ?? "", id: one, role: "member" } as const;
     expect(await w.pairing.approve(right, OLGA)).toMatchObject({ kind: "approved", role: "member" });
   });
 
@@ -144,7 +213,8 @@ describe("an approval", () => {
     await using w = await world();
     const code = codeIn(await w.pairing.ask(w.person(1)));
     const first = await w.pairing.approve({ code, role: "member" }, OLGA);
-    expect(await w.pairing.approve({ code, role: "owner" }, OLGA)).toEqual(first);
+    for (let at = 0; at <= MAX_WRONG_CODES; at++)
+      expect(await w.pairing.approve({ code, role: "owner" }, OLGA)).toEqual(first);
     expect(w.grants.current().size).toBe(0);
   });
 

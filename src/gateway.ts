@@ -24,7 +24,7 @@ import { deferred } from "./kit/deferred.ts";
 import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
 import type { Log } from "./kit/log.ts";
-import type { Secret } from "./kit/secret.ts";
+import type { Secret, SecretMask } from "./kit/secret.ts";
 import { openMessageWay } from "./wiring/message-way.ts";
 import { createClientStream, createEvents, createMetrics, keepMemoryFlat, startTranscripts } from "./observe/index.ts";
 import { ownFiles, ownTools } from "./wiring/own-tools.ts";
@@ -45,6 +45,8 @@ export interface GatewayDeps {
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */
   scrub(text: string): string;
+  /** Takes the hidden values out of what people read. */
+  readonly mask: SecretMask;
 }
 
 export interface GatewayOptions {

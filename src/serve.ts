@@ -81,7 +81,15 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   };
   const start = (from: LoadedConfig, askRestart: () => boolean): Promise<Gateway> =>
     startGateway(
-      { clock, ids, log, setLogLevel: sink.setLevel, hide: redactor.add, scrub: redactor.scrub },
+      {
+        clock,
+        ids,
+        log,
+        setLogLevel: sink.setLevel,
+        hide: redactor.add,
+        scrub: redactor.scrub,
+        mask: redactor.mask,
+      },
       { ...about, loaded: from, configSource: { load, expectedPath: join(home.path, "pi-gateway.jsonc") }, askRestart },
     );
   for (let from = loaded; ;) {

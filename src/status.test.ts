@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { NO_MASK } from "./kit/secret.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
 import { createStatus, type StatusDeps } from "./status.ts";
 
@@ -14,6 +15,7 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     budget: { limits: () => [], notices: () => [] },
     plugins: { list: () => [], notices: () => [] },
     configNotices: () => ["about the configuration"],
+    mask: NO_MASK,
   } as unknown as StatusDeps;
   return createStatus(deps, { version: "1", page: { build: "b" } })().notices;
 }

@@ -10,6 +10,7 @@ import type { StoreHealth } from "./contracts/store/health.ts";
 import type { GatewayStatus } from "./contracts/wire.ts";
 import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
+import type { SecretMask } from "./kit/secret.ts";
 
 export interface StatusDeps {
   readonly clock: Clock;
@@ -21,6 +22,8 @@ export interface StatusDeps {
   readonly budget: Pick<Budget, "limits" | "notices">;
   readonly store: { readonly health: Pick<StoreHealth, "notices"> };
   configNotices(): readonly string[];
+  /** Platforms tell in their own words what went wrong, and a bot's address has its token in it. */
+  readonly mask: SecretMask;
 }
 
 function deliveryNotices({ dead, ambiguous }: ReturnType<Outbox["stats"]>): readonly string[] {
@@ -48,7 +51,7 @@ export function createStatus(
       build: about.page.build,
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
-      channels: deps.channels.health(),
+      channels: deps.channels.health().map((one) => ({ ...one, detail: deps.mask.text(one.detail) })),
       pool,
       queue: deps.queue.stats(),
       outbox,
@@ -61,7 +64,7 @@ export function createStatus(
         ...deps.budget.notices(),
         ...deps.plugins.notices(),
         ...deps.configNotices(),
-      ],
+      ].map(deps.mask.text),
     };
   };
 }

@@ -8,6 +8,7 @@ import type { GatewayStatus } from "../src/contracts/wire.ts";
 import { type Gateway, startGateway } from "../src/gateway.ts";
 import { systemClock } from "../src/kit/clock.ts";
 import { systemIds } from "../src/kit/ids.ts";
+import { NO_MASK } from "../src/kit/secret.ts";
 import { createParlour } from "../src/testing/channels/parlour-service.ts";
 import { parlourPlatform } from "../src/testing/channels/parlour.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
@@ -62,6 +63,7 @@ beforeAll(async () => {
       setLogLevel: () => undefined,
       hide: () => undefined,
       scrub: (text) => text,
+      mask: NO_MASK,
     },
     {
       ...{ home: home.path, version: "test", environment, page: await assets.page(), bun: assets.bun, bunEnv: {} },

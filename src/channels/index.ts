@@ -6,3 +6,4 @@ export { type ChannelSet, createChannelSet } from "./channel-set.ts";
 export type { GuestPlatform } from "./guest.ts";
 export { createPlatforms, type PlatformEntry, type Platforms } from "./open-platforms.ts";
 export type { ChannelHealth } from "./switchboard.ts";
+export { maskOut } from "./mask-out.ts";

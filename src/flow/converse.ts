@@ -54,7 +54,10 @@ export async function converse(
       if (event.type === "tool_start") shown.toolStarted(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = deps.live.open(batch);
-      else return event;
+      else {
+        shown.textEnded();
+        return event;
+      }
     }
     return {
       type: "failed",

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import type { GatewayEvents } from "../contracts/events.ts";
 import type { Principal, TurnId } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
-import { createEvents } from "../observe/index.ts";
+import { secret } from "../kit/secret.ts";
+import { createEvents, createRedactor } from "../observe/index.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { SESSION } from "../testing/worlds/flow-world.ts";
@@ -23,12 +24,15 @@ const ASKED = {
     expiresAt: 2,
   },
 };
+const SECRET = "operator-token-42";
 const ANSWER = { isError: true, output: "no" };
 
 function world() {
   const clock = createFakeClock();
   const events = createEvents({ log: recordingLog() });
-  const live = createLiveTurns({ clock, events, queue: {} as Queue });
+  const redactor = createRedactor();
+  redactor.add(secret(SECRET));
+  const live = createLiveTurns({ clock, events, queue: {} as Queue, mask: redactor.mask });
   const shown: GatewayEvents["turn.tool"]["status"][] = [];
   events.on("turn.tool", ({ status }) => void shown.push(status));
   const batch = { sessionKey: SESSION, turnId: TURN, attempt: 1, entries: [], acceptedAt: clock.now() };
@@ -37,7 +41,7 @@ function world() {
   const now = () => live.snapshot(SESSION)?.tools.map(({ status }) => status);
   const decided = (decision: "once" | "session" | "deny" | "expired") =>
     events.emit("approval", { ...ASKED, decision, by: null });
-  return { events, writer, shown, now, decided };
+  return { events, live, writer, shown, now, decided };
 }
 
 test("a call that waits for the owner is pending, runs when allowed, and ends as usual", () => {
@@ -79,4 +83,33 @@ test("news of other turns and other calls change nothing, and a failure stays a 
   writer.toolEnded({ callId: "c1", ...ANSWER });
   events.emit("tool_refused", CALL); // too late: it has ended
   expect(shown).toEqual(["running", "error"]);
+});
+
+test("the words of a turn are shown without secrets, in the events and to a page that comes later", () => {
+  const { events, live, writer } = world();
+  const deltas: string[] = [];
+  events.on("turn.delta", ({ text }) => void deltas.push(text));
+  for (const piece of ["It is oper", "ator-tok", "en-42, and op"]) writer.text(piece);
+  expect(deltas).toEqual(["It is ", "[redacted], and "]);
+  writer.toolStarted({ callId: "c2", tool: "bash", input: {} }); // a tool in between does not let go of the beginning
+  writer.text("erator-token-42");
+  expect(deltas.join("")).toBe("It is [redacted], and [redacted]");
+  writer.text("; then op");
+  writer.textEnded();
+  expect(live.snapshot(SESSION)?.text).toBe("It is [redacted], and [redacted]; then op");
+  expect(deltas.join("")).toBe("It is [redacted], and [redacted]; then op");
+});
+
+test("a call is shown without secrets in its name, its id, its input and its output, and is still the same call", () => {
+  const { events, live, writer } = world();
+  const seen: unknown[] = [];
+  events.on("turn.tool", (call) => void seen.push(call));
+  const callId = `call-${SECRET}`;
+  writer.toolStarted({ callId, tool: `try_${SECRET}`, input: { [SECRET]: [{ deep: `x${SECRET}` }] } });
+  events.emit("approval", { ...ASKED, callId, decision: null });
+  writer.toolEnded({ callId, isError: false, output: `said ${SECRET}` });
+  expect(seen).toHaveLength(3);
+  const all = JSON.stringify([seen, live.snapshot(SESSION)]);
+  expect(all).not.toContain(SECRET);
+  expect(seen.at(-1)).toMatchObject({ callId: "call-[redacted]", status: "success", output: "said [redacted]" });
 });

@@ -1,10 +1,14 @@
-/** What is being said right now, so that a page that opens in the middle of a turn sees the same as one that watched from the start. */
+/**
+ * What is being said right now, so that a page that opens in the middle of a turn sees the same as one that watched from the start. Every
+ * word of a running turn that people see passes here, without the secrets the gateway knows.
+ */
 import type { ToolStatus } from "../contracts/chat.ts";
 import type { Events, GatewayEvents } from "../contracts/events.ts";
 import type { LiveTool, LiveTurn, LiveTurns } from "../contracts/flow.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
+import { maskTexts, NO_MASK, type SecretMask } from "../kit/secret.ts";
 
 export interface LiveTurnsBoard extends LiveTurns {
   /** Shows the turn as started; also used to say that what was shown so far is void. */
@@ -12,7 +16,10 @@ export interface LiveTurnsBoard extends LiveTurns {
 }
 
 export interface LiveTurnWriter {
+  /** Shown at once, but for what could be the beginning of a secret: that waits for what follows. */
   text(delta: string): void;
+  /** The turn says no more: shows what was held back. */
+  textEnded(): void;
   /** These have become part of the turn while it ran. */
   joined(ids: readonly InboxId[]): void;
   toolStarted(call: { readonly callId: string; readonly tool: string; readonly input: unknown }): void;
@@ -34,10 +41,12 @@ export function createLiveTurns(deps: {
   readonly clock: Clock;
   readonly events: Events;
   readonly queue: Queue;
+  /** Without it nothing is known to be secret. */
+  readonly mask?: SecretMask;
 }): LiveTurnsBoard {
-  const { clock, events } = deps;
+  const { clock, events, mask = NO_MASK } = deps;
   const shown = new Map<SessionKey, Shown>();
-  followGate(events, (call) => {
+  followGate(events, mask, (call) => {
     const turn = shown.get(call.sessionKey);
     return turn?.turnId === call.turnId ? turn : null;
   });
@@ -57,27 +66,33 @@ export function createLiveTurns(deps: {
       const inboxIds = batch.entries.map((entry) => entry.id);
       const turn: Shown = { turnId, inboxIds, startedAt: clock.now(), text: "", tools: new Map(), refused: new Set() };
       shown.set(sessionKey, turn);
+      const words = mask.stream();
+      const show = (text: string): void => {
+        if (text === "") return;
+        turn.text += text;
+        events.emit("turn.delta", { sessionKey, turnId, text });
+      };
       events.emit("turn.started", { sessionKey, turnId, inboxIds, attempt, waitedMs: clock.now() - batch.acceptedAt });
       return {
-        text(delta) {
-          turn.text += delta;
-          events.emit("turn.delta", { sessionKey, turnId, text: delta });
-        },
+        text: (delta) => show(words.push(delta)),
+        textEnded: () => show(words.flush()),
         joined(ids) {
           turn.inboxIds = [...turn.inboxIds, ...ids];
           events.emit("turn.joined", { sessionKey, turnId, inboxIds: ids });
         },
-        toolStarted({ callId, tool, input }) {
+        toolStarted(call) {
+          const { callId, tool, input } = maskedCall(call, mask);
           turn.tools.set(callId, { callId, tool, input, status: "running", begunAt: clock.elapsed() });
           events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status: "running" });
         },
-        toolEnded({ callId, isError, output }) {
+        toolEnded({ callId: id, isError, output }) {
+          const callId = mask.text(id);
           const begun = turn.tools.get(callId);
           if (!begun) return; // an end without a start: the agent's business, nothing to show
           const ended = {
             ...begun,
             status: turn.refused.has(callId) ? "blocked" : endOf(begun, isError),
-            output,
+            output: mask.text(output),
             ms: Math.round(clock.elapsed() - begun.begunAt),
           };
           turn.tools.set(callId, ended);
@@ -92,12 +107,18 @@ export function createLiveTurns(deps: {
   };
 }
 
+/** Model and provider name calls and tools as they like: a tool that does not exist can be called anything. */
+function maskedCall(call: Parameters<LiveTurnWriter["toolStarted"]>[0], mask: SecretMask) {
+  return { callId: mask.text(call.callId), tool: mask.text(call.tool), input: maskTexts(call.input, mask) };
+}
+
 type Call = Pick<GatewayEvents["tool_refused"], "sessionKey" | "turnId" | "callId">;
 
 /** An agent says that it begins a call and what it read in the end; what the call waits for, and that it never ran, only the gate knows. */
-function followGate(events: Events, turnOf: (call: Call) => Shown | null): void {
+function followGate(events: Events, mask: SecretMask, turnOf: (call: Call) => Shown | null): void {
   const show = (call: Call, status: ToolStatus): void => {
-    const { sessionKey, turnId, callId } = call;
+    const { sessionKey, turnId } = call;
+    const callId = mask.text(call.callId);
     const turn = turnOf(call);
     const known = turn?.tools.get(callId);
     if (turn && !known && status === "blocked") turn.refused.add(callId);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentId, MediaId, Principal, Role, SessionKey } from "../contracts/ids.ts";
+import { NO_MASK } from "../kit/secret.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
@@ -144,6 +145,31 @@ describe("a file to be sent", () => {
       kind: "taken",
       media: { mimeType: "image/svg+xml", as: "document" },
     });
+  });
+});
+
+describe("a secret of the gateway", () => {
+  test("is not in the name of a file that is sent, and a readable file that holds one is not sent", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      ...{ reach: ALL, roots: [], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+    };
+    const mask = { ...NO_MASK, text: (text: string) => text.replaceAll("operator-value-42", "[redacted]") };
+    const files = await openOutgoingFiles({ ...w.deps, mask }, options);
+    const contents = {
+      "operator-value-42.png": PNG,
+      "a.txt": "x operator-value-42",
+      "b.json": '{"k":"operator-value-42"}',
+      "c.txt": "fine",
+    };
+    for (const [name, data] of Object.entries(contents)) await writeFile(join(w.space, name), data);
+    const take = (path: string) =>
+      files.take({ path, agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE }, NEVER);
+    expect(await take("operator-value-42.png")).toMatchObject({ kind: "taken", media: { name: "[redacted].png" } });
+    for (const path of ["a.txt", "b.json"])
+      expect(await take(path)).toEqual({ kind: "refused", because: expect.stringContaining("a token or a key") });
+    expect(await take("c.txt")).toMatchObject({ kind: "taken" });
   });
 });
 

@@ -9,6 +9,7 @@ import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { NO_MASK, type SecretMask } from "../kit/secret.ts";
 import { type FileReach, type FileSource, judgeSource } from "./file-rules.ts";
 import { fileType, mediaKind } from "./file-type.ts";
 import { receivedMediaId } from "./inbound/attached-files.ts";
@@ -20,6 +21,8 @@ export interface OutgoingDeps {
   readonly log: Log;
   readonly media: MediaStore;
   readonly conversationFiles: ConversationFileStore;
+  /** Without it nothing is known to be secret. */
+  readonly mask?: SecretMask;
 }
 
 export interface OutgoingOptions {
@@ -40,6 +43,10 @@ const KIND_WORDS: Readonly<Record<MediaKind, string>> = {
   video: "a video",
   document: "a file",
 };
+
+const HOLDS_SECRET = "The file holds a token or a key of this gateway, and is not sent.";
+/** Of everything else the content is packed, and a secret in it looks like nothing that is known. */
+const READABLE = /^(?:text\/|application\/json$|image\/svg)/;
 
 /** Looks at the folders once. What comes later, a new link or a new setting, opens none. */
 export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOptions): Promise<OutgoingFiles> {
@@ -74,8 +81,11 @@ export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOpt
           kind: "refused",
           because: `That file is not ${KIND_WORDS[as]}. Leave the type out, or send it as a document.`,
         };
+      const { mask = NO_MASK } = deps;
+      if (holdsSecret(file.data, mimeType, mask)) return { kind: "refused", because: HOLDS_SECRET };
       const mediaId = deps.ids.next("media") as MediaId;
-      const { name, data } = file;
+      const { data } = file;
+      const name = mask.text(file.name);
       const media = await deps.media.put({ mediaId, owner, name, mimeType, data, at: deps.clock.now() });
       return { kind: "taken", media: as === undefined ? media : { ...media, as } };
     },
@@ -93,4 +103,10 @@ async function sourceOf(
   if (mediaId !== null) return (await conversationFiles.isReceived(sessionKey, mediaId)) ? "received" : "elsewhere";
   if (file.bornAt <= 0) return "elsewhere";
   return (await conversationFiles.ranToolAt(sessionKey, file.bornAt)) ? "made" : "elsewhere";
+}
+
+function holdsSecret(data: Uint8Array, mimeType: string, mask: SecretMask): boolean {
+  if (!READABLE.test(mimeType)) return false;
+  const text = new TextDecoder().decode(data);
+  return mask.text(text) !== text;
 }

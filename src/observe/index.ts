@@ -12,6 +12,6 @@ export { formatLogRecord, LOG_LEVELS, type LogLevel, type LogRecord, parseLogLin
 export { keepMemoryFlat } from "./memory.ts";
 export { createMetrics, type MetricsDeps } from "./metrics/metrics.ts";
 export type { LogDisk } from "./log-writer.ts";
-export { createRedactor, type Redactor } from "./redact.ts";
+export { createRedactor, type Redactor } from "./redaction/redact.ts";
 export { startTranscripts, type TranscriptDeps, type TranscriptSettings } from "./transcripts/transcripts.ts";
 export { visible, visibleLines } from "./visible.ts";

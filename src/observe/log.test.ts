@@ -10,7 +10,7 @@ import { tempHome } from "../testing/temp-home.ts";
 import { type LogOptions, openLog } from "./log.ts";
 import { MAX_LINE_BYTES } from "./log-line.ts";
 import { type LogDisk, systemDisk } from "./log-writer.ts";
-import { createRedactor } from "./redact.ts";
+import { createRedactor } from "./redaction/redact.ts";
 
 const START = Date.parse("2026-01-31T23:59:00.000Z");
 const DAY_MS = 86_400_000;

@@ -10,7 +10,7 @@ import { type ConsoleStyle, consoleFormatter, type LineFormatter } from "./log-c
 import { finishLine } from "./log-line.ts";
 import type { LogLevel } from "./log-text.ts";
 import { type LogDisk, type LogWriter, openLogWriter, systemDisk } from "./log-writer.ts";
-import type { Redactor } from "./redact.ts";
+import type { Redactor } from "./redaction/redact.ts";
 import { createRepeats, type Repeats } from "./repeats.ts";
 
 export interface LogDeps {

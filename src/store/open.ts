@@ -7,6 +7,7 @@ import type { Store } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { NO_MASK, type SecretMask } from "../kit/secret.ts";
 import { createChain } from "./audit/chain.ts";
 import { createHeadFile, type HeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
@@ -48,6 +49,8 @@ export interface StoreDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
+  /** Applied to every reply before it is stored, and so to all that is read from there. Without it nothing is known to be secret. */
+  readonly mask?: SecretMask;
 }
 
 const PRIVATE_FILE = 0o600;
@@ -196,6 +199,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
   const rows: RowDeps = {
     ...deps,
     sql,
+    mask: (deps.mask ?? NO_MASK).text,
     write: commits.write,
     async read(run) {
       if (!open) throw new GatewayError("stopping", "the store is closed");

@@ -2,15 +2,25 @@
 import { expect, test } from "bun:test";
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { InboxId, MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import { systemClock } from "../kit/clock.ts";
+import { NO_MASK } from "../kit/secret.ts";
 import { runSessionsContract } from "../testing/contracts/automation/run-sessions-contract.ts";
 import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
 import { usageContract } from "../testing/contracts/usage/usage-contract.ts";
 import { approvalContract } from "../testing/contracts/store/approval-contract.ts";
 import { storeContract } from "../testing/contracts/store/store-contract.ts";
-import { OPERATOR, row, type StoreWorld, turn } from "../testing/contracts/store/store-world.ts";
+import {
+  AGENT,
+  end,
+  HERE,
+  OPERATOR,
+  row,
+  sessionKey,
+  type StoreWorld,
+  turn,
+} from "../testing/contracts/store/store-world.ts";
 import { turnTraceContract } from "../testing/contracts/store/turn-trace-contract.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
@@ -157,3 +167,63 @@ outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);
 usageContract("the books of a SQLite store", openWorld);
 approvalContract("the approvals of a SQLite store", openWorld);
+
+test("whatever is put into the outbox is stored without secrets, by whichever way it comes", async () => {
+  await using home = await tempHome();
+  const mask = { ...NO_MASK, text: (text: string) => text.replaceAll("operator-token-42", "[redacted]") };
+  await using store = await openStore({ ...deps(), mask }, { home: home.path });
+  const file = { mediaId: "media_1" as MediaId, name: "operator-token-42.png", mimeType: "image/png", bytes: 1 };
+  const message = { text: "it is operator-token-42", kind: "reply", attachments: [file] } as const;
+  const reply = [{ part: 0, message }];
+  for (const n of [1, 2, 3]) await store.inbox.accept(row(`in${n}`, "a"));
+  await store.turns.begin(turn("t1", "a", ["in1"]));
+  const to = { turnId: "t1" as TurnId, sessionKey: sessionKey("a"), to: HERE, at: 1 };
+  const ways: Record<string, () => Promise<unknown>> = {
+    post: () => store.outbox.post({ ...to, onceKey: "x", message }),
+    finish: () =>
+      store.turns.finish(
+        end("t1", {
+          outcome: "failed",
+          reply,
+          error: { code: "internal", detail: "operator-token-42" },
+          spans: [{ name: "tool:operator-token-42", startMs: 0, ms: 1 }],
+        }),
+      ),
+    endUnbegun: () =>
+      store.turns.endUnbegun({
+        ...to,
+        turnId: "t2" as TurnId,
+        agentId: AGENT,
+        inboxIds: ["in2" as InboxId],
+        outcome: "aborted",
+        reply,
+      }),
+    say: () =>
+      store.places.say({
+        ...to,
+        turnId: "t3" as TurnId,
+        sessionKey: sessionKey("b"),
+        agentId: AGENT,
+        principal: OPERATOR,
+        reply,
+      }),
+    wait: () => {
+      const tried = { attempts: 1, lost: 0, delivered: 0, doubt: false, firstTriedAt: 1, nextTryAt: 2 };
+      return store.outbox.markWaiting("t1:0", { ...tried, because: "operator-token-42" });
+    },
+    settle: () => store.outbox.settle("t2:0", { state: "dead", because: "at operator-token-42" }, 3),
+    noteInChat: () => store.outbox.noteInChat("t1:0", "operator-token-42 did not arrive", 4),
+    rewrite: () => store.outbox.rewrite(sessionKey("a"), "t1:0", "now it is operator-token-42", 2),
+  };
+  for (const [way, write] of Object.entries(ways)) expect([way, await write()]).not.toEqual([way, false]);
+  const seen = JSON.stringify([
+    await Promise.all((await store.outbox.pending(100)).map(({ id }) => store.outbox.part(id))),
+    await Promise.all(["a", "b"].map((name) => store.sessions.transcript(sessionKey(name), { limit: 100 }))),
+    await store.outbox.list("dead", { limit: 100 }),
+    await store.sessions.list({}, { limit: 100 }),
+    await store.turns.list({}, { limit: 100 }),
+    await store.turns.get("t1" as TurnId),
+  ]);
+  expect(seen).not.toContain("operator-token-42");
+  expect(seen.split("it is [redacted]").length - 1).toBeGreaterThanOrEqual(8); // four parts, read in two places each
+});

@@ -1,6 +1,8 @@
 /** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
 import type { HookHandler } from "../contracts/plugins/hooks.ts";
+import type { Tool, ToolPath } from "../contracts/tools/tool.ts";
+import { NO_MASK } from "../kit/secret.ts";
 import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 
 const echo = tool(async (_id, params) => says((params as { text: string }).text));
@@ -293,5 +295,61 @@ describe("one call id", () => {
     two.abort();
     await world.clock.advance(250);
     expect([await second, told]).toMatchObject([{ code: "cancelled" }, [true]]);
+  });
+});
+
+describe("a secret in what a call ends with", () => {
+  const SECRET = "operator-token-42";
+  const mask = { ...NO_MASK, text: (text: string) => text.replaceAll(SECRET, "[redacted]") };
+  const ends: Readonly<Record<string, Tool["execute"]>> = {
+    result: async () => ({ content: [{ type: "text", text: `it is ${SECRET}` }], details: { deep: [SECRET] } }),
+    error: async () => {
+      throw new Error(`GET https://api.example/bot${SECRET} failed`);
+    },
+    progress: async (_id, _params, _signal, onUpdate) => {
+      onUpdate(says(`now ${SECRET}`));
+      return says("done");
+    },
+  };
+  /** Every wire there is: a new one has to say here who reads it. */
+  const READERS: Readonly<Record<Exclude<ToolPath, "pi">, "model" | "people">> = {
+    pipe: "model",
+    http: "people",
+    socket: "people",
+    command: "people",
+  };
+
+  test.each(Object.entries(READERS))(
+    "over %s, read by %s, is masked, but for results that a model works on with",
+    async (path, reader) => {
+      for (const [name, execute] of Object.entries(ends)) {
+        const updates: unknown[] = [];
+        const world = toolWorld([tool(execute)], { mask });
+        const onUpdate = (partial: unknown) => void updates.push(partial);
+        const outcome = await world.call({ text: "x" }, { path: path as ToolPath, onUpdate });
+        const seen = JSON.stringify([outcome, updates]);
+        const raw = reader === "model" && name !== "error";
+        expect([name, seen.includes(SECRET), seen.includes("[redacted]")]).toEqual([name, raw, !raw]);
+      }
+    },
+  );
+
+  test("is masked in a refusal, for everybody, and in the name under which a call is written down", async () => {
+    const scrub = mask.text;
+    for (const path of Object.keys(READERS) as ToolPath[]) {
+      const world = toolWorld([echo], { mask, scrub });
+      const outcome = await world.call({}, { tool: `try_${SECRET}`, path });
+      expect(outcome).toMatchObject({ kind: "refused", message: expect.stringContaining("try_[redacted]") });
+      expect(JSON.stringify(world.rows.map(({ intent }) => intent.tool))).toBe('["try_[redacted]"]');
+    }
+  });
+
+  test("is masked in what the owner is asked", async () => {
+    const world = toolWorld([echo], { mask, scrub: mask.text });
+    world.hooks.on("before_tool_call", () => ({ requireApproval: true }), `guard-${SECRET}`);
+    await world.call({ text: SECRET }, { callId: `c-${SECRET}` });
+    expect(world.approvals.asked).toHaveLength(1);
+    const { caller: _caller, ...shown } = world.approvals.asked[0] as { caller: unknown };
+    expect(JSON.stringify(shown)).not.toContain(SECRET);
   });
 });

@@ -3,6 +3,7 @@
  * written down. Every path passes all of it, and whatever becomes of a call leaves a row.
  */
 import type { Tool, ToolGate, ToolOutcome, ToolRefusal, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
+import { NO_MASK } from "../kit/secret.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
 import { createTurnedAway } from "./audit/turned-away.ts";
@@ -20,6 +21,7 @@ import {
 import { judgeOf, mayUse } from "./policy.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import { createImageCheck } from "./run/images.ts";
+import { maskOutcome, maskUpdates } from "./run/mask-outcome.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
 import { knownName, otherSpellings, otherToolNames } from "./stages/names.ts";
@@ -53,7 +55,12 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
         },
       };
     },
-    call: (request, signal) => call(parts, request, signal),
+    async call(request, signal) {
+      const { mask = NO_MASK } = deps;
+      const onUpdate = maskUpdates(request, mask);
+      const outcome = await call(parts, onUpdate ? { ...request, onUpdate } : request, signal);
+      return maskOutcome(outcome, request.path, mask);
+    },
     admit: (request, signal) => admit(parts, request, signal),
     turnedAway: (request) => parts.turnedAway.note(request),
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 /** The way of a message, put together: channels, who may come in by them, commands, queue, receiver, outbox. Opens no platform yet. */
 import { BUILTIN_PLATFORMS, type BuiltinChannels } from "../builtin.ts";
-import { createChannelSet, type Platforms } from "../channels/index.ts";
+import { createChannelSet, maskOut, type Platforms } from "../channels/index.ts";
 import { createCommands } from "./commands.ts";
 import { createLastStats } from "../commands/index.ts";
 import type { Config } from "../config/index.ts";
@@ -58,7 +58,7 @@ export async function openMessageWay(
   const { clock, log, events, store, pool, hooks } = parts;
   const { inner } = parts;
   const taken = [...Object.values(parts.named), ...inner].map(({ id }) => id);
-  const around = tellSent({ hooks });
+  const around = (channel: Channel) => tellSent({ hooks })(maskOut(parts, channel));
   const channels = createChannelSet(Object.values(parts.named), { inner, around, platforms: () => platforms });
   const grants = await openRoleGrants(store.roleGrants, () => events.emit("status", { what: "pairing" }));
   const pairing = await openPairing({ ...parts, store: store.pairings, grants, roles: () => config().roles });
@@ -72,7 +72,7 @@ export async function openMessageWay(
   const received = createReceiver({ log, events, queue, channels, router }, () => config().queue, stopping);
   const receiver: Receiver = tellReceived({ hooks }, received);
   const chats = takeAnswers({ router, commands, questions: parts.questions }, receiver);
-  const live = createLiveTurns({ clock, events, queue });
+  const live = createLiveTurns({ clock, events, queue, mask: parts.mask });
   const tellOwner = tellOwnerOfUndelivered({ clock, store, homes: parts.homes, outbox: () => outbox });
   const mayReceive = createReceiverCheck({ rights: parts.rights, places: store.places, inner: taken });
   const outbox: Outbox = startOutbox({ ...parts, store: store.outbox, channels, tellOwner, mayReceive });

@@ -16,6 +16,7 @@ import type { ReloadReport } from "../http/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import type { SecretMask } from "../kit/secret.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import { openOutgoingFiles } from "../media/index.ts";
 import { chooseSession } from "../routing/index.ts";
@@ -112,6 +113,7 @@ export function ownFiles(
     readonly clock: Clock;
     readonly ids: Ids;
     readonly log: Log;
+    readonly mask: SecretMask;
     readonly store: Pick<Store, "media" | "conversationFiles">;
   },
   config: Config,

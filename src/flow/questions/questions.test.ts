@@ -8,7 +8,8 @@ import type { AgentId, Principal, Role, SessionKey, TurnId } from "../../contrac
 import type { NewPost, Posted } from "../../contracts/store/posts.ts";
 import type { Verdict } from "../../contracts/routing.ts";
 import { deferred } from "../../kit/deferred.ts";
-import { createEvents } from "../../observe/index.ts";
+import { secret } from "../../kit/secret.ts";
+import { createEvents, createRedactor } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
@@ -27,6 +28,7 @@ const of: Caller = {
 };
 const TEA: ChatQuestion = { kind: "select", title: "Which one?", options: ["tea", "coffee"] };
 const NAME: ChatQuestion = { kind: "input", title: "Your name?" };
+const SECRET = "operator-token-42";
 const byAnn = { principal: ANN, role: "member", at: HERE } as const;
 
 function world(options: { readonly plain?: true; readonly closed?: true } = {}) {
@@ -60,7 +62,9 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
     },
   };
   const channels = () => ({ get: () => (options.closed ? undefined : channel) });
-  const deps = { clock, log, events, ids: createSeqIds(), poster, channels };
+  const redactor = createRedactor();
+  redactor.add(secret(SECRET));
+  const deps = { clock, log, events, ids: createSeqIds(), poster, channels, mask: redactor.mask };
   const questions = createQuestions(deps, () => ({ waitMs: WAIT_MS }));
   const ask = async (question: Parameters<typeof questions.ask>[0], more: Partial<Caller> = {}, signal = NEVER) => {
     const answer = questions.ask(question, { ...of, ...more }, signal);
@@ -298,5 +302,29 @@ describe("a note", () => {
     await at.questions.tell({ text: "tick", level: "info" }, { ...of, cause: "heartbeat" });
     await at.questions.tell({ text: " ", level: "info" }, of);
     expect(at.posts).toEqual([]);
+  });
+});
+
+describe("a secret in a question", () => {
+  test.each([
+    { kind: "select", title: `use ${SECRET}?`, options: [`yes, ${SECRET}`, "no"] },
+    { kind: "confirm", title: `use ${SECRET}?`, text: `it is ${SECRET}` },
+    { kind: "input", title: `why ${SECRET}?`, placeholder: SECRET, prefill: SECRET },
+  ] satisfies ChatQuestion[])("is shown to nobody, in the chat, the list and the events: $kind", async (question) => {
+    for (const plain of [true, undefined]) {
+      const w = world(plain ? { plain } : {});
+      await w.ask(question);
+      const seen = JSON.stringify([w.shown, w.posts, w.news, w.questions.pending()]);
+      expect(seen).not.toContain(SECRET);
+      expect(seen).toContain("[redacted]");
+    }
+  });
+
+  test("comes back to whoever asked when its option is chosen", async () => {
+    const w = world();
+    const { answer, id } = await w.ask({ kind: "select", title: "Which?", options: ["tea", `key ${SECRET}`] });
+    expect(w.questions.answer(id, { kind: "press", at: 1 }, byAnn).say).not.toContain(SECRET);
+    expect(await answer).toEqual({ kind: "chosen", option: `key ${SECRET}` });
+    expect(JSON.stringify([w.news, w.closed])).not.toContain(SECRET);
   });
 });

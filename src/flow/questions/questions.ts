@@ -8,12 +8,15 @@ import type { SessionKey } from "../../contracts/ids.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { writeOut } from "../../kit/marks/written-out.ts";
+import { maskTexts, NO_MASK, type SecretMask } from "../../kit/secret.ts";
 import { whyNotAsk } from "./decide.ts";
 import { createNotes } from "./notes.ts";
 import { cancelled, createOpenQuestions, factsOf, NO_ANSWER, type OpenDeps } from "./open-questions.ts";
 
 export interface QuestionsDeps extends OpenDeps {
   readonly ids: Ids;
+  /** Without it nothing is known to be secret. */
+  readonly mask?: SecretMask;
 }
 
 const ID_BYTES = 12;
@@ -27,7 +30,8 @@ export function createQuestions(deps: QuestionsDeps, options: () => { readonly w
     answer: open.answer,
     hear: (message, { role }) => open.hear(message, role),
     async ask({ timeoutMs, ...raw }, of, signal) {
-      const question = writtenOut(raw);
+      const masked = maskTexts(raw, deps.mask ?? NO_MASK) as ChatQuestion; // texts stay texts
+      const question = writtenOut(masked);
       const because = whyNotAsk(question, of, line.crowd(of.sessionKey));
       if (because !== null) return refuse(deps, aboutOf(deps, question, of, 0), because);
       using patience = timeoutMs === undefined ? null : deps.clock.deadline(timeoutMs, () => new Error("given up"));

@@ -86,9 +86,17 @@ interface MessageColumns {
   readonly format: NonNullable<OutboundMessage["format"]> | null;
 }
 
-export function toMessageColumns(message: OutboundMessage): MessageColumns {
+/** The one way into the outbox: what people are to read is stored without the secrets the gateway knows. */
+export function toMessageColumns(message: OutboundMessage, mask: (text: string) => string): MessageColumns {
   const { text, kind, attachments = [], replyTo, format } = message;
-  return { text, kind, attachments: encodeAttachments(attachments), reply_to: replyTo ?? null, format: format ?? null };
+  const files = attachments.map((file) => ({ ...file, name: mask(file.name) }));
+  return {
+    text: mask(text),
+    kind,
+    attachments: encodeAttachments(files),
+    reply_to: replyTo ?? null,
+    format: format ?? null,
+  };
 }
 
 export function fromMessageColumns(row: MessageColumns): OutboundMessage {

@@ -22,7 +22,12 @@ const DECIDING = [
 /** After every end there will be. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" | "write">): OutboxStore {
+export function createOutbox({
+  sql,
+  read,
+  write,
+  mask,
+}: Pick<RowDeps, "sql" | "read" | "write" | "mask">): OutboxStore {
   const { pending, part, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
   const partNow = (id: string): OutboxRow | null => {
@@ -34,13 +39,16 @@ export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" 
     part: (id) => read(() => partNow(id)),
     markSending: (id, { at, ...now }) => write(() => void sending.run({ id, ...toCounts(now), at })),
     markWaiting: (id, { because, firstTriedAt, nextTryAt, ...now }) =>
-      write(() => void waiting.run({ id, ...toCounts(now), because, firstTriedAt, nextTryAt })),
+      write(() => void waiting.run({ id, ...toCounts(now), because: mask(because), firstTriedAt, nextTryAt })),
     markSent: (ids, at) =>
       write(() => {
         for (const id of ids) sent.run({ id, at });
       }, "with the next"), // lost in a power cut, the part is sent again under its old id
-    settle: (id, { state, because, providerId = null }, at) =>
-      write(() => void settled.run({ id, state, because, providerId, at })),
+    settle: (id, { state, because: why, providerId = null }, at) =>
+      write(() => {
+        const because = why === null ? null : mask(why); // a platform's words may have the address of the bot in them
+        settled.run({ id, state, because, providerId, at });
+      }),
     list: (state, page) =>
       read(() => {
         const limit = pageSize(page);
@@ -52,8 +60,8 @@ export function createOutbox({ sql, read, write }: Pick<RowDeps, "sql" | "read" 
         const next = last ? { next: encodeCursor([last.ended_at ?? 0, last.seq]) } : {};
         return { items: items.map((row) => toTroubled(row, state)), ...next };
       }),
-    ...createPosts({ sql, write }, partNow),
-    ...createPartNotices({ sql, write }),
+    ...createPosts({ sql, write, mask }, partNow),
+    ...createPartNotices({ sql, write, mask }),
     ...createReactions({ sql, read, write }, partNow),
     endsSince: (state, since, limit) =>
       read(() => ends.all({ state, since, limit }).map(({ ended_at }) => ended_at ?? 0)),

@@ -10,6 +10,8 @@ export interface RowDeps {
   readonly log: Log;
   readonly ids: Ids;
   readonly sql: Sql;
+  /** Takes known secrets out of what goes to people. */
+  mask(text: string): string;
   read<T>(run: () => T): Promise<T>;
   write<T>(run: () => T, when?: Synced): Promise<T>;
 }

@@ -2,6 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { TurnFinish, TurnResult, TurnStore, UnbegunEnd } from "../../contracts/store.ts";
+import { maskTexts } from "../../kit/secret.ts";
 import type { NewReply, SessionTable, TurnTable } from "../schema.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { decodeAttachments, decodeJson, encodeJson, toAddressColumns, toMessageColumns } from "./codec.ts";
@@ -13,8 +14,8 @@ import { createBooking } from "./usage/usage.ts";
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;
 
-export function createTurns({ sql, read, write }: RowDeps): TurnStore {
-  const queries = createTurnQueries(sql);
+export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
+  const queries = { ...createTurnQueries(sql), mask };
   const overflow = createOverflow(sql);
   const book = createBooking(sql);
   return {
@@ -117,8 +118,12 @@ function beginOver(queries: TurnQueries, end: UnbegunEnd): (EndedTurn & { readon
 type TurnTableRow = Omit<TurnTable, "seq" | "spans">;
 type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
+interface EndQueries extends TurnQueries {
+  mask(text: string): string;
+}
+
 /** All of it, in the one transaction of this write. */
-function endTurn(queries: TurnQueries, turn: EndedTurn, end: TurnFinish): void {
+function endTurn(queries: EndQueries, turn: EndedTurn, end: TurnFinish): void {
   const usage = {
     input_tokens: whole(end.usage.inputTokens),
     output_tokens: whole(end.usage.outputTokens),
@@ -130,12 +135,12 @@ function endTurn(queries: TurnQueries, turn: EndedTurn, end: TurnFinish): void {
     model: end.model,
     ...usage,
     error_code: end.error?.code ?? null,
-    error_detail: end.error?.detail ?? null,
+    error_detail: end.error ? queries.mask(end.error.detail) : null,
     ended_at: end.at,
-    spans: encodeJson(end.spans ?? []),
+    spans: encodeJson(maskTexts(end.spans ?? [], { text: queries.mask })), // a span is called after its tool
   });
   queries.endMessages.run({ turnId: turn.id });
-  for (const row of replyRows(turn, end)) queries.addReply.run(row);
+  for (const row of replyRows(turn, end, queries.mask)) queries.addReply.run(row);
   queries.addUp.run({ key: turn.session_key, ...usage, messages: end.reply.length, at: end.at });
   queries.settle.run({ key: turn.session_key, file: turn.file, settledBytes: end.settledBytes });
   if (end.model !== "")
@@ -147,7 +152,7 @@ function whole(count: number): number {
   return Number.isFinite(count) ? Math.round(count) : 0;
 }
 
-function replyRows(turn: EndedTurn, end: TurnFinish): readonly NewReply[] {
+function replyRows(turn: EndedTurn, end: TurnFinish, mask: RowDeps["mask"]): readonly NewReply[] {
   return end.reply
     .toSorted((a, b) => a.part - b.part)
     .map(({ part, message }) => ({
@@ -156,7 +161,7 @@ function replyRows(turn: EndedTurn, end: TurnFinish): readonly NewReply[] {
       session_key: turn.session_key,
       part,
       ...toAddressColumns(end.to),
-      ...toMessageColumns(message),
+      ...toMessageColumns(message, mask),
       created_at: end.at,
     }));
 }

@@ -60,7 +60,7 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
   const intent = (call: Known, waiting: boolean) => ({
     ...{ id, callId, turnId, sessionKey, principal, path, paramsHash, waiting },
     scope: scopeOf(context),
-    tool: call.tool,
+    tool: deps.scrub(call.tool), // of a tool that does not exist, the name is whatever a model says
     origin: originOf(context),
     input: storable(call.params, deps.scrub),
     idempotent: call.idempotent,

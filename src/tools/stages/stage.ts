@@ -5,6 +5,7 @@ import type { Approvals } from "../../contracts/tools/approval.ts";
 import type { ToolOutcome, ToolRefusal, ToolRefusalCode, ToolRequest } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
+import type { SecretMask } from "../../kit/secret.ts";
 import type { CallRecord } from "../audit/record.ts";
 import type { ToolFacts, ToolPolicy } from "../policy.ts";
 import type { UsableTool } from "../registry.ts";
@@ -20,7 +21,10 @@ export interface StageDeps {
   readonly slots: Slots;
   readonly rights: Rights;
   policy(): ToolPolicy;
+  /** Takes known secrets, and what looks like one, out of what is written down. */
   scrub(text: string): string;
+  /** For what leaves the gate to people and programs. Without it nothing is known to be secret. */
+  readonly mask?: SecretMask;
 }
 
 export interface Draft {

@@ -1,5 +1,6 @@
 /** The way of every call, in order, whatever wire it came over. What is not in this list is not checked; what is in it is checked for everyone. */
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
+import { NO_MASK } from "../../kit/secret.ts";
 import { limitOf, needsApproval } from "../policy.ts";
 import { paramsHash } from "./params-hash.ts";
 import { hooked } from "./hooked.ts";
@@ -56,8 +57,10 @@ function sizedAndValid(draft: Draft): Draft | ToolRefusal {
 }
 
 async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {
-  const because = draft.askBecause ?? needsApproval(draft.facts, deps.policy());
-  if (because === null) return draft;
+  const reason = draft.askBecause ?? needsApproval(draft.facts, deps.policy());
+  if (reason === null) return draft;
+  const mask = deps.mask ?? NO_MASK;
+  const because = mask.text(reason); // a plugin's words, for owners to read
   const { request, facts } = draft;
   const params = structuredClone(draft.params); // a plugin may still hold what it was shown: what is approved is what runs
   const { tool, callId } = { tool: facts.name, callId: request.callId };
@@ -67,7 +70,14 @@ async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
   unanswered.signal.addEventListener("abort", () => draft.onWaiting(say), { once: true });
   const { sessionKey, principal, agentId } = request.context;
   const hash = paramsHash(`${tool}\n${sessionKey}\n${principal}\n${agentId}`, params);
-  const question = { tool, callId, caller: request.context, because, shown: scrubJson(params, deps.scrub), hash };
+  const question = {
+    tool,
+    callId: mask.text(callId),
+    caller: request.context,
+    because,
+    shown: scrubJson(params, deps.scrub),
+    hash,
+  };
   const answer = await deps.approvals.ask(question, signal);
   signal.throwIfAborted();
   if (answer === "once" || answer === "session") return permitted(deps, { ...draft, params }); // rules may have changed meanwhile

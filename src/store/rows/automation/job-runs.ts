@@ -24,7 +24,7 @@ type RunDoors = Pick<
   | "alertTold"
 >;
 
-export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries, jobs: JobQueries): RunDoors {
+export function createJobRuns({ sql, read, write, mask }: RowDeps, queries: RunQueries, jobs: JobQueries): RunDoors {
   const alerts = createAlertQueries(sql);
   return {
     addManualRun: ({ id, jobId, slot }) =>
@@ -35,7 +35,8 @@ export function createJobRuns({ sql, read, write }: RowDeps, queries: RunQueries
     begin: (id, from, at) => write(() => queries.begin.run({ id, from, at, more: from === "failed" ? 1 : 0 }) > 0),
     end: (id, end) =>
       write(() => {
-        const { status, reason, ms, turnId, retryAt, job, remove, alert, at } = end;
+        const { status, ms, turnId, retryAt, job, remove, alert, at } = end;
+        const reason = end.reason === null ? null : mask(end.reason);
         const run = queries.get.first({ id });
         const jobId = run?.job_id ?? "";
         if (!isStill(jobs.get.first({ id: jobId }), end.seen)) return "changed";

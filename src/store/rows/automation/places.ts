@@ -11,7 +11,7 @@ import { searchTextOf } from "../words.ts";
 
 const MAX_TITLE_CHARS = 80;
 
-export function createPlaces({ sql, read, write, ids }: RowDeps): PlaceStore {
+export function createPlaces({ sql, read, write, ids, mask }: RowDeps): PlaceStore {
   const queries = createQueries(sql);
   const placeOf = (key: SessionKey): Place | null => {
     const row = queries.open.first({ key }) ?? queries.answered.first({ key });
@@ -25,14 +25,16 @@ export function createPlaces({ sql, read, write, ids }: RowDeps): PlaceStore {
     queries.addTurn.run({ id: turnId, session_key: sessionKey, agent_id: agentId, file, at });
     for (const { part, message } of words.reply) {
       const row = { id: `${turnId}:${part}`, turn_id: turnId, session_key: sessionKey, part, created_at: at };
-      queries.addPart.run({ ...row, ...toAddressColumns(words.to), ...toMessageColumns(message) });
+      queries.addPart.run({ ...row, ...toAddressColumns(words.to), ...toMessageColumns(message, mask) });
     }
     queries.addUp.run({ key: sessionKey, messages: words.reply.length, at });
     return true;
   };
 
   const newSession = ({ sessionKey, to, agentId, principal, reply, at }: Saying): string => {
-    const title = (reply[0]?.message.text ?? "").slice(0, MAX_TITLE_CHARS).toWellFormed();
+    const title = mask(reply[0]?.message.text ?? "")
+      .slice(0, MAX_TITLE_CHARS)
+      .toWellFormed();
     const file = newSessionFile(ids);
     queries.addSession.run({
       ...{ key: sessionKey, channel: to.channel, agent_id: agentId, title, file, person: principal },

@@ -6,7 +6,11 @@ import type { Params, Sql } from "../../sql.ts";
 import { toMessageColumns } from "../codec.ts";
 import type { RowDeps } from "../row-deps.ts";
 
-export function createPartNotices({ sql, write }: Pick<RowDeps, "sql" | "write">): Pick<OutboxStore, "noteInChat"> {
+export function createPartNotices({
+  sql,
+  write,
+  mask,
+}: Pick<RowDeps, "sql" | "write" | "mask">): Pick<OutboxStore, "noteInChat"> {
   const { about, known, waiting, last, add, addUp } = statements(sql);
   return {
     noteInChat: (id, text, at) =>
@@ -20,7 +24,7 @@ export function createPartNotices({ sql, write }: Pick<RowDeps, "sql" | "write">
         const number = Math.max(0, last.first({ turnId })?.part ?? 0) + 1;
         const row = {
           ...part,
-          ...toMessageColumns({ kind: "notice", text }),
+          ...toMessageColumns({ kind: "notice", text }, mask),
           id: notice,
           part: number,
           created_at: at,

@@ -12,7 +12,7 @@ export const MAX_POSTS_PER_TURN = 50;
 const KEY_CHARS = 24;
 
 export function createPosts(
-  { sql, write }: Pick<RowDeps, "sql" | "write">,
+  { sql, write, mask }: Pick<RowDeps, "sql" | "write" | "mask">,
   part: (id: string) => OutboxRow | null,
 ): PostStore {
   const { turn, known, count, add, addUp, rewritten } = statements(sql);
@@ -24,7 +24,7 @@ export function createPosts(
     const posts = count.first({ turnId })?.posts ?? 0;
     if (posts >= MAX_POSTS_PER_TURN) return { kind: "full", max: MAX_POSTS_PER_TURN };
     const row = { id, turn_id: turnId, session_key: sessionKey, part: posts - MAX_POSTS_PER_TURN, created_at: at };
-    add.run({ ...row, ...toAddressColumns(to), ...toMessageColumns(message) });
+    add.run({ ...row, ...toAddressColumns(to), ...toMessageColumns(message, mask) });
     addUp.run({ key: sessionKey, at });
     return { kind: "posted", id };
   };
@@ -33,7 +33,7 @@ export function createPosts(
     post: (wanted) => write(() => post(wanted)),
     rewrite: (sessionKey, id, text, at) =>
       write(() => {
-        const change = { text: text ?? "", edited_at: at, deleted_at: text === null ? at : null };
+        const change = { text: mask(text ?? ""), edited_at: at, deleted_at: text === null ? at : null };
         return rewritten.run({ id, sessionKey, ...change }) > 0 ? part(id) : null;
       }),
   };

@@ -84,8 +84,9 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
   {
     name: "reply parts are written after the transaction",
     file: "store/rows/turns.ts",
-    find: "for (const row of replyRows(turn, end)) queries.addReply.run(row);",
-    replace: "setImmediate(() => { for (const row of replyRows(turn, end)) queries.addReply.run(row); });",
+    find: "for (const row of replyRows(turn, end, queries.mask)) queries.addReply.run(row);",
+    replace:
+      "setImmediate(() => { for (const row of replyRows(turn, end, queries.mask)) queries.addReply.run(row); });",
   },
   {
     name: "reply parts are stored in reverse",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { secret } from "../kit/secret.ts";
+import { secret } from "../../kit/secret.ts";
 import { createRedactor } from "./redact.ts";
 
 const CANARY = 'canary /+"\\é value?&=1';

@@ -1,0 +1,28 @@
+/** What a call ends with, without the secrets the gateway knows. Pure. */
+import type { ContentBlock, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
+import { maskTexts, type SecretMask } from "../../kit/secret.ts";
+
+/** Models read a result as it is: a file that was read with a mask in it would be written back with it. */
+const READ_BY_MODELS: readonly ToolPath[] = ["pipe", "pi"];
+
+/** Errors are masked for everybody: an address in them may have a token in it, and nobody works on with an error. */
+export function maskOutcome(outcome: ToolOutcome, path: ToolPath, mask: SecretMask): ToolOutcome {
+  if (outcome.kind !== "ok") return { ...outcome, message: mask.text(outcome.message) };
+  return READ_BY_MODELS.includes(path) ? outcome : { kind: "ok", result: maskResult(outcome.result, mask) };
+}
+
+/** Progress, where people or programs follow it; undefined: nobody does. */
+export function maskUpdates(
+  { path, onUpdate }: { readonly path: ToolPath; readonly onUpdate?: (partial: ToolResult) => void },
+  mask: SecretMask,
+): ((partial: ToolResult) => void) | undefined {
+  if (!onUpdate || READ_BY_MODELS.includes(path)) return onUpdate;
+  return (partial) => onUpdate(maskResult(partial, mask));
+}
+
+function maskResult({ content, details }: ToolResult, mask: SecretMask): ToolResult {
+  const masked = content.map((block): ContentBlock =>
+    block.type === "text" ? { type: "text", text: mask.text(block.text) } : block,
+  );
+  return details === undefined ? { content: masked } : { content: masked, details: maskTexts(details, mask) };
+}

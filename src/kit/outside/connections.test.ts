@@ -146,7 +146,7 @@ describe("a redirect is not followed", () => {
   });
 
   test("to another port of the same host, which is another program", async () => {
-    expect(await call("/other-port")).toEqual({
+    expect(await call("/other-port")).toMatchObject({
       kind: "refused",
       because: "it answered with a redirection that is not followed",
     });

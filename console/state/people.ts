@@ -62,9 +62,9 @@ async function decided<T>(
   answer: Answer<T>,
   words: (value: T) => string | null,
 ): Promise<string | null> {
-  if (answer.ok) {
+  const rows = peopleRows.value; // null: the dialog was closed meanwhile
+  if (answer.ok && rows) {
     const said = words(answer.value);
-    const rows = peopleRows.value ?? [];
     peopleRows.value = rows.map((row) => (row.person.id === id ? { ...row, decided: said } : row));
   }
   await refreshPeople();

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
-import { createFailureLimiter, type LimitKey } from "./failure-limiter.ts";
+import { createFailureLimiter, type FailureLimiter, type LimitKey } from "./failure-limiter.ts";
 
 export type AttemptKind = "token" | "password" | "code" | "webhook token" | "webhook signature";
 
@@ -36,11 +36,18 @@ export function isStrongSecret(value: string): boolean {
 }
 
 export function createAttempts({ clock, log }: { readonly clock: Clock; readonly log: Log }): Attempts {
-  const limiter = createFailureLimiter(clock);
+  const limiters = new Map<AttemptKind, FailureLimiter>();
+  // One for each kind: a limiter forgets its oldest clients, and a flood of one kind must not make it forget those of another.
+  const limiterOf = (kind: AttemptKind): FailureLimiter => {
+    const limiter = limiters.get(kind) ?? createFailureLimiter(clock);
+    limiters.set(kind, limiter);
+    return limiter;
+  };
   return {
     judge({ kind, client, right, strong }) {
       if (right && strong) return { kind: "right" };
-      const keys = limitKeys(kind, client);
+      const limiter = limiterOf(kind);
+      const keys = limitKeys(client);
       const retryAfterMs = limiter.lockedForMs(keys);
       if (retryAfterMs > 0) return { kind: "locked", retryAfterMs };
       if (right) return { kind: "right" };
@@ -51,10 +58,10 @@ export function createAttempts({ clock, log }: { readonly clock: Clock; readonly
   };
 }
 
-function limitKeys(kind: AttemptKind, client: string): readonly LimitKey[] {
+function limitKeys(client: string): readonly LimitKey[] {
   return [
-    { name: `${kind}:client:${client}`, failuresPerMinute: CLIENT_FAILURES_PER_MINUTE },
-    { name: `${kind}:network:${networkOf(client)}`, failuresPerMinute: NETWORK_FAILURES_PER_MINUTE },
+    { name: `client:${client}`, failuresPerMinute: CLIENT_FAILURES_PER_MINUTE },
+    { name: `network:${networkOf(client)}`, failuresPerMinute: NETWORK_FAILURES_PER_MINUTE },
   ];
 }
 

@@ -20,6 +20,7 @@ test(
     const totals = {
       ...{ crashes: 0, stops: 0, turns: 0, zombies: 0, storeFailures: 0, duplicates: 0, refused: 0 },
       ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0 },
+      poisoned: 0,
     };
     const blank = blankDisk();
     const broken: Record<string, readonly string[]> = {};

@@ -118,6 +118,11 @@ export const ERRORS = {
     retry: "later",
     say: "The assistant stopped unexpectedly and trying again did not help.",
   },
+  gateway_crashed: {
+    status: 502,
+    retry: "later",
+    say: "The gateway went down three times while it was answering this message, the last time with nothing else running. It is not tried again. Send it again in other words, or in smaller pieces.",
+  },
   agent_garbled: {
     status: 502,
     retry: "later",

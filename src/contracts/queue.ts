@@ -96,6 +96,10 @@ export interface Batch {
   readonly expired: boolean;
   /** 1 for the first try. A higher number means an earlier try left something behind in the session file. */
   readonly attempt: number;
+  /** How often an agent failed at it since the gateway was started. */
+  readonly failures: number;
+  /** The gateway went down whenever it ran, the last time alone: end it with a notice that says so. */
+  readonly accused: boolean;
   /** A tool that must not run twice had started in an earlier try: end the turn visibly instead of trying again. */
   readonly unsafeToRetry: boolean;
   /** Where the agent keeps this conversation, and how much of that file belongs to finished turns. */
@@ -119,7 +123,7 @@ export interface Batch {
   /** Puts the turn back at the head of its lane for another attempt. */
   retry(because: string): Promise<void>;
   /** Leaves the turn as it is in the store, to be recovered by the next start. */
-  abandon(): void;
+  abandon(): Promise<void>;
 }
 
 export interface BatchEntry {

@@ -121,7 +121,12 @@ export interface UnfinishedRow {
   readonly role: Role;
   readonly priority: number;
   readonly message: InboundMessage;
-  readonly turn: { readonly turnId: TurnId; readonly attempt: number; readonly unsafeToRetry: boolean } | null;
+  readonly turn: {
+    readonly turnId: TurnId;
+    readonly attempt: number;
+    readonly unsafeToRetry: boolean;
+    readonly crashes: number;
+  } | null;
   readonly mode: QueueMode | null;
   /** Of overflow only what is shown is listed; the first of a chat (and turn) says how many more there are. */
   readonly overflow: { readonly hidden: number } | null;
@@ -140,6 +145,14 @@ export interface TurnStore {
     readonly overflow?: { readonly through: InboxId; readonly chat: ChatAddress };
     readonly at: number;
   }): Promise<BegunTurn>;
+  /** The gateway stops in good order while the turn runs: the next start does not count it as a crash. */
+  leave(turnId: TurnId, attempt: number): Promise<void>;
+  /**
+   * To be called once at a start: turns that were at work when the last process died count one crash more. The last one, `accusedAt`, is
+   * counted only against a turn that was alone. One that has so many and was not at work this time is cleared: the gateway went down
+   * without it.
+   */
+  countCrashes(accusedAt: number): Promise<void>;
   /** Claims messages for a turn that runs. False when `attempt` is not the current one, or the turn has ended: nothing was written. */
   join(more: {
     readonly turnId: TurnId;

@@ -15,12 +15,14 @@ function batch(
   text: string,
   { role = "owner", settledBytes = 0, file = "a.jsonl", ...message }: BatchChanges = {},
 ): Batch {
-  const rest = { finish: async () => true, retry: async () => undefined, abandon: () => undefined };
+  const rest = { finish: async () => true, retry: async () => undefined, abandon: async () => undefined };
   const steering = { offered: async () => [], join: async () => undefined, decline: () => undefined };
   return {
     ...rest,
     ...steering,
     hidden: 0,
+    failures: 0,
+    accused: false,
     expired: false,
     turnId: "turn_1" as TurnId,
     sessionKey: "agent:default:webchat:dm:1" as SessionKey,

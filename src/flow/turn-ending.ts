@@ -16,10 +16,8 @@ export type AttemptResult =
   | { readonly kind: "again"; readonly because: string }
   | { readonly kind: "leave" };
 
-/** Attempts in all; the first one included. */
+/** Attempts since the gateway was started, the first one included: a crash or a restart of the gateway is not the agent's failure. */
 export const MAX_ATTEMPTS = 3;
-/** A turn that was begun this often, over restarts of the gateway too, takes the gateway down with it: it ends with a notice instead. */
-export const MAX_BEGINNINGS = 8;
 export const NOTHING_USED: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
 /** Another attempt is right only when the process failed, not the model, and there are attempts left. */

@@ -37,7 +37,6 @@ import {
   endOf,
   expiredEnd,
   failure,
-  MAX_BEGINNINGS,
   NOTHING_USED,
   shouldRetry,
   stoppedBeforeStart,
@@ -167,7 +166,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     const spent = () => world.lost.get(batch.turnId) ?? NOTHING_USED;
     const result = await attemptWithRights(rights, spent, () => attempt(attempting, rights.batch, options, writer));
     if (result.kind !== "end") await held.disposeAsync();
-    if (result.kind === "leave") return batch.abandon();
+    if (result.kind === "leave") return await batch.abandon();
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
     const bill = billOf(world.budget, batch, result.end);
@@ -232,9 +231,8 @@ async function attempt(
       settledBytes: unchanged,
     };
 
-  if (batch.attempt > MAX_BEGINNINGS) {
-    return { kind: "end", end: failure("agent_exited", `begun ${batch.attempt} times`), settledBytes: unchanged };
-  }
+  if (batch.accused)
+    return { kind: "end", end: failure("gateway_crashed", `begun ${batch.attempt} times`), settledBytes: unchanged };
 
   using deadline = world.clock.deadline(
     options.timeoutMs,
@@ -264,7 +262,7 @@ async function attempt(
     const ending = await converse(world, { lease, batch, writer, signal, ...(told ? { told } : {}) });
     lost = addUsage(lost, await handedOver(world, delegating));
     if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };
-    if (shouldRetry(ending, batch.attempt)) {
+    if (shouldRetry(ending, batch.failures + 1)) {
       world.lost.set(batch.turnId, lost); // what this attempt has cost is found in the file when it is cut back
       return { kind: "again", because: ending.type === "failed" ? ending.detail : "" };
     }
@@ -386,7 +384,7 @@ async function finishStubbornly(world: AttemptWorld, batch: Batch, end: TurnEnd,
       await world.held.disposeAsync(); // others may need the process while the disk is full
       await world.clock.sleep(FINISH_RETRY_MS, world.leaving).catch(() => undefined); // leaving ends the wait below
       if (world.leaving.aborted) {
-        batch.abandon();
+        await batch.abandon();
         return false;
       }
     }

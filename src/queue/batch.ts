@@ -8,7 +8,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { RunningTurn } from "./lane-table.ts";
 import type { Lanes, Pace } from "./lanes.ts";
-import type { Work } from "./work.ts";
+import { ACCUSED_AT, type Work } from "./work.ts";
 
 export interface BatchWorld {
   readonly clock: Clock;
@@ -88,6 +88,8 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
     hidden: work.overflow?.hidden ?? 0,
     expired: work.expired ?? false,
     attempt: begun.attempt,
+    failures: work.failures ?? 0,
+    accused: (work.crashes ?? 0) >= ACCUSED_AT,
     unsafeToRetry: begun.unsafeToRetry,
     sessionFile: begun.sessionFile,
     settings: begun.settings,
@@ -113,13 +115,27 @@ export function createBatch(world: BatchWorld, work: Work, running: RunningTurn,
     },
     async retry(because) {
       world.log.warn("turn will be tried again", { turnId: running.turnId, sessionKey, because });
+      await leave(world, running.turnId, begun.attempt);
       // Asked to stop while it was failing: the next attempt ends before it begins.
       const stopped = running.stop.signal.aborted;
-      lanes.add({ ...grown, turnId: running.turnId, stopped }, "head", clock.elapsed());
+      const failures = (work.failures ?? 0) + 1;
+      lanes.add({ ...grown, failures, turnId: running.turnId, stopped }, "head", clock.elapsed());
       reopen();
     },
-    abandon: () => lanes.release(sessionKey, clock.elapsed(), AT_ONCE),
+    async abandon() {
+      await leave(world, running.turnId, begun.attempt);
+      lanes.release(sessionKey, clock.elapsed(), AT_ONCE);
+    },
   };
+}
+
+/** Nobody works on it now: a crash from here on has another cause. */
+async function leave({ store, log }: BatchWorld, turnId: TurnId, attempt: number): Promise<void> {
+  try {
+    await store.turns.leave(turnId, attempt);
+  } catch (error) {
+    log.warn("turn is left as if it were still at work", { turnId, error });
+  }
 }
 
 type ExpiredEnd = TurnEnd & Pick<UnbegunEnd, "turnId" | "to" | "at">;

@@ -3,7 +3,7 @@ import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
 import { createReadyLine, type ReadyLine } from "./ready-line.ts";
 import { isExpired } from "./take-from.ts";
-import { sizeOf, type Work } from "./work.ts";
+import { isSuspect, sizeOf, type Work } from "./work.ts";
 
 export interface RunningTurn {
   readonly turnId: TurnId;
@@ -15,7 +15,7 @@ export interface Lane {
   readonly key: SessionKey;
   readonly waiting: Work[];
   running: Running | null;
-  inLine: "talk" | "commands" | null;
+  inLine: "talk" | "commands" | "suspects" | null;
   /** While it collects: when it goes on at the latest, and when it goes on if nothing more comes. */
   collecting: { readonly latestAt: number; dueAt: number; readonly collectMs: number } | null;
   /** Chosen for this session. */
@@ -39,6 +39,10 @@ export interface LaneTable {
   readonly talk: ReadyLine<Lane>;
   /** Lanes whose head needs no agent: a command, or something that waited too long. */
   readonly commands: Lane[];
+  /** Lanes whose head may be what brings the gateway down. They go before all others, and alone. */
+  readonly suspects: Lane[];
+  /** The suspect that runs now: nothing else begins beside it. */
+  alone: Lane | null;
   readonly collecting: Set<Lane>;
   readonly counts: { waiting: number; overflow: number; running: number };
   /** Nothing in the talk line expires before this. */
@@ -50,6 +54,8 @@ export function createLaneTable(): LaneTable {
     lanes: new Map(),
     talk: createReadyLine(),
     commands: [],
+    suspects: [],
+    alone: null,
     collecting: new Set(),
     counts: { waiting: 0, overflow: 0, running: 0 },
     nextExpiryAt: Infinity,
@@ -81,12 +87,14 @@ export function queueUp(table: LaneTable, lane: Lane, now: number): void {
   const [head] = lane.waiting;
   if (!head || lane.running || lane.inLine || lane.collecting || lane.held.size > 0) return;
   lane.inLine = lineFor(head, now);
+  if (lane.inLine === "suspects") return void table.suspects.push(lane);
   if (lane.inLine === "commands") return void table.commands.push(lane);
   table.talk.push(lane, head.priority, now);
   table.nextExpiryAt = Math.min(table.nextExpiryAt, expiryOf(head));
 }
 
-function lineFor(head: Work, now: number): "talk" | "commands" {
+function lineFor(head: Work, now: number): NonNullable<Lane["inLine"]> {
+  if (isSuspect(head)) return "suspects";
   return (head.alone && !head.errand) || isExpired(head, now) ? "commands" : "talk";
 }
 
@@ -98,10 +106,20 @@ export function standRight(table: LaneTable, lane: Lane, now: number): void {
   queueUp(table, lane, now);
 }
 
-export function leaveLine({ talk, commands }: LaneTable, lane: Lane): void {
+export function leaveLine({ talk, commands, suspects }: LaneTable, lane: Lane): void {
+  if (lane.inLine === "suspects") suspects.splice(suspects.indexOf(lane), 1);
   if (lane.inLine === "talk") talk.remove(lane);
   if (lane.inLine === "commands") commands.splice(commands.indexOf(lane), 1);
   lane.inLine = null;
+}
+
+/** The least suspicious first: if the gateway goes down with another one, whoever was accused before is cleared. */
+export function nextSuspect({ suspects, counts }: LaneTable): Lane | null {
+  if (counts.running > 0) return null; // they get their turn when nothing else runs
+  const crashesOf = ({ waiting: [head] }: Lane): number => head?.crashes ?? 0;
+  const [first] = suspects.toSorted((one, other) => crashesOf(one) - crashesOf(other));
+  if (first) suspects.splice(suspects.indexOf(first), 1);
+  return first ?? null;
 }
 
 /** More has come into the lane. */

@@ -10,7 +10,7 @@ import type { BatchEntry, QueueMode } from "../contracts/queue.ts";
 import * as moves from "./lane-table.ts";
 import type { Lane, LaneTable, RunningTurn } from "./lane-table.ts";
 import { steerable, takeFrom } from "./take-from.ts";
-import { mergeOverflow, placeOf, sizeOf, type Work } from "./work.ts";
+import { isSuspect, mergeOverflow, placeOf, sizeOf, type Work } from "./work.ts";
 
 /** How a lane that has been busy goes on. `collectMs` 0: message by message. */
 export interface Pace {
@@ -82,7 +82,8 @@ export function createLanes(): Lanes {
     next(now, pace, turn, sort = "talk") {
       moves.endCollecting(table, now);
       moves.sweepExpired(table, now);
-      const found = sort === "commands" ? (table.commands.shift() ?? null) : table.talk.shift(now);
+      const found = nextLane(table, now, sort);
+      if (found === "not now") return { kind: "none" };
       if (!found) return later(moves.soonest(table, sort), now);
       found.inLine = null;
       const work = takeFrom(found.waiting, now, pace);
@@ -93,7 +94,7 @@ export function createLanes(): Lanes {
         turn: running,
         work,
         offered: new Set(),
-        closed: work.alone === true || work.expired === true,
+        closed: work.alone === true || work.expired === true || isSuspect(work), // nobody else's words go down with it
       };
       return { kind: "work", work, running };
     },
@@ -102,6 +103,7 @@ export function createLanes(): Lanes {
       if (!freed?.running) return;
       freed.running = null;
       table.counts.running--;
+      if (table.alone === freed) table.alone = null;
       collectFirst(table, freed, now, pace);
       moves.queueUp(table, freed, now);
       moves.forgetIfEmpty(table, freed);
@@ -124,6 +126,16 @@ export function createLanes(): Lanes {
     waitingIn: (key) => added((lane(key)?.waiting ?? []).map(sizeOf)),
     stats: () => ({ ...table.counts, lanes: table.lanes.size }),
   };
+}
+
+/** "not now": a suspect runs, or waits until what runs has ended. Its end rings. */
+function nextLane(table: LaneTable, now: number, sort: "talk" | "commands"): Lane | null | "not now" {
+  if (table.alone) return "not now";
+  if (table.suspects.length > 0) {
+    table.alone = sort === "talk" ? moves.nextSuspect(table) : null;
+    return table.alone ?? "not now";
+  }
+  return sort === "commands" ? (table.commands.shift() ?? null) : table.talk.shift(now);
 }
 
 function later(dueAt: number, now: number): NextWork {

@@ -23,7 +23,7 @@ import { createLanes, type Held, type NextWork } from "./lanes.ts";
 import { createModes, type QueueSettings } from "./modes.ts";
 import { recovered, standing, type WorkKindOf } from "./recovered.ts";
 import { separated } from "./take-from.ts";
-import { overflowWork, shortened, type Work } from "./work.ts";
+import { ACCUSED_AT, overflowWork, shortened, type Work } from "./work.ts";
 
 export interface QueueDeps {
   readonly clock: Clock;
@@ -109,6 +109,7 @@ function createWorld(deps: QueueDeps, settings: () => QueueSettings): QueueWorld
 
 async function recover(world: QueueWorld): Promise<{ readonly waiting: number; readonly interrupted: number }> {
   const { lanes, admission, clock } = world;
+  await world.store.turns.countCrashes(ACCUSED_AT);
   const rows = await world.store.inbox.unfinished();
   const kindOf = world.workKind ?? (() => "talk" as const);
   const unfinished = recovered(rows, kindOf, ({ message }) => expiryOf(world, message.receivedAt));

@@ -62,9 +62,10 @@ function workOf(row: UnfinishedRow, kindOf: WorkKindOf, expiresAt: number): Work
   const { sessionKey, agentId, role, priority, id, message, overflow } = row;
   const about = { sessionKey, agentId, role, priority, expiresAt };
   const turnId = row.turn?.turnId ?? null;
-  if (!overflow) return { ...about, entries: [{ id, message }], turnId };
+  const crashes = row.turn?.crashes ?? 0;
+  if (!overflow) return { ...about, entries: [{ id, message }], turnId, crashes };
   const made = overflowWork(about, { id, ...shortened(message, kindOf(row) !== "talk") });
-  return { ...made, turnId, overflow: { through: id, hidden: overflow.hidden } };
+  return { ...made, turnId, crashes, overflow: { through: id, hidden: overflow.hidden } };
 }
 
 /** One more row of the same turn, which may do what the least of those who speak in it may. */

@@ -15,6 +15,10 @@ export interface Work {
   readonly alone?: boolean;
   /** A command that needs an agent: never joined, but taken by whoever takes talk. */
   readonly errand?: boolean;
+  /** In how many crashes of the gateway its turn was at work. */
+  readonly crashes?: number;
+  /** How often an agent failed at it since the gateway was started. */
+  readonly failures?: number;
   /** It was stopped before it could begin again. */
   readonly stopped?: boolean;
   /** Its sender wants it in the running turn, whatever the mode. */
@@ -27,6 +31,15 @@ export interface Work {
   readonly joinedFrom?: readonly Work[];
   /** Some or all of it came when there was no room. `hidden`: how many more there are, only counted. `through`: the newest. */
   readonly overflow?: { readonly hidden: number; readonly through: InboxId };
+}
+
+/** After this many crashes a turn that was at work in each runs alone: the next crash shows whether it is the cause. */
+export const SUSPECT_AT = 2;
+/** A turn that was at work in so many crashes, alone in the last one, is held responsible and given up. */
+export const ACCUSED_AT = 3;
+
+export function isSuspect({ turnId, crashes = 0 }: Work): boolean {
+  return turnId !== null && crashes >= SUSPECT_AT;
 }
 
 /** Of an overflowed message so much is kept in memory, and shown. */

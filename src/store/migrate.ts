@@ -20,6 +20,7 @@ import { jobNeeds } from "./migrations/024-job-needs.ts";
 import { slotZones } from "./migrations/025-slot-zones.ts";
 import { quotedText } from "./migrations/026-quoted-text.ts";
 import { partMessages } from "./migrations/027-part-messages.ts";
+import { turnCrashes } from "./migrations/028-turn-crashes.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -43,6 +44,7 @@ const STEPS: readonly Migration[] = [
   slotZones,
   quotedText,
   partMessages,
+  turnCrashes,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

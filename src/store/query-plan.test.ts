@@ -81,6 +81,8 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.sessions.setQueueMode(sessionKey("a"), "steer");
   await store.outbox.pending(10);
   await store.outbox.part("t1:0");
+  await store.turns.leave("t9" as TurnId, 1);
+  await store.turns.countCrashes(3);
   const counts = { attempts: 1, lost: 0, delivered: 0, doubt: false };
   await store.outbox.markSending("t1:0", { ...counts, at: 1 });
   await store.outbox.markWaiting("t1:0", { ...counts, firstTriedAt: 1, nextTryAt: 2, because: "x" });

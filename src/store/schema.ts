@@ -149,6 +149,10 @@ export interface TurnTable {
   begun_at: number;
   ended_at: number | null;
   spans: Generated<string>; // JSON
+  /** In how many crashes of the gateway it was at work. */
+  crashes: Generated<number>;
+  /** A process of the gateway is working on it, or was when it died. */
+  at_work: Generated<Flag>;
 }
 
 export interface OutboxTable {

@@ -109,6 +109,7 @@ type UnfinishedColumns = Omit<InboxColumns, "overflow"> & {
   readonly turn_id: TurnTable["id"] | null;
   readonly attempt: number | null;
   readonly unsafe: TurnTable["unsafe"] | null;
+  readonly crashes: number | null;
   readonly queue_mode: SessionTable["queue_mode"];
 };
 
@@ -190,7 +191,7 @@ function createQueries(sql: Sql) {
         .leftJoin("turns", "turns.id", "inbox.turn_id")
         .leftJoin("sessions", "sessions.key", "inbox.session_key")
         .selectAll("inbox")
-        .select(["turns.attempt", "turns.unsafe", "sessions.queue_mode"])
+        .select(["turns.attempt", "turns.unsafe", "turns.crashes", "sessions.queue_mode"])
         .where("inbox.done", "=", raw.lit(0))
         .where("inbox.overflow", "<", raw.lit(2))
         .orderBy(raw`+inbox.seq`),
@@ -223,8 +224,9 @@ function toColumns(row: NewInboxRow): InboxColumns {
 }
 
 function toUnfinished(row: UnfinishedColumns, hidden: HiddenCounts, log: Log): UnfinishedRow {
-  const turn =
-    row.turn_id === null ? null : { turnId: row.turn_id, attempt: row.attempt ?? 1, unsafeToRetry: row.unsafe === 1 };
+  const { attempt, crashes, unsafe } = row;
+  const known = { attempt: attempt ?? 1, unsafeToRetry: unsafe === 1, crashes: crashes ?? 0 };
+  const turn = row.turn_id === null ? null : { turnId: row.turn_id, ...known };
   return {
     id: row.id,
     sessionKey: row.session_key,

@@ -50,12 +50,15 @@ function reading(sql: Sql) {
   };
 }
 
+/** Where several were at work, a crash proves nothing against any of them. */
+const ONE_AT_WORK = raw<boolean>`(select count(*) from turns where state = 'running' and at_work = 1) = 1`;
+
 function beginning(sql: Sql) {
   return {
     add: sql.prepare((db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at">>) =>
       db.insertInto("turns").values({
         ...p.row("id", "session_key", "agent_id", "file", "begun_at"),
-        ...{ attempt: 1, state: "running", unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+        ...{ attempt: 1, state: "running", unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0, at_work: 1 },
       }),
     ),
     addOver: sql.prepare(
@@ -74,7 +77,26 @@ function beginning(sql: Sql) {
         .where("turn_id", "is", null),
     ),
     again: sql.prepare((db, p: Params<{ id: TurnId; attempt: number; file: string }>) =>
-      db.updateTable("turns").set(p.row("attempt", "file")).where("id", "=", p("id")),
+      db
+        .updateTable("turns")
+        .set({ ...p.row("attempt", "file"), at_work: 1 })
+        .where("id", "=", p("id")),
+    ),
+    leave: sql.prepare((db, p: Params<{ id: TurnId; attempt: number }>) =>
+      db.updateTable("turns").set({ at_work: 0 }).where("id", "=", p("id")).where("attempt", "=", p("attempt")),
+    ),
+    countCrashes: sql.prepare((db, p: Params<{ accusedAt: number }>) =>
+      db
+        .updateTable("turns")
+        .set({
+          crashes: raw<number>`case
+            when at_work = 1 and crashes + 1 < ${p("accusedAt")} then crashes + 1
+            when at_work = 1 and ${ONE_AT_WORK} then ${p("accusedAt")}
+            when at_work = 0 and crashes >= ${p("accusedAt")} then 0
+            else crashes end`,
+          at_work: 0,
+        })
+        .where("state", "=", raw.lit("running")),
     ),
     claim: sql.prepare((db, p: Params<{ inboxId: InboxId; turnId: TurnId; key: SessionKey }>) =>
       db

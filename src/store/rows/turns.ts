@@ -35,6 +35,8 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
           settings: { model: session.model, thinking: session.thinking },
         };
       }, "with the next"), // lost in a power cut, the message is simply begun again
+    leave: (turnId, attempt) => write(() => void queries.leave.run({ id: turnId, attempt })),
+    countCrashes: (accusedAt) => write(() => void queries.countCrashes.run({ accusedAt })),
     join: ({ turnId, attempt, inboxIds }) =>
       write(() => {
         const turn = queries.turn.first({ id: turnId });
@@ -115,7 +117,7 @@ function beginOver(queries: TurnQueries, end: UnbegunEnd): (EndedTurn & { readon
   return { ...row, settledBytes: session.settled_bytes };
 }
 
-type TurnTableRow = Omit<TurnTable, "seq" | "spans">;
+type TurnTableRow = Omit<TurnTable, "seq" | "spans" | "crashes" | "at_work">;
 type EndedTurn = Pick<TurnTable, "id" | "session_key" | "file">;
 
 interface EndQueries extends TurnQueries {

@@ -249,6 +249,8 @@ function createMemory() {
     health: { isWritable: async () => writable.now },
     turns: {
       begin: never,
+      leave: never,
+      countCrashes: never,
       join: never,
       endUnbegun: never,
       finish: never,

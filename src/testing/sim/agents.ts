@@ -8,7 +8,7 @@ import { type Deferred, deferred } from "../../kit/deferred.ts";
 import { NO_USAGE } from "../fake-pool.ts";
 import type { Chance } from "./chance.ts";
 import type { Run } from "./facts.ts";
-import type { Mortal, World } from "./world.ts";
+import { type Mortal, never, type World } from "./world.ts";
 
 export type AgentEnding = "done" | "died" | "failed" | "hung" | "empty" | "aborted";
 
@@ -137,12 +137,23 @@ export function leaseOf(deps: PoolDeps, leased: Leased): AgentLease {
   };
 }
 
+const SUSPECT_AT = 2;
+
+/** A turn that was at work in two crashes runs with nothing beside it. */
+function checkAlone({ facts, disk }: World, run: Run): void {
+  const crashes = disk.db.query<{ crashes: number }, [string]>("select crashes from turns where id = ?");
+  const suspect = ({ turnId }: Run): boolean => (crashes.get(turnId)?.crashes ?? 0) >= SUSPECT_AT;
+  const beside = facts.runs.filter((one) => one.life === run.life && one.ending === null && one.turnId !== run.turnId);
+  if (beside.length > 0 && [run, ...beside].some(suspect)) facts.wrong(`${run.turnId} and a suspect run side by side`);
+}
+
 function beginRun({ world, life }: PoolDeps, { caller }: LeaseRequest, input: PromptInput): Run {
   const { sessionKey, turnId } = caller;
   const row = world.disk.db.query<{ attempt: number }, [string]>("select attempt from turns where id = ?").get(turnId);
   if (!row) world.facts.wrong(`${turnId} reached an agent before it was begun in the store`);
   const about = { turnId, sessionKey, life: life.number, attempt: row?.attempt ?? 0, texts: input.text };
   const run: Run = { ...about, role: caller.role, heard: [], ending: null, said: "" };
+  checkAlone(world, run);
   world.facts.runs.push(run);
   world.facts.note(`agent asked ${turnId} attempt ${run.attempt}: ${input.text.replaceAll("\n", " ")}`);
   return run;
@@ -185,10 +196,12 @@ async function* converse(deps: PoolDeps, talk: Conversation, signal: AbortSignal
   const slow = chance.hits(world.options.agent.slow) ? 100 : 1;
 
   if (!(await pause(chance.between(1, 50) * slow))) return yield aborted();
+  if (diesOf(deps, run)) return never();
   yield { type: "text", delta: "I was" };
   for (let calls = chance.between(0, 3); calls > 0; calls--) {
     ear.listen(run);
     if (!(await pause(chance.between(1, 50) * slow))) return yield aborted();
+    if (diesOf(deps, run)) return never();
   }
   if (!world.calm && chance.hits(world.options.agent.unsafeTool)) yield* callTool(deps, talk);
   const goOn = kind === "hung" ? await pause(world.options.turnMs * 10) : await pause(chance.between(1, 50) * slow);
@@ -201,6 +214,15 @@ async function* converse(deps: PoolDeps, talk: Conversation, signal: AbortSignal
   run.ending = kind;
   if (kind === "died" && chance.hits(0.3)) return; // not even an ending
   yield lastEvent(kind, run);
+}
+
+/** Some messages take the whole gateway with them. */
+function diesOf({ world, life }: PoolDeps, run: Run): boolean {
+  const told = [run.texts, ...run.heard].join(" ");
+  const poison = world.options.poison.find((text) => told.includes(text));
+  if (poison === undefined || !life.alive) return false;
+  life.die(`of ${poison} in ${run.turnId}`);
+  return true;
 }
 
 function endingOf({ calm, options }: World, chance: Chance): AgentEnding {

@@ -48,7 +48,7 @@ const TAKEN_BACK = "Taken back before it was answered.";
 /** How ids of notices about parts that were given up end. */
 const NOTICE = ":n";
 const MAX_ATTEMPTS = 3;
-const MAX_BEGINNINGS = 8;
+const MAX_CRASHES = 3;
 
 /** Holds at every moment at which nothing moves. */
 export function checkNow({ disk, facts }: World): void {
@@ -140,7 +140,8 @@ function checkTurn(world: World, turn: TurnRow, inbox: readonly InboxRow[], part
   const runs = facts.runs.filter((run) => run.turnId === turn.id);
   const [first] = asked;
   if (turn.state === "running") facts.wrong(`${turn.id} never ended`);
-  if (runs.some((run) => run.attempt > MAX_BEGINNINGS)) facts.wrong(`${turn.id} reached an agent too often`);
+  for (const inLife of Map.groupBy(runs, (run) => run.life).values())
+    if (inLife.length > MAX_ATTEMPTS) facts.wrong(`${turn.id} reached an agent too often`);
   if (!first) return facts.wrong(`${turn.id} answers nothing`);
   checkTogether(world, turn, asked, runs);
   if (shown.some((part) => part.channel !== first.channel || part.chat !== first.chat))
@@ -149,6 +150,7 @@ function checkTurn(world: World, turn: TurnRow, inbox: readonly InboxRow[], part
   for (const run of runs) checkAsked(facts.wrong, turn, run, asked);
   checkWaiting(world, turn, asked, runs);
   if (new Set(runs.map((run) => run.attempt)).size !== runs.length) facts.wrong(`an attempt of ${turn.id} ran twice`);
+  checkPoison(world, turn, asked, runs);
   checkOutcome(world, turn, { runs, asked, said: shown.map((part) => part.text) });
 }
 
@@ -211,6 +213,21 @@ function checkWaiting(
   if (runs.length > 0 && late.length > 0) facts.wrong(`${turn.id} answers what waited too long`);
 }
 
+/** Only what brings the gateway down is given up for that, after three attempts, the last one alone. */
+function checkPoison({ facts, options }: World, turn: TurnRow, asked: readonly InboxRow[], runs: readonly Run[]): void {
+  const deadly = asked.some((row) => options.poison.includes(row.text));
+  const deaths = facts.deaths.get(turn.id) ?? [];
+  if (deadly && turn.state === "done") facts.wrong(`${turn.id} is done and nobody can have answered it`);
+  const calm = options.crashes === 0 && new Set(options.poison).size === 1;
+  if (deadly && calm && runs.filter((run) => run.ending === null).length > MAX_CRASHES)
+    facts.wrong(`${turn.id} brought the gateway down too often`);
+  if (turn.error_code !== "gateway_crashed") return;
+  facts.counts.poisoned++;
+  if (deaths.length < MAX_CRASHES || deaths.at(-1)?.alone !== true)
+    facts.wrong(`${turn.id} is held responsible for ${deaths.length} crashes without a proof`);
+  if (options.crashes === 0 && !deadly) facts.wrong(`${turn.id} is given up and is innocent`);
+}
+
 const saidIn = (texts: string): string[] => texts.match(/<\d+>/g) ?? [];
 
 /** Every ending has its reason, and shows what the current attempt said. */
@@ -236,8 +253,8 @@ function checkOutcome(
   if (turn.state !== "failed") return;
   const unopened = shippedPool && facts.leaseErrors.has(turn.id); // too few processes, or every one died when it was opened there
   const fits: Readonly<Record<string, boolean>> = {
-    agent_exited:
-      unopened || (turn.attempt >= MAX_ATTEMPTS && (last?.ending === "died" || turn.attempt > MAX_BEGINNINGS)),
+    agent_exited: unopened || (turn.attempt >= MAX_ATTEMPTS && last?.ending === "died"),
+    gateway_crashed: true, // see checkPoison
     pool_exhausted: unopened,
     agent_garbled: last?.ending === "failed",
     agent_timeout: last?.ending === "hung",

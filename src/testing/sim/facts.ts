@@ -64,6 +64,8 @@ export interface Facts {
   readonly delivered: Map<string, number>;
   /** Messages that were skipped. */
   readonly skipped: Set<string>;
+  /** In which deaths of the gateway a turn was at work, and whether it was alone. */
+  readonly deaths: Map<TurnId, { readonly life: number; readonly alone: boolean }[]>;
   /** Parts that an owner was told of. */
   readonly ownerTold: Set<string>;
   /** Sessions in which somebody pressed stop while a turn ran. */
@@ -84,7 +86,7 @@ export interface Facts {
 
 const NOTHING_YET = {
   ...{ crashes: 0, stops: 0, turns: 0, parts: 0, refused: 0, duplicates: 0, zombies: 0, storeFailures: 0 },
-  ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0 },
+  ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0, poisoned: 0 },
 };
 export type Count = keyof typeof NOTHING_YET;
 
@@ -103,6 +105,7 @@ export function createFacts(now: () => number): Facts {
     sends,
     delivered: new Map(),
     skipped: new Set(),
+    deaths: new Map(),
     ownerTold: new Set(),
     stopped: new Set(),
     modes: new Map(),

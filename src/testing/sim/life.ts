@@ -3,6 +3,7 @@ import type { Queue } from "../../contracts/queue.ts";
 import type { Receiver } from "../../contracts/channel.ts";
 import type { Store, TurnFinish } from "../../contracts/store.ts";
 import type { TakeBack } from "../../contracts/flow.ts";
+import type { TurnId } from "../../contracts/ids.ts";
 import type { Outbox } from "../../contracts/delivery.ts";
 import type { Log } from "../../kit/log.ts";
 import { silentLog } from "../../kit/log.ts";
@@ -49,6 +50,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       state.alive = false;
       facts.counts.crashes++;
       facts.note(`life ${number} killed: ${where}`);
+      noteDeath(world, number);
       channels?.cut();
       doubtWhatWasUnderway(world);
       onDeath();
@@ -94,6 +96,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       if (tookMs > options.graceMs + DRAIN_MS + SLACK_MS) facts.wrong(`a stop took ${tookMs} ms`);
       await Promise.resolve(real[Symbol.asyncDispose]()).catch(() => undefined); // a stop goes on when the disk does not; the next start is told
       state.alive = false;
+      if (options.diskTroubles > 0) noteDeath(world, number); // turns whose end the disk did not take look as after a crash
       doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted
     };
     const takeBack = createTakeBack({ events, queue, outbox });
@@ -120,6 +123,14 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     if (world.disk.db.inTransaction) world.disk.db.exec("rollback"); // as the end of the process does
     return null;
   }
+}
+
+function noteDeath({ disk, facts }: World, life: number): void {
+  const atWork = disk.db
+    .query<{ id: TurnId }, []>("select id from turns where state = 'running' and at_work = 1")
+    .all();
+  for (const { id } of atWork)
+    facts.deaths.set(id, [...(facts.deaths.get(id) ?? []), { life, alone: atWork.length === 1 }]);
 }
 
 const mapOf = (channels: SimChannels | null): SimChannels["channels"] => channels?.channels ?? new Map();

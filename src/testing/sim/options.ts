@@ -31,6 +31,8 @@ export interface SimOptions {
     readonly deaf: number;
   };
   readonly channels: readonly SimChannel[];
+  /** Messages that bring the gateway down whenever a turn with them runs. */
+  readonly poison: readonly string[];
   /** Times at which the disk stops taking writes or reads for a while. */
   readonly diskTroubles: number;
   /** Share of messages that come in the same moment as the one before. */
@@ -67,6 +69,8 @@ export function optionsOf(chance: Chance): SimOptions {
   const messages = chance.between(5, 40);
   const long = chance.fork("long replies"); // a row of its own: older seeds play as before
   const longReplies = long.hits(0.6);
+  const deadly = chance.fork("poison");
+  const poisoned = deadly.hits(0.2) ? deadly.between(1, 2) : 0;
   return {
     sessions: chance.between(1, 6),
     messages,
@@ -101,6 +105,7 @@ export function optionsOf(chance: Chance): SimOptions {
       hangs: some(0.15, 0.1),
       notReady: some(0.3, 0.5),
     })),
+    poison: Array.from({ length: poisoned }, () => `<${deadly.between(0, messages - 1)}>`),
     diskTroubles: chance.hits(0.5) ? chance.between(1, 6) : 0,
     bursts: some(0.5, 0.8),
     repeats: some(0.6, 0.4),

@@ -18,8 +18,38 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
       turnId: "t1" as TurnId,
       attempt: 1,
       unsafeToRetry: false,
+      crashes: 0,
     });
     expect((await again.turns.begin(turn("t1", "a", ["in1"]))).attempt).toBe(2);
+  });
+
+  test("a crash is counted for turns that were at work, and not for those that were left, or only wait to be begun again", async () => {
+    await using world = await open();
+    const { inbox, turns } = world.store;
+    const crashes = async () => {
+      const rows = await inbox.unfinished();
+      return Object.fromEntries(rows.map((one) => [one.turn?.turnId, one.turn?.crashes]));
+    };
+    for (const name of ["a", "b", "c"]) {
+      await inbox.accept(row(`in-${name}`, name));
+      await turns.begin(turn(`t-${name}`, name, [`in-${name}`]));
+    }
+    await turns.leave("t-b" as TurnId, 1);
+    await turns.leave("t-c" as TurnId, 7); // another attempt than the current one
+    await turns.countCrashes(2);
+    expect(await crashes()).toEqual({ "t-a": 1, "t-b": 0, "t-c": 1 });
+    await turns.countCrashes(2);
+    expect(await crashes()).toEqual({ "t-a": 1, "t-b": 0, "t-c": 1 });
+    await turns.begin(turn("t-a", "a", ["in-a"]));
+    await turns.countCrashes(2);
+    expect(await crashes()).toEqual({ "t-a": 2, "t-b": 0, "t-c": 1 });
+    await turns.begin(turn("t-c", "c", ["in-c"]));
+    await turns.begin(turn("t-a", "a", ["in-a"]));
+    await turns.countCrashes(2); // two at work: the last count is for one that was alone
+    expect(await crashes()).toEqual({ "t-a": 2, "t-b": 0, "t-c": 1 });
+    await turns.begin(turn("t-b", "b", ["in-b"]));
+    await turns.countCrashes(2); // without t-a, which is cleared
+    expect(await crashes()).toEqual({ "t-a": 0, "t-b": 1, "t-c": 1 });
   });
 
   test("the end of a turn finishes its messages, stores its reply and adds up its session", async () => {

@@ -36,7 +36,7 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
   {
     name: "a second attempt drops the work",
     file: "queue/batch.ts",
-    find: 'lanes.add({ ...grown, turnId: running.turnId, stopped }, "head", clock.elapsed());',
+    find: 'lanes.add({ ...grown, failures, turnId: running.turnId, stopped }, "head", clock.elapsed());',
     replace: "",
   },
   {
@@ -319,5 +319,35 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
     find: "for (const one of separated(work).toReversed())",
     replace: "for (const one of [work])",
     seed: 7001672,
+  },
+  {
+    name: "turns that may bring the gateway down run beside others",
+    file: "queue/work.ts",
+    find: "return turnId !== null && crashes >= SUSPECT_AT;",
+    replace: "return turnId !== null && crashes > 99 + SUSPECT_AT;",
+  },
+  {
+    name: "others begin beside a turn that may bring the gateway down",
+    file: "queue/lanes.ts",
+    find: 'if (table.alone) return "not now";',
+    replace: "",
+  },
+  {
+    name: "the turn that brings the gateway down is never given up",
+    file: "flow/turn.ts",
+    find: "if (batch.accused)",
+    replace: "if (batch.attempt < 0)",
+  },
+  {
+    name: "a crash counts against turns that were not at work",
+    file: "store/rows/turn-queries.ts",
+    find: "when at_work = 1 and crashes + 1 <",
+    replace: "when at_work < 2 and crashes + 1 <",
+  },
+  {
+    name: "whoever runs while the gateway stops in good order is held responsible",
+    file: "queue/batch.ts",
+    find: "await store.turns.leave(turnId, attempt);",
+    replace: "",
   },
 ];

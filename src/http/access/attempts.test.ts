@@ -4,7 +4,8 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createAttempts, isStrongSecret } from "./attempts.ts";
 
 const guess = (kind: "password" | "token", client: string) => ({ kind, client, right: false, strong: false });
-const v6 = (at: number) => `20010db80001${at.toString(16).padStart(4, "0")}/64`;
+/** Each in a network of its own. */
+const v6 = (at: number) => `2001${at.toString(16).padStart(8, "0")}0001/64`;
 
 test("a locked password stays locked, however many wrong attempts of other kinds come from however many addresses", () => {
   const attempts = createAttempts({ clock: createFakeClock(), log: recordingLog() });

@@ -162,7 +162,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
 
 interface AnswerDeps extends TurnsDeps {
   readonly hooks: Hooks;
-  readonly store: Pick<Store, "health">;
+  readonly store: Pick<Store, "health" | "sessions">;
 }
 
 function answer(life: Lifetime, config: () => Config, deps: AnswerDeps): void {
@@ -170,7 +170,7 @@ function answer(life: Lifetime, config: () => Config, deps: AnswerDeps): void {
   // how a turn ends cannot be stored any more once the database has failed, so nobody waits for it
   const graceMs = (): number => (deps.store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);
   const limits = (agentId?: AgentId) => ({ ...turnLimits(config(), agentId), graceMs: graceMs() });
-  const turns = startTurns({ ...deps, queue }, limits);
+  const turns = startTurns({ ...deps, queue, history: deps.store.sessions }, limits);
   life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
 }
 

@@ -1,5 +1,5 @@
 /** Exclusive use of one process with one session open. Tool calls on its pipe act for this lease's caller until it is given back. */
-import type { AgentLease, LeaseRequest } from "../contracts/agent.ts";
+import type { AgentLease, LeaseRequest, StartedOver } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
@@ -18,6 +18,7 @@ export interface LeaseOptions {
   readonly session: OpenSession;
   /** What an interrupted attempt had cost. */
   readonly lost: Usage;
+  readonly startedOver?: StartedOver | undefined;
   readonly silenceMs: number;
   /** Called once. Null: the process must not be used again. */
   readonly giveBack: (session: OpenSession | null) => Promise<void>;
@@ -66,6 +67,7 @@ export function openLease(
     settledBytes: async () => sizeOf(session.path),
     stats: context.stats,
     lost: options.lost,
+    ...(options.startedOver ? { startedOver: options.startedOver } : {}),
     async compact(instructions, signal) {
       if (turn || compacting || returned)
         throw new GatewayError("internal", "a lease does one thing at a time, and nothing after its end");

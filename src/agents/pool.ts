@@ -161,6 +161,7 @@ async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
       request: waiter.request,
       session: opened.session,
       lost: opened.lost,
+      startedOver: opened.startedOver,
       silenceMs: Math.min(config.timeoutMs, MAX_SILENCE_MS),
       giveBack: (session) => giveBack(pool, one, session),
     });

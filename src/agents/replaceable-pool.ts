@@ -71,13 +71,7 @@ export function createReplaceablePool(deps: { readonly log: Log }, first: AgentP
 
 function counted(lease: AgentLease, ended: () => void): AgentLease {
   return {
-    pid: lease.pid,
-    prompt: (input, signal) => lease.prompt(input, signal),
-    ...(lease.steer ? { steer: lease.steer } : {}),
-    settledBytes: () => lease.settledBytes(),
-    ...(lease.stats ? { stats: lease.stats } : {}),
-    ...(lease.lost ? { lost: lease.lost } : {}),
-    ...(lease.compact ? { compact: lease.compact } : {}),
+    ...lease, // everything a lease has or will have
     async [Symbol.asyncDispose]() {
       try {
         await lease[Symbol.asyncDispose]();

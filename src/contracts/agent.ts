@@ -93,8 +93,17 @@ export interface AgentLease extends AsyncDisposable {
   stats?(signal: AbortSignal): Promise<AgentSessionStats>;
   /** What an interrupted attempt had cost, found in the part of the session file that was cut off. Absent: nothing. */
   readonly lost?: Usage & { readonly model?: string };
+  /** The agent remembers nothing of the conversation, although turns have ended in it. Absent: it does. */
+  readonly startedOver?: StartedOver;
   /** Has the conversation so far summarised. Does not throw for model or process failures. Absent: it cannot. */
   compact?(instructions: string, signal: AbortSignal): Promise<Compaction>;
+}
+
+export interface StartedOver {
+  /** Follows "the session file". */
+  readonly because: string;
+  /** Where the old file is; null when there is none. */
+  readonly kept: string | null;
 }
 
 export type Compaction =

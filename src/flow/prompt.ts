@@ -1,5 +1,5 @@
 /** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
-import type { PromptInput } from "../contracts/agent.ts";
+import type { PromptInput, StartedOver } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { MediaRef, QuotedText } from "../contracts/chat.ts";
 import type { Commands } from "../contracts/command.ts";
@@ -11,6 +11,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./own/event-words.ts";
 import { createFactsTeller, type FactsTeller } from "./facts.ts";
+import { historyFor, type HistoryDeps } from "./own/started-over.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapQuoted } from "../kit/marks/quoted.ts";
 import { wrapUntrusted } from "../kit/marks/untrusted.ts";
@@ -18,7 +19,7 @@ import { wrapUntrusted } from "../kit/marks/untrusted.ts";
 /** Everything else is a file to them. */
 const MODELS_SEE: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-interface PromptDeps {
+interface PromptDeps extends HistoryDeps {
   readonly media: MediaStore;
   readonly commands?: Commands;
   /** Without them the model does not hear how its messages were taken. */
@@ -42,13 +43,20 @@ const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
 
 type Said = Pick<Batch, "entries" | "hidden" | "role" | "agentId">;
 
-/** `told`: what the gateway has to tell besides what people say. */
-export async function promptFor(deps: PromptDeps, batch: Batch, told: ClaimedEvents = NOTHING): Promise<PromptInput> {
+/** `told`: what the gateway has to tell besides what people say. `startedOver`: what was said before has to be told, too. */
+export async function promptFor(
+  deps: PromptDeps,
+  batch: Batch,
+  told: ClaimedEvents = NOTHING,
+  startedOver?: StartedOver,
+): Promise<PromptInput> {
   const { attached, images, pieces } = await readEntries(deps, batch);
   if (!deps.briefing) return { text: ownWords(pieces), images };
   const { lines, blocks } = eventWords(deps.briefing.ids, told);
-  const facts = deps.briefing.facts.tell(batch, [...lines, ...(await reactionsFor(deps, batch)), ...attached]);
-  const preface = [...(facts === null ? [] : [facts]), ...blocks].join("\n\n");
+  const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
+  const reactions = await reactionsFor(deps, batch);
+  const facts = deps.briefing.facts.tell(batch, [...history.lines, ...lines, ...reactions, ...attached]);
+  const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks].join("\n\n");
   return { text: markedWords(deps.briefing, batch, pieces), images, ...(preface === "" ? {} : { preface }) };
 }
 

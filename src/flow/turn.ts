@@ -29,6 +29,7 @@ import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./own/quiet-
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import { attemptWithRights, callerOf, openTurnRights } from "./turn-rights.ts";
+import { type HistoryDeps, logStartedOver, withStartedOver } from "./own/started-over.ts";
 import {
   type AttemptResult,
   type EndWithoutSize,
@@ -43,7 +44,7 @@ import {
   withLost,
 } from "./turn-ending.ts";
 
-export interface TurnsDeps {
+export interface TurnsDeps extends HistoryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Events;
@@ -273,7 +274,7 @@ async function attempt(
       heard === "nothing" ? quietEnd(ending) : endOf(heard, stopCauseOf(signal), world.said.posts > 0),
       lost,
     );
-    return { kind: "end", end: await withFiles(world, batch, end), settledBytes };
+    return { kind: "end", end: withStartedOver(await withFiles(world, batch, end), lease.startedOver), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
     if (batch.cancelled.aborted)
@@ -285,6 +286,7 @@ async function attempt(
 async function leaseFor(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
   world.spans.enter("lease");
   const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
+  logStartedOver(world.log, batch, lease.startedOver);
   await recordLost(world.budget, batch, lease);
   return lease;
 }

@@ -130,7 +130,7 @@ export async function agentFixture(
       {
         caller: caller(request.principal ?? "operator"),
         sessionFile: "session-a.jsonl",
-        settledBytes: Number.MAX_SAFE_INTEGER,
+        settledBytes: Number.POSITIVE_INFINITY, // nothing is cut off
         ...request,
       },
       AbortSignal.timeout(TEST_MS),

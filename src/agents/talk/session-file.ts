@@ -21,6 +21,8 @@ export interface SessionHeader {
   readonly id: string;
   readonly at: number;
   readonly cwd: string;
+  /** Set when this file takes the place of a damaged one: how long that was at the end of its last turn. */
+  readonly startedOverAt?: number;
 }
 
 export function sessionPath(folder: string, name: string): string {
@@ -119,9 +121,9 @@ async function writeAndClose(file: FileHandle, header: SessionHeader): Promise<v
   }
 }
 
-function headerLine({ id, at, cwd }: SessionHeader): string {
+export function headerLine({ id, at, cwd, startedOverAt }: SessionHeader): string {
   const timestamp = new Date(at).toISOString();
-  const json = JSON.stringify({ type: "session", version: SESSION_VERSION, id, timestamp, cwd });
+  const json = JSON.stringify({ type: "session", version: SESSION_VERSION, id, timestamp, cwd, startedOverAt });
   return `${json}${" ".repeat(Math.max(0, HEADER_ROOM_BYTES - 1 - Buffer.byteLength(json)))}\n`;
 }
 

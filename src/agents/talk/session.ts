@@ -1,12 +1,20 @@
 /** Opens a session in a process: file made or cut back, switched to, the switch verified, its own model and thinking level set. Nothing is sent behind a switch before its answer. */
-import type { LeaseRequest, ThinkingLevel } from "../../contracts/agent.ts";
+import type { LeaseRequest, StartedOver, ThinkingLevel } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { NO_USAGE } from "./entry-usage.ts";
 import { type Fields, modelName, text } from "./protocol.ts";
-import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, sizeOf } from "./session-file.ts";
+import { inspectSessionFile, isStartedOver, startOver } from "../setup/damaged-session.ts";
+import {
+  ensureSessionFile,
+  moveSession,
+  rewindSessionFile,
+  type SessionHeader,
+  sessionPath,
+  sizeOf,
+} from "./session-file.ts";
 import type { PlayedAgents } from "../process/played.ts";
 import type { ReadyAgent } from "../setup/start.ts";
 
@@ -42,6 +50,7 @@ export interface Opened {
   readonly switched: boolean;
   /** What an attempt had cost whose traces were cut off. */
   readonly lost: Usage;
+  readonly startedOver?: StartedOver;
 }
 
 type SessionRequest = LeaseRequest & {
@@ -67,13 +76,34 @@ export async function openSession(
     if (now.model !== wish.model || now.thinking !== wish.thinking) await settle(deps.clock, agent, path, wish);
     return { session: opened(), switched: false, lost: NO_USAGE };
   }
-  let lost = NO_USAGE;
-  if (before > request.settledBytes) lost = await rewindSessionFile(path, request.settledBytes, header);
-  else await ensureSessionFile(path, header);
+  const prepared = await prepareFile(path, before, request.settledBytes, header);
   await moveSession(path, request.place.workspace);
   await switchTo(deps.clock, agent, path);
   await settle(deps.clock, agent, path, wish);
-  return { session: opened(), switched: true, lost };
+  return { session: opened(), switched: true, ...prepared };
+}
+
+/** Makes the file what the last finished turn left: cuts off the rest, or begins anew when what was left cannot be read. */
+async function prepareFile(
+  path: string,
+  size: number,
+  settledBytes: number,
+  header: SessionHeader,
+): Promise<Pick<Opened, "lost" | "startedOver">> {
+  if (settledBytes > 0) {
+    const found = await inspectSessionFile(path, settledBytes);
+    if (isStartedOver(found.header, settledBytes)) {
+      const lost = await rewindSessionFile(path, found.headerBytes, header);
+      return { lost, startedOver: { because: "was replaced, and no turn has ended since", kept: null } };
+    }
+    if (found.flaw !== null) {
+      const kept = await startOver(path, header, { settledBytes, at: header.at });
+      return { lost: NO_USAGE, startedOver: { because: found.flaw, kept } };
+    }
+  }
+  if (size > settledBytes) return { lost: await rewindSessionFile(path, settledBytes, header) };
+  await ensureSessionFile(path, header);
+  return { lost: NO_USAGE };
 }
 
 /** A name that ends with its slash is no model: whoever asks for that only wants to look. */

@@ -86,7 +86,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "jsonc-parser": ["src/config/"],
   preact: ["console/"],
   "@preact/signals": ["console/"],
-  marked: ["console/"],
+  marked: ["console/", "src/channels/telegram/render/"],
   dompurify: ["console/"],
   "highlight.js": ["console/"],
   "@earendil-works/*": ["bridge/"],

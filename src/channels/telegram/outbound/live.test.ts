@@ -115,6 +115,19 @@ describe("a preview", () => {
     expect(textsIn(world.room, FRIEND.id)).toEqual(["the whole answer"]);
   });
 
+  test("that shows the whole answer already is not changed again: no call is made that Telegram would refuse", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    delta(world, "## **All** of\n\n- it");
+    await goOnUntil(world, () => textsIn(world.room, FRIEND.id).length > 0);
+    await pass(world, 1_000);
+    const before = changesIn(world).length;
+    await world.channel.send(rowOf("## **All** of\n\n- it"), NEVER);
+    expect(changesIn(world).length).toBe(before);
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["All of\n\n• it"]);
+    expect(world.room.messages).toHaveLength(1);
+  });
+
   test("in a group changes less often", async () => {
     await using world = await telegramWorld();
     await begun(world, true);
@@ -363,7 +376,7 @@ describe("what a preview shows", () => {
   ];
   test.each([
     ["off", "words", null],
-    ["partial", "**words", "**words"],
+    ["partial", "**words", "words"],
     ["partial", "**words**", "words"],
     ["partial", "  ", null],
     ["block", "short paragraph\n\nnext", null],

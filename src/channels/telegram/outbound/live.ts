@@ -16,7 +16,7 @@ import type { Chunk } from "../render/split.ts";
 import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
 import { placeOf } from "./place.ts";
 import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
-import { GONE, type PreviewShelf, UNCHANGED } from "./send.ts";
+import { chunkKey, GONE, type PreviewShelf, UNCHANGED } from "./send.ts";
 
 export interface LiveDeps {
   readonly account: string;
@@ -63,7 +63,10 @@ interface Watching {
   messageId: string | null;
   /** What its chat was called when the message was shown. */
   where: string;
+  /** What was last tried to be shown, as `chunkKey` names it. */
   shown: string;
+  /** What Telegram has taken; null: not known. */
+  confirmed: string | null;
   ended: boolean;
   /** Ends the loops of this turn. */
   readonly over: AbortController;
@@ -118,7 +121,8 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       const known = one?.messageId ? `${one.messageId}@${one.where}` : noted;
       if (known !== null && known !== BEGUN && !known.endsWith(TAKEN))
         await deps.facts.put(previewKey(turnId), known + TAKEN);
-      return { messageId: shownIn(deps, known, chat), inDoubt: known === BEGUN };
+      const messageId = shownIn(deps, known, chat);
+      return { messageId, inDoubt: known === BEGUN, shown: messageId === null ? null : (one?.confirmed ?? null) };
     },
     async drop(turnId, until) {
       const one = turns.get(turnId);
@@ -128,7 +132,7 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       await remove(board, turnId, until);
       if (one.ended) turns.delete(turnId);
       // what follows is shown below what is said now
-      else watch(board, { ...one, text: "", shown: "", messageId: null, over: new AbortController() });
+      else watch(board, { ...one, text: "", shown: "", confirmed: null, messageId: null, over: new AbortController() });
     },
     async forget(turnId) {
       turns.delete(turnId);
@@ -164,6 +168,7 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
       ended: false,
       tools: new Map(),
       messageId: null,
+      confirmed: null,
       where: "",
       over: new AbortController(),
       work: Promise.resolve(),
@@ -208,7 +213,6 @@ function shownIn({ moved }: LiveDeps, known: string | null, chat: string): strin
   return where === moved.now(chat) ? messageId : null;
 }
 
-const textKey = ({ text, entities }: Chunk): string => JSON.stringify([text, entities]);
 const note =
   ({ log }: LiveDeps) =>
   (error: unknown): void =>
@@ -232,13 +236,14 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     const early = one.messageId === null && deps.owes(one.to);
     pauseMs = early ? OWED_MS : one.gapMs;
     const chunk = early ? null : previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
-    if (!chunk || textKey(chunk) === one.shown) continue;
+    if (!chunk || chunkKey(chunk) === one.shown) continue;
     // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
     const failed = await showOnce(deps, one, chunk).then(
       () => null,
       (error: unknown) => deps.rests.note(one.to.chat, error),
     );
-    one.shown = textKey(chunk);
+    one.shown = chunkKey(chunk);
+    one.confirmed = failed === null || isRefused(failed, UNCHANGED) ? one.shown : null;
     if (failed === null || isRefused(failed, UNCHANGED)) continue;
     note(deps)(failed);
     if (isRefused(failed, GONE)) one.messageId = null;

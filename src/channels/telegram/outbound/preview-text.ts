@@ -1,6 +1,7 @@
 /** What a preview shows at this moment, by mode. Pure. Null: nothing worth showing yet. */
 import { renderText } from "../render/render.ts";
 import type { Chunk } from "../render/split.ts";
+import { readable } from "../render/unfinished.ts";
 
 export type StreamMode = "off" | "partial" | "block" | "progress";
 
@@ -18,7 +19,8 @@ export function previewOf(mode: StreamMode, { text, tools }: Watched): Chunk | n
   if (mode === "off") return null;
   if (mode === "progress") return tools.length === 0 ? null : { text: progressOf(tools), entities: [] };
   const shown = mode === "block" ? wholeBlocks(text) : text;
-  return shown.trim() === "" ? null : (renderText({ text: shown.slice(0, PREVIEW_CHARS) })[0] ?? null);
+  const words = readable(shown.slice(0, PREVIEW_CHARS));
+  return words.trim() === "" ? null : (renderText({ text: words })[0] ?? null);
 }
 
 /** Up to the end of the last paragraph; a code block that is still open waits. */

@@ -10,6 +10,7 @@ import type { BotApi } from "../api/bot-api.ts";
 import type { ChatRests } from "../api/chat-rests.ts";
 import { isRefused, toSendError } from "../api/faults.ts";
 import type { AccountFacts } from "../facts.ts";
+import type { Chunk } from "../render/split.ts";
 import { sendFile } from "./file.ts";
 import { type Step, stepsOf } from "./plan.ts";
 import { type Place, placeOf } from "./place.ts";
@@ -24,11 +25,14 @@ export interface SenderDeps {
 
 /** Where the live view of a turn is given up in favour of its reply. */
 export interface PreviewShelf {
-  /** Ends the preview of this turn; the message it was shown in, if there is one. `inDoubt`: it may be shown, nobody knows where. */
+  /**
+   * Ends the preview of this turn; the message it was shown in, if there is one. `inDoubt`: it may be shown, nobody knows where. `shown`: what
+   * stands in it, as `chunkKey` names it; null: not known.
+   */
   finish(
     turnId: OutboxRow["turnId"],
     chat: string,
-  ): Promise<{ readonly messageId: string | null; readonly inDoubt: boolean }>;
+  ): Promise<{ readonly messageId: string | null; readonly inDoubt: boolean; readonly shown: string | null }>;
   /** Something else is said first: the preview goes, and may come again below it. */
   drop(turnId: OutboxRow["turnId"], signal: AbortSignal): Promise<void>;
   forget(turnId: OutboxRow["turnId"]): Promise<void>;
@@ -39,11 +43,16 @@ interface Progress {
   readonly sent: readonly string[];
   /** The message its first text is written into. */
   readonly preview: string | null;
+  /** What the preview shows already. */
+  readonly shown?: string | null;
   /** A preview of it may stand beside it. */
   readonly inDoubt?: boolean;
 }
 
 const DOUBT = "the answer to the send of its preview was lost; the beginning of it may stand in the chat as well";
+
+/** Two messages with the same key look the same. */
+export const chunkKey = ({ text, entities }: Chunk): string => JSON.stringify([text, entities]);
 
 export const GONE = /upgraded to a supergroup|message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 export const UNCHANGED = /message is not modified/i;
@@ -100,8 +109,8 @@ async function tidyUp(deps: SenderDeps, part: OutboxRow, key: string): Promise<v
 async function begin({ previews }: SenderDeps, part: OutboxRow, signal: AbortSignal): Promise<Progress> {
   if (part.part < 0) await previews.drop(part.turnId, signal);
   if (part.part !== 0) return { sent: [], preview: null };
-  const { messageId, inDoubt } = await orAborted(previews.finish(part.turnId, part.to.chat), signal);
-  return { sent: [], preview: messageId, inDoubt };
+  const { messageId, inDoubt, shown } = await orAborted(previews.finish(part.turnId, part.to.chat), signal);
+  return { sent: [], preview: messageId, inDoubt, shown };
 }
 
 interface Doing {
@@ -127,11 +136,12 @@ async function runStep(deps: SenderDeps, doing: Doing, signal: AbortSignal): Pro
 /** False: the preview is not there any more, so the text needs a message of its own. */
 async function writeInto(
   { api, rests }: SenderDeps,
-  { place, step }: Doing,
+  { place, step, progress }: Doing,
   messageId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (step.kind !== "text") return false;
+  if (progress.shown === chunkKey(step.chunk)) return true; // Telegram answers 400 to an edit that changes nothing
   try {
     const message = { chat_id: place.target.chat_id, message_id: Number(messageId) };
     await api.call("editMessageText", { ...message, ...said(step) }, signal);

@@ -1,109 +1,78 @@
-/** Markdown → styled text: blocks line by line, what is inside them by inline.ts. Everything readable is kept, whatever the source looks like. */
-import { parseInline } from "./inline.ts";
+/** Markdown → styled text, block by block. Everything readable is kept, whatever the source looks like. */
+import type { Token, Tokens } from "marked";
+import { inlineRuns } from "./inline.ts";
+import { markdownTokens } from "./lexer.ts";
 import { type Run, type Style, textOf } from "./runs.ts";
+import { tableText } from "./table.ts";
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\n`]*)$/;
-const HEADING = /^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$/;
-const QUOTE = /^ {0,3}>[ \t]?(.*)$/;
-const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/;
-const ITEM = /^([ \t]*)[-*+][ \t]+(\S.*)$/;
-const NUMBERED = /^([ \t]*\d{1,9}[.)][ \t]+)(\S.*)$/;
-const TASK = /^\[([ xX])\][ \t]+/;
-const TABLE_RULE = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,32}$/;
 const RULE_TEXT = "———";
+const INDENT = "  ";
 
-interface Block {
-  readonly runs: readonly Run[];
-  /** The first line that is not part of it. */
-  readonly next: number;
+interface Place {
+  readonly styles: readonly Style[];
+  /** How many lists it is inside of. */
+  readonly depth: number;
 }
 
 export function renderMarkdown(source: string): readonly Run[] {
-  const lines = source.replaceAll(/\r\n?/g, "\n").split("\n");
-  const runs: Run[] = [];
-  for (let at = 0; at < lines.length;) {
-    const block = blockAt(lines, at);
-    if (at > 0) runs.push({ text: "\n", styles: [] });
-    runs.push(...block.runs);
-    at = block.next;
-  }
+  const runs = blockRuns(markdownTokens(source), { styles: [], depth: 0 });
   return textOf(runs).trim() === "" ? [{ text: source, styles: [] }] : runs;
 }
 
-function blockAt(lines: readonly string[], at: number): Block {
-  const line = lines[at] ?? "";
-  return (
-    fence(lines, at) ??
-    table(lines, at) ??
-    quotation(lines, at) ??
-    (RULE.test(line) ? { runs: [{ text: RULE_TEXT, styles: [] }], next: at + 1 } : null) ??
-    heading(line, at) ??
-    item(line, at) ??
-    paragraph(lines, at)
-  );
-}
-
-function fence(lines: readonly string[], at: number): Block | null {
-  const opened = FENCE.exec(lines[at] ?? "");
-  if (!opened) return null;
-  const [, ticks = "", info = ""] = opened;
-  const closing = new RegExp(`^ {0,3}${ticks[0]}{${ticks.length},}[ \t]*$`);
-  let end = at + 1;
-  while (end < lines.length && !closing.test(lines[end] ?? "")) end++;
-  const text = lines.slice(at + 1, end).join("\n");
-  const word = info.trim().split(/\s/)[0] ?? "";
-  const style: Style = { type: "pre", ...(LANGUAGE.test(word) ? { language: word } : {}) };
-  const said = text.trim() === "" ? info : text; // an answer may end right after the fence: show what is there
-  return { runs: [{ text: said, styles: text.trim() === "" ? [] : [style] }], next: end + 1 };
-}
-
-/** Shown as it is, in letters of equal width. */
-function table(lines: readonly string[], at: number): Block | null {
-  const rule = lines[at + 1] ?? "";
-  if (!(lines[at] ?? "").includes("|") || !rule.includes("|") || !TABLE_RULE.test(rule)) return null;
-  let end = at + 2;
-  while (end < lines.length && (lines[end] ?? "").includes("|")) end++;
-  return { runs: [{ text: lines.slice(at, end).join("\n"), styles: [{ type: "pre" }] }], next: end };
-}
-
-function quotation(lines: readonly string[], at: number): Block | null {
-  const said: string[] = [];
-  let end = at;
-  for (let quoted = QUOTE.exec(lines[end] ?? ""); quoted; quoted = QUOTE.exec(lines[++end] ?? "")) {
-    let text = quoted[1] ?? "";
-    for (let deeper = QUOTE.exec(text); deeper; deeper = QUOTE.exec(text)) text = deeper[1] ?? "";
-    said.push(text);
+/** An empty line between two blocks stays one. */
+function blockRuns(tokens: readonly Token[], place: Place): readonly Run[] {
+  const runs: Run[] = [];
+  let gap = "";
+  for (const token of tokens) {
+    const own = tokenRuns(token, place);
+    if (textOf(own) !== "") {
+      if (runs.length > 0) runs.push({ text: /\n[ \t]*\n\s*$/.test(gap) ? "\n\n" : "\n", styles: place.styles });
+      runs.push(...own);
+      gap = token.raw;
+    } else gap += token.raw;
   }
-  if (said.length === 0) return null;
-  return { runs: parseInline(said.join("\n"), [{ type: "blockquote" }]), next: end };
+  return runs;
 }
 
-function heading(line: string, at: number): Block | null {
-  const title = HEADING.exec(line)?.[1];
-  return title === undefined ? null : { runs: parseInline(title, [{ type: "bold" }]), next: at + 1 };
+function tokenRuns(token: Token, place: Place): readonly Run[] {
+  const { styles } = place;
+  switch (token.type) {
+    case "space":
+    case "def":
+      return [];
+    case "code":
+      return codeRuns(token as Tokens.Code, styles);
+    case "heading":
+      return inlineRuns((token as Tokens.Heading).tokens, [...styles, { type: "bold" }]);
+    case "blockquote":
+      return blockRuns((token as Tokens.Blockquote).tokens, { ...place, styles: [...styles, { type: "blockquote" }] });
+    case "list":
+      return listRuns(token as Tokens.List, place);
+    case "table":
+      return [{ text: tableText(token as Tokens.Table), styles: [...styles, { type: "pre" }] }];
+    case "hr":
+      return [{ text: RULE_TEXT, styles }];
+    default:
+      return inlineRuns([token], styles);
+  }
 }
 
-function item(line: string, at: number): Block | null {
-  const [, number, rest] = NUMBERED.exec(line) ?? [];
-  if (number !== undefined && rest !== undefined)
-    return { runs: [{ text: number, styles: [] }, ...parseInline(rest, [])], next: at + 1 };
-  const [, indent, said] = ITEM.exec(line) ?? [];
-  if (indent === undefined || said === undefined) return null;
-  const done = TASK.exec(said)?.[1];
-  const bullet = done === undefined ? "• " : done === " " ? "☐ " : "☑ ";
-  return { runs: [{ text: indent + bullet, styles: [] }, ...parseInline(said.replace(TASK, ""), [])], next: at + 1 };
+/** An answer may end right after the fence: then that is what there is to show. */
+function codeRuns({ text, lang = "", raw }: Tokens.Code, styles: readonly Style[]): readonly Run[] {
+  if (text.trim() === "") return [{ text: raw.trim(), styles }];
+  const [word = ""] = lang.trim().split(/\s/);
+  return [{ text, styles: [...styles, { type: "pre", ...(LANGUAGE.test(word) ? { language: word } : {}) }] }];
 }
 
-/** Lines that belong together, so that what begins in one may end in the next. */
-function paragraph(lines: readonly string[], at: number): Block {
-  let end = at + 1;
-  while (end < lines.length && (lines[at] ?? "").trim() !== "" && isPlain(lines, end)) end++;
-  return { runs: parseInline(lines.slice(at, end).join("\n"), []), next: end };
-}
-
-function isPlain(lines: readonly string[], at: number): boolean {
-  const line = lines[at] ?? "";
-  if (line.trim() === "" || (line.includes("|") && table(lines, at))) return false;
-  return ![FENCE, QUOTE, RULE, HEADING, ITEM, NUMBERED].some((start) => start.test(line));
+function listRuns({ items, ordered, start, loose }: Tokens.List, place: Place): readonly Run[] {
+  const indent = INDENT.repeat(place.depth);
+  return items.flatMap((item, at) => {
+    const number = `${(start === "" ? 1 : start) + at}. `;
+    const box = item.task ? (item.checked ? "☑ " : "☐ ") : "• ";
+    const bullet = { text: `${indent}${ordered ? number : box}`, styles: place.styles };
+    const own = blockRuns(item.tokens, { ...place, depth: place.depth + 1 });
+    const gap = { text: loose ? "\n\n" : "\n", styles: place.styles };
+    return [...(at > 0 ? [gap] : []), bullet, ...own];
+  });
 }

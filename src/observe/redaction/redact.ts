@@ -1,7 +1,7 @@
 /** Takes secrets out of text before it is written: values that are known to be secret, in every form they travel in, and shapes that usually are. */
 import type { Secret, SecretMask } from "../../kit/secret.ts";
 import { formsOf } from "./secret-forms.ts";
-import { createSecretMatcher, MASK, type SecretMatcher } from "./secret-matcher.ts";
+import { createMaskedStream, createSecretMatcher, MASK, type SecretMatcher } from "./secret-matcher.ts";
 
 export interface Redactor {
   /** From now on this value is scrubbed. Dispose when the secret is dead; shorter than 8 characters is ignored. */
@@ -60,23 +60,6 @@ export function createRedactor(): Redactor {
       for (const [shape, mask] of SHAPES) clean = clean.replace(shape, mask);
       return clean;
     },
-    mask: {
-      text: maskText,
-      stream() {
-        let held = "";
-        return {
-          push(piece) {
-            const scanned = current().scan(held + piece, true);
-            held = scanned.held;
-            return scanned.clean;
-          },
-          flush() {
-            const left = maskText(held);
-            held = "";
-            return left;
-          },
-        };
-      },
-    },
+    mask: { text: maskText, stream: () => createMaskedStream(current) },
   };
 }

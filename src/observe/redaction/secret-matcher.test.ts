@@ -33,7 +33,8 @@ describe("a matcher of secrets", () => {
 
   test.each([
     ["nothing of it is a beginning", "hello world. ", ""],
-    ["its last character could be the first", "that is a", "a"],
+    ["its last three characters could be the first: too few to hold", "that is abc", ""],
+    ["its last four could be the first", "that is abcd", "abcd"],
     ["its end could be the first seven", "see abcdefg", "abcdefg"],
     ["its end could be more than a key", "see abcdefghij", "abcdefghij"],
     ["the earliest beginning counts", "abcdabcdabcd", "abcd"],
@@ -73,9 +74,16 @@ describe("a matcher of secrets", () => {
             pieces.push(text.slice(at, at + size));
             at += size;
           }
-          const shown = inPieces(mask, pieces).join("");
-          expect(shown).toBe(mask.text(text));
-          for (const value of known) expect(shown).not.toContain(value);
+          // the same, but that a secret may show up to three of its first characters where it was cut
+          const shown = inPieces(mask, pieces).join("").split(MASK);
+          const whole = mask.text(text).split(MASK);
+          expect(shown).toHaveLength(whole.length);
+          for (const [at, part] of shown.entries()) {
+            const clean = whole[at] ?? "";
+            expect(part).toStartWith(clean);
+            expect(part.length - clean.length).toBeLessThanOrEqual(at === shown.length - 1 ? 0 : 3);
+          }
+          for (const value of known) expect(shown.join(MASK)).not.toContain(value);
         },
       ),
       { numRuns: 500 },
@@ -93,6 +101,13 @@ describe("a matcher of secrets", () => {
       expect(given.length - shown.length).toBeLessThan(6 * value.length);
     }
     expect(stream.push(".")).toBe(".");
+  });
+
+  test("shows the end of ordinary words at once, and of a secret that is cut there its first three characters at most", () => {
+    const { mask } = redactorOf("sk-canary-1234");
+    expect(inPieces(mask, ["It is s", "k-", "canary-", "1234", "."])).toEqual(["It is s", "k-", "", MASK, ".", ""]);
+    expect(inPieces(mask, ["It is s", "k-", "can", "did"])).toEqual(["It is s", "k-", "", "candid", ""]);
+    expect(inPieces(mask, [..."sk-canary-1234"]).join("")).toBe(`sk-${MASK}`);
   });
 
   test("masks a secret that becomes known while a text is under way", () => {
@@ -118,7 +133,8 @@ describe("the mask", () => {
     ["base64", Buffer.from("a_long_token_value*1").toString("base64")],
   ])("knows the value in %s", (_where, text) => {
     expect(redactorOf("a_long_token_value*1").mask.text(`see ${text}.`)).toStartWith(`see ${MASK}`);
-    expect(inPieces(redactorOf("a_long_token_value*1").mask, [...`see ${text}.`]).join("")).toStartWith(`see ${MASK}`);
+    const cut = inPieces(redactorOf("a_long_token_value*1").mask, [...`see ${text}.`]).join("");
+    expect(cut).toStartWith(`see ${text.slice(0, 3)}${MASK}`);
   });
 
   test("knows the value in HTML", () => {

@@ -2,6 +2,7 @@
  * Finds any of many secrets in a text in one pass: leftmost first, of several at one place the longest. A rolling hash over the first
  * characters passes over ordinary text at a few nanoseconds a character, however many secrets there are.
  */
+import type { MaskedStream } from "../../kit/secret.ts";
 import { MIN_FORM_CHARS } from "./secret-forms.ts";
 
 export interface SecretMatcher {
@@ -10,6 +11,11 @@ export interface SecretMatcher {
 }
 
 export const MASK = "[redacted]";
+/**
+ * Fewer characters than this are not held back: nearly every word ends like the beginning of some form. A secret that is cut there shows its
+ * first three characters and no more.
+ */
+const MIN_HELD_CHARS = 4;
 const BASE = 0x01000193;
 /** What the character that leaves the window has been multiplied by. */
 const OLDEST = Array.from({ length: MIN_FORM_CHARS - 1 }).reduce<number>((power) => Math.imul(power, BASE), 1);
@@ -73,8 +79,35 @@ function keyed(forms: readonly string[]): ReadonlyMap<string, readonly string[]>
 
 /** Where, from `from` on, an ending of the text begins that is shorter than a key and is the beginning of a form. */
 function beginningAt(text: string, from: number, sorted: readonly string[]): number {
-  for (let at = from; at < text.length; at++) if (isBeginning(text.slice(at), sorted)) return at;
+  for (let at = from; at <= text.length - MIN_HELD_CHARS; at++) if (isBeginning(text.slice(at), sorted)) return at;
   return text.length;
+}
+
+/** Text in pieces. The last characters that were shown are kept in mind: a secret may begin with them. */
+export function createMaskedStream(current: () => SecretMatcher): MaskedStream {
+  let buffer = "";
+  let shown = 0; // of the buffer, from its start on
+  const step = (piece: string, more: boolean): string => {
+    const text = buffer + piece;
+    const { clean, held } = current().scan(text, more);
+    const before = sameStart(clean, text.slice(0, shown));
+    if (held !== "") {
+      shown = Math.max(0, shown - (text.length - held.length));
+      buffer = held;
+    } else {
+      const afterMask = clean.includes(MASK) ? clean.lastIndexOf(MASK) + MASK.length : 0;
+      buffer = clean.slice(Math.max(afterMask, clean.length - MIN_HELD_CHARS + 1));
+      shown = buffer.length;
+    }
+    return clean.slice(before);
+  };
+  return { push: (piece) => step(piece, true), flush: () => step("", false) };
+}
+
+function sameStart(a: string, b: string): number {
+  let at = 0;
+  while (at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  return at;
 }
 
 function isBeginning(part: string, sorted: readonly string[]): boolean {

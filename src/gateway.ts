@@ -148,8 +148,8 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   // work begins
   log.info("queue recovered", await queue.recover());
   const saying = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
-  const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), files, delegations };
-  answer(life, config, { ...deps, ...way, ...saying, ...having, store, hooks, events, pool, rights });
+  const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), delegations, store };
+  answer(life, config, { ...deps, ...way, ...saying, ...having, mediaLines: toolSide, hooks, events, pool, rights });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, skills: toolSide.skills, plugins, automation, platforms, openPool, token };

@@ -190,7 +190,14 @@ const wayOf = (name: string): Way => {
 
 describe("the list of ways and stages", () => {
   test("has every path that a row can name, and a refusal of every stage", () => {
-    const paths: Readonly<Record<ToolPath, true>> = { pipe: true, http: true, socket: true, command: true, pi: true };
+    // a line of a reply calls one tool with one parameter: src/flow/media-lines.test.ts takes it through the same gate
+    const paths: Readonly<Record<Exclude<ToolPath, "reply">, true>> = {
+      pipe: true,
+      http: true,
+      socket: true,
+      command: true,
+      pi: true,
+    };
     expect(new Set(Object.values(WAYS).map(({ path }) => path))).toEqual(new Set(Object.keys(paths) as ToolPath[]));
     expect(Object.keys(REFUSALS)).toEqual(STAGES.map(({ name }) => name));
   });

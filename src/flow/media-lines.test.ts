@@ -1,30 +1,65 @@
-/** Lines that send a file with the reply. */
+/** Lines that send a file with the reply: calls of `send_media` like any other. */
 import { describe, expect, test } from "bun:test";
-import type { AgentId, MediaId, Principal, SessionKey } from "../contracts/ids.ts";
-import type { OutgoingFiles, WantedFile } from "../contracts/media/files.ts";
-import { attachMedia, splitMediaLines } from "./media-lines.ts";
+import type { Caller } from "../contracts/agent.ts";
+import type { AgentId, MediaId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { NewPost } from "../contracts/store/posts.ts";
+import type { Tool, ToolRefusalCode } from "../contracts/tools/tool.ts";
+import { deferred } from "../kit/deferred.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { policy, says, toolWorld } from "../testing/tools/tool-world.ts";
+import { MAX_MEDIA_LINES, sendMediaLines, splitMediaLines } from "./media-lines.ts";
 
 const NEVER = new AbortController().signal;
-const sender = {
-  role: "owner" as const,
-  agentId: "default" as AgentId,
-  owner: "operator" as Principal,
-  sessionKey: "s" as SessionKey,
+const caller: Caller = {
+  ...{ sessionKey: "agent:default:app:dm:1" as SessionKey, turnId: "t1" as TurnId, agentId: "default" as AgentId },
+  ...{ principal: "operator" as Principal, role: "owner", origin: { channel: "app", account: "a", chat: "1" } },
 };
+const reply = (text: string) => [{ part: 0, message: { text, kind: "reply" } }] as const;
+const fileOf = (path: string) => ({ mediaId: `media_${path}` as MediaId, name: path, mimeType: "image/png", bytes: 1 });
 
-function fakeFiles(): OutgoingFiles & { readonly asked: WantedFile[] } {
-  const asked: WantedFile[] = [];
-  return {
-    asked,
-    async take(wanted) {
-      asked.push(wanted);
-      if (wanted.path.startsWith("/")) return { kind: "refused", because: "Only files in the workspace can be sent." };
-      const mediaId = `media_${asked.length}` as MediaId;
-      return { kind: "taken", media: { mediaId, name: wanted.path, mimeType: "image/png", bytes: 1 } };
+/** The real gate around a tool that attaches, or posts, as `send_media` does. */
+function world(over: Partial<Tool> = {}) {
+  const posted: Omit<NewPost, "at">[] = [];
+  const sent: string[] = [];
+  const sendMedia: Tool = {
+    name: "send_media",
+    label: "Send file",
+    description: "Sends a file.",
+    parameters: {
+      type: "object",
+      properties: { path: { type: "string", maxLength: 100 } },
+      required: ["path"],
+      additionalProperties: false,
+    },
+    flags: { idempotent: false },
+    timeoutMs: 1_000,
+    async execute(_id, params, _signal, _onUpdate, context) {
+      const { path } = params as { path: string };
+      if (path.startsWith("/")) throw new Error("The file was not sent. Only files in the workspace can be sent.");
+      sent.push(context.attach?.(fileOf(path)) ? `${path} with the reply` : `${path} alone`);
+      return says("sent");
+    },
+    ...over,
+  };
+  const tools = toolWorld([sendMedia]);
+  const poster = {
+    async post(post: Omit<NewPost, "at">) {
+      posted.push(post);
+      return { kind: "posted", id: "p" } as const;
     },
   };
+  const send = async (text: string) => {
+    const [part] = await sendMediaLines({ log: recordingLog(), tools: tools.gate, poster }, reply(text), caller, NEVER);
+    return part?.message;
+  };
+  const rows = () => tools.rows.map(({ intent, end }) => [intent.tool, intent.path, end?.status ?? "open"]);
+  return { ...tools, send, sent, posted, rows };
 }
-const reply = (text: string) => [{ part: 0, message: { text, kind: "reply" } }] as const;
+
+/** Lets what does not wait for the clock come to its end. */
+const settled = async (clock: { advance(ms: number): Promise<unknown> }): Promise<void> => {
+  for (let round = 0; round < 5; round++) await clock.advance(0);
+};
 
 describe("a line MEDIA:<path>", () => {
   test.each([
@@ -42,42 +77,125 @@ describe("a line MEDIA:<path>", () => {
     expect(splitMediaLines(text)).toEqual({ text: left, paths });
   });
 
-  test("becomes an attachment of the reply, for the person and agent of the turn", async () => {
-    const files = fakeFiles();
-    expect(await attachMedia(files, reply("Look:\nMEDIA:a.png"), sender, NEVER)).toEqual([
-      {
-        part: 0,
-        message: {
-          text: "Look:",
-          kind: "reply",
-          attachments: [{ mediaId: "media_1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 }],
-        },
-      },
+  test("is a call of send_media with a row of its own, whose file goes with the reply", async () => {
+    const w = world();
+    const message = await w.send("Look:\nMEDIA:a.png\nMEDIA:b.png");
+    expect(message).toEqual({ text: "Look:", kind: "reply", attachments: [fileOf("a.png"), fileOf("b.png")] });
+    expect(w.rows()).toEqual([
+      ["send_media", "reply", "success"],
+      ["send_media", "reply", "success"],
     ]);
-    expect(files.asked).toEqual([{ ...sender, path: "a.png" }]);
+    expect(w.rows()).toHaveLength(2);
+    expect(w.posted).toEqual([]);
   });
 
-  test("whose file is refused becomes a note that says why, also when nothing else was said", async () => {
-    const [part] = await attachMedia(fakeFiles(), reply("MEDIA:/etc/passwd"), sender, NEVER);
-    expect(part?.message).toEqual({
+  test("sends nothing when the policy denies send_media: a sentence stands in its place, and a row is left", async () => {
+    const w = world();
+    w.rules.now = policy({ deny: ["send_media"] });
+    expect(await w.send("Look:\nMEDIA:a.png")).toEqual({
+      text: "Look:\n\n_(A file was not sent. Sending files is not allowed here.)_",
+      kind: "reply",
+    });
+    expect([w.sent, w.rows()]).toEqual([[], [["send_media", "reply", "blocked"]]]);
+  });
+
+  test("passes the hooks of plugins, which may block it or change its path", async () => {
+    const w = world();
+    w.hooks.on("before_tool_call", () => ({ params: { path: "other.png" } }), "guard");
+    expect((await w.send("MEDIA:a.png"))?.attachments).toEqual([fileOf("other.png")]);
+    const blocked = world();
+    blocked.hooks.on("before_tool_call", () => ({ block: "not today" }), "guard");
+    expect((await blocked.send("MEDIA:a.png"))?.text).toStartWith("_(A file was not sent. ");
+    expect(blocked.sent).toEqual([]);
+  });
+
+  test("whose file is refused becomes a sentence that says why, also when nothing else was said", async () => {
+    expect(await world().send("MEDIA:/etc/passwd")).toEqual({
       text: "_(A file was not sent. Only files in the workspace can be sent.)_",
       kind: "reply",
     });
   });
 
+  test("that needs approval does not hold the reply back, and its file follows alone when it is given", async () => {
+    const w = world({ approval: true });
+    const answer = deferred<"once" | "deny">();
+    w.approvals.answer = answer.promise;
+    const sending = w.send("Look:\nMEDIA:out/a.png");
+    await settled(w.clock);
+    await w.clock.advance(100);
+    expect(await sending).toEqual({
+      text: "Look:\n\n_(a.png waits for the owner's approval and follows when it is given, otherwise not.)_",
+      kind: "reply",
+    });
+    expect([w.sent, w.posted, w.approvals.asked.length]).toEqual([[], [], 1]);
+    answer.resolve("once");
+    await settled(w.clock);
+    expect(w.sent).toEqual(["out/a.png alone"]);
+    expect([w.posted, w.approvals.asked.length, w.rows()]).toEqual([[], 1, [["send_media", "reply", "success"]]]);
+  });
+
+  test("whose approval is denied later is told in the chat, once, and nothing is sent", async () => {
+    const w = world({ approval: true });
+    const answer = deferred<"once" | "deny">();
+    w.approvals.answer = answer.promise;
+    const sending = w.send("MEDIA:a.png");
+    await settled(w.clock);
+    await w.clock.advance(100);
+    await sending;
+    answer.resolve("deny");
+    await settled(w.clock);
+    expect(w.sent).toEqual([]);
+    expect(w.posted).toEqual([
+      {
+        ...{ turnId: caller.turnId, sessionKey: caller.sessionKey, to: caller.origin },
+        onceKey: "gateway:reply:0:0:end",
+        message: { kind: "notice", text: "a.png was not sent. The owner did not allow it." },
+      },
+    ]);
+    expect(w.approvals.asked).toHaveLength(1);
+  });
+
+  test("that is approved at once goes with the reply", async () => {
+    const w = world({ approval: true });
+    w.approvals.answer = "session";
+    expect((await w.send("MEDIA:a.png"))?.attachments).toEqual([fileOf("a.png")]);
+  });
+
+  test("is one call of its turn however often it is made: the file is not sent again", async () => {
+    const w = world();
+    await w.send("MEDIA:a.png");
+    expect(await w.send("MEDIA:a.png")).toEqual({ text: "", kind: "reply" });
+    expect((await w.send("MEDIA:b.png"))?.text).toContain("was not sent");
+    expect(w.sent).toEqual(["a.png with the reply"]);
+  });
+
   test("counts to ten", async () => {
-    const files = fakeFiles();
+    const w = world();
     const lines = Array.from({ length: 12 }, (_, n) => `MEDIA:${n}.png`).join("\n");
-    const [part] = await attachMedia(files, reply(lines), sender, NEVER);
-    expect([files.asked.length, part?.message.text]).toEqual([
-      10,
+    const message = await w.send(lines);
+    expect([w.sent.length, message?.text]).toEqual([
+      MAX_MEDIA_LINES,
       "_(2 more files were not sent: one reply carries 10.)_",
     ]);
   });
 
-  test("in a notice, or without files to send, is left alone", async () => {
+  test.each([
+    ["invalid_params", `MEDIA:${"x".repeat(200)}`, {}],
+    ["unknown_tool", "MEDIA:a.png", { name: "another_tool" }],
+  ] satisfies [ToolRefusalCode, string, Partial<Tool>][])(
+    "that ends with %s is a sentence for people",
+    async (_code, text, over) => {
+      const message = await world(over).send(text);
+      expect(message?.text).toMatch(/^_\(A file was not sent\. [A-Z][^_]*\.\)_$/);
+      expect(message?.text).not.toContain("send_media");
+    },
+  );
+
+  test("in a notice is left alone", async () => {
+    const w = world();
     const notice = [{ part: 0, message: { text: "MEDIA:a", kind: "notice" } }] as const;
-    expect(await attachMedia(fakeFiles(), notice, sender, NEVER)).toEqual(notice);
-    expect(await attachMedia(undefined, reply("MEDIA:a"), sender, NEVER)).toEqual(reply("MEDIA:a"));
+    const deps = { log: recordingLog(), tools: w.gate, poster: { post: async () => ({ kind: "no_turn" }) as const } };
+    expect(await sendMediaLines(deps, notice, caller, NEVER)).toEqual(notice);
+    expect(w.rows()).toEqual([]);
   });
 });

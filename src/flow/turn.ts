@@ -12,7 +12,7 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
-import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
+import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
 import type { ReactionStore } from "../contracts/store/reactions.ts";
@@ -23,7 +23,7 @@ import type { Log } from "../kit/log.ts";
 import { billOf, recordLost, refusedEnd } from "./budget/billing.ts";
 import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
-import { attachMedia } from "./media-lines.ts";
+import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./own/quiet-turns.ts";
 import { recordOf } from "./turn-record.ts";
@@ -62,7 +62,7 @@ export interface TurnsDeps extends HistoryDeps {
   /** Without it an agent sees pictures and opens nothing. */
   readonly attached?: AttachedFiles;
   /** Without it a reply carries no files. */
-  readonly files?: OutgoingFiles;
+  readonly mediaLines?: Omit<MediaLineDeps, "log">;
   /** What waits for the next turn of a session; without them nothing does. */
   readonly systemEvents?: Pick<SystemEventStore, "claim">;
   /** Without it no agent can ask another one. */
@@ -355,12 +355,11 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
   };
 }
 
-/** Files are looked at before the reply is stored. A turn that has to leave meanwhile says what it has. */
-async function withFiles({ files, leaving }: TurnWorld, batch: Batch, end: EndWithoutSize): Promise<EndWithoutSize> {
-  const owner = batch.entries[0]?.message.sender.principal;
-  if (owner === undefined || end.outcome !== "done") return end;
-  const { agentId, role, sessionKey } = batch;
-  return { ...end, reply: await attachMedia(files, end.reply, { agentId, role, owner, sessionKey }, leaving) };
+/** Before the reply is stored. A turn that has to leave meanwhile says what it has. */
+async function withFiles(world: TurnWorld, batch: Batch, end: EndWithoutSize): Promise<EndWithoutSize> {
+  const { log, mediaLines, leaving } = world;
+  if (!mediaLines || end.outcome !== "done") return end;
+  return { ...end, reply: await sendMediaLines({ log, ...mediaLines }, end.reply, callerOf(batch), leaving) };
 }
 
 function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {

@@ -317,6 +317,7 @@ describe("a secret in what a call ends with", () => {
     http: "people",
     socket: "people",
     command: "people",
+    reply: "people",
   };
 
   test.each(Object.entries(READERS))(

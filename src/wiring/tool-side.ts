@@ -58,7 +58,16 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
   const asking = createQuestions({ ...deps, poster }, () => config().tools.questions);
   const skills = createSkillShelf();
   const unusable = (tool: string, caller: Caller) => whyNotUsable({ ...guards, registry }, tool, caller);
-  return { registry, tools, approvals, questions: asking, agentTokens: createAgentTokens(deps), skills, unusable };
+  return {
+    registry,
+    tools,
+    poster,
+    approvals,
+    questions: asking,
+    agentTokens: createAgentTokens(deps),
+    skills,
+    unusable,
+  };
 }
 
 /** Read for every call, so a changed file counts from the next one on. */

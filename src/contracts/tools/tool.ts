@@ -1,5 +1,6 @@
 /** A tool is a record: words for the model, schema for the machine, limits as data, one function. */
 import type { AgentSessionStats, Caller } from "../agent.ts";
+import type { MediaRef } from "../chat.ts";
 import type { TurnId } from "../ids.ts";
 
 export interface Tool {
@@ -65,6 +66,8 @@ export interface ToolLimit {
 export interface ToolContext extends Caller {
   /** What the calling agent knows about its own session. */
   stats(signal: AbortSignal): Promise<AgentSessionStats>;
+  /** The call is a line of a reply: the file goes with it. False: the reply is on its way, and the file is a message of its own. */
+  attach?(media: MediaRef): boolean;
 }
 
 export interface ToolResult {
@@ -140,7 +143,7 @@ export interface TurnedAwayCall {
 }
 
 /** Over which wire it came. Each one passes the same stages; a test counts them. */
-export type ToolPath = "pipe" | "http" | "socket" | "command" | "pi";
+export type ToolPath = "pipe" | "http" | "socket" | "command" | "pi" | "reply";
 
 export interface ToolRequest {
   readonly tool: string;

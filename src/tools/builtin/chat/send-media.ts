@@ -43,9 +43,11 @@ export function sendMedia(deps: SendMediaDeps): Tool {
       const taken = await deps.files.take(wanted, call.signal);
       if (taken.kind === "refused") throw new Error(`The file was not sent. ${taken.because}`);
       const { media } = taken;
+      const about = { sent: true, name: media.name, type: media.mimeType, bytes: media.bytes };
+      if (call.context.attach?.(media)) return answer({ ...about, with: "reply" });
       const message = { text: caption.toWellFormed(), kind: "reply", attachments: [media] } as const;
       const id = await postToOwnChat(deps, message, [path, caption], call);
-      return answer({ message_id: id, sent: true, name: media.name, type: media.mimeType, bytes: media.bytes });
+      return answer({ message_id: id, ...about });
     },
   });
 }

@@ -57,7 +57,7 @@ describe("several bots", () => {
 
 const webhookWorld = (more: Partial<TelegramConfig> = {}): Promise<TelegramWorld> =>
   telegramWorld({ mode: "webhook", webhookUrl: "https://bot.example.org/", ...more });
-const call = ({ channel }: TelegramWorld, secretToken: string | null, body: unknown) =>
+const call = ({ channel }: Pick<TelegramWorld, "channel">, secretToken: string | null, body: unknown) =>
   channel.webhook?.handle(
     {
       headers: new Headers(secretToken === null ? {} : { "x-telegram-bot-api-secret-token": secretToken }),
@@ -104,6 +104,15 @@ describe("a webhook", () => {
     expect((await call(world, "s3cret", update))?.status).toBe(503);
     expect((await call(world, "s3cret", update))?.status).toBe(200);
     expect(world.bench.stored).toHaveLength(1);
+  });
+
+  test("that comes while the account closes is not taken, so that Telegram brings it again", async () => {
+    await using world = await webhookWorld({ webhookSecret: secret("s3cret") });
+    await eventually("it is set", () => world.channel.health().ok && world.room.webhook !== null);
+    const late = { channel: world.channel };
+    await world.close();
+    expect((await call(late, "s3cret", update))?.status).toBe(503);
+    expect(world.bench.stored).toEqual([]);
   });
 
   test("without an address of its own says what is missing", async () => {

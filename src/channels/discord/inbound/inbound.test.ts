@@ -149,6 +149,26 @@ describe("a message", () => {
   );
 
   test(
+    "that is changed more than an hour after it was written is history, and is not taken",
+    async () => {
+      world = await discordWorld();
+      await noted(say("before"));
+      await world.close();
+      const add = (content: string) => world.fake.state.add({ channel: PLACES.room, author: PEOPLE.friend, content });
+      const old = add("old words");
+      await world.bench.clock.advance(3_600_001);
+      const fresh = add("fresh words");
+      await world.reopen();
+      world.fake.change(PLACES.room, old.id, "old words, changed");
+      world.fake.change(PLACES.room, fresh.id, "fresh words, changed");
+      await stored(2);
+      await fence(PLACES.room);
+      expect(texts()).toEqual(["before", "fresh words, changed"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "brings its files, once its sender is let in",
     async () => {
       world = await discordWorld();

@@ -1,12 +1,15 @@
 /** Slash commands and buttons: from whom they really are, once, and nothing from anybody who only pretends to be Discord. */
 import { afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { OpenChannel } from "../../../contracts/channels/platform.ts";
+import type { ChannelFacts, OpenChannel } from "../../../contracts/channels/platform.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { commanded, type DiscordWorld, discordWorld, pressed } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
+import { snowflakeAt } from "../settings.ts";
+import { createReplays } from "./replays.ts";
 import { buttonsFor, questionText, readButton } from "./buttons.ts";
 import { verifyRequest } from "./signature.ts";
 import { menuOf } from "./menu.ts";
@@ -105,6 +108,22 @@ describe("a slash command", () => {
   });
 });
 
+test("an interaction that is too old to be told from a repeat does not count, nor does one with no time in its id", async () => {
+  const clock = createFakeClock();
+  const kept = new Map<string, string>();
+  const facts = {
+    get: async (...at: string[]) => kept.get(at.join()) ?? null,
+    put: async (channel: string, account: string, key: string, value: string) =>
+      void kept.set([channel, account, key].join(), value),
+  } as unknown as ChannelFacts;
+  const replays = createReplays({ clock, facts });
+  const idAt = (ageMs: number) => snowflakeAt(clock.now() - ageMs);
+  expect(await replays.take(idAt(1_000))).toBe("first");
+  expect(await replays.take(idAt(1_000))).toBe("again");
+  expect(await replays.take(idAt(3_600_000))).toBe("again");
+  expect(await replays.take("not-a-number")).toBe("again");
+});
+
 describe("a question to owners", () => {
   test(
     "is shown with buttons where it comes from, decided by an owner, and closed then",
@@ -120,9 +139,11 @@ describe("a question to owners", () => {
       expect(shown()[0]?.content).toContain('"what": "all"');
       const custom = "approval:once:q1";
       expect(JSON.stringify(shown()[0]?.components)).toContain(custom);
+      const posts = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/messages")).length;
+      const before = posts();
       await world.bench.clock.advance(5_000);
       await fence();
-      expect(shown().length).toBe(1);
+      expect([shown().length, posts()]).toEqual([1, before]); // and Discord is not asked again either
       happens(pressed(world.fake, { channel: PLACES.dm, by: "friend", custom, under: shown()[0]?.id ?? "" }));
       await eventually("it is decided", () => world.bench.decided.length === 1);
       expect(world.bench.decided).toEqual([`q1 once discord:user:${PEOPLE.friend.id}`]);
@@ -191,6 +212,21 @@ describe("a question to owners", () => {
       await fence();
       expect(world.bench.decided).toEqual([`q1 deny discord:user:${PEOPLE.friend.id}`]);
       expect(callbacks().length).toBe(2);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "is not decided by a bot, whatever rights its id has",
+    async () => {
+      world = await discordWorld();
+      world.bench.questions.push(question("q1"));
+      const { event, payload } = pressed(world.fake, { channel: PLACES.dm, by: "friend", custom: "approval:once:q1" });
+      const { user, member, ...rest } = payload as Record<string, unknown>;
+      const bot = { ...(user ?? (member as { user: object }).user), bot: true };
+      happens({ event, payload: { ...rest, user: bot } });
+      await fence();
+      expect([world.bench.decided, callbacks()]).toEqual([[], []]);
     },
     SLOW_MS,
   );

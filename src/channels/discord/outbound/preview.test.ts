@@ -106,6 +106,26 @@ describe("a preview", () => {
   );
 
   test(
+    "whose reply is refused for good is a preview again, and is taken away",
+    async () => {
+      world = await discordWorld({ streamMode: "partial" });
+      const turn = await asked(["The whole answer."]);
+      turn.start(FIRST);
+      turn.say("The whole");
+      await inTime("the first words are shown", () => ours().length === 1);
+      await known(turn.part.turnId);
+      world.fake.rest.misbehave("gone");
+      await expect(world.channel.send(turn.part, NEVER)).rejects.toMatchObject({ kind: "permanent" });
+      expect(await fact(turn.part.turnId)).not.toContain("taken");
+      world.fake.rest.misbehave(null);
+      turn.end();
+      await world.reopen();
+      await inTime("the preview is taken away", () => ours().length === 0);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "is edited at most once a second, however fast words come",
     async () => {
       world = await discordWorld({ streamMode: "partial" });

@@ -5,7 +5,7 @@ import { deferred } from "../../../kit/deferred.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import type { Fields } from "../../../testing/telegram/bot-room.ts";
 import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
-import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
+import { telegramWorld, type TelegramWorld, textsIn, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 import { readUpdate } from "./arrived.ts";
 import { createUpdateWindow } from "./window.ts";
 
@@ -68,6 +68,20 @@ describe("a message", () => {
     ],
   ])("in a group the bot %s", (_what, message, mentioned) => {
     expect(read({ ...message, chat: group })?.mentioned).toBe(mentioned);
+  });
+
+  test("of a button that a bot pressed is not for us", () => {
+    const message = { message_id: 7, date: 1, chat: { id: 11, type: "private" } };
+    const press = (is_bot: boolean) => ({
+      id: "1",
+      from: { ...FRIEND, is_bot },
+      message,
+      data: "q:1",
+      chat_instance: "1",
+    });
+    const readPress = (is_bot: boolean) =>
+      readUpdate({ update_id: 1, callback_query: press(is_bot) } as unknown as Update, here);
+    expect([readPress(true), readPress(false)?.kind]).toEqual([null, "action"]);
   });
 
   test("in a topic says which", () => {
@@ -279,6 +293,24 @@ describe("an album", () => {
     await eventually("all are confirmed again", () => world.api.waiting(TOKEN).length === 0);
     await world.bench.clock.advance(3_000);
     expect(world.bench.stored.map(({ attachments }) => attachments.length)).toEqual([2]);
+  });
+
+  test("of somebody who is not let in any more is not stored, and none of its files is fetched", async () => {
+    await using world = await telegramWorld();
+    piece(world, "a", { caption: "look" });
+    piece(world, "b");
+    await eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
+    world.bench.strangers.set(world.platform.people.friend, "Go away.");
+    const looked = world.bench.arrivals.length;
+    await world.bench.clock.advance(1_500);
+    await eventually("the album is looked at", () => world.bench.arrivals.length > looked);
+    tell(world, "somebody else speaks", OTHER);
+    await eventually("the next message is stored", () => world.bench.stored.length === 1);
+    expect([stored(world), world.bench.fetched, textsIn(world.room, FRIEND.id)]).toEqual([
+      ["somebody else speaks"],
+      [],
+      [],
+    ]);
   });
 
   test("comes before what was said after it", async () => {

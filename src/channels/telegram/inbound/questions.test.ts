@@ -82,6 +82,7 @@ describe("a call that waits for an owner", () => {
     await eventually("the buttons are gone", () => buttonsOf(world).length === 0);
     expect(await press(world, FRIEND, once, { messageId })).toBe("This question is no longer open.");
     expect(world.bench.decided).toHaveLength(1);
+    expect(await world.bench.deps.facts.list("telegram", "default", "ask:")).toEqual([]);
   });
 
   test.each([

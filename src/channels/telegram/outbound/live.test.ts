@@ -105,6 +105,8 @@ describe("a preview", () => {
     await pass(world, 5_000, (step) => delta(world, `w${step} `));
     const at = changesIn(world).map((call) => call.at);
     expect(at.length).toBeGreaterThanOrEqual(3);
+    const [made] = changesIn(world);
+    expect(made?.fields["disable_notification"]).toBe(true); // half an answer wakes nobody
     for (const [n, time] of at.slice(1).entries()) expect(time - (at[n] ?? 0)).toBeGreaterThanOrEqual(1_000);
     expect(textsIn(world.room, FRIEND.id)).toHaveLength(1);
     expect(textsIn(world.room, FRIEND.id)[0]).toStartWith("w0 w1 w2 w3");

@@ -156,6 +156,18 @@ describe("files", () => {
     expect(new TextDecoder().decode(world.room.messages[0]?.file?.bytes)).toBe("contents of a.png");
   });
 
+  test.each([
+    [400, "Bad Request: not enough rights to send photos to the chat"],
+    [403, "Forbidden: bot was blocked by the user"],
+    [400, "Bad Request: chat not found (photo)"],
+  ])("that Telegram refuses because of the chat are not tried again as documents: %d %s", async (code, description) => {
+    await using world = await telegramWorld();
+    const photo = await fileOf(world, "a.png", "image/png");
+    world.api.misbehave("sendPhoto", { kind: "refused", code, description });
+    expect((await sendFails(world, rowOf({ text: "x", attachments: [photo] }))).kind).toBe("permanent");
+    expect(world.api.count("sendDocument")).toBe(0);
+  });
+
   test("that Telegram refuses as a picture go as documents", async () => {
     await using world = await telegramWorld();
     world.room.refusePhotos = true;

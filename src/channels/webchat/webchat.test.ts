@@ -1,0 +1,55 @@
+/** The translation of the web console's channel, field by field: what it does not pass on is lost without a word. */
+import { describe, expect, test } from "bun:test";
+import type { OutboundMessage } from "../../contracts/chat.ts";
+import type { OutboxRow } from "../../contracts/delivery.ts";
+import type { AgentId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
+import { toInbound } from "./inbound.ts";
+import { toTranscriptItem } from "./outbound.ts";
+
+const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 };
+
+describe("a message of the web console", () => {
+  const input = {
+    ...{ chat: "7", eventId: "e1", fingerprint: "f1", text: "/status", attachments: [file], receivedAt: 5 },
+    ...{ principal: "operator" as Principal, agentId: "helper" as AgentId },
+  };
+
+  test.each(["webchat", "api"] as const)("is handed on whole under the name of its channel: %s", (channel) => {
+    expect(toInbound(channel, input)).toEqual({
+      ...{ eventId: "e1", fingerprint: "f1", text: "/status", quoted: [], attachments: [file], receivedAt: 5 },
+      address: { channel, account: "default", chat: "7" },
+      ...{ scope: "dm", mentioned: true, agentId: "helper" as AgentId },
+      sender: { principal: "operator" as Principal, name: "You" },
+    });
+  });
+
+  test("that is to steer the running answer says so, and no other does", () => {
+    expect([toInbound("webchat", { ...input, steer: true }).steer, toInbound("webchat", input).steer]).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+});
+
+describe("a stored part", () => {
+  const row = (message: Partial<OutboundMessage> = {}, more: Partial<OutboxRow> = {}): OutboxRow => ({
+    ...{ id: "t1:0", turnId: "t1" as TurnId, sessionKey: "agent:default:webchat:dm:1" as SessionKey, part: 0 },
+    ...{ to: { channel: "webchat", account: "default", chat: "1" }, createdAt: 9, outcome: "failed" },
+    message: { kind: "reply", text: "hello", ...message },
+    ...more,
+  });
+  const plain = { id: "t1:0", role: "assistant", kind: "reply", text: "hello", at: 9, turnId: "t1" };
+
+  test.each<[string, OutboxRow, object]>([
+    ["a reply", row(), {}],
+    ["a notice, with how its turn ended", row({ kind: "notice" }), { kind: "notice", outcome: "failed" }],
+    ["a reply with a file", row({ attachments: [file] }), { attachments: [file] }],
+    ["a reply to a message", row({ replyTo: "t0:0" }), { replyTo: "t0:0" }],
+    ["what a tool said in the middle", row({}, { part: -2 }), { extra: true }],
+    ["a changed one", row({}, { editedAt: 12 }), { editedAt: 12 }],
+    ["a deleted one", row({}, { deleted: true }), { deleted: true }],
+    ["one with a reaction", row({}, { reaction: "👍" }), { reaction: "👍" }],
+  ])("is shown as %s", (_what, part, more) => {
+    expect(toTranscriptItem(part) as object).toEqual({ ...plain, ...more });
+  });
+});

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { GatewayError } from "../contracts/errors.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { createGroupCommit, MAX_BATCH } from "./group-commit.ts";
+import { createGroupCommit, MAX_BATCH, MAX_WAITING } from "./group-commit.ts";
 import { type Control, createSql, type Sql } from "./sql.ts";
 
 function fixture() {
@@ -79,6 +79,17 @@ test("a batch has a limit, and what is over it goes into the next one", async ()
   using fx = fixture();
   await Promise.all(Array.from({ length: MAX_BATCH + 1 }, (_, n) => fx.add(n)));
   expect([fx.count("commit"), fx.notes().length]).toEqual([2, MAX_BATCH + 1]);
+});
+
+test("writes that wait have a limit: one more is rejected at once, and those that wait are still written", async () => {
+  using fx = fixture();
+  const writes = Array.from({ length: MAX_WAITING }, () => fx.commits.write(() => 1));
+  await expect(fx.add(1)).rejects.toMatchObject({
+    code: "store_failed",
+    cause: { message: "too many writes are waiting" },
+  });
+  expect((await Promise.all(writes)).length).toBe(MAX_WAITING);
+  expect(await fx.add(2)).toBe(1);
 });
 
 for (const step of ["begin immediate", "commit"] as const) {

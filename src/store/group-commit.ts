@@ -36,7 +36,7 @@ interface Waiting {
 type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
 export const MAX_BATCH = 1_000;
-const MAX_WAITING = 20_000;
+export const MAX_WAITING = 20_000;
 
 export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly log: Log }): GroupCommit {
   const waiting: Waiting[] = [];

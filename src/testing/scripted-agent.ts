@@ -20,6 +20,8 @@ export type Misbehaviour =
   /** Is asked to stop while it speaks, and says the rest of its answer instead. */
   | { readonly kind: "answers_after_abort" }
   | { readonly kind: "floods_stderr" }
+  /** Answers, but says that it could not write its session file. */
+  | { readonly kind: "disk_full" }
   /** Closes its output in the middle of a turn and lives on. */
   | { readonly kind: "closes_output" }
   /** Leaves a process behind that has its own session and whose parent is gone; its pid goes to the file. */
@@ -113,7 +115,9 @@ function handle(command) {
   if (how.kind === "closes_output") return closeOutput();
   if (how.kind === "garbage_on_prompt") { for (let n = 0; n < 1000; n++) process.stdout.write("no record " + n + "\\n"); return; }
   if (how.kind === "ignores_abort" || how.kind === "answers_after_abort") return;
-  out({ type: "message_end", message: assistant("stop") });
+  if (how.kind === "disk_full")
+    out({ type: "message_end", message: { ...assistant("error"), errorMessage: "ENOSPC: no space left on device, write" } });
+  else out({ type: "message_end", message: assistant("stop") });
   out({ type: "agent_settled" });
 }
 

@@ -153,7 +153,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, skills: toolSide.skills, plugins, automation, platforms, openPool, token };
-  life.own("configuration", reloader.start({ ...reloading, setLogLevel: deps.setLogLevel }));
+  life.own("configuration", reloader.start({ ...reloading, audit: store.audit, setLogLevel: deps.setLogLevel }));
   void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
   tellPlugins({ hooks, events }, options.version, life);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Config, checkConfigText, type LoadedConfig } from "./config/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
+import type { NewAuditEntry } from "./contracts/store/tool-calls.ts";
 import { type Deferred, deferred } from "./kit/deferred.ts";
 import { createEvents } from "./observe/index.ts";
 import { createReloader, type ReloadTargets } from "./reload.ts";
@@ -26,6 +27,7 @@ function world(first = loaded(runs(1))) {
   const reads: Deferred<LoadedConfig>[] = [];
   const applied: Deferred<void>[] = [];
   const pools: Config[] = [];
+  const audited: NewAuditEntry[] = [];
   const skills = { changed: false, tell: (): void => undefined };
   const targets: ReloadTargets = {
     events: createEvents({ log }),
@@ -39,6 +41,7 @@ function world(first = loaded(runs(1))) {
       },
     },
     plugins: { refresh: async () => undefined },
+    audit: { note: async (entry) => void audited.push(entry) },
     automation: {
       reload() {
         const step = deferred<void>();
@@ -65,7 +68,7 @@ function world(first = loaded(runs(1))) {
     },
   });
   const settle = () => clock.advance(0);
-  return { clock, log, reads, applied, pools, skills, targets, reloader, settle };
+  return { clock, log, reads, applied, pools, skills, targets, reloader, settle, audited };
 }
 
 describe("two quick saves", () => {
@@ -166,4 +169,25 @@ test.each([
   expect((await report).changed).toEqual([]);
   expect(reloader.config().cron.maxRunsAtOnce).toBe(1);
   expect(reloader.notices().join(" ")).toContain(words);
+});
+
+test("a reload is on the audit log with the names of what changed, and one that is rejected as such; no value is", async () => {
+  const { reloader, reads, applied, targets, audited } = world();
+  await using _watching = reloader.start(targets);
+  const accepted = reloader.reload();
+  await waitFor("the read", () => reads.length === 1);
+  reads[0]?.resolve(loaded(runs(7)));
+  await waitFor("the parts are told", () => applied.length === 1);
+  applied[0]?.resolve();
+  await accepted;
+  const rejected = reloader.reload();
+  await waitFor("the second read", () => reads.length === 2);
+  const problem = { path: "roles", line: 1, column: 1, message: "roles is a secret value." };
+  reads[1]?.resolve(loaded(runs(8), { source: "last-good", problems: [problem] }));
+  await rejected;
+  expect(audited.map(({ kind, actor, detail }) => [kind, actor, detail["changed"]])).toEqual([
+    ["config.reloaded", "gateway", ["cron.maxRunsAtOnce"]],
+    ["config.rejected", "gateway", []],
+  ]);
+  expect(JSON.stringify(audited)).not.toContain("a secret value");
 });

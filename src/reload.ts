@@ -4,6 +4,7 @@
  */
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Events } from "./contracts/events.ts";
+import type { AuditTrail } from "./contracts/store/tool-calls.ts";
 import type { SkillShelf } from "./contracts/plugins/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
 import { accessSettings, type HttpServer, type ReloadReport } from "./http/index.ts";
@@ -17,6 +18,7 @@ export interface ReloadTargets {
   readonly pool: { replace(next: AgentPool): void };
   readonly skills: Pick<SkillShelf, "hasChanged" | "onChange">;
   readonly plugins: { refresh(): Promise<void> };
+  readonly audit: Pick<AuditTrail, "note">;
   readonly automation: { reload(config: Config): Promise<void> };
   openPool(config: Config): Promise<AgentPool>;
   /** Opens and closes what changed; takes its time in the background. */
@@ -65,6 +67,7 @@ export function createReloader(
     if (verdict.kind === "keep") {
       say(verdict.notices);
       deps.log.warn("configuration not applied; the running one stays", { because: verdict.notices });
+      await noteReload(deps, targets, { kind: "config.rejected", changed: [], needsRestart: verdict.needsRestart });
       return { changed: [], needsRestart: verdict.needsRestart, problems: verdict.notices };
     }
     const { changed, needsRestart } = verdict;
@@ -72,7 +75,10 @@ export function createReloader(
     current = next;
     if (changed.some((key) => key.startsWith("plugins."))) await targets?.plugins.refresh(); // it asks for the settings of now
     say([...noticesOf(next), ...restartNotices(first.config, next.config)]);
-    if (changed.length > 0) deps.log.info("configuration reloaded", { changed, needsRestart });
+    if (changed.length > 0) {
+      deps.log.info("configuration reloaded", { changed, needsRestart });
+      await noteReload(deps, targets, { kind: "config.reloaded", changed, needsRestart });
+    }
     return { changed, needsRestart, problems: [] };
   };
 
@@ -109,6 +115,25 @@ export function createReloader(
       };
     },
   };
+}
+
+interface NotedReload {
+  readonly kind: "config.reloaded" | "config.rejected";
+  readonly changed: readonly string[];
+  readonly needsRestart: readonly string[];
+}
+
+/** Names of settings, never their values. A reload that cannot be written down holds all the same: it may take a right away. */
+async function noteReload(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  targets: ReloadTargets | null,
+  { kind, ...detail }: NotedReload,
+): Promise<void> {
+  try {
+    await targets?.audit.note({ kind, at: clock.now(), actor: "gateway", subject: "", detail: { ...detail } });
+  } catch (error) {
+    log.error("reload could not be written to the audit log", { error });
+  }
 }
 
 /** Never rejects: the agents of before go on. */

@@ -1,5 +1,6 @@
 /** The command line as commander sees it: names, options and words of help. Each command lives in its own file and is loaded when it is called. */
 import type { Command } from "commander";
+import { AUDIT_KINDS } from "../contracts/store/tool-calls.ts";
 import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
 import type { ExportFlags } from "./bridge/export.ts";
@@ -9,6 +10,7 @@ import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
 import type { SessionsFlags } from "./sessions/sessions.ts";
+import type { AuditListFlags } from "./tools/audit.ts";
 import type { AnswerFlags } from "./tools/questions.ts";
 import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
 import type { UsageFlags } from "./usage/usage.ts";
@@ -237,7 +239,14 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
       const { toolCalls } = await import("./tools/tools.ts");
       finish(await toolCalls(world, flags));
     });
-  const audit = program.command("audit").description("look after the record of tool calls");
+  const audit = program.command("audit").description("look after the audit log");
+  common(audit.command("list").description("show approvals, roles, pairings, reloads and sign-ins, newest first"))
+    .addOption(new commander.Option("--kind <kind>", "only of this kind").choices(AUDIT_KINDS))
+    .option("-n, --limit <number>", "how many", wholeNumber(commander, MAX_CALLS))
+    .action(async (flags: AuditListFlags) => {
+      const { auditList } = await import("./tools/audit.ts");
+      finish(await auditList(world, flags));
+    });
   common(audit.command("verify").description("check that nobody has changed the record")).action(
     async (flags: CommonFlags) => {
       const { auditVerify } = await import("./tools/audit.ts");

@@ -36,7 +36,7 @@ import type { ReactionStore } from "./store/reactions.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
 import type { SpokenWordStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
-import type { ToolCallStore } from "./store/tool-calls.ts";
+import type { AuditTrail, ToolCallStore } from "./store/tool-calls.ts";
 import type { Spent, UsageStore } from "./store/usage.ts";
 
 export type { ToolCallStore, ToolIntent } from "./store/tool-calls.ts";
@@ -47,6 +47,7 @@ export interface Store extends AsyncDisposable {
   readonly outbox: OutboxStore;
   readonly sessions: SessionStore;
   readonly toolCalls: ToolCallStore;
+  readonly audit: AuditTrail;
   readonly media: MediaStore;
   readonly conversationFiles: ConversationFileStore;
   readonly signIns: SignInStore;

@@ -49,6 +49,7 @@ describe("the route table", () => {
       "hook POST /hooks/:name",
       "operator DELETE /api/cron/jobs/:id",
       "operator GET /api/approvals",
+      "operator GET /api/audit",
       "operator GET /api/config",
       "operator GET /api/cron/jobs",
       "operator GET /api/cron/jobs/:id",

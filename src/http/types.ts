@@ -32,6 +32,7 @@ export interface HttpDeps {
     readonly outbox: Pick<Store["outbox"], "list">;
     readonly toolCalls: Pick<Store["toolCalls"], "list">;
     readonly approvals: Pick<Store["approvals"], "ended">;
+    readonly audit: Pick<Store["audit"], "list">;
     readonly usage: Pick<Store["usage"], "report">;
   };
   readonly budget: Pick<Budget, "today" | "limits">;

@@ -52,7 +52,7 @@ describe("a role that was given", () => {
     expect(decide(grants)).toBe("member");
     const later = await openRoleGrants((await world.reopen()).roleGrants);
     expect(decide(later)).toBe("member");
-    await later.takeBack(EVE);
+    await later.takeBack(EVE, OLGA);
     expect(decide(later)).toBe("refuse");
   });
 });

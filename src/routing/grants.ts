@@ -12,7 +12,7 @@ export interface RoleGrants {
   /** As data, for decisions. */
   current(): GrantedRoles;
   give(grant: RoleGrant): Promise<void>;
-  takeBack(principal: Principal): Promise<void>;
+  takeBack(principal: Principal, by: Principal): Promise<void>;
 }
 
 /** `changed` is called after each change that is in force. */
@@ -28,8 +28,8 @@ export async function openRoleGrants(
       current = new Map([...current, [grant.principal, grant.role]]);
       changed();
     },
-    async takeBack(principal) {
-      await store.remove(principal);
+    async takeBack(principal, by) {
+      await store.remove(principal, by);
       current = new Map([...current].filter(([who]) => who !== principal));
       changed();
     },

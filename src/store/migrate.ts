@@ -21,6 +21,7 @@ import { slotZones } from "./migrations/025-slot-zones.ts";
 import { quotedText } from "./migrations/026-quoted-text.ts";
 import { partMessages } from "./migrations/027-part-messages.ts";
 import { turnCrashes } from "./migrations/028-turn-crashes.ts";
+import { auditEntries } from "./migrations/029-audit-entries.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -45,6 +46,7 @@ const STEPS: readonly Migration[] = [
   quotedText,
   partMessages,
   turnCrashes,
+  auditEntries,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -9,6 +9,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { NO_MASK, type SecretMask } from "../kit/secret.ts";
 import { createChain } from "./audit/chain.ts";
+import { createAuditLog, createAuditTrail } from "./audit/entries.ts";
 import { createHeadFile, type HeadFile } from "./audit/head-file.ts";
 import { createChainKey } from "./audit/links.ts";
 import { createGroupCommit, storeFailed } from "./group-commit.ts";
@@ -187,7 +188,8 @@ const UNSEALED: AssembleOptions = {
 export function assemble(deps: StoreDeps, sql: Sql, home: string, options: AssembleOptions = UNSEALED): Store {
   const chain = createChain(sql, createChainKey(options.key));
   const endForgotten = createForgotten(sql, chain);
-  const endOpenApprovals = createOpenApprovalsEnd(sql);
+  const audit = createAuditLog(sql, chain, options.headFile);
+  const endOpenApprovals = createOpenApprovalsEnd(sql, audit);
   const life = createLife(sql, () => {
     endForgotten();
     endOpenApprovals(deps.clock.now());
@@ -217,22 +219,23 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     outbox: createOutbox(rows),
     sessions: createSessions(rows),
     toolCalls: createToolCalls(rows, { chain, headFile: options.headFile }),
+    audit: createAuditTrail(rows, audit),
     media: createMedia(rows, { home }),
     conversationFiles: createConversationFiles(rows),
-    signIns: createSignIns(rows),
+    signIns: createSignIns(rows, audit),
     jobs: createJobs(rows),
     systemEvents: createSystemEvents(rows),
     hookMarks: createHookMarks(rows),
     places: createPlaces(rows),
     runSessions: createRunSessions(rows),
     conversations: createConversations(rows),
-    roleGrants: createRoleGrants(rows),
+    roleGrants: createRoleGrants(rows, audit),
     notes: createNotes(rows),
     tasks: createTasks(rows),
-    pairings: createPairings(rows),
+    pairings: createPairings(rows, audit),
     channelFacts: createChannelFacts(rows),
     spokenWords: createSpokenWords(rows),
-    approvals: createApprovalRows(rows),
+    approvals: createApprovalRows(rows, audit),
     usage: createUsage(rows),
     health: createHealth({ commits, touch: life.touch, notices: options.notices }),
     async [Symbol.asyncDispose]() {

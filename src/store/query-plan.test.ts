@@ -107,7 +107,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.turns.finish(end("t2"));
   await store.roleGrants.put({ principal: OPERATOR, role: "owner", grantedBy: OPERATOR, at: 1 });
   await store.roleGrants.list();
-  await store.roleGrants.remove(OPERATOR);
+  await store.roleGrants.remove(OPERATOR, OPERATOR);
   await jobStatements(store.jobs);
   await store.runSessions.drop({ before: 1, keepPerJob: 2, limit: 5, from: null });
   await store.runSessions.deadFiles(5);

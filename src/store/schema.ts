@@ -7,6 +7,7 @@ import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
+import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { UsageTables } from "./rows/usage/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
@@ -24,6 +25,7 @@ export interface Tables extends UsageTables {
   outbox: OutboxTable;
   tool_calls: ToolCallTable;
   audit_marks: AuditMarkTable;
+  audit_entries: AuditEntryTable;
   media: MediaTable;
   sign_ins: SignInTable;
   jobs: JobTable;
@@ -235,6 +237,17 @@ export interface AuditMarkTable {
   no: number;
   hash: string;
   mac: string;
+}
+
+export interface AuditEntryTable {
+  seq: number;
+  kind: AuditKind;
+  at: number;
+  actor: string;
+  subject: string;
+  no: number;
+  hash: string;
+  detail: string;
 }
 
 export interface MediaTable {

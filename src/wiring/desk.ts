@@ -75,7 +75,7 @@ function createRoleDesk(
     async change({ principal, role, by }) {
       const decision = decideGrant({ principal, role }, { roles: config().roles, grants: grants.current() });
       if (!decision.allow) return { kind: "refused", because: decision.because };
-      if (role === null) await grants.takeBack(decision.principal);
+      if (role === null) await grants.takeBack(decision.principal, by);
       else await grants.give({ principal: decision.principal, role, grantedBy: by, at: clock.now() });
       return { kind: "changed" };
     },

@@ -82,6 +82,33 @@ test("tool-calls hands its filters on and prints a line per call", async () => {
   expect(fx.out()).toBe('1970-01-01T00:00:00.000Z  error    echo  12 ms  operator  chat  {"text":"hi"}\n');
 });
 
+describe("audit list", () => {
+  const entry = {
+    no: 7,
+    kind: "role.given",
+    at: 0,
+    actor: "operator",
+    subject: "telegram:user:7",
+    detail: { role: "member" },
+  };
+
+  test("shows who did what to whom, asks for one kind, and says when there is nothing", async () => {
+    const asked: string[] = [];
+    let items: readonly unknown[] = [entry];
+    await using fx = await cliFixture();
+    await using _gateway = await fakeGateway(fx.home, (_request, url) => {
+      asked.push(`${url.pathname}${url.search}`);
+      return Response.json({ items });
+    });
+    expect(await fx.run("audit", "list", "--kind", "role.given", "-n", "5")).toBe(0);
+    expect(fx.out()).toBe('1970-01-01T00:00:00.000Z  role.given telegram:user:7  by operator  {"role":"member"}\n');
+    expect(asked).toEqual(["/api/audit?kind=role.given&limit=5"]);
+    items = [];
+    await fx.run("audit", "list");
+    expect(fx.out()).toContain("Nothing is on the audit log besides tool calls.");
+  });
+});
+
 describe("audit verify", () => {
   test("says that the record is whole, and where it is not", async () => {
     await using fx = await cliFixture();
@@ -90,7 +117,7 @@ describe("audit verify", () => {
       for (const id of ["a", "b", "c"]) await store.toolCalls.refuse(intent(id, "t", true), "no");
     }
     expect(await fx.run("audit", "verify")).toBe(0);
-    expect(fx.out()).toBe("The record is whole: 3 tool calls, 6 links.\n");
+    expect(fx.out()).toBe("The record is whole: 3 tool calls, 0 other entries, 6 links.\n");
     {
       using db = new Database(join(fx.home, "gateway.db"));
       db.exec("update tool_calls set output = 'yes' where id = 'b'");

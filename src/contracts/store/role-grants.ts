@@ -6,7 +6,7 @@ export interface RoleGrantStore {
   /** Replaces what this person was given before; fsynced. */
   put(grant: RoleGrant): Promise<void>;
   /** False: there was none. */
-  remove(principal: Principal): Promise<boolean>;
+  remove(principal: Principal, by: Principal): Promise<boolean>;
 }
 
 export interface RoleGrant {

@@ -85,3 +85,42 @@ export interface AuditRow {
   readonly executionTimeMs: number | null;
   readonly createdAt: number;
 }
+
+/** The rest of the audit log: what changed who may do what, and who signed in. In one chain with the tool calls. */
+export interface AuditTrail {
+  /** For what has no row of its own. On the disk when it resolves. */
+  note(entry: NewAuditEntry): Promise<void>;
+  /** Latest first. */
+  list(page: Page, kind?: AuditKind): Promise<Listed<AuditEntry>>;
+}
+
+export const AUDIT_KINDS = [
+  "approval.asked",
+  "approval.ended",
+  "role.given",
+  "role.removed",
+  "pairing.pending",
+  "pairing.approved",
+  "pairing.revoked",
+  "config.reloaded",
+  "config.rejected",
+  "sign_in",
+  "sign_out",
+] as const;
+export type AuditKind = (typeof AUDIT_KINDS)[number];
+
+export interface NewAuditEntry {
+  readonly kind: AuditKind;
+  readonly at: number;
+  /** Who did it: the id of a person, or `gateway`. */
+  readonly actor: string;
+  /** Whom or what it is about: the id of a person, an approval, a sign-in; empty: the gateway itself. */
+  readonly subject: string;
+  /** Names and ids only: no values of settings, no words of people, no parameters. */
+  readonly detail: Readonly<Record<string, string | number | readonly string[] | null>>;
+}
+
+export interface AuditEntry extends NewAuditEntry {
+  /** Its place in the chain. */
+  readonly no: number;
+}

@@ -1,5 +1,6 @@
 /** Tools for programs: which there are, calling one, and the record of all calls. */
 import { Type } from "typebox";
+import { AUDIT_KINDS } from "../../contracts/store/tool-calls.ts";
 import type { ToolContext, ToolListing } from "../../contracts/tools/tool.ts";
 import { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "../../tools/index.ts";
 import { sessionOf } from "../chat/accept-message.ts";
@@ -57,6 +58,7 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
       refused: (error, asking) => noteRefused(deps, error, asking && contextOf(asking)),
     },
     toolCallsRoute(deps),
+    auditRoute(deps),
   ];
 }
 
@@ -124,6 +126,30 @@ function streamed(deps: HttpDeps, asked: AskedCall, call: Call): Reply {
 /** A script inside an agent acts for the conversation that agent is in; everybody else who gets here is the operator. */
 function contextOf({ agent, identity }: Pick<Call, "agent" | "identity">): ToolContext {
   return agent ?? callerOf(identity);
+}
+
+/** The audit log without tool calls, which have a list of their own. */
+function auditRoute({ store }: Pick<HttpDeps, "store">): Route {
+  const Query = checked(
+    Type.Object(
+      {
+        kind: Type.Optional(Type.Union(AUDIT_KINDS.map((kind) => Type.Literal(kind)))),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+        cursor: Type.Optional(Type.String({ maxLength: 512 })),
+      },
+      { additionalProperties: false },
+    ),
+  );
+  return {
+    method: "GET",
+    path: "/api/audit",
+    auth: "operator",
+    body: NO_BODY,
+    async handle({ query }) {
+      const { kind, ...page } = await Query.parse(withNumbers(query));
+      return json(await store.audit.list(pageOf(page), kind));
+    },
+  };
 }
 
 function toolCallsRoute(deps: HttpDeps): Route {

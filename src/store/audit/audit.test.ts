@@ -66,7 +66,7 @@ async function relinkWithoutSeq(home: TempHome): Promise<void> {
 describe("the record of tool calls", () => {
   test("verifies as it was written, beside a running gateway and after it, with calls that have no end", async () => {
     await using home = await filled();
-    expect(await verifyAudit(home.path)).toEqual({ kind: "intact", calls: 20, links: 36, findings: [] });
+    expect(await verifyAudit(home.path)).toEqual({ kind: "intact", calls: 20, entries: 0, links: 36, findings: [] });
     expect(JSON.parse(await readFile(join(home.path, "audit-head.json"), "utf8"))).toMatchObject({ no: 36 });
     await using store = await openStore(DEPS, { home: home.path });
     await store.toolCalls.intend(intent("now", "t1", false));

@@ -3,9 +3,9 @@
  * A link's hash is keyed and covers the link before it, so nothing can be changed, left out, added or moved without the key.
  */
 import type { Selectable } from "kysely";
-import type { AuditMarkTable, ToolCallTable } from "../schema.ts";
+import type { AuditEntryTable, AuditMarkTable, ToolCallTable } from "../schema.ts";
 
-export type LinkKind = "intent" | "end";
+export type LinkKind = "intent" | "end" | "entry";
 export type CallRow = Selectable<ToolCallTable>;
 
 export interface Link {
@@ -43,6 +43,11 @@ export function intentContentWithoutSeq(row: Omit<IntentRow, "seq">): readonly u
     ...[row.id, row.call_id, row.scope, row.turn_id, row.session_key, row.principal, row.tool],
     ...[row.origin, row.path, row.params_hash, row.idempotent, row.at, row.input],
   ];
+}
+
+/** An entry that is no call: all of it, its place among the rows included. */
+export function entryContent(row: Omit<AuditEntryTable, "no" | "hash">): readonly unknown[] {
+  return [row.seq, row.kind, row.at, row.actor, row.subject, row.detail];
 }
 
 /** What its end adds. */

@@ -1,16 +1,18 @@
-/** Looks whether the record of tool calls is what the gateway wrote. Reads only; works beside a running gateway. */
+/** Looks whether the audit log (tool calls and all other entries) is what the gateway wrote. Reads only; works beside a running gateway. */
 import { constants, Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { damagedLog, DATABASE_FILE } from "../inspect.ts";
 import { readAuditKey } from "../secret-files.ts";
+import type { AuditEntryTable } from "../schema.ts";
 import { EVERY_LINKS, readHeadFile } from "./head-file.ts";
 import {
   type CallRow,
   type ChainKey,
   createChainKey,
   endContent,
+  entryContent,
   intentContent,
   intentContentWithoutSeq,
   type Link,
@@ -20,6 +22,8 @@ import {
 export interface AuditVerdict {
   readonly kind: "intact" | "tampered" | "unverifiable";
   readonly calls: number;
+  /** Those that are no calls: approvals, roles, pairings, configuration, sign-ins. */
+  readonly entries: number;
   readonly links: number;
   /** Plain sentences; empty when all is well. At most MAX_FINDINGS. */
   readonly findings: readonly AuditFinding[];
@@ -69,7 +73,7 @@ export async function verifyAudit(home: string): Promise<AuditVerdict> {
 }
 
 function unverifiable(say: string): AuditVerdict {
-  return { kind: "unverifiable", calls: 0, links: 0, findings: [{ no: null, callId: null, say }] };
+  return { kind: "unverifiable", calls: 0, entries: 0, links: 0, findings: [{ no: null, callId: null, say }] };
 }
 
 function verifyRows(db: Database, key: ChainKey, file: Awaited<ReturnType<typeof readHeadFile>>): AuditVerdict {
@@ -84,7 +88,8 @@ function verifyRows(db: Database, key: ChainKey, file: Awaited<ReturnType<typeof
   checkEnd(byNumber, { start, head }, found);
   checkFile(byNumber, key, { file, start }, found);
   const calls = db.query<{ n: number }, []>("select count(*) as n from tool_calls").get()?.n ?? 0;
-  return { kind: findings.length === 0 ? "intact" : "tampered", calls, links: places.length, findings };
+  const entries = places.filter(({ kind }) => kind === "entry").length;
+  return { kind: findings.length === 0 ? "intact" : "tampered", calls, entries, links: places.length, findings };
 }
 
 type Found = (say: string, no?: number | null, callId?: string | null) => void;
@@ -105,7 +110,45 @@ function placesOf(db: Database, found: Found): readonly Place[] {
         row.id,
       );
   }
+  if (hasEntries(db))
+    for (const { seq, no } of db
+      .query<Pick<AuditEntryTable, "seq" | "no">, []>("select seq, no from audit_entries")
+      .iterate())
+      places.push({ no, kind: "entry", seq });
   return places.sort((a, b) => a.no - b.no);
+}
+
+/** A database that a gateway of now has not opened yet has none. */
+function hasEntries(db: Database): boolean {
+  return db.query("select 1 from sqlite_schema where name = 'audit_entries'").get() !== null;
+}
+
+/** One link as the walk sees it, whichever table it is in. */
+interface Linked {
+  readonly hash: string;
+  readonly contents: readonly (readonly unknown[])[];
+  /** "The end of call c1 (bash)". */
+  readonly shown: string;
+  readonly callId: string | null;
+}
+
+function createLinkReader(db: Database): (place: Place) => Linked | null {
+  const call = db.query<CallRow, [number]>("select * from tool_calls where seq = ?");
+  const entry = hasEntries(db)
+    ? db.query<AuditEntryTable, [number]>("select * from audit_entries where seq = ?")
+    : null;
+  return ({ kind, seq }) => {
+    if (kind === "entry") {
+      const row = entry?.get(seq);
+      if (!row) return null;
+      return { hash: row.hash, contents: [entryContent(row)], shown: `Entry ${row.seq} (${row.kind})`, callId: null };
+    }
+    const row = call.get(seq);
+    if (!row) return null;
+    const hash = (kind === "intent" ? row.intent_hash : row.end_hash) ?? "";
+    const shown = `The ${kind === "intent" ? "beginning" : "end"} of call ${row.id} (${row.tool})`;
+    return { hash, contents: contentsOf(row, kind), shown, callId: row.id };
+  };
 }
 
 /** Every number once, in order, and every hash what its content and the hash before it make. */
@@ -115,27 +158,24 @@ function walk(
   { places, start }: { readonly places: readonly Place[]; readonly start: Mark },
   found: Found,
 ): ReadonlyMap<number, string> {
-  const read = db.query<CallRow, [number]>("select * from tool_calls where seq = ?");
+  const read = createLinkReader(db);
   const hashes = new Map<number, string>([[start.no, start.hash]]);
   let before: Link | null = start;
-  let lastSeq = Number.NEGATIVE_INFINITY;
-  for (const { no, kind, seq } of places) {
-    const row = read.get(seq);
+  const lastSeq = { intent: Number.NEGATIVE_INFINITY, entry: Number.NEGATIVE_INFINITY };
+  for (const place of places) {
+    const { no, kind, seq } = place;
+    const row = read(place);
     if (!row) continue; // in one moment of one database this cannot be
-    const hash = (kind === "intent" ? row.intent_hash : row.end_hash) ?? "";
-    if (before && no <= before.no) found(`Link ${no} is there twice, or before the start of the chain.`, no, row.id);
+    const { hash, callId } = row;
+    if (before && no <= before.no) found(`Link ${no} is there twice, or before the start of the chain.`, no, callId);
     else if (before && no > before.no + 1) found(missing(before.no + 1, no - 1), before.no + 1);
-    if (kind === "intent" && seq <= lastSeq)
-      found(`Call ${row.id} (${row.tool}) is not in the place where it was written.`, no, row.id);
-    if (kind === "intent") lastSeq = seq;
+    if (kind !== "end" && seq <= lastSeq[kind])
+      found(`${row.shown} is not in the place where it was written.`, no, callId);
+    if (kind !== "end") lastSeq[kind] = seq;
     const follows: Link | null = before?.no === no - 1 ? before : null;
     // after a gap the link before is not known; what this one says is judged by those that follow it
-    if (follows && !contentsOf(row, kind).some((content) => key.linkHash(follows.hash, { no, kind }, content) === hash))
-      found(
-        `The ${kind === "intent" ? "beginning" : "end"} of call ${row.id} (${row.tool}) is not what was written.`,
-        no,
-        row.id,
-      );
+    if (follows && !row.contents.some((content) => key.linkHash(follows.hash, { no, kind }, content) === hash))
+      found(`${row.shown} is not what was written.`, no, callId);
     hashes.set(no, hash);
     before = { no, hash };
   }
@@ -149,8 +189,8 @@ function contentsOf(row: CallRow, kind: LinkKind): readonly (readonly unknown[])
 
 function missing(from: number, to: number): string {
   return from === to
-    ? `Link ${from} is missing: a call was taken away.`
-    : `Links ${from} to ${to} are missing: calls were taken away.`;
+    ? `Link ${from} is missing: a call or an entry was taken away.`
+    : `Links ${from} to ${to} are missing: calls or entries were taken away.`;
 }
 
 function markOf(db: Database, key: ChainKey, name: "start" | "head", found: Found): Mark {

@@ -7,14 +7,16 @@ import type { Params, Sql } from "../sql.ts";
 const MAX_AT_ONCE = 2_000;
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-/** Gives the number of calls it took away. Runs inside a transaction. */
+/** Gives the number of calls and entries it took away. Runs inside a transaction. */
 export function createPruning(sql: Sql, chain: Chain): (before: number) => number {
   const { firstSince, firstOpen, someWay, beginsAt, endsAfter, linkNumbered, drop } = statements(sql);
-  /** The links of everything below the boundary end before the first link of the call at the boundary. */
-  const lastLinkBelow = (boundary: number): number =>
-    (beginsAt.first({ boundary })?.intent_no ?? chain.head().no + 1) - 1;
+  const entries = entryStatements(sql);
 
   return (before) => {
+    const youngEntry = entries.firstSince.first({ before })?.no ?? AFTER_ALL;
+    /** The links of everything below the boundary end before the first link of the call at the boundary, and before the first young entry. */
+    const lastLinkBelow = (boundary: number): number =>
+      Math.min(beginsAt.first({ boundary })?.intent_no ?? chain.head().no + 1, youngEntry) - 1;
     const found = [
       firstSince.first({ before })?.seq,
       firstOpen.first({})?.seq,
@@ -27,12 +29,28 @@ export function createPruning(sql: Sql, chain: Chain): (before: number) => numbe
       if (!later) break;
       boundary = later.seq;
     }
-    const link = linkNumbered.first({ boundary, no: lastLinkBelow(boundary) });
-    if (!link) return 0;
-    const isEnd = link.end_no === lastLinkBelow(boundary);
-    const hash = (isEnd ? link.end_hash : link.intent_hash) ?? "";
-    chain.startAfter({ no: lastLinkBelow(boundary), hash });
-    return drop.run({ boundary });
+    const no = lastLinkBelow(boundary);
+    const call = linkNumbered.first({ boundary, no });
+    const hash = call ? (call.end_no === no ? call.end_hash : call.intent_hash) : entries.numbered.first({ no })?.hash;
+    if (hash === undefined) return 0;
+    chain.startAfter({ no, hash: hash ?? "" });
+    return drop.run({ boundary }) + entries.drop.run({ no });
+  };
+}
+
+/** Entries that are no calls share the chain, so they go and stay with the links around them. */
+function entryStatements(sql: Sql) {
+  return {
+    firstSince: sql.prepare((db, p: Params<{ before: number }>) =>
+      db
+        .selectFrom("audit_entries")
+        .select((eb) => eb.fn.min("no").as("no"))
+        .where("at", ">=", p("before")),
+    ),
+    numbered: sql.prepare((db, p: Params<{ no: number }>) =>
+      db.selectFrom("audit_entries").select("hash").where("no", "=", p("no")),
+    ),
+    drop: sql.prepare((db, p: Params<{ no: number }>) => db.deleteFrom("audit_entries").where("no", "<=", p("no"))),
   };
 }
 

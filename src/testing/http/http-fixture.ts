@@ -290,6 +290,7 @@ function createMemory() {
       bytesSince: async () => 0,
     },
     toolCalls: { list: async () => ({ items: [] }) },
+    audit: { list: async () => ({ items: [] }) },
     approvals: { ended: async () => ({ items: [] }) },
     usage: { report: never },
     outbox: {

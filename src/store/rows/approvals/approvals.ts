@@ -2,6 +2,8 @@
 import { sql as raw } from "kysely";
 import type { SessionKey } from "../../../contracts/ids.ts";
 import type { ApprovalEnd, ApprovalStore, AskedApproval, EndedApproval } from "../../../contracts/store/approvals.ts";
+import type { NewAuditEntry } from "../../../contracts/store/tool-calls.ts";
+import type { AuditLog } from "../../audit/entries.ts";
 import type { ApprovalTable, GrantTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
 import { decodeCursor, decodeJson, encodeCursor, encodeJson, pageSize } from "../codec.ts";
@@ -19,20 +21,29 @@ const NEW = [
   ...["asked_at", "expires_at", "input"],
 ] as const satisfies readonly (keyof NewRow)[];
 
-export function createApprovalRows({ sql, read, write }: RowDeps): ApprovalStore {
+export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLog): ApprovalStore {
   const { granted, add, open, end, grant, list, prune } = statements(sql);
   return {
     grantedBy: (sessionKey, tool) => read(() => granted.first({ sessionKey, tool })?.given_by ?? null),
-    put: (asked) => write(() => void add.run(toRow(asked))),
-    end: (id, made) =>
-      write(() => {
+    async put(asked) {
+      const link = await write(() => {
+        add.run(toRow(asked));
+        return audit.append(askedEntry(asked));
+      });
+      audit.noticed(link);
+    },
+    async end(id, made) {
+      const link = await write(() => {
         const question = open.first({ id });
-        if (!question) return false;
+        if (!question) return null;
         end.run({ id, ...toEnd(made) });
         const { session_key, tool } = question;
         if (made.decision === "session") grant.run({ session_key, tool, given_by: made.by, at: made.at });
-        return true;
-      }),
+        return audit.append(endedEntry(id, question, made));
+      });
+      if (link) audit.noticed(link);
+      return link !== null;
+    },
     ended: (page) =>
       read(() => {
         const limit = pageSize(page);
@@ -47,14 +58,21 @@ export function createApprovalRows({ sql, read, write }: RowDeps): ApprovalStore
 }
 
 /** What the last life left open: nobody waits for the answer any more. Runs inside the transaction of the start. */
-export function createOpenApprovalsEnd(sql: Sql): (at: number) => void {
+export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) => void {
+  const open = sql.prepare((db) =>
+    db.selectFrom("approvals").select(["id", "session_key", "tool"]).where("decision", "is", null),
+  );
   const expire = sql.prepare((db, p: Params<{ at: number }>) =>
     db
       .updateTable("approvals")
       .set({ decision: raw.lit("expired"), decided_at: p("at") })
       .where("decision", "is", null),
   );
-  return (at) => void expire.run({ at });
+  return (at) => {
+    const left = open.all({});
+    expire.run({ at });
+    for (const question of left) audit.append(endedEntry(question.id, question, { decision: "expired", by: null, at }));
+  };
 }
 
 /** For the moment when a session gets another conversation: what was allowed was allowed in the one before. */
@@ -113,6 +131,25 @@ function statements(sql: Sql) {
         ),
     ),
   };
+}
+
+function askedEntry({ id, tool, hash, sessionKey, principal, askedAt }: AskedApproval): NewAuditEntry {
+  return {
+    kind: "approval.asked",
+    at: askedAt,
+    actor: principal,
+    subject: id,
+    detail: { tool, sessionKey, callHash: hash },
+  };
+}
+
+function endedEntry(
+  id: string,
+  { session_key, tool }: Pick<ApprovalTable, "session_key" | "tool">,
+  { decision, by, at }: ApprovalEnd,
+): NewAuditEntry {
+  const detail = { tool, sessionKey: session_key, decision };
+  return { kind: "approval.ended", at, actor: by ?? "gateway", subject: id, detail };
 }
 
 function toRow({ input, ...asked }: AskedApproval): NewRow {

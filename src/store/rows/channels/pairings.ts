@@ -2,6 +2,8 @@
 import { sql as raw } from "kysely";
 import type { PairingRow, PairingStore } from "../../../contracts/channels/pairing.ts";
 import type { Principal } from "../../../contracts/ids.ts";
+import type { NewAuditEntry } from "../../../contracts/store/tool-calls.ts";
+import type { AuditLog } from "../../audit/entries.ts";
 import type { PairingTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
@@ -11,7 +13,7 @@ const COLUMNS = [
   ...["created_at", "expires_at", "decided_at", "decided_by"],
 ] as const satisfies readonly (keyof PairingTable)[];
 
-export function createPairings({ sql, read, write }: RowDeps): PairingStore {
+export function createPairings({ sql, read, write }: RowDeps, audit: AuditLog): PairingStore {
   const all = sql.prepare((db, _p: Params<object>) =>
     db.selectFrom("pairings").selectAll().where("id", ">", "").orderBy("id"),
   );
@@ -28,8 +30,8 @@ export function createPairings({ sql, read, write }: RowDeps): PairingStore {
   const add = sql.prepare((db, p: Params<PairingTable>) => db.insertInto("pairings").values(p.row(...COLUMNS)));
   return {
     list: () => read(() => all.all({}).map(toRow)),
-    put: (row) =>
-      write(() => {
+    async put(row) {
+      const link = await write(() => {
         dropExpired.run({ now: row.decidedAt ?? row.createdAt });
         dropPerson.run(row);
         add.run({
@@ -39,7 +41,22 @@ export function createPairings({ sql, read, write }: RowDeps): PairingStore {
           decided_at: row.decidedAt,
           decided_by: row.decidedBy,
         });
-      }),
+        return audit.append(entryOf(row));
+      });
+      audit.noticed(link);
+    },
+  };
+}
+
+/** Neither the code nor the name that a stranger gives is part of it. */
+function entryOf(row: PairingRow): NewAuditEntry {
+  const { id, channel, account, principal, state, decidedBy, decidedAt, createdAt } = row;
+  return {
+    kind: `pairing.${state}`,
+    at: decidedAt ?? createdAt,
+    actor: decidedBy ?? principal,
+    subject: principal,
+    detail: { id, channel, account },
   };
 }
 

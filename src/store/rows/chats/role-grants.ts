@@ -1,11 +1,12 @@
 /** Roles given from a chat: a small table, read whole at the start. */
 import type { Principal } from "../../../contracts/ids.ts";
 import type { RoleGrantStore } from "../../../contracts/store/role-grants.ts";
+import type { AuditLog } from "../../audit/entries.ts";
 import type { RoleGrantTable } from "../../schema.ts";
 import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
 
-export function createRoleGrants({ sql, read, write }: RowDeps): RoleGrantStore {
+export function createRoleGrants({ sql, read, write, clock }: RowDeps, audit: AuditLog): RoleGrantStore {
   const all = sql.prepare((db, _p: Params<object>) =>
     db
       .selectFrom("role_grants")
@@ -24,8 +25,20 @@ export function createRoleGrants({ sql, read, write }: RowDeps): RoleGrantStore 
       read(() =>
         all.all({}).map(({ principal, role, granted_by, at }) => ({ principal, role, grantedBy: granted_by, at })),
       ),
-    put: ({ principal, role, grantedBy, at }) =>
-      write(() => void put.run({ principal, role, granted_by: grantedBy, at })),
-    remove: (principal) => write(() => remove.run({ principal }) > 0),
+    async put({ principal, role, grantedBy, at }) {
+      const link = await write(() => {
+        put.run({ principal, role, granted_by: grantedBy, at });
+        return audit.append({ kind: "role.given", at, actor: grantedBy, subject: principal, detail: { role } });
+      });
+      audit.noticed(link);
+    },
+    async remove(principal, by) {
+      const link = await write(() => {
+        if (remove.run({ principal }) === 0) return null;
+        return audit.append({ kind: "role.removed", at: clock.now(), actor: by, subject: principal, detail: {} });
+      });
+      if (link) audit.noticed(link);
+      return link !== null;
+    },
   };
 }

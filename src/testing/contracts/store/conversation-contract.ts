@@ -207,7 +207,10 @@ export function sessionChangePromises(open: () => Promise<StoreWorld>): void {
     await world.store.roleGrants.put({ ...grant, role: "owner", at: 2 });
     const store = await world.reopen();
     expect(await store.roleGrants.list()).toEqual([{ ...grant, role: "owner", at: 2 }]);
-    expect([await store.roleGrants.remove(EVE), await store.roleGrants.remove(EVE)]).toEqual([true, false]);
+    expect([await store.roleGrants.remove(EVE, OPERATOR), await store.roleGrants.remove(EVE, OPERATOR)]).toEqual([
+      true,
+      false,
+    ]);
     expect(await store.roleGrants.list()).toEqual([]);
   });
 }

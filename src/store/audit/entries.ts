@@ -1,0 +1,67 @@
+/** Entries of the audit log that are no tool calls. Each is written in the transaction of the change it tells of, so neither is there without the other. */
+import type { AuditEntry, AuditKind, AuditTrail, NewAuditEntry } from "../../contracts/store/tool-calls.ts";
+import { decodeCursor, decodeJson, encodeCursor, encodeJson, pageSize } from "../rows/codec.ts";
+import type { RowDeps } from "../rows/row-deps.ts";
+import type { AuditEntryTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+import type { Chain } from "./chain.ts";
+import type { HeadFile } from "./head-file.ts";
+import { entryContent, type Link } from "./links.ts";
+
+export interface AuditLog {
+  /** Only inside a transaction. */
+  append(entry: NewAuditEntry): Link;
+  /** The transaction of this link is on the disk. */
+  noticed(link: Link): void;
+}
+
+const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+
+export function createAuditLog(sql: Sql, chain: Chain, headFile: HeadFile | null): AuditLog {
+  const lastSeq = sql.prepare((db) => db.selectFrom("audit_entries").select((eb) => eb.fn.max("seq").as("seq")));
+  const add = sql.prepare((db, p: Params<AuditEntryTable>) =>
+    db.insertInto("audit_entries").values(p.row("seq", "kind", "at", "actor", "subject", "no", "hash", "detail")),
+  );
+  return {
+    append({ kind, at, actor, subject, detail }) {
+      const seq = (lastSeq.first({})?.seq ?? 0) + 1;
+      const row = { seq, kind, at, actor, subject, detail: encodeJson(detail) };
+      const link = chain.append("entry", entryContent(row));
+      add.run({ ...row, ...link });
+      return link;
+    },
+    noticed: (link) => headFile?.noticed(link),
+  };
+}
+
+export function createAuditTrail({ sql, read, write }: RowDeps, log: AuditLog): AuditTrail {
+  const latest = sql.prepare((db, p: Params<{ before: number; limit: number }>) =>
+    db.selectFrom("audit_entries").selectAll().where("seq", "<", p("before")).orderBy("seq", "desc").limit(p("limit")),
+  );
+  const ofKind = sql.prepare((db, p: Params<{ kind: AuditKind; before: number; limit: number }>) =>
+    db
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("kind", "=", p("kind"))
+      .where("seq", "<", p("before"))
+      .orderBy("seq", "desc")
+      .limit(p("limit")),
+  );
+  return {
+    note: async (entry) => log.noticed(await write(() => log.append(entry))),
+    list: (page, kind) =>
+      read(() => {
+        const limit = pageSize(page);
+        const before = page.cursor === undefined ? AFTER_ALL : Number(decodeCursor(page.cursor, ["number"])[0]);
+        const asked = { before, limit: limit + 1 };
+        const rows = kind === undefined ? latest.all(asked) : ofKind.all({ ...asked, kind });
+        const items = rows.slice(0, limit).map(toEntry);
+        const last = rows.length > limit ? rows[limit - 1] : undefined;
+        return last ? { items, next: encodeCursor([last.seq]) } : { items };
+      }),
+  };
+}
+
+function toEntry({ kind, at, actor, subject, no, detail }: AuditEntryTable): AuditEntry {
+  return { no, kind, at, actor, subject, detail: decodeJson(detail) as AuditEntry["detail"] }; // written above
+}

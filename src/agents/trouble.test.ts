@@ -133,12 +133,16 @@ describe.concurrent("an agent that fails in the middle of a turn", () => {
     LIMIT_MS,
   );
 
-  test("and could not write its session file is not used again, because it remembers more than the file", async () => {
-    await using fx = await scripted({ kind: "disk_full" });
-    expect((await fx.turn("hello")).at(-1)).toMatchObject({ type: "failed", code: "agent_disk_full" });
-    await fx.turn("hello");
-    expect(new Set(spawnedPids(fx)).size).toBe(2);
-  });
+  test(
+    "and could not write its session file is not used again, because it remembers more than the file",
+    async () => {
+      await using fx = await scripted({ kind: "disk_full" });
+      expect((await fx.turn("hello")).at(-1)).toMatchObject({ type: "failed", code: "agent_disk_full" });
+      await fx.turn("hello");
+      expect(new Set(spawnedPids(fx)).size).toBe(2);
+    },
+    LIMIT_MS,
+  );
 
   test("noise on its error output changes nothing", async () => {
     await using fx = await scripted({ kind: "floods_stderr" });

@@ -75,7 +75,9 @@ test("a second gateway on the same directory is told who has it, and gets it whe
     code: "home_taken",
     say: `Another gateway (process ${process.pid}) is already running on ${home.path}. Stop it first, or start this one with --home and another folder.`,
   });
+  expect(await readdir(home.path)).toContain("gateway.pid");
   await first[Symbol.asyncDispose]();
+  expect(await readdir(home.path)).not.toContain("gateway.pid");
   expect(await refusal(home.path)).toBeNull();
 });
 

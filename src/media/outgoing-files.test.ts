@@ -10,7 +10,7 @@ import { recordingLog } from "../testing/recording-log.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { fileType, mediaKind } from "./file-type.ts";
-import { openOutgoingFiles } from "./outgoing-files.ts";
+import { openOutgoingFiles, sourceOf } from "./outgoing-files.ts";
 
 const AGENT = "default" as AgentId;
 const OWNER = "operator" as Principal;
@@ -109,7 +109,7 @@ describe("a file to be sent", () => {
 
   test("never comes from a folder that holds the state directory", async () => {
     await using w = await world();
-    await writeFile(join(w.home, "token"), "a secret");
+    await writeFile(join(w.home, "words.txt"), "a secret");
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.home }],
       reach: ALL,
@@ -119,7 +119,7 @@ describe("a file to be sent", () => {
       uid: process.getuid?.() ?? 0,
     };
     const files = await openOutgoingFiles(w.deps, options);
-    for (const path of ["token", join(w.home, "token")])
+    for (const path of ["words.txt", join(w.home, "words.txt")])
       expect(
         (await files.take({ path, agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE }, NEVER)).kind,
       ).toBe("refused");
@@ -192,6 +192,9 @@ describe("a guest's file", () => {
     for (const name of ["attachments/media_in.txt", "attachments/media_other.txt", "chart.txt", ".env", "in.pem"])
       await writeFile(join(w.space, name), "text");
     await writeFile(join(w.share, "open.txt"), "text");
+    for (const folder of [join(w.share, "attachments"), join(w.space, "attachments", "media_in")]) await mkdir(folder);
+    await writeFile(join(w.share, "attachments", "media_in.txt"), "text");
+    await writeFile(join(w.space, "attachments", "media_in", "other.txt"), "text");
     await writeFile(join(w.space, "large.txt"), "x".repeat(1_001));
     const take = async (
       path: string,
@@ -213,11 +216,20 @@ describe("a guest's file", () => {
     expect(await take("chart.txt", never)).toEqual(notHere);
     expect(await take("chart.txt", always, { key: "agent:default:app:group:7" })).toEqual(notHere);
     expect(await take(join(w.share, "open.txt"), never)).toEqual(notHere);
+    expect(await take(join(w.share, "attachments", "media_in.txt"), never)).toEqual(notHere);
+    expect(await take("attachments/media_in/other.txt", never)).toEqual(notHere);
     expect(await take("not-there.txt", always)).toEqual(notHere);
     expect(await take("large.txt", always)).toContain("larger than");
     expect(await take("chart.txt", never, { role: "owner" })).toBe("taken");
     for (const role of ["owner", "guest"] as const)
       for (const path of [".env", "in.pem"]) expect(await take(path, always, { role })).not.toBe("taken");
+  });
+
+  test("does not count as made there when the file system does not say when it was born", async () => {
+    const deps = { conversationFiles: conversationFiles(() => true) };
+    const file = { parts: ["chart.png"], isInBase: true };
+    expect(await sourceOf(deps, { ...file, bornAt: 0 }, HERE)).toBe("elsewhere");
+    expect(await sourceOf(deps, { ...file, bornAt: 1 }, HERE)).toBe("made");
   });
 
   test("is refused for a role that can be sent nothing", async () => {

@@ -93,7 +93,7 @@ export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOpt
 }
 
 /** Files made by a tool of this conversation were born while one of its calls ran; what people attached has a name of our own. */
-async function sourceOf(
+export async function sourceOf(
   { conversationFiles }: Pick<OutgoingDeps, "conversationFiles">,
   file: OpenedFile | null,
   sessionKey: SessionKey,

@@ -53,6 +53,7 @@ describe("a value known to be secret", () => {
   test("is forgotten when its registration ends", () => {
     const redactor = createRedactor();
     const registration = redactor.add(secret("short-lived value"));
+    expect(redactor.scrub("a short-lived value")).toBe("a [redacted]");
     registration[Symbol.dispose]();
     expect(redactor.scrub("a short-lived value")).toBe("a short-lived value");
   });

@@ -1,6 +1,6 @@
 /**
  * `npm run mutants`: puts the seeded bugs of `src/testing/mutants/` into copies of the project, one by one, runs the tests that should
- * notice, and says by room how many did. `--room config` tries one room, `--only words` the bugs whose sentence has these words. A bug that
+ * notice, and says by room how many did. `--room config` tries one room, `--only words` the bugs whose sentence fits this regular expression. A bug that
  * only a time limit notices counts as missed: nobody learns from it what is wrong.
  */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
@@ -77,7 +77,7 @@ async function tryBug(copy: string, room: string, bug: SeededBug): Promise<Tried
 async function tryAll(root: string): Promise<number> {
   const chosen = MUTANT_ROOMS.filter(({ room }) => values.room === undefined || room === values.room)
     .flatMap(({ room, bugs }) => bugs.map((bug) => ({ room, bug })))
-    .filter(({ bug }) => bug.what.toLowerCase().includes(values.only.toLowerCase()));
+    .filter(({ bug }) => new RegExp(values.only, "i").test(bug.what));
   if (chosen.length === 0) throw new Error("no seeded bug has this room and these words");
   const copies = await Promise.all(Array.from({ length: Number(values["at-once"]) }, () => copyOf(root)));
   try {

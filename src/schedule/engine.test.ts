@@ -132,3 +132,17 @@ describe("the deletion of old runs", () => {
     expect(world.log.lines.map(({ words }) => words)).toContain("old runs could not be dropped");
   });
 });
+
+test("more jobs than fit in one step are all begun at their moment", async () => {
+  await using world = await machine();
+  for (let n = 0; n < 450; n++)
+    await world.jobs.add(job({ id: `job-${n}`, nextAt: 10 * MINUTE, schedule: { kind: "every", expr: "100h" } }));
+  await using _engine = world.start();
+  await world.fake.advance(10 * MINUTE);
+  await waitFor(
+    "450 runs",
+    () => world.started.length,
+    (count) => count === 450,
+  );
+  expect(world.fake.elapsed()).toBe(10 * MINUTE);
+});

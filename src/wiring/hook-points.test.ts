@@ -1,11 +1,13 @@
 /** Replies pass the plugins that check them: an answer that cannot be read counts as a failed check. */
 import { expect, test } from "bun:test";
+import type { Channel, Receiver } from "../contracts/channel.ts";
 import type { Batch, Queue, TurnEnd } from "../contracts/queue.ts";
+import { createEvents } from "../observe/index.ts";
 import type { HookHandler } from "../contracts/plugins/hooks.ts";
 import { createHooks } from "../plugins/index.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { askBeforeSending } from "./hook-points.ts";
+import { askBeforeSending, tellReceived, tellSent, tellTurns } from "./hook-points.ts";
 
 /** What the chat gets for the reply "the key is 1234" once a plugin has answered. */
 async function sent(answer: unknown): Promise<string> {
@@ -63,4 +65,51 @@ test("plugins are asked once about a reply, however often the store is tried, an
     await taken.finish(end);
     expect([way, asked]).toEqual([way, 1]);
   }
+});
+
+/** Names of what plugins are told, in order. */
+function listening() {
+  const [clock, log] = [createFakeClock(), recordingLog()];
+  const hooks = createHooks({ clock, log });
+  const told: string[] = [];
+  for (const name of ["message_received", "message_sent", "session_start", "before_agent_start"] as const)
+    hooks.on(name, () => void told.push(name), "watcher");
+  return { clock, log, hooks, told };
+}
+
+test.each([
+  ["queued", ["message_received"]],
+  ["duplicate", []],
+  ["refused", []],
+])("plugins hear of a message that was %s: %j", async (kind, expected) => {
+  const { clock, hooks, told } = listening();
+  const receiver = tellReceived({ hooks }, { receive: async () => ({ kind }) } as unknown as Receiver);
+  await receiver.receive({ address: {}, text: "hi", sender: {}, quoted: [] } as never, new AbortController().signal);
+  await clock.advance(0);
+  expect(told).toEqual(expected as string[]);
+});
+
+test("plugins hear of a reply that was sent, and not of one that was not", async () => {
+  const { clock, hooks, told } = listening();
+  let fails = true;
+  const send = () => (fails ? Promise.reject(new Error("cut")) : Promise.resolve({}));
+  const channel = tellSent({ hooks })({ send } as unknown as Channel);
+  const part = {} as Parameters<Channel["send"]>[0];
+  await expect(channel.send(part, new AbortController().signal)).rejects.toThrow("cut");
+  await clock.advance(0);
+  expect(told).toEqual([]);
+  fails = false;
+  await channel.send(part, new AbortController().signal);
+  await clock.advance(0);
+  expect(told).toEqual(["message_sent"]);
+});
+
+test("plugins hear once that a session starts, and of every attempt", async () => {
+  const { clock, log, hooks, told } = listening();
+  const events = createEvents({ log });
+  tellTurns({ hooks }, events);
+  const turn = { sessionKey: "agent:default:webchat:dm:1", turnId: "t", inboxIds: [], waitedMs: 0 };
+  for (const attempt of [1, 2]) events.emit("turn.started", { ...turn, attempt } as never);
+  await clock.advance(0);
+  expect(told.toSorted()).toEqual(["before_agent_start", "before_agent_start", "session_start"]);
 });

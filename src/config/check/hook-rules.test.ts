@@ -143,3 +143,10 @@ test.each([
   if (!old || !next) throw new Error("these are valid");
   expect(diffConfig(old, next).weakensAuth).toBe(weaker);
 });
+
+test.each([
+  ["token", { auth: { token: TOKEN } }],
+  ["password", { auth: { mode: "password", password: TOKEN } }],
+])("hooks with the %s of the gateway as their token are refused", (key, gateway) => {
+  expect(messages(GOOD, { gateway }).join(" ")).toContain(`hooks.token is the same as gateway.auth.${key}`);
+});

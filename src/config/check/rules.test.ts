@@ -216,3 +216,18 @@ test.each([
   const real = "8d2a4a4a8d5b7d1d3a3c1c9a0d5d4f1c7a4e5f60718293a4b5c6d7e8f9010203";
   expect(problems({}, { channels: { discord: { publicKey: real } } })).toEqual([]);
 });
+
+test("a wrong value that came from the environment is not shown, in whichever rule it is found", () => {
+  const hidden = "value-of-a-variable";
+  const settings = {
+    gateway: { bind: "${V}", allowedHosts: ["${V} x"], trustedProxies: ["${V}"] },
+    models: { providers: { own: { baseUrl: "http://127.0.0.1:9/v1", models: [{ id: "a" }] } } },
+    agent: { model: "own/${V}" },
+    hooks: { mappings: { b: { message: "x", signed: false, agent: "${V}" } } },
+  };
+  const { problems } = checkConfigText(JSON.stringify(settings), () => hidden);
+  expect(problems.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(["gateway.bind", "gateway.allowedHosts[0]", "gateway.trustedProxies[0]", "agent.model"]),
+  );
+  expect(JSON.stringify(problems)).not.toContain(hidden);
+});

@@ -92,3 +92,8 @@ describe("a provider", () => {
     expect(known.filter(([provider = "", name = ""]) => PROVIDER_KEYS[provider]?.[0] !== name)).toEqual([]);
   });
 });
+
+test.each(["constructor", "toString", "__proto__"])("a variable called %s is not set unless it is set", (name) => {
+  expect(readEnvironment({}).variables(name)).toBeUndefined();
+  expect(readEnvironment(Object.fromEntries([[name, "x"]])).variables(name)).toBe("x");
+});

@@ -34,6 +34,7 @@ const rename = async (from: string, to: string): Promise<void> => {
 void mock.module("node:fs/promises", () => ({ ...real, open, rename }));
 const { replaceFile, writeBackup } = await import("./write-file.ts");
 const { migrateConfig } = await import("./migrate.ts");
+const { findConfigFile } = await import("./paths.ts");
 
 beforeEach(() => {
   steps = [];
@@ -70,4 +71,25 @@ test("an owner who saves while old names are rewritten keeps their text", async 
   const { warnings, backup } = await migrateConfig({ log: silentLog }, path, () => undefined);
   expect(await real.readFile(path, "utf8")).toBe('{ "queue": {} } // mine');
   expect([backup, warnings[0]?.message]).toEqual([null, expect.stringContaining("changed at the same moment")]);
+});
+
+test("a written file is private and can be read by its owner, whatever the umask of the process", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  for (const mask of [0o000, 0o277, 0o777]) {
+    const before = process.umask(mask);
+    try {
+      await replaceFile(path, "{}");
+    } finally {
+      process.umask(before);
+    }
+    expect([mask, (await real.stat(path)).mode & 0o777]).toEqual([mask, 0o600]);
+  }
+});
+
+test("a configuration file that cannot be looked at is reported, and not skipped for the defaults", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "pi-gateway.jsonc");
+  await real.symlink(path, path);
+  expect(findConfigFile({ home: home.path, flag: undefined, cwd: home.path })).toBe(path);
 });

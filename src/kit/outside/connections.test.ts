@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { createFakeClock } from "../../testing/fake-clock.ts";
 import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { type GuardedLimits, type GuardedRequest, guardedFetch, type Resolver } from "./guarded-fetch.ts";
@@ -181,4 +182,11 @@ test("a caller cannot ask for a packed answer or hide who calls", async () => {
     "user-agent": "pi-gateway",
     "x-key": "k",
   });
+});
+
+test.each(["/ok", "/declared", "/gzip", "/away"])("no timer is left of a call to %s", async (path) => {
+  const clock = createFakeClock();
+  const request: GuardedRequest = { url: `${origin()}${path}`, method: "GET", headers: {} };
+  await waitForEnd("the end of the call", guardedFetch({ clock, resolve: local }, request, limits(), NEVER));
+  expect(clock.pending()).toBe(0);
 });

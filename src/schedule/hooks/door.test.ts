@@ -227,6 +227,16 @@ describe("refused, without any effect and with one line in the log", () => {
   });
 });
 
+test("a hook that was quiet for an hour takes a minute's worth at once, and not an hour's", async () => {
+  await using w = await world();
+  const ask = (a: number) => w.send("own", { a }, { secret: OTHER });
+  expect((await ask(0)).kind).toBe("stored");
+  await w.clock.advance(3_600_000);
+  const kinds: string[] = [];
+  for (let n = 1; n <= 4; n++) kinds.push((await ask(n)).kind);
+  expect(kinds).toEqual(["stored", "stored", "refused", "refused"]);
+});
+
 test("a flood of wrong signatures writes nothing down and has no effect", async () => {
   await using w = await world();
   for (let n = 0; n < 2_000; n++) {

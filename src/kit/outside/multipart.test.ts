@@ -1,0 +1,31 @@
+/** A form with files as bytes: whatever a name, a type or a content holds, it stays one part. */
+import { expect, test } from "bun:test";
+import { createSeqIds } from "../../testing/seq-ids.ts";
+import { multipart } from "./multipart.ts";
+
+const text = (body: Uint8Array): string => Buffer.from(body).toString("utf8");
+
+test("a form can be read back as it was written", async () => {
+  const data = new TextEncoder().encode("--boundary\r\ncontent");
+  const { headers, body } = multipart(createSeqIds(), [
+    { name: "model", value: "whisper" },
+    { name: "file", fileName: "voice.ogg", mimeType: "audio/ogg", data },
+  ]);
+  const form = await new Response(body, { headers }).formData();
+  const file = form.get("file") as File;
+  expect([form.get("model"), file.name, file.type, await file.text()]).toEqual([
+    ...["whisper", "voice.ogg", "audio/ogg", "--boundary\r\ncontent"],
+  ]);
+});
+
+test.each(["\r\n", "\n", "\r"])("a line break (%j) in a name or a type adds no header", (lineBreak) => {
+  const evil = `a"${lineBreak}x-evil: 1`;
+  const data = new Uint8Array();
+  const { body } = multipart(createSeqIds(), [{ name: evil, fileName: evil, mimeType: evil, data }]);
+  const [head = ""] = text(body).split("\r\n\r\n");
+  expect(head.split(/\r\n|\r|\n/).map((line) => line.split(":")[0])).toEqual([
+    expect.stringMatching(/^------/),
+    "content-disposition",
+    "content-type",
+  ]);
+});

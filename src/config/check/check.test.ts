@@ -214,6 +214,14 @@ describe("an unknown key", () => {
     expect("x" in config.queue).toBe(false);
   });
 
+  test.each(["__proto__", "constructor", "prototype"])("named %s does not reach a plugin, however deep", (key) => {
+    const group = `{"${key}": {"x": 1}, "kept": 1}`;
+    const config = configOf(
+      `{"plugins": {"config": {"mine": {"${key}": {"x": 1}, "group": ${group}, "list": [${group}]}}}}`,
+    );
+    expect(JSON.stringify(config.plugins.config)).toBe('{"mine":{"group":{"kept":1},"list":[{"kept":1}]}}');
+  });
+
   test("with control characters cannot disturb a terminal", () => {
     expect(warnings('{"\\u001b[2J\\u202e": 1}')[0]).toBe(
       'pi-gateway.jsonc:1:2 "\\u001b[2J\ufffd" is not a setting. It was ignored.',

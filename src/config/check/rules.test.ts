@@ -231,3 +231,16 @@ test("a wrong value that came from the environment is not shown, in whichever ru
   );
   expect(JSON.stringify(problems)).not.toContain(hidden);
 });
+
+test.each([
+  ["0.0.0.0/0", true],
+  ["::/0", true],
+  ["2000::/3", true],
+  ["::ffff:0.0.0.0/96", true],
+  ["::ffff:0:0/96", true],
+  ["::ffff:10.0.0.0/104", false],
+  ["10.0.0.0/8", false],
+])("a trusted proxy range %s covers practically every sender: %p", (range, all) => {
+  const { warnings } = checkConfigText(JSON.stringify({ gateway: { trustedProxies: [range] } }), () => undefined);
+  expect(warnings.some(({ path }) => path === "gateway.trustedProxies[0]")).toBe(all);
+});

@@ -183,4 +183,6 @@ test("a file put in the place of another is seen, even when its size and time ar
   await rename(next, path);
   await clock.advance(700);
   expect(count).toBe(1);
+  await clock.advance(10_000);
+  expect(count).toBe(1); // one change is told once
 });

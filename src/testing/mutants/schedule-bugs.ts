@@ -108,13 +108,6 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
     tests: ["src/schedule/plan.test.ts"],
   },
   {
-    what: "When more jobs are due than fit in a step, the rest waits for the next timer.",
-    file: "src/schedule/engine.ts",
-    find: "return full || fires.some(",
-    replace: "return fires.some(",
-    tests: ["src/schedule/engine.test.ts"],
-  },
-  {
     what: "An agent makes as many jobs as a person.",
     file: "src/schedule/jobs.ts",
     find: 'maker.source === "agent" ? MAX_JOBS_BY_AGENT : MAX_JOBS_OF_PERSON',

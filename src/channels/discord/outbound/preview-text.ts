@@ -1,10 +1,13 @@
 /** What a preview shows of an answer that is not finished. Pure. */
 import type { StreamMode } from "../settings.ts";
+import { readable } from "../../markdown/index.ts";
 import { MAX_MESSAGE_CHARS, renderMarkdown } from "../text/render.ts";
 import { splitText } from "../text/split.ts";
 
 const MORE = " …";
 const MAX_TOOLS = 5;
+/** More than one message holds is never looked at. */
+const PREVIEW_CHARS = 2 * MAX_MESSAGE_CHARS;
 
 export interface PreviewState {
   readonly text: string;
@@ -33,8 +36,9 @@ export function previewText({ text, tools }: PreviewState, mode: StreamMode): st
 
 /** The first message of it: what does not fit comes with the reply. */
 function shown(text: string): string {
-  if (text.trim() === "") return "";
-  const [first = ""] = splitText(closed(renderMarkdown(text)), MAX_MESSAGE_CHARS - MORE.length);
+  const words = readable(text.slice(0, PREVIEW_CHARS));
+  if (words.trim() === "") return "";
+  const [first = ""] = splitText(closed(renderMarkdown(words)), MAX_MESSAGE_CHARS - MORE.length);
   return first.endsWith("```") ? first : first + MORE;
 }
 

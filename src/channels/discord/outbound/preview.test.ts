@@ -441,6 +441,8 @@ describe("the text of a preview", () => {
   });
   test("closes a block that is still being written, and always fits", () => {
     expect(previewText({ text: "```ts\nconst a", tools: [] }, "partial")).toBe("```ts\nconst a\n```");
+    expect(previewText({ text: "**bold wor", tools: [] }, "partial")).toBe("**bold wor** …");
+    expect(previewText({ text: "see [the do", tools: [] }, "partial")).toBe("see …");
     expect(previewText({ text: "word ".repeat(2_000), tools: [] }, "partial").length).toBeLessThanOrEqual(2_000);
   });
 });

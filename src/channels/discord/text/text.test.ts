@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { MAX_MESSAGE_CHARS, renderMarkdown, renderMessage } from "./render.ts";
 import { splitText } from "./split.ts";
 
-const RUNS = 10_000;
+const RUNS = 5_000;
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/;
 
 /** Every block that a piece opens it also closes. */
@@ -151,7 +151,40 @@ describe("a text in pieces", () => {
 
 describe("markdown for Discord", () => {
   test("shows a table in columns", () => {
-    expect(renderMarkdown("| a | long |\n|---|---|\n| 123 | b |")).toBe("```\na    long\n---  ----\n123  b\n```");
+    expect(renderMarkdown("| a | long |\n|---|---|\n| 123 | b |")).toBe("```\na   │ long\n────┼─────\n123 │ b\n```");
+  });
+
+  test.each([
+    ["Title\n=====\ntext", "# Title\ntext"],
+    ["Other\n---\n\ntext", "## Other\n\ntext"],
+    ["#### **Small** one", "**Small one**"],
+    [
+      "see [the docs][1] and [more].\n\n[1]: https://e.org/d\n[more]: https://e.org/m",
+      "see [the docs](https://e.org/d) and [more](https://e.org/m).\n\n",
+    ],
+    ["a [x][2]\n\n[2]: javascript:alert(1)", "a [x][2]\n\n[2]: javascript:alert(1)"],
+    ["Tom &amp; Jerry &copy; &#42;x&#42; `&amp;` &nonsense;", "Tom & Jerry © \\*x\\* `&amp;` &nonsense;"],
+    ["> ```\n> [a][1] &amp;\n> ```\n> &amp;\n\n[1]: https://e.org", "> ```\n> [a][1] &amp;\n> ```\n> &\n\n"],
+    ["a|b\n:-:|--:\n1|22|extra", "```\na │  b │\n──┼────┼──────\n1 │ 22 │ extra\n```"],
+    ["- [x] done\n- [ ] open [1]", "- [x] done\n- [ ] open [1]"],
+    ["<@1> <#2> <:a:3> <https://e.org>", "<@1> <#2> <:a:3> <https://e.org>"],
+  ])("shows %p as %p", (source, shown) => {
+    expect(renderMarkdown(source)).toBe(shown);
+  });
+
+  test("that is hostile costs little", () => {
+    const walls = [
+      "`a``".repeat(10_000),
+      "**a ".repeat(10_000),
+      "[a](".repeat(10_000),
+      "`x` ".repeat(20_000),
+      "> ".repeat(5_000),
+    ];
+    for (const wall of walls) {
+      const before = process.cpuUsage();
+      renderMessage({ text: `${wall}\n\n[1]: https://e.org` });
+      expect([wall.slice(0, 8), process.cpuUsage(before).user < 2_000_000]).toEqual([wall.slice(0, 8), true]);
+    }
   });
 
   test("leaves a single line with bars alone", () => {

@@ -1,7 +1,7 @@
 /** What a preview shows at this moment, by mode. Pure. Null: nothing worth showing yet. */
+import { readable } from "../../markdown/index.ts";
 import { renderText } from "../render/render.ts";
 import type { Chunk } from "../render/split.ts";
-import { readable } from "../render/unfinished.ts";
 
 export type StreamMode = "off" | "partial" | "block" | "progress";
 

@@ -1,9 +1,8 @@
 /** Markdown → styled text, block by block. Everything readable is kept, whatever the source looks like. */
 import type { Token, Tokens } from "marked";
+import { markdownTokens, tableText } from "../../markdown/index.ts";
 import { inlineRuns } from "./inline.ts";
-import { markdownTokens } from "./lexer.ts";
 import { type Run, type Style, textOf } from "./runs.ts";
-import { tableText } from "./table.ts";
 
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,32}$/;
 const RULE_TEXT = "———";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { faultOf } from "../../../testing/telegram/entity-rules.ts";
+import { readable } from "../../markdown/index.ts";
 import { renderText } from "./render.ts";
-import { readable } from "./unfinished.ts";
 
 const bare = (text: string): string => text.replaceAll(/\s+/g, "");
 const shown = (source: string): string => {

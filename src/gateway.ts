@@ -133,8 +133,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   if (toolSide.skills.hasChanged()) pool.replace(await openPool(config())); // no process has begun before the port is open
 
   // the port
-  const notices = { plugins, configNotices: () => [...reloader.notices(), ...automation.notices()] };
-  const status = createStatus({ ...deps, store, pool, ...way, ...notices }, options);
+  const status = createStatus({ ...deps, store, pool, ...way, plugins, reloader, automation }, options);
   const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
   const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
   const arriving = { ...toolSide, files: way.arriving, webhook: platforms.webhook };

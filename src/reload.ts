@@ -5,6 +5,7 @@
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AuditTrail } from "./contracts/store/tool-calls.ts";
+import type { ConfigStatus } from "./contracts/wire.ts";
 import type { SkillShelf } from "./contracts/plugins/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
 import { accessSettings, type HttpServer, type ReloadReport } from "./http/index.ts";
@@ -35,6 +36,8 @@ export interface ConfigSource {
 
 export interface Reloader {
   readonly config: () => Config;
+  /** Which file is in force, and why the file as it is now is not. */
+  status(): ConfigStatus;
   /** Plain sentences about the configuration that the owner should see. */
   notices(): readonly string[];
   reload(): Promise<ReloadReport>;
@@ -52,12 +55,12 @@ export function createReloader(
   source: ConfigSource,
 ): Reloader {
   let current = first;
-  let notices = noticesOf(first);
+  let told = { notices: noticesOf(first), problems: first.source === "last-good" ? noticesOf(first) : [] };
   let targets: ReloadTargets | null = null;
   let queue: Promise<unknown> = Promise.resolve();
 
-  const say = (next: readonly string[]): void => {
-    notices = next;
+  const say = (notices: readonly string[], problems: readonly string[] = []): void => {
+    told = { notices, problems };
     targets?.events.emit("status", { what: "config" });
   };
 
@@ -65,7 +68,7 @@ export function createReloader(
     const next = await source.load();
     const verdict = judge(current, next);
     if (verdict.kind === "keep") {
-      say(verdict.notices);
+      say(verdict.notices, verdict.notices);
       deps.log.warn("configuration not applied; the running one stays", { because: verdict.notices });
       await noteReload(deps, targets, { kind: "config.rejected", changed: [], needsRestart: verdict.needsRestart });
       return { changed: [], needsRestart: verdict.needsRestart, problems: verdict.notices };
@@ -86,10 +89,8 @@ export function createReloader(
   const reload = (): Promise<ReloadReport> => {
     const report = queue.then(reloadNow).catch((error: unknown) => {
       deps.log.error("configuration could not be reloaded", { error });
-      const problems = [
-        error instanceof Error && "say" in error ? String(error.say) : "The configuration could not be read.",
-      ];
-      say(problems);
+      const problems = [sentenceOf(error)];
+      say(problems, problems);
       return { changed: [], needsRestart: [], problems };
     });
     queue = report;
@@ -98,7 +99,8 @@ export function createReloader(
 
   return {
     config: () => current.config,
-    notices: () => notices,
+    status: () => ({ file: current.path, applied: told.problems.length === 0, problems: told.problems }),
+    notices: () => told.notices,
     reload,
     start(given) {
       targets = given;
@@ -134,6 +136,10 @@ async function noteReload(
   } catch (error) {
     log.error("reload could not be written to the audit log", { error });
   }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error && "say" in error ? String(error.say) : "The configuration could not be read.";
 }
 
 /** Never rejects: the agents of before go on. */

@@ -1,7 +1,14 @@
 /** Runs the gateway in this process from start to stop: state directory, configuration, log, ready line, signals. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Environment, type LoadedConfig, loadConfig, resolveHome } from "./config/index.ts";
+import {
+  configReport,
+  configReportText,
+  type Environment,
+  type LoadedConfig,
+  loadConfig,
+  resolveHome,
+} from "./config/index.ts";
 import type { GatewayError } from "./contracts/errors.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { PageAssets } from "./http/index.ts";
@@ -58,6 +65,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
     return fresh;
   };
   const loaded = await load();
+  tellConfigTrouble(world, loaded, options.json);
   await using sink = await openLog(
     { clock, redactor, stderr: world.stderr },
     {
@@ -96,8 +104,16 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
     const { reason, port } = await runOnce({ world, options, home: home.path, log, from }, (ask) => start(from, ask));
     if (reason !== RESTART) return;
     from = onPort(await load(), port);
+    tellConfigTrouble(world, from, options.json);
     sink.setLevel(from.config.logging.level);
   }
+}
+
+/** On the terminal, where the person who starts it is looking; the status and the console show the same. */
+function tellConfigTrouble({ stderr }: Pick<ServeWorld, "stderr">, loaded: LoadedConfig, json: boolean): void {
+  const report = configReport(loaded);
+  if (report === null) return;
+  stderr(json ? `${JSON.stringify({ event: "configuration", ...report })}\n` : configReportText(report));
 }
 
 interface Run {

@@ -14,7 +14,11 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     channels: { health: () => [] },
     budget: { limits: () => [], notices: () => [] },
     plugins: { list: () => [], notices: () => [] },
-    configNotices: () => ["about the configuration"],
+    reloader: {
+      status: () => ({ file: null, applied: true, problems: [] }),
+      notices: () => ["about the configuration"],
+    },
+    automation: { notices: () => [] },
     mask: NO_MASK,
   } as unknown as StatusDeps;
   return createStatus(deps, { version: "1", page: { build: "b" } })().notices;

@@ -7,7 +7,7 @@ import type { PluginHost } from "./contracts/plugins/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { StoreHealth } from "./contracts/store/health.ts";
-import type { GatewayStatus } from "./contracts/wire.ts";
+import type { ConfigStatus, GatewayStatus } from "./contracts/wire.ts";
 import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { SecretMask } from "./kit/secret.ts";
@@ -21,7 +21,8 @@ export interface StatusDeps {
   readonly plugins: Pick<PluginHost, "list" | "notices">;
   readonly budget: Pick<Budget, "limits" | "notices">;
   readonly store: { readonly health: Pick<StoreHealth, "notices"> };
-  configNotices(): readonly string[];
+  readonly reloader: { status(): ConfigStatus; notices(): readonly string[] };
+  readonly automation: { notices(): readonly string[] };
   /** Platforms tell in their own words what went wrong, and a bot's address has its token in it. */
   readonly mask: SecretMask;
 }
@@ -45,6 +46,7 @@ export function createStatus(
   const startedAt = deps.clock.elapsed();
   return () => {
     const { model, trouble, ...pool } = deps.pool.stats();
+    const config = deps.reloader.status();
     const outbox = deps.outbox.stats();
     return {
       version: about.version,
@@ -53,6 +55,8 @@ export function createStatus(
       model: { name: model, demo: model === DEMO_MODEL },
       channels: deps.channels.health().map((one) => ({ ...one, detail: deps.mask.text(one.detail) })),
       pool,
+      agentTrouble: trouble === null ? null : deps.mask.text(trouble),
+      config: { ...config, problems: config.problems.map(deps.mask.text) },
       queue: deps.queue.stats(),
       outbox,
       plugins: pluginCounts(deps.plugins),
@@ -63,7 +67,8 @@ export function createStatus(
         ...deliveryNotices(outbox),
         ...deps.budget.notices(),
         ...deps.plugins.notices(),
-        ...deps.configNotices(),
+        ...deps.reloader.notices(),
+        ...deps.automation.notices(),
       ].map(deps.mask.text),
     };
   };

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { tempHome } from "../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, SMALL_POOL, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { agentReady, endpoint, SMALL_POOL, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -41,6 +42,31 @@ async function piGw(home: string, args: readonly string[], input = ""): Promise<
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { code, out, err };
 }
+
+test("doctor and config get tell the truth about a gateway that was started with variables this shell does not have", async () => {
+  await using provider = await startFakeProvider(() => says("hello"));
+  await using home = await tempHome();
+  const { agent, models } = endpoint(provider, "fake-1", "${KEY_OF_THE_OTHER_SHELL}");
+  const config = { agent, models, plugins: { enabled: ["missing"] }, gateway: { stopGraceMs: 1234 } };
+  const env = { KEY_OF_THE_OTHER_SHELL: "a-key-for-tests-5521" };
+  await using running = await startGatewayProcess({ home: home.path, config, env });
+  await agentReady(running);
+  const { code, out } = await piGw(home.path, ["doctor"]);
+  expect(code).toBe(1); // the plugin
+  expect(out).toMatch(/^ok +gateway +running at /m);
+  expect(out).toMatch(/^ok +configuration .*pi-gateway\.jsonc is in force$/m);
+  expect(out).toMatch(/^ok +model +fake\/fake-1 answers$/m);
+  expect(out).toMatch(/^broken +plugins +missing does not run: It is in plugins\.enabled/m);
+  expect(out).toMatch(/^note +this shell .*KEY_OF_THE_OTHER_SHELL.*The running gateway does not have this problem\.$/m);
+  expect(out.match(/^broken/gm)).toHaveLength(1);
+
+  await writeFile(join(home.path, "pi-gateway.jsonc"), "{");
+  expect(await piGw(home.path, ["config", "get", "gateway.stopGraceMs"])).toMatchObject({ code: 0, out: "1234\n" });
+  expect((await running.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
+  const later = await piGw(home.path, ["doctor"]);
+  expect(later.out).toMatch(/^broken +configuration .*pi-gateway\.jsonc is not in force/m);
+  expect(later.out).toMatch(/^broken +configuration .*pi-gateway\.jsonc:1:\d+ /m);
+});
 
 describe("pi-gw with a running gateway", () => {
   test("status says where it is, which model answers and that it is a demo", async () => {

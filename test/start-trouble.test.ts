@@ -65,6 +65,8 @@ describe("a configuration", () => {
     expect(pool.max).toBe(3);
     expect(notices[0]).toBe("The configuration file is broken, so the last good one is in use.");
     expect(notices[1]).toMatch(/pi-gateway\.jsonc:1:\d+/);
+    expect(second.stderr()).toMatch(/^\{"event":"configuration","broken":true,.*pi-gateway\.jsonc:1:\d+ /m);
+    expect(first.stderr()).toMatch(/^\{"event":"configuration","broken":false,.*maxx/m);
   });
 
   test("with an unknown name in the gateway section ends the start with 78 and says the nearest name", async () => {

@@ -5,5 +5,5 @@
  */
 export { exitCodeFor } from "./exit-code.ts";
 export { runCli } from "./run.ts";
-export type { DoctorProbes, ProbeResult } from "./doctor-probes.ts";
+export type { DoctorProbes, ProbeResult } from "./doctor/probes.ts";
 export type { AgentRun, CliWorld, StartOptions } from "./world.ts";

@@ -7,7 +7,7 @@ import type { ExportFlags } from "./bridge/export.ts";
 import { addCron } from "./automation/add-cron.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
-import type { DoctorFlags } from "./doctor.ts";
+import type { DoctorFlags } from "./doctor/doctor.ts";
 import type { RouteFlags } from "./routing/route.ts";
 import type { SessionsFlags } from "./sessions/sessions.ts";
 import type { AuditListFlags } from "./tools/audit.ts";
@@ -104,7 +104,7 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
   common(program.command("doctor").description("check everything a gateway needs and say what to do"))
     .option("--config <file>", "configuration file")
     .action(async (flags: DoctorFlags) => {
-      const { doctor } = await import("./doctor.ts");
+      const { doctor } = await import("./doctor/doctor.ts");
       finish(await doctor(world, flags));
     });
 

@@ -4,6 +4,7 @@
  * This is the only module that knows environment variables. Secrets leave it wrapped, and no problem text ever holds one.
  */
 export { type CheckedConfig, checkConfigText } from "./check/check.ts";
+export { findPlace } from "./check/tree.ts";
 export { isSmallOrderKey } from "./check/credentials.ts";
 export { type ConfigDiff, diffConfig, sameSettings } from "./diff.ts";
 export {
@@ -13,7 +14,8 @@ export {
   PROVIDER_KEYS,
   readEnvironment,
 } from "./environment/index.ts";
-export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./file/load.ts";
+export { type LoadConfigOptions, type LoadedConfig, loadConfig, LAST_GOOD_NAME } from "./file/load.ts";
+export { type ConfigReport, configReport, configReportText } from "./file/report.ts";
 export { type Migration, type MigrationResult, migrateConfig } from "./file/migrate.ts";
 export { findConfigFile, resolveHome } from "./file/paths.ts";
 export { type ConfigProblem, formatProblem } from "./check/problem.ts";

@@ -121,6 +121,13 @@ export interface ChatReply {
   readonly attachments?: readonly (MediaRef & { readonly url: string })[];
 }
 
+export interface ConfigStatus {
+  readonly file: string | null;
+  readonly applied: boolean;
+  /** Whole sentences, with line and column where there is a place. */
+  readonly problems: readonly string[];
+}
+
 export interface GatewayStatus {
   readonly version: string;
   /** Changes when the page's files change, so that an open page knows to reload. */
@@ -135,6 +142,10 @@ export interface GatewayStatus {
     readonly waiting: number;
     readonly max: number;
   };
+  /** Why agents cannot be started, as a sentence; null: they can. */
+  readonly agentTrouble: string | null;
+  /** `file`: null, the defaults. `applied`: the file as it is now is in force; otherwise `problems` says why it is not. */
+  readonly config: ConfigStatus;
   readonly queue: { readonly waiting: number; readonly running: number };
   /** `dead` and `ambiguous`: replies that did not arrive, or perhaps twice, within the last day. */
   readonly outbox: { readonly pending: number; readonly dead: number; readonly ambiguous: number };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../kit/clock.ts";
 import { secret } from "../../kit/secret.ts";
 import { cliFixture } from "../../testing/cli-fixture.ts";
-import { systemProbes } from "../../cli/doctor-probes.ts";
+import { systemProbes } from "../../cli/doctor/probes.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../testing/discord/fake-discord.ts";
 import { BOT_TOKEN, PLACES } from "../../testing/discord/fake-people.ts";
 import { checkDiscord } from "./index.ts";

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { visible } from "../../observe/index.ts";
-import { type ConfigFlags, configInForce } from "../config-command.ts";
+import { type ConfigFlags, configOfFile } from "../config-command.ts";
 import { EXIT_OK } from "../exit-code.ts";
 import type { RouteFacts } from "../../contracts/routing.ts";
 import type { Explanation } from "../../routing/index.ts";
@@ -21,7 +21,7 @@ export interface RouteFlags extends ConfigFlags {
 
 export async function route(world: CliWorld, flags: RouteFlags): Promise<number> {
   const { accessDoors, explainRoute } = await import("../../routing/index.ts");
-  const config = await configInForce(world, flags);
+  const config = await configOfFile(world, flags);
   // who was let in by a code is known to a running gateway only
   const doors = accessDoors(
     () => config.channels,

@@ -10,6 +10,8 @@ export interface ConfigProblem {
   readonly value?: string;
   /** The name or value that was probably meant. */
   readonly suggestion?: string;
+  /** It is a whole section of the file that no setting belongs to. */
+  readonly unknownSection?: true;
 }
 
 export const HIDDEN = "(hidden)";

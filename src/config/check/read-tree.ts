@@ -19,6 +19,7 @@ export interface Finding {
   readonly message: string;
   readonly value?: string;
   readonly suggestion?: string;
+  readonly unknownSection?: true;
 }
 
 export interface Reading {
@@ -220,6 +221,7 @@ function reportUnknown(reading: Reading, spot: Spot, key: string, entry: Entry):
     offset: entry.keyOffset,
     message: `${path} is not a setting.${hint}${ignored}`,
     ...(suggestion === null ? {} : { suggestion }),
+    ...(spot.path === "" ? { unknownSection: true } : {}),
   });
 }
 

@@ -62,6 +62,23 @@ export function parseText(text: string): ParsedText {
   return { tree, problems, place };
 }
 
+/** The place of the value at `path`, or of the nearest group around it that is written in the text. */
+export function findPlace(
+  text: string,
+  path: readonly string[],
+): { readonly line: number; readonly column: number } | null {
+  const { tree, place } = parseText(withoutBom(text));
+  if (!tree) return null;
+  let at: Tree = tree;
+  for (const key of path) {
+    const below: Tree | undefined =
+      at.kind === "object" ? at.entries.get(key)?.value : at.kind === "array" ? at.items[Number(key)] : undefined;
+    if (!below) break;
+    at = below;
+  }
+  return place(at.offset);
+}
+
 type Report = (problem: { readonly path: string; readonly message: string }, offset: number) => void;
 
 function toTree(node: Node, path: string, report: Report): Tree {

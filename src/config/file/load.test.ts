@@ -108,6 +108,21 @@ describe("a broken file", () => {
   });
 
   test.each([
+    ["nothing but a misspelt section", '{"corn": {"maxRunsAtOnce": 2}}'],
+    ["a misspelt section beside a right one", '{"cron": {"maxRunsAtOnce": 2}, "qeue": {}}'],
+  ])("with %s is used, and does not replace the last good one", async (_name, text) => {
+    await using fx = await fixture();
+    await fx.write('{"gateway": {"port": 4711}}');
+    await fx.load();
+    await fx.write(text);
+    const loaded = await fx.load();
+    expect([loaded.source, loaded.config.gateway.port, loaded.warnings.length]).toEqual(["file", 18789, 1]);
+    expect(await fx.read(LAST_GOOD)).toBe('{"gateway": {"port": 4711}}');
+    await fx.write("{");
+    expect((await fx.load()).config.gateway.port).toBe(4711);
+  });
+
+  test.each([
     ["a folder", (path: string) => mkdir(path)],
     ["not text", (path: string) => writeFile(path, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]))],
     ["too large", (path: string) => writeFile(path, " ".repeat(1024 * 1024 + 1))],

@@ -30,7 +30,7 @@ export interface LoadedConfig {
   readonly migrated: readonly Migration[];
 }
 
-const LAST_GOOD_NAME = "config.last-good.jsonc";
+export const LAST_GOOD_NAME = "config.last-good.jsonc";
 const OTHERS_MODE_BITS = 0o077;
 
 export async function loadConfig(deps: { readonly log: Log }, options: LoadConfigOptions): Promise<LoadedConfig> {
@@ -43,7 +43,9 @@ export async function loadConfig(deps: { readonly log: Log }, options: LoadConfi
 
   const { config, migrated } = checked;
   const rewritten = migrated.length > 0 ? await migrateConfig(deps, path, options.environment.variables) : null;
-  await keepLastGood(deps, options.home, rewritten?.text ?? text);
+  // A section that nobody knows is most likely a misspelt one, whose settings are then missing from what is in force.
+  if (!checked.warnings.some(({ unknownSection }) => unknownSection))
+    await keepLastGood(deps, options.home, rewritten?.text ?? text);
   const warnings = [...checked.warnings, ...(rewritten?.warnings ?? [])];
   return { config, path, source: "file", problems: [], warnings, migrated };
 }

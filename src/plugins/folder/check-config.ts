@@ -4,9 +4,17 @@ import { type Secret, secret } from "../../kit/secret.ts";
 
 export type CheckedConfig =
   | { readonly ok: true; readonly config: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly why: string; readonly problems: readonly SettingProblem[] };
+
+/** One wrong setting. `path` begins behind `plugins.config.ID`. */
+export interface SettingProblem {
+  readonly path: readonly string[];
+  /** A whole sentence, with the setting's full name. */
+  readonly message: string;
+}
 
 const MAX_WORDS_CHARS = 300;
+const MAX_PROBLEMS = 20;
 
 export function checkPluginConfig(
   manifest: Pick<PluginManifest, "id" | "config">,
@@ -15,7 +23,8 @@ export function checkPluginConfig(
   const { id, config: schema } = manifest;
   if (schema === undefined) {
     if (Object.keys(given).length === 0) return { ok: true, config: {} };
-    return { ok: false, why: `It takes no settings, but plugins.config.${id} has some.` };
+    const why = `It takes no settings, but plugins.config.${id} has some.`;
+    return { ok: false, why, problems: [{ path: [], message: why }] };
   }
   const config = { ...defaultsOf(schema), ...given };
   try {
@@ -24,13 +33,20 @@ export function checkPluginConfig(
     const validator = Compile(schema);
     if (validator.Check(config)) return { ok: true, config };
     const [, errors] = validator.Errors(config);
-    const [first] = errors;
-    const where = `plugins.config.${id}${(first?.instancePath ?? "").replaceAll("/", ".")}`;
-    return { ok: false, why: `${where} ${first?.message ?? "is not valid"}.`.slice(0, MAX_WORDS_CHARS) };
+    const problems = errors.slice(0, MAX_PROBLEMS).map(({ instancePath, message }): SettingProblem => {
+      const path = instancePath.split("/").slice(1).map(unescaped);
+      const where = ["plugins.config", id, ...path].join(".");
+      return { path, message: `${where} ${message}.`.slice(0, MAX_WORDS_CHARS) };
+    });
+    return { ok: false, why: problems[0]?.message ?? `plugins.config.${id} is not valid.`, problems };
   } catch {
-    return { ok: false, why: "The schema of its settings cannot be used." }; // the compiler's own words help nobody
+    const why = "The schema of its settings cannot be used."; // the compiler's own words help nobody
+    return { ok: false, why, problems: [] };
   }
 }
+
+/** A name in a JSON pointer. */
+const unescaped = (name: string): string => name.replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** Settings that the schema marks with `secret` reach the plugin wrapped, so that no log and no error can print them by accident. */
 export function wrapSecrets(

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Config } from "../../config/index.ts";
 import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
-import { checkPluginConfig } from "./check-config.ts";
+import { checkPluginConfig, type SettingProblem } from "./check-config.ts";
 import { MANIFEST_FILE, PLUGIN_ID, readManifest } from "./manifest.ts";
 import { type PluginFiles, readFolder } from "./read-folder.ts";
 
@@ -28,7 +28,16 @@ export type Discovered =
   | Usable
   /** Found and left alone: nobody asked for it (`available`), or somebody asked not to (`disabled`). */
   | { readonly kind: "available" | "disabled"; readonly id: string; readonly folder: string }
-  | { readonly kind: "refused"; readonly id: string; readonly folder: string | null; readonly why: string };
+  | Refused;
+
+interface Refused {
+  readonly kind: "refused";
+  readonly id: string;
+  readonly folder: string | null;
+  readonly why: string;
+  /** The wrong settings, when those are the reason. */
+  readonly settings?: readonly SettingProblem[];
+}
 
 type PluginsConfig = Config["plugins"];
 
@@ -98,7 +107,7 @@ function judge(folder: string, config: PluginsConfig, options: DiscoverOptions):
   if (pin !== undefined && pin !== read.digest)
     return refuse(`It is not the one that plugins.pins.${id} names: its digest is ${read.digest}.`);
   const checked = checkPluginConfig(manifest.manifest, config.config[id] ?? {});
-  if (!checked.ok) return refuse(checked.why);
+  if (!checked.ok) return { kind: "refused", id: name, folder, why: checked.why, settings: checked.problems };
   const { files, digest } = read;
   return { kind: "usable", id, folder, manifest: manifest.manifest, files, digest, config: checked.config };
 }

@@ -216,6 +216,8 @@ const STATUS: GatewayStatus = {
   outbox: { pending: 0, dead: 0, ambiguous: 0 },
   plugins: { running: 1, failed: 0 },
   budgets: [],
+  agentTrouble: null,
+  config: { file: null, applied: true, problems: [] },
   notices: [],
 };
 

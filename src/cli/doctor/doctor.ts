@@ -1,25 +1,19 @@
-/** `pi-gw doctor`: looks at everything a gateway needs and says for each thing that it is fine or what to do. Changes nothing. */
+/** `pi-gw doctor`: asks the running gateway first, looks at everything else a gateway needs, and says for each thing that it is fine or what to do. Changes nothing. */
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isGatewayError } from "../contracts/errors.ts";
-import type { Config } from "../config/index.ts";
-import { visible } from "../observe/index.ts";
-import { createClient } from "./client.ts";
-import { type DoctorProbes, systemProbes } from "./doctor-probes.ts";
-import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
-import { findGateway, homeOf, MAX_CONFIG_BYTES, readSmall } from "./home.ts";
-import { type Fields, listOf, recordOf, textOf } from "./read-value.ts";
-import type { CliWorld, CommonFlags } from "./world.ts";
+import { isGatewayError } from "../../contracts/errors.ts";
+import type { Config } from "../../config/index.ts";
+import { visible } from "../../observe/index.ts";
+import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
+import { homeOf, MAX_CONFIG_BYTES, readSmall } from "../home.ts";
+import { recordOf, textOf } from "../read-value.ts";
+import type { CliWorld, CommonFlags } from "../world.ts";
+import type { Check } from "./check.ts";
+import { type DoctorProbes, systemProbes } from "./probes.ts";
+import { type Answer, askRunning, checkGateway, checkRunning, type RunningAnswer } from "./running.ts";
 
 export interface DoctorFlags extends CommonFlags {
   readonly config?: string;
-}
-
-interface Check {
-  readonly check: string;
-  /** `note`: works, but worth knowing. `broken`: the gateway would not work well like this. */
-  readonly state: "ok" | "note" | "broken";
-  readonly say: string;
 }
 
 interface Scene {
@@ -27,14 +21,10 @@ interface Scene {
   readonly probes: DoctorProbes;
   readonly home: string;
   readonly config: Config;
-  /** The address of the gateway that runs on this home and answered; null when none does. */
-  readonly runningAt: string | null;
-  /** The tools of that gateway; none when none answered. */
-  readonly tools: readonly Fields[];
+  readonly answer: Answer;
 }
 
 const NEEDED_BUN = ">=1.3.0";
-const ASK_GATEWAY_MS = 3_000;
 const MB = 1024 * 1024;
 const LITTLE_SPACE_BYTES = 500 * MB;
 const NO_SPACE_BYTES = 50 * MB;
@@ -50,25 +40,75 @@ export async function doctor(world: CliWorld, flags: DoctorFlags): Promise<numbe
   };
 
   print(checkBun(probes));
-  const { checks, config } = await checkConfigFile(world, home, flags.config);
-  checks.forEach(print);
-  const scene: Scene = { world, probes, home, config, ...(await askRunning(world, flags)) };
-  print(await checkAgent(scene));
-  print(await checkModel(scene));
-  const discord = await probes.discord?.(world, scene.config);
-  if (discord) print({ check: "discord", ...discord });
-  for (const { state, say } of (await probes.telegram?.(world, scene.config)) ?? [])
-    print({ check: "telegram", state, say });
-  print(checkPort(scene));
+  const answer = await askRunning(world, flags.home);
+  print(checkGateway(answer, world.version, isAlive));
+  const file = flags.config ?? (answer.kind === "running" ? fileOf(answer) : undefined);
+  const { checks, config } = await checkConfigFile(world, home, file);
+  const scene: Scene = { world, probes, home, config, answer };
+  if (answer.kind === "running") {
+    checkRunning(answer).forEach(print);
+    differencesHere(answer, checks).forEach(print);
+    if (await sameChannels(answer, scene))
+      for await (const { state, ...check } of checkPlatforms(scene))
+        print({ ...check, state: state === "broken" ? "note" : state }); // the gateway's own line about the channel decides
+  } else {
+    checks.forEach(print);
+    for await (const check of checkStart(scene)) print(check);
+  }
   print(await checkHome(scene));
   (await checkDatabase(scene)).forEach(print);
   print(await checkSpace(scene));
-  const { checkPlugins } = await import("./plugins/check-plugins.ts");
-  for (const found of await checkPlugins(world, home, config)) print({ check: "plugins", ...found });
-  checkTools(scene).forEach(print);
   if (!flags.json)
     world.stdout(broken ? "\nSomething needs your attention: see the lines marked broken.\n" : "\nAll is well.\n");
   return broken ? EXIT_FAILED : EXIT_OK;
+}
+
+/** What a start from this shell would use: only looked at while no gateway runs, whose own answer is the truth. */
+async function* checkStart(scene: Scene): AsyncGenerator<Check> {
+  const { world, home, config } = scene;
+  yield await checkAgent(scene);
+  yield await checkModel(scene);
+  yield* checkPlatforms(scene);
+  yield checkPort(scene);
+  const { checkPlugins } = await import("../plugins/check-plugins.ts");
+  for (const finding of await checkPlugins(world, home, config)) yield { check: "plugins", ...finding };
+}
+
+/** Asks the platforms themselves about the bots that this shell's configuration names. */
+async function* checkPlatforms({ world, probes, config }: Scene): AsyncGenerator<Check> {
+  const discord = await probes.discord?.(world, config);
+  if (discord) yield { check: "discord", ...discord };
+  for (const { state, say } of (await probes.telegram?.(world, config)) ?? []) yield { check: "telegram", state, say };
+}
+
+/** Whether this shell reads the same channels as the running gateway, so that a question about them is about its bots. */
+async function sameChannels({ settings }: RunningAnswer, { config }: Scene): Promise<boolean> {
+  const { publicConfig } = await import("../../config/index.ts");
+  return Bun.deepEquals(settings["channels"], recordOf(publicConfig(config))["channels"]);
+}
+
+function fileOf({ status }: RunningAnswer): string | undefined {
+  return textOf(recordOf(status["config"])["file"]) || undefined;
+}
+
+/** Problems that only this shell has with the file: another start from here would not be like the one that runs. */
+function differencesHere({ status }: RunningAnswer, checks: readonly Check[]): readonly Check[] {
+  if (recordOf(status["config"])["applied"] !== true) return []; // its own problems are printed already
+  return checks
+    .filter(({ state }) => state !== "ok")
+    .map(({ say }) => ({
+      check: "this shell",
+      state: "note",
+      say: `${say} The running gateway does not have this problem.`,
+    }));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // not there, or somebody else's
+  }
 }
 
 function checkBun({ bunVersion }: DoctorProbes): Check {
@@ -82,7 +122,7 @@ async function checkConfigFile(
   home: string,
   flag: string | undefined,
 ): Promise<{ readonly checks: readonly Check[]; readonly config: Config }> {
-  const { checkConfigText, findConfigFile, formatProblem } = await import("../config/index.ts");
+  const { checkConfigText, findConfigFile, formatProblem } = await import("../../config/index.ts");
   const say = (state: Check["state"], words: string): Check => ({ check: "configuration", state, say: words });
   const fallback = (): Config => {
     const { config } = checkConfigText("{}", world.environment.variables);
@@ -114,37 +154,13 @@ async function checkConfigFile(
   }
 }
 
-async function askRunning(world: CliWorld, flags: DoctorFlags): Promise<Pick<Scene, "runningAt" | "tools">> {
-  using limit = world.clock.deadline(ASK_GATEWAY_MS, () => new Error("no answer"));
-  try {
-    const client = createClient(await findGateway(world, flags.home));
-    await client.get("/api/status", limit.signal);
-    const { tools } = await client.get("/api/tools", limit.signal);
-    return { runningAt: client.gateway.url, tools: listOf(tools).map(recordOf) };
-  } catch {
-    return { runningAt: null, tools: [] }; // not running, not answering or not ours: the port check says which
-  }
-}
-
-/** Only a running gateway knows the tools of plugins: nothing of them is loaded here. */
-function checkTools({ tools, runningAt }: Scene): readonly Check[] {
-  if (runningAt === null) return [];
-  const notices = tools.flatMap((tool): Check[] => {
-    const of = `${textOf(tool["name"])} of ${textOf(tool["plugin"])}`;
-    const reason = tool["status"] === "quarantined" ? [`${of} is quarantined: ${textOf(tool["reason"])}`] : [];
-    const others = listOf(tool["notices"]).map((notice) => `${of}: ${textOf(notice)}`);
-    return [...reason, ...others].map((say) => ({ check: "tools", state: "note", say }));
-  });
-  return [{ check: "tools", state: "ok", say: `${tools.length} are registered` }, ...notices];
-}
-
 async function checkAgent({ world, probes, home, config }: Scene): Promise<Check> {
   const { ok, say } = await probes.pi(world, { home, config });
   return { check: "pi", state: ok ? "ok" : "broken", say };
 }
 
 async function checkModel({ world, config }: Scene): Promise<Check> {
-  const { chooseModel } = await import("../agents/index.ts");
+  const { chooseModel } = await import("../../agents/index.ts");
   const choice = chooseModel(config, world.environment);
   const say = (state: Check["state"], words: string): Check => ({ check: "model", state, say: words });
   switch (choice.kind) {
@@ -171,10 +187,9 @@ async function checkModel({ world, config }: Scene): Promise<Check> {
   }
 }
 
-function checkPort({ probes, config, runningAt }: Scene): Check {
+function checkPort({ probes, config }: Scene): Check {
   const { port } = config.gateway;
   const say = (state: Check["state"], words: string): Check => ({ check: "port", state, say: words });
-  if (runningAt !== null) return say("ok", `this gateway is running at ${runningAt}`);
   if (port === 0) return say("ok", "any free one (0)");
   if (probes.portIsFree(port)) return say("ok", `${port} is free; no gateway is running on this state directory`);
   return say(
@@ -183,7 +198,7 @@ function checkPort({ probes, config, runningAt }: Scene): Check {
   );
 }
 
-async function checkHome({ home, runningAt }: Scene): Promise<Check> {
+async function checkHome({ home, answer }: Scene): Promise<Check> {
   const say = (state: Check["state"], words: string): Check => ({ check: "state directory", state, say: words });
   const found = await lstat(home).catch(() => null);
   if (!found) return say("ok", `${home} is made at the first start`);
@@ -191,14 +206,14 @@ async function checkHome({ home, runningAt }: Scene): Promise<Check> {
   const uid = process.getuid?.();
   if (uid !== undefined && found.uid !== uid)
     return say("broken", `${home} belongs to another user. Choose another with --home.`);
-  const use = runningAt === null ? "not in use" : "in use by the running gateway";
+  const use = answer.kind === "running" ? "in use by the running gateway" : "not in use";
   if ((found.mode & 0o077) !== 0)
     return say("note", `${home}, ${use}; others may look into it. The next start closes it, or run: chmod 700 ${home}`);
   return say("ok", `${home}, private, ${use}`);
 }
 
 async function checkDatabase({ home }: Scene): Promise<readonly Check[]> {
-  const { checkStore } = await import("../store/index.ts");
+  const { checkStore } = await import("../../store/index.ts");
   const { kind, say, kept } = await checkStore(home);
   const state = kind === "ok" || kind === "missing" ? "ok" : "broken";
   return [

@@ -2,13 +2,13 @@
 import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Config } from "../config/index.ts";
-import { isGatewayError } from "../contracts/errors.ts";
-import { parseJson } from "../kit/json.ts";
-import { silentLog } from "../kit/log.ts";
-import { readSmall } from "./home.ts";
-import { recordOf, textOf } from "./read-value.ts";
-import type { CliWorld } from "./world.ts";
+import type { Config } from "../../config/index.ts";
+import { isGatewayError } from "../../contracts/errors.ts";
+import { parseJson } from "../../kit/json.ts";
+import { silentLog } from "../../kit/log.ts";
+import { readSmall } from "../home.ts";
+import { recordOf, textOf } from "../read-value.ts";
+import type { CliWorld } from "../world.ts";
 
 export interface DoctorProbes {
   readonly bunVersion: string;
@@ -75,7 +75,7 @@ const NO_TOKEN: Readonly<Record<"telegram" | "discord", ChannelProbe>> = {
 
 /** Somebody has said something about this channel: it differs from what holds when nothing is said. */
 async function isSetUp<N extends keyof typeof NO_TOKEN>(name: N, section: Config["channels"][N]): Promise<boolean> {
-  const { checkConfigText } = await import("../config/index.ts");
+  const { checkConfigText } = await import("../../config/index.ts");
   const untouched = checkConfigText("{}", () => undefined).config?.channels[name];
   return JSON.stringify(section) !== JSON.stringify(untouched);
 }
@@ -85,7 +85,7 @@ async function probeTelegram({ clock }: CliWorld, { channels }: Config): Promise
   if (!telegram.enabled) return [];
   if (telegram.botToken === undefined && Object.keys(telegram.accounts).length === 0)
     return (await isSetUp("telegram", telegram)) ? [NO_TOKEN.telegram] : [];
-  const { checkTelegram } = await import("../channels/telegram/index.ts");
+  const { checkTelegram } = await import("../../channels/telegram/index.ts");
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Telegram did not answer"));
   const STATES = { ok: "ok", warning: "note", problem: "broken" } as const;
   const found = await checkTelegram({ clock }, telegram, limit.signal);
@@ -99,7 +99,7 @@ async function probeDiscord({ clock }: CliWorld, { channels }: Config): Promise<
   const { enabled, token, apiRoot } = channels.discord;
   if (!enabled) return null;
   if (token === undefined) return (await isSetUp("discord", channels.discord)) ? NO_TOKEN.discord : null;
-  const { checkDiscord } = await import("../channels/discord/index.ts");
+  const { checkDiscord } = await import("../../channels/discord/index.ts");
   using limit = clock.deadline(ASK_PLATFORM_MS, () => new Error("Discord did not answer"));
   const guilds = Object.keys(channels.discord.guilds);
   return checkDiscord({ token, guilds, ...(apiRoot === undefined ? {} : { apiRoot }) }, limit.signal);
@@ -110,7 +110,7 @@ async function probeAgent(
   world: CliWorld,
   { config }: { readonly home: string; readonly config: Config },
 ): Promise<ProbeResult> {
-  const { findPi, probePi } = await import("../agents/index.ts");
+  const { findPi, probePi } = await import("../../agents/index.ts");
   const { clock, ids, environment, assets } = world;
   const bun = assets?.bun ?? [process.execPath, "--no-env-file"];
   const found = findPi({ piPath: config.agent.piPath, execPath: process.execPath, path: environment.path, bun });

@@ -1,0 +1,312 @@
+import { describe, expect, test } from "bun:test";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cliFixture, fakeGateway } from "../../testing/cli-fixture.ts";
+import type { DoctorProbes } from "./probes.ts";
+
+const healthy: DoctorProbes = {
+  bunVersion: "1.4.4",
+  pi: async () => ({ ok: true, say: "0.87.1 found" }),
+  freeBytes: async () => 10_000_000_000,
+  portIsFree: () => true,
+};
+
+const states = (out: string) =>
+  Object.fromEntries(
+    out
+      .trimEnd()
+      .split("\n")
+      .map((text) => {
+        const { check, state } = JSON.parse(text) as { check: string; state: string };
+        return [check, state];
+      }),
+  );
+
+describe("doctor", () => {
+  test("says of everything that it is fine, and that the demo model answers", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    expect(await fx.run("doctor", "--json")).toBe(0);
+    expect(states(fx.out())).toEqual({
+      bun: "ok",
+      gateway: "ok",
+      configuration: "ok",
+      pi: "ok",
+      plugins: "ok",
+      model: "note",
+      port: "ok",
+      "state directory": "ok",
+      database: "ok",
+      "disk space": "ok",
+    });
+  });
+
+  test("names each broken thing with what to do, and ends with 1", async () => {
+    await using fx = await cliFixture({
+      doctorProbes: {
+        bunVersion: "1.0.0",
+        pi: async () => ({ ok: false, say: "The pi agent was not found." }),
+        freeBytes: async () => 1_000_000,
+        portIsFree: () => false,
+      },
+    });
+    await Bun.write(join(fx.home, "gateway.db"), "this is not a database");
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), '{\n  "gateway": { "prot": 1 }\n}');
+    expect(await fx.run("doctor")).toBe(1);
+    const broken = fx
+      .out()
+      .split("\n")
+      .filter((text) => text.startsWith("broken"));
+    expect(broken.map((text) => text.slice(8, 24).trim())).toEqual([
+      "bun",
+      "configuration",
+      "configuration",
+      "pi",
+      "port",
+      "database",
+      "disk space",
+    ]);
+    expect(fx.out()).toContain("pi-gateway.jsonc:2:");
+    expect(fx.out()).toContain("Did you mean gateway.port?");
+  });
+
+  test("says of an enabled plugin what keeps it from running, and the digest of one that could", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const put = async (id: string, version: string) => {
+      const about = { id, version, main: "index.ts", gateway: "*" };
+      await mkdir(join(fx.home, "plugins", id), { recursive: true, mode: 0o700 });
+      await writeFile(join(fx.home, "plugins", id, "plugin.json"), JSON.stringify(about), { mode: 0o600 });
+      await writeFile(join(fx.home, "plugins", id, "index.ts"), "", { mode: 0o600 });
+    };
+    await put("good", "1.0.0");
+    await put("bad", "soon");
+    await put("unused", "soon");
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), '{"plugins":{"enabled":["good","bad","gone"]}}');
+    expect(await fx.run("doctor")).toBe(1);
+    const about = fx
+      .out()
+      .split("\n")
+      .filter((text) => text.includes("plugins  "));
+    expect(about.length).toBe(3);
+    expect(about.find((text) => text.includes("good"))).toMatch(/^ok .* good 1\.0\.0, sha256 [0-9a-f]{64}$/);
+    expect(about.find((text) => text.includes("bad"))).toContain("version must be three numbers");
+    expect(about.find((text) => text.includes("gone"))).toContain("there is no such plugin");
+  });
+
+  test("says when the last good configuration is in use", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), "{ broken");
+    await Bun.write(join(fx.home, "config.last-good.jsonc"), "{}");
+    expect(await fx.run("doctor")).toBe(1);
+    expect(fx.out()).toContain("Until then the last good one is used.");
+  });
+
+  test("knows the port is taken by this very gateway", async () => {
+    await using fx = await cliFixture({ doctorProbes: { ...healthy, portIsFree: () => false } });
+    await using _gateway = await fakeGateway(fx.home, () => Response.json({ version: "1.2.3" }));
+    expect(await fx.run("doctor")).toBe(0);
+    expect(fx.out()).toContain("running at http://127.0.0.1:");
+  });
+
+  describe("beside a running gateway", () => {
+    const config = { file: "", applied: true, problems: [] as string[] };
+    const claude = { version: "1.2.3", model: { name: "anthropic/claude", demo: false }, agentTrouble: null };
+    const answers =
+      (status: object, plugins: object[] = []) =>
+      (_request: Request, { pathname }: URL): Response => {
+        const bodies: Record<string, object> = {
+          "/api/status": { ...claude, config, ...status },
+          "/api/config": { gateway: { port: 4711 } },
+          "/api/plugins": { items: plugins },
+          "/api/tools": { tools: [] },
+        };
+        return Response.json(bodies[pathname]);
+      };
+    const lineOf = (out: string, check: string) =>
+      out
+        .split("\n")
+        .find((line) => line.slice(8).startsWith(check.padEnd(16)))
+        ?.trim();
+
+    test("reports what that gateway says, and not what this shell would do, when it was started with other variables", async () => {
+      const never = async () => {
+        throw new Error("this shell is not asked");
+      };
+      await using fx = await cliFixture({ doctorProbes: { ...healthy, pi: never, discord: never, telegram: never } });
+      const file = join(fx.home, "pi-gateway.jsonc");
+      await Bun.write(file, '{ "models": { "providers": { "x": { "apiKey": "${ONLY_THERE}" } } } }');
+      await using _gateway = await fakeGateway(fx.home, answers({ config: { ...config, file } }));
+      expect(await fx.run("doctor")).toBe(0);
+      expect(lineOf(fx.out(), "gateway")).toMatch(/^ok .*running at http:.*what it says about itself$/);
+      expect(lineOf(fx.out(), "configuration")).toContain(`${file} is in force`);
+      expect(lineOf(fx.out(), "model")).toContain("anthropic/claude answers");
+      expect(fx.out()).not.toContain("demo");
+      expect(fx.out()).toMatch(/^note +this shell .*ONLY_THERE.*The running gateway does not have this problem\.$/m);
+    });
+
+    test("calls a plugin that does not run, a channel that is down, agents that do not start and a file that is not in force broken", async () => {
+      await using fx = await cliFixture({ doctorProbes: healthy });
+      const problems = ["The configuration file is broken, so the last good one is in use.", "a.jsonc:3:4 No."];
+      const notices = [...problems, "Plugin bad does not run: It has no main.", "No pi here.", "3 replies are lost."];
+      const status = {
+        config: { file: "a.jsonc", applied: false, problems },
+        agentTrouble: "No pi here.",
+        channels: [{ id: "telegram", ok: false, detail: "401 Unauthorized" }],
+        notices,
+      };
+      const plugins = [
+        { id: "bad", state: "failed", trouble: "It has no main." },
+        { id: "good", state: "running", trouble: null, version: "1.0.0", digest: "abc" },
+        { id: "gateway", builtin: true, state: "running", trouble: null },
+        { id: "unused", state: "available", trouble: null },
+      ];
+      await using _gateway = await fakeGateway(fx.home, answers(status, plugins));
+      expect(await fx.run("doctor")).toBe(1);
+      const lines = fx.out().split("\n");
+      expect(lines.filter((line) => line.startsWith("broken")).map((line) => line.slice(25))).toEqual([
+        "a.jsonc is not in force; the gateway goes on with the settings it had before.",
+        ...problems,
+        "No pi here.",
+        "telegram: 401 Unauthorized",
+        "bad does not run: It has no main.",
+      ]);
+      expect(lines.filter((line) => line.startsWith("note")).map((line) => line.slice(25))).toEqual([
+        "3 replies are lost.",
+      ]);
+      expect(lines.at(-2)).toBe("Something needs your attention: see the lines marked broken.");
+    });
+
+    test("calls a gateway that does not answer broken, and one that has crashed a note", async () => {
+      await using fx = await cliFixture({ doctorProbes: healthy });
+      await using _gateway = await fakeGateway(fx.home, () => new Response("", { status: 500 }));
+      expect(await fx.run("doctor")).toBe(1);
+      expect(lineOf(fx.out(), "gateway")).toMatch(/^broken .*should answer at .* and does not\./);
+      const gone = Bun.spawnSync(["true"]).pid;
+      await Bun.write(join(fx.home, "gateway.json"), JSON.stringify({ pid: gone, url: "http://127.0.0.1:9" }));
+      const before = fx.out().length;
+      expect(await fx.run("doctor")).toBe(0);
+      expect(lineOf(fx.out().slice(before), "gateway")).toMatch(/^note .*ended without a clean stop/);
+    });
+  });
+
+  test("names each quarantined tool of the running gateway, and each that is checked in part, with the reason", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    const tools = [
+      { name: "good", plugin: "gateway", status: "ok" },
+      { name: "näh", plugin: "servers", status: "quarantined", reason: "Its name is wrong." },
+      { name: "mail", plugin: "servers", status: "ok", notices: ["A pattern is not checked."] },
+    ];
+    await using _gateway = await fakeGateway(fx.home, (_request, { pathname }) =>
+      Response.json(pathname === "/api/tools" ? { tools } : { version: "1.2.3" }),
+    );
+    expect(await fx.run("doctor")).toBe(0);
+    expect(fx.out()).toContain("note    tools            näh of servers is quarantined: Its name is wrong.\n");
+    expect(fx.out()).toContain("note    tools            mail of servers: A pattern is not checked.\n");
+  });
+
+  test("notes a state directory that others may look into", async () => {
+    await using fx = await cliFixture({ doctorProbes: healthy });
+    await chmod(fx.home, 0o755);
+    await fx.run("doctor", "--json");
+    expect(states(fx.out())["state directory"]).toBe("note");
+  });
+
+  test("finds the installed pi without starting it when it does not know how to", async () => {
+    await using fx = await cliFixture();
+    await fx.run("doctor", "--json", "--config", "/nowhere/at-all.jsonc");
+    expect(states(fx.out())).toMatchObject({ pi: "ok", configuration: "broken" });
+  });
+});
+
+describe("config", () => {
+  test("check says where a problem is and ends with 78", async () => {
+    await using fx = await cliFixture();
+    await Bun.write(join(fx.home, "my.jsonc"), '{\n  "gateway": { "port": "abc" }\n}');
+    expect(await fx.run("config", "check", "my.jsonc")).toBe(78);
+    expect(fx.out()).toContain("my.jsonc:2:");
+    expect(fx.out()).toContain("is not valid.");
+  });
+
+  test("check is content when there is no file", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("config", "check", "--json")).toBe(0);
+    expect(JSON.parse(fx.out())).toEqual({ file: null, ok: true });
+  });
+
+  test("get prints a setting, with its default, and never a secret", async () => {
+    await using fx = await cliFixture();
+    const token = "a-token-that-must-not-be-seen-1234";
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), JSON.stringify({ gateway: { auth: { token } } }));
+    expect(await fx.run("config", "get", "gateway.port")).toBe(0);
+    expect(fx.out()).toBe("18789\n");
+    expect(await fx.run("config", "get")).toBe(0);
+    expect(fx.out()).not.toContain(token);
+    expect(await fx.run("config", "get", "gateway.prot")).toBe(1);
+  });
+
+  test("get asks the running gateway, whatever the file says by now", async () => {
+    await using fx = await cliFixture();
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), '{ "gateway": { "port": ');
+    await using _gateway = await fakeGateway(fx.home, (_request, { pathname }) =>
+      pathname === "/api/config" ? Response.json({ gateway: { port: 4711 } }) : new Response("", { status: 404 }),
+    );
+    expect(await fx.run("config", "get", "gateway.port")).toBe(0);
+    expect(fx.out()).toBe("4711\n");
+    expect(fx.err()).toMatch(/^As the running gateway at http:.* has it:\n$/);
+  });
+
+  test("get of a named file reads that file, also while a gateway runs", async () => {
+    await using fx = await cliFixture();
+    await Bun.write(join(fx.home, "other.jsonc"), '{ "gateway": { "port": 12 } }');
+    await using _gateway = await fakeGateway(fx.home, () => Response.json({ gateway: { port: 4711 } }));
+    expect(await fx.run("config", "get", "gateway.port", "--config", "other.jsonc")).toBe(0);
+    expect(fx.out()).toBe("12\n");
+  });
+
+  test("get shows the last good settings while the file is broken and no gateway runs, and says so", async () => {
+    await using fx = await cliFixture();
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), '{\n "gateway": { "port": ');
+    expect(await fx.run("config", "get", "gateway.port")).toBe(78);
+    await Bun.write(join(fx.home, "config.last-good.jsonc"), '{ "gateway": { "port": 4711 } }');
+    expect(await fx.run("config", "get", "gateway.port")).toBe(0);
+    expect(fx.out()).toBe("4711\n");
+    expect(fx.err()).toContain("pi-gateway.jsonc:2:");
+    expect(fx.err()).toContain("last good");
+  });
+
+  test("check holds the settings of an enabled plugin against its own schema, and says line and column", async () => {
+    await using fx = await cliFixture();
+    const folder = join(fx.home, "plugins", "greeter");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const config = {
+      type: "object",
+      properties: { greeting: { type: "string" }, times: { type: "integer", maximum: 3 } },
+      additionalProperties: false,
+    };
+    const manifest = { id: "greeter", version: "1.0.0", main: "index.ts", gateway: "*", config };
+    await writeFile(join(folder, "plugin.json"), JSON.stringify(manifest), { mode: 0o600 });
+    await writeFile(join(folder, "index.ts"), "export default () => {};\n", { mode: 0o600 });
+    const lines = [
+      "{",
+      '  "plugins": {',
+      '    "enabled": ["greeter", "absent"],',
+      '    "config": { "greeter": {',
+      '      "greeting": 5,',
+      '      "times": 9 } }',
+      "  }",
+      "}",
+    ];
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), lines.join("\n"));
+    expect(await fx.run("config", "check")).toBe(78);
+    expect(fx.out()).toMatch(/pi-gateway\.jsonc:5:19 plugins\.config\.greeter\.greeting must be string/);
+    expect(fx.out()).toMatch(/pi-gateway\.jsonc:6:16 plugins\.config\.greeter\.times must be <= 3/);
+    expect(fx.out()).toMatch(/pi-gateway\.jsonc:3:16 absent: It is in plugins\.enabled, but there is no such plugin/);
+    await Bun.write(join(fx.home, "pi-gateway.jsonc"), lines.join("\n").replace("5,", '"hi",').replace("9", "2"));
+    expect(await fx.run("config", "check")).toBe(0);
+  });
+
+  test("schema prints JSON Schema", async () => {
+    await using fx = await cliFixture();
+    expect(await fx.run("config", "schema", "--json")).toBe(0);
+    expect(JSON.parse(fx.out())).toMatchObject({ type: "object" });
+  });
+});

@@ -147,8 +147,9 @@ async function tryOnce(
   if (channel.repeat !== "safe") {
     const note = { attempts, lost, delivered, doubt, at: clock.now() };
     const announced = await stored(deps, () => store.markSending(id, note), signal);
-    if (!announced || signal.aborted) return STOPPED;
+    if (!announced) return STOPPED;
   }
+  if (signal.aborted) return STOPPED; // nothing is sent any more, on any kind of channel
   let receipt: SendReceipt;
   try {
     receipt = await send(deps, channel, row, signal);

@@ -215,7 +215,7 @@ function checkWaiting(
 
 /** Only what brings the gateway down is given up for that, after three attempts, the last one alone. */
 function checkPoison({ facts, options }: World, turn: TurnRow, asked: readonly InboxRow[], runs: readonly Run[]): void {
-  const deadly = asked.some((row) => options.poison.includes(row.text));
+  const deadly = asked.some((row) => row.overflow < 2 && options.poison.includes(row.text)); // what is only counted kills nobody
   const deaths = facts.deaths.get(turn.id) ?? [];
   if (deadly && turn.state === "done") facts.wrong(`${turn.id} is done and nobody can have answered it`);
   const calm = options.crashes === 0 && new Set(options.poison).size === 1;
@@ -276,14 +276,15 @@ function checkPart(world: World, part: PartRow, parts: readonly PartRow[]): void
     facts.wrong(`${part.id} (${part.channel}, ${part.state}, arrived/shown/doubt ${told}) ${what}`);
   facts.counts.messages += count > 1 ? count : 0;
   if (!["sent", "dead", "ambiguous"].includes(part.state)) wrong("never ended");
-  const refused = messages.some(({ permanent }) => permanent > 0);
+  const refusedAt = messages.findLastIndex(({ permanent }) => permanent > 0);
+  const refused = refusedAt >= 0;
   if (part.state === "sent" && messages.some(({ arrived }) => arrived === 0)) wrong("is called sent and never arrived");
   if (part.state === "dead" && !refused) wrong("is called dead without a reason");
   if (part.state === "ambiguous" && !messages.some(({ doubtful }) => doubtful > 0))
     wrong("is called ambiguous and there is no doubt");
   const harmless = channel?.repeat !== "risky" && channel?.dedupeMs === undefined;
   if (harmless && part.state === "ambiguous" && !refused) wrong("was given up where a repeat is harmless");
-  for (const [at, sends] of messages.entries()) checkMessage(wrong, { part, channel, at, harmless, refused }, sends);
+  for (const [at, sends] of messages.entries()) checkMessage(wrong, { part, channel, at, harmless, refusedAt }, sends);
   const missing = messages.some(({ arrived }) => arrived === 0);
   const inChat = (one: PartRow): boolean => one.channel === part.channel && one.chat === part.chat;
   const noticed = parts.some((one) => one.id.endsWith(NOTICE) && one.seq > part.seq && inChat(one));
@@ -296,21 +297,21 @@ interface CheckedMessage {
   readonly at: number;
   /** A repeat is not seen by anybody. */
   readonly harmless: boolean;
-  /** The platform refused some message of the part for good. */
-  readonly refused: boolean;
+  /** The last message of the part that the platform refused for good; below 0: none. */
+  readonly refusedAt: number;
 }
 
 function checkMessage(wrong: (what: string) => void, about: CheckedMessage, sends: Sends): void {
-  const { part, channel, at, harmless, refused } = about;
-  const { arrived, shown, doubtful, permanent } = sends;
+  const { part, channel, at, harmless, refusedAt } = about;
+  const { arrived, shown, doubtful } = sends;
   // where a repeat is harmless a send is not announced: a crash in the middle of one leaves no trace
   const unannounced = channel?.repeat === "safe" && doubtful > 0;
-  if (part.state === "dead" && permanent > 0 && arrived > 0 && !unannounced)
+  if (part.state === "dead" && at === refusedAt && arrived > 0 && !unannounced)
     wrong(`is called dead although message ${at} arrived`);
   if (doubtful === 0 && arrived > 1) wrong(`repeated message ${at} without need`);
   if (harmless && shown > 1) wrong(`showed message ${at} twice where a repeat is harmless`);
   const tries = channel?.whenLost === "hold" ? 1 : 2;
-  if (arrived === 0 && !refused && doubtful < tries)
+  if (arrived === 0 && refusedAt < 0 && doubtful < tries)
     wrong(`left out message ${at}, whose response was not lost often enough`);
   if (harmless) return;
   if (shown > 2) wrong(`showed message ${at} more than twice`);

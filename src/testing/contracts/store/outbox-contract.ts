@@ -171,6 +171,25 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     expect(await third.outbox.pending(10)).toMatchObject([{ state: "pending", ...plan }]);
   });
 
+  test("reading on begins after the part that was read last", async () => {
+    await using world = await open();
+    const { outbox } = world.store;
+    await withReplies(world.store, ["one", "two", "three"]);
+    const [first, second] = await outbox.pending(2);
+    expect([first?.id, second?.id]).toEqual(["t-one:0", "t-two:0"]);
+    expect((await outbox.pending(10, second?.seq)).map(({ id }) => id)).toEqual(["t-three:0"]);
+  });
+
+  test("when a part was tried first is kept through later tries, and so is doubt about an earlier message of it", async () => {
+    await using world = await open();
+    const { outbox } = world.store;
+    await withReplies(world.store, ["one"]);
+    const counts = { attempts: 1, lost: 2, delivered: 3, doubt: true };
+    await outbox.markSending("t-one:0", { ...counts, at: 4_000 });
+    await outbox.markSending("t-one:0", { ...counts, attempts: 2, at: 9_000 });
+    expect(await outbox.pending(10)).toMatchObject([{ ...counts, attempts: 2, firstTriedAt: 4_000, state: "sending" }]);
+  });
+
   test("a part that has ended stays as it is, whatever comes late", async () => {
     await using world = await open();
     const { outbox } = world.store;

@@ -81,6 +81,18 @@ describe("a plugin", () => {
     expect(await world.call({}, { tool: "for_owners", context: MEMBER })).toMatchObject({ code: "unknown_tool" });
   });
 
+  test("has routes that are for owners unless they say that they are public", async () => {
+    const { start } = pluginHouse();
+    const running = await start((api) => {
+      api.registerRoute({ method: "GET", path: "/silent", handle: () => null });
+      api.registerRoute({ method: "GET", path: "/owners", access: "owner", handle: () => null });
+      api.registerRoute({ method: "GET", path: "/open", access: "public", handle: () => null });
+    });
+    const access = ["/silent", "/owners", "/open"].map((path) => running.route("GET", path)?.access);
+    expect(access).toEqual(["owner", "owner", "public"]);
+    expect(running.route("POST", "/open")).toBeNull();
+  });
+
   test("is seen by nobody before it is ready, and not at all when it fails", async () => {
     const { start, tools, clock } = pluginHouse();
     const hanging = start(async (api) => {

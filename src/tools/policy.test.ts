@@ -292,3 +292,45 @@ describe("pi's own tools", () => {
     expect(world.last()?.end?.status).toBe("error");
   });
 });
+
+describe("a tool for owners, where nobody sits who knows that it is the owner who speaks", () => {
+  const from = (channel: string): Caller => ({ ...OWNER, origin: { channel, account: "default", chat: "x" } });
+  const callers = {
+    group: inGroup,
+    cron: from("cron"),
+    heartbeat: from("heartbeat"),
+    webhook: from("hook"),
+    delegate: delegatedBy(OWNER),
+    mcp: from("mcp"),
+  } as const;
+
+  test.each(Object.keys(callers) as (keyof typeof callers)[])(
+    "is not for a call from %s without a grant, and is with one",
+    (origin) => {
+      for (const flag of ["ownerOnly", "elevated", "pty"] as const) {
+        const guarded = tool(async () => says("x"), { flags: { idempotent: true, [flag]: true } });
+        const because = `it is for owners, and tools.origins.${origin}.allow does not name it`;
+        expect(mayUse(guarded, callers[origin], policy())).toEqual({ may: false, because });
+        const granted = policy({ origins: { [origin]: { allow: ["echo"] } } });
+        expect(mayUse(guarded, callers[origin], granted).may).toBe(true);
+      }
+    },
+  );
+
+  test("is not run for a delegated turn without a grant", async () => {
+    const ran: string[] = [];
+    const world = toolWorld([
+      tool(
+        async (callId) => {
+          ran.push(callId);
+          return says("x");
+        },
+        { flags: { idempotent: true, ownerOnly: true } },
+      ),
+    ]);
+    const context = { ...OWNER, ...delegatedBy(OWNER) };
+    expect(await world.call({ text: "x" }, { context })).toMatchObject({ kind: "refused", code: "not_allowed" });
+    expect(ran).toEqual([]);
+    expect(world.gate.specs(context)).toEqual([]);
+  });
+});

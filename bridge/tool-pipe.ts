@@ -11,6 +11,7 @@ const MAX_SNIPPET_CHARS = 200;
 
 type PiTool = Parameters<ExtensionAPI["registerTool"]>[0];
 type PiResult = Awaited<ReturnType<PiTool["execute"]>>;
+type Prepare = NonNullable<PiTool["prepareArguments"]>;
 type PiUpdate = Parameters<PiTool["execute"]>[3];
 
 export interface ToolApplier {
@@ -76,7 +77,7 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
     description: spec.description,
     promptSnippet: firstSentence(spec.description),
     parameters: spec.parameters as PiTool["parameters"], // plain JSON Schema, which pi takes as it is
-    ...(spec.aliases ? { prepareArguments: respelled(spec.aliases) } : {}),
+    prepareArguments: (args) => withRequired(spec.parameters, respelled(spec.aliases ?? {}, args)),
     async execute(callId, params, signal, onUpdate, ctx) {
       state.running.set(callId, (text) => update(onUpdate, text));
       try {
@@ -89,16 +90,29 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
 }
 
 /** pi checks parameters before the gateway can rename them. Given under both names they stay as they are, to be refused. */
-function respelled(aliases: Readonly<Record<string, string>>): NonNullable<PiTool["prepareArguments"]> {
+function respelled(aliases: Readonly<Record<string, string>>, args: unknown): unknown {
   const nameOf = (given: string, all: object): string => {
     const known = Object.hasOwn(aliases, given) ? aliases[given] : undefined;
     return known === undefined || Object.hasOwn(all, known) ? given : known;
   };
-  return (args) => {
-    if (!isRecord(args)) return args;
-    const pairs = Object.entries(args).map(([given, value]) => [nameOf(given, args), value] as const);
-    return new Set(pairs.map(([name]) => name)).size === pairs.length ? Object.fromEntries(pairs) : args;
-  };
+  if (!isRecord(args)) return args;
+  const pairs = Object.entries(args).map(([given, value]) => [nameOf(given, args), value] as const);
+  return new Set(pairs.map(([name]) => name)).size === pairs.length ? Object.fromEntries(pairs) : args;
+}
+
+/** pi refuses a call that lacks a required parameter, before the gateway can fill in its default. All other defaults are the gateway's affair. */
+function withRequired({ properties, required }: ToolSpec["parameters"], args: unknown): ReturnType<Prepare> {
+  if (!isRecord(args) || !isRecord(properties) || !Array.isArray(required)) return args as ReturnType<Prepare>;
+  const missing = required.flatMap((name: unknown) => {
+    if (typeof name !== "string" || Object.hasOwn(args, name) || !Object.hasOwn(properties, name)) return [];
+    const schema = properties[name];
+    return isRecord(schema) && Object.hasOwn(schema, "default")
+      ? [[name, structuredClone(schema.default)] as const]
+      : [];
+  });
+  return (
+    missing.length === 0 ? args : Object.fromEntries([...Object.entries(args), ...missing])
+  ) as ReturnType<Prepare>;
 }
 
 async function callGateway(

@@ -38,6 +38,21 @@ const PLUGIN = `
     }
   } });`;
 
+/** As zod writes it: what has a default is required all the same. */
+const DEFAULTED = {
+  type: "object",
+  properties: {
+    text: { type: "string" },
+    count: { type: "integer", default: 5 },
+    more: { type: "object", properties: { deep: { default: true } } },
+  },
+  required: ["text", "count"],
+  additionalProperties: false,
+};
+const SHOWS = `
+  api.registerTool({ name: "showParams", description: "Shows.", parameters: ${JSON.stringify(DEFAULTED)},
+    flags: { idempotent: true }, execute: async (_id, params) => ({ content: [{ type: "text", text: JSON.stringify(params) }] }) });`;
+
 const corpus = await toolCorpus();
 const compile = createSchemaCompiler();
 
@@ -68,12 +83,22 @@ beforeAll(async () => {
     calls.slice(at * BATCH, (at + 1) * BATCH),
   );
   provider = await startFakeProvider((request, index): FakeReply => {
+    if (JSON.stringify(request.messages).includes("leave out")) {
+      const done = request.messages.some(({ role }) => role === "tool");
+      return done
+        ? says("left out")
+        : { kind: "tools", calls: [{ name: "showParams", input: { text: "x", more: {} } }] };
+    }
     const batch = batches[index];
     return batch && request.tools.length > 0 ? { kind: "tools", calls: batch } : says("all called");
   });
   home = await tempHome();
   const tools = corpus.map(({ name, inputSchema }) => ({ name, parameters: inputSchema }));
-  await putPlugin(home.path, { id: "servers", body: PLUGIN, files: { "tools.json": JSON.stringify({ tools }) } });
+  await putPlugin(home.path, {
+    id: "servers",
+    body: PLUGIN + SHOWS,
+    files: { "tools.json": JSON.stringify({ tools }) },
+  });
   const { agent, models } = endpoint(provider);
   const config = { models, agent: { ...agent, pool: { min: 0, max: 1 } }, plugins: { enabled: ["servers"] } };
   gateway = await startGatewayProcess({ home: home.path, config });
@@ -94,7 +119,7 @@ const BAD_NAME = "what is this?";
 
 const listed = async (): Promise<readonly ToolListing[]> => {
   const { tools } = (await (await gateway.fetch("/api/tools")).json()) as { tools: ToolListing[] };
-  return tools.filter(({ plugin, name }) => plugin === "servers" && name !== BAD_NAME);
+  return tools.filter(({ plugin, name }) => plugin === "servers" && name !== BAD_NAME && name !== "showParams");
 };
 
 test("every tool of a real MCP server is registered under its own name, or its plugin is told why in a sentence that names it", async () => {
@@ -150,4 +175,11 @@ test("each of them is called over HTTP under the same name", async () => {
     }),
   );
   expect(answers.filter(({ name, said }) => said !== `called ${name}`).map(({ name }) => name)).toEqual([NEVER_FITS]);
+});
+
+test("a parameter with a default that a model leaves out is filled in, also when the schema requires it", async () => {
+  const { body } = await gateway.chat("leave out what you can", { session: "defaults" });
+  expect(body.content).toBe("left out");
+  const result = provider.requests.at(-1)?.messages.findLast(({ role }) => role === "tool");
+  expect(JSON.parse(textOf(result?.content))).toEqual({ text: "x", count: 5, more: { deep: true } });
 });

@@ -62,6 +62,11 @@ function About({ tool }: { readonly tool: ToolListing }) {
   return (
     <div class="tool-body">
       {tool.reason !== undefined && <p class="tool-reason">Not offered: {tool.reason}</p>}
+      {tool.notices?.map((notice) => (
+        <p class="tool-reason" key={notice}>
+          {notice}
+        </p>
+      ))}
       <p class="tool-about">{tool.description}</p>
       <dl class="facts">
         <dt>From</dt>

@@ -2,13 +2,18 @@ import { expect, test } from "bun:test";
 import { nameTools } from "./tool-names.ts";
 
 test.each([
-  ["brave-search", "brave_web_search", "brave_search_brave_web_search"],
-  ["GitHub", "createIssue", "git_hub_create_issue"],
-  ["a.b/c", "list-tasks!", "a_b_c_list_tasks"],
+  ["brave-search", "brave_web_search", "brave-search_brave_web_search"],
+  ["GitHub", "createIssue", "GitHub_createIssue"],
+  ["a.b/c", "list-tasks!", "a_b_c_list-tasks"],
   ["7zip", "open", "zip_open"],
   ["日本", "語", "tool"],
 ])("%s and %s become a name that every provider takes", (server, name, made) => {
   expect(nameTools([{ server, name }])).toEqual([made]);
+});
+
+test("two tools whose names differ in case alone are told apart", () => {
+  const names = nameTools(["list", "List", "LIST"].map((name) => ({ server: "a", name })));
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(3);
 });
 
 test("two tools that would meet are told apart, and the first keeps its name", () => {

@@ -10,33 +10,35 @@ export interface ForeignTool {
 const MAX_NAME_CHARS = 64;
 const HASH_CHARS = 6;
 
-/** In the order given. The first of two that would meet keeps the plain name. */
+/** In the order given. The first of two that would meet, also in case alone, keeps the plain name. */
 export function nameTools(tools: readonly ForeignTool[]): string[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
     const plain = plainName(tool);
-    const name = plain.length > MAX_NAME_CHARS || taken.has(plain) ? distinct(tool, taken) : plain;
-    taken.add(name);
+    const name = plain.length > MAX_NAME_CHARS || taken.has(plain.toLowerCase()) ? distinct(tool, taken) : plain;
+    taken.add(name.toLowerCase());
     return name;
   });
 }
 
+/** The letters of both as they are; Google wants a letter or _ first. */
 function plainName({ server, name }: ForeignTool): string {
-  return `${snake(server)}_${snake(name)}`.replace(/^[^a-z]+/, "") || "tool";
+  return (
+    [server, name]
+      .map(allowed)
+      .filter(Boolean)
+      .join("_")
+      .replace(/^[^A-Za-z_]+/, "") || "tool"
+  );
 }
 
-const snake = (text: string): string =>
-  text
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^_|_$/g, "");
+const allowed = (text: string): string => text.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^[_-]+|[_-]+$/g, "");
 
 function distinct(tool: ForeignTool, taken: ReadonlySet<string>): string {
   for (let attempt = 0; ; attempt++) {
     const seed = JSON.stringify([tool.server, tool.name, attempt]);
     const hash = new Bun.CryptoHasher("sha256").update(seed).digest("hex").slice(0, HASH_CHARS);
     const name = `${plainName(tool).slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)}_${hash}`;
-    if (!taken.has(name)) return name; // ends: there are more hashes than tools
+    if (!taken.has(name.toLowerCase())) return name; // ends: there are more hashes than tools
   }
 }

@@ -93,7 +93,7 @@ function readAnswer(fetched: Fetched): unknown {
 }
 
 const FAILURES = {
-  slow: "The search service did not answer in time. Try again later.",
+  slow: `The search service did not answer in time (${LIMITS.idleMs / 1_000} s without a byte, ${LIMITS.totalMs / 1_000} s in all). Try again later.`,
   large: "The search service answered with more than is read. Try a narrower query.",
   unreachable: "The search service could not be reached. Try again later.",
 } as const;

@@ -5,6 +5,7 @@ import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { SCHEDULE_BUGS } from "./schedule-bugs.ts";
 import type { MutantRoom } from "./seeded-bug.ts";
+import { TOOLS_BUGS } from "./tools-bugs.ts";
 import { WIRING_BUGS } from "./wiring-bugs.ts";
 
 export const MUTANT_ROOMS: readonly MutantRoom[] = [
@@ -15,5 +16,6 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "redaction", bugs: REDACTION_BUGS },
   { room: "reply", bugs: REPLY_BUGS },
   { room: "schedule", bugs: SCHEDULE_BUGS },
+  { room: "tools", bugs: TOOLS_BUGS },
   { room: "wiring", bugs: WIRING_BUGS },
 ];

@@ -1,0 +1,61 @@
+/** Seeded bugs in the tool gate, plugins and the tools of agent processes. */
+import type { SeededBug } from "./seeded-bug.ts";
+
+export const TOOLS_BUGS: readonly SeededBug[] = [
+  {
+    what: "A delegated turn runs a tool for owners without a grant.",
+    file: "src/tools/policy.ts",
+    find: '"webhook", "delegate", "mcp"]',
+    replace: '"webhook", "mcp"]',
+    tests: ["src/tools/policy.test.ts"],
+  },
+  {
+    what: "A secret inside a refusal is stored.",
+    file: "src/tools/audit/record.ts",
+    find: "await deps.store.refuse(intent(call, false), deps.scrub(message));",
+    replace: "await deps.store.refuse(intent(call, false), message);",
+    tests: ["src/tools/audit/record.test.ts"],
+  },
+  {
+    what: "A secret inside a refusal after an approval is stored.",
+    file: "src/tools/audit/record.ts",
+    find: 'settle({ status: "blocked", output: deps.scrub(message) })',
+    replace: 'settle({ status: "blocked", output: message })',
+    tests: ["src/tools/audit/record.test.ts"],
+  },
+  {
+    what: "An expired approval can be given after the machine slept.",
+    file: "src/tools/approvals/approvals.ts",
+    find: "if (deps.clock.now() >= entry.shown.expiresAt) {",
+    replace: "if (deps.clock.elapsed() >= entry.shown.expiresAt) {",
+    tests: ["src/tools/approvals"],
+  },
+  {
+    what: "A sequential slot is never free again.",
+    file: "src/tools/run/slots.ts",
+    find: "sequential: now.sequential && !sequential",
+    replace: "sequential: now.sequential",
+    tests: ["src/tools/run/slots.test.ts"],
+  },
+  {
+    what: "A call that waited for a slot runs for a caller without access.",
+    file: "src/tools/stages/stages.ts",
+    find: "if (slot) return allowedIn(deps, { ...draft, slot });",
+    replace: "if (slot) return { ...draft, slot };",
+    tests: ["src/tools/stages/rights.test.ts"],
+  },
+  {
+    what: "A plugin's routes are public unless they say otherwise.",
+    file: "src/plugins/run/plugin.ts",
+    find: 'access: route.access ?? "owner"',
+    replace: 'access: route.access ?? "public"',
+    tests: ["src/plugins/plugins.test.ts"],
+  },
+  {
+    what: "The token of an agent process works for its last caller after the lease.",
+    file: "src/agents/tools/agent-tokens.ts",
+    find: "entry.context = context;",
+    replace: "entry.context = context ?? entry.context;",
+    tests: ["src/agents/tools/agent-tokens.test.ts"],
+  },
+];

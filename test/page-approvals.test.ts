@@ -263,7 +263,7 @@ describe("somebody who writes from a channel", () => {
   };
   const told = () => textsIn(telegram.bot(BOT_TOKEN), STRANGER.id);
 
-  test("waits in the list of people, is answered once they are let in there, and is a stranger when they are removed", async () => {
+  test("waits in the list of people, is answered once they are let in there, and is a stranger again when that is undone", async () => {
     await using on = await visit(browser, gateway);
     const { page } = on;
     expect(await page.getByTestId("people").count()).toBe(0); // nobody has written yet
@@ -274,13 +274,16 @@ describe("somebody who writes from a channel", () => {
     expect(await person.getAttribute("data-state")).toBe("pending");
     expect(await accessibilityProblems(page)).toEqual([]);
 
-    await person.getByRole("button", { name: "Let in" }).click();
+    const letIn = person.getByRole("button", { name: "Let in as member" });
+    expect(await letIn.isDisabled()).toBe(true); // a click alone lets nobody in
+    await person.getByLabel("Their code").fill(/\b[A-Z2-9]{8}\b/.exec(told().join("\n"))?.[0] ?? "");
+    await letIn.click();
     await page.locator("[data-testid=person][data-state=approved]").waitFor();
     tell("am I in?");
     await eventually("the answer to the person who was let in", told, (seen) => seen.includes("An ordinary answer."));
 
-    await person.getByRole("button", { name: "Remove" }).click();
-    await person.waitFor({ state: "detached" });
+    await person.getByRole("button", { name: "Undo" }).click();
+    await page.locator("[data-testid=person][data-state=pending]").waitFor();
     const before = told().length;
     tell("and now?");
     await eventually(

@@ -1,6 +1,6 @@
 /** The engine and the clock on the wall, runs that two steps want to begin, and what a stop waits for. */
 import { describe, expect, test } from "bun:test";
-import type { JobRun, JobStore } from "../contracts/automation/job.ts";
+import type { Job, JobRun, JobStore } from "../contracts/automation/job.ts";
 import type { Clock } from "../kit/clock.ts";
 import { deferred } from "../kit/deferred.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
@@ -132,6 +132,30 @@ describe("the deletion of old runs", () => {
     expect(world.log.lines.map(({ words }) => words)).toContain("old runs could not be dropped");
   });
 });
+
+test.each<Job["overlap"]>(["skip", "queue"])(
+  "a job with catchUp all and overlap %s runs the ten newest slots of a stop one after the other, oldest first",
+  async (overlap) => {
+    await using world = await machine();
+    await world.fake.advance(55 * MINUTE);
+    const schedule = { kind: "every", expr: "2s" } as const; // more slots than one step writes
+    await world.jobs.add(job({ nextAt: 2_000, schedule, catchUp: "all", overlap }));
+    await using engine = world.start();
+    for (let count = 1; count <= 10; count++) {
+      await waitFor(
+        `run ${count}`,
+        () => world.started.length,
+        (seen) => seen === count,
+      );
+      await engine.ended(world.started.at(-1)?.id ?? "", { kind: "ran" }, null);
+    }
+    const newest = 55 * MINUTE;
+    expect(world.started.map(({ slot }) => slot)).toEqual(
+      Array.from({ length: 10 }, (_, n) => newest - (9 - n) * 2_000),
+    );
+    expect((await world.jobs.busy("water")).waiting).toBe(0);
+  },
+);
 
 test("more jobs than fit in one step are all begun at their moment", async () => {
   await using world = await machine();

@@ -59,13 +59,17 @@ interface World extends EngineDeps {
   /** There may be something to do. */
   poke(): void;
   readonly stopping: AbortSignal;
+  /** The moment of the start, by the wall clock as it is set now. */
+  since(): number;
 }
 
 export function startEngine(deps: EngineDeps): Engine {
   const stop = new AbortController();
   let rung = Promise.withResolvers<void>();
   const poke = (): void => rung.resolve();
-  const world: World = { ...deps, poke, stopping: stop.signal };
+  const startedAt = deps.clock.elapsed();
+  const since = (): number => deps.clock.now() - (deps.clock.elapsed() - startedAt);
+  const world: World = { ...deps, poke, stopping: stop.signal, since };
   let prunedAt = -Infinity;
   let pruning = Promise.resolve();
 
@@ -108,6 +112,7 @@ async function recover(world: World): Promise<void> {
 /** Writes what has come due, then begins it. "more": there was more than fits in one step. */
 async function step(world: World): Promise<"more" | "done" | "trouble"> {
   await followHostZone(world);
+  await beginFreed(world);
   const now = world.clock.now();
   const due = await world.store.due(now, MAX_JOBS_PER_STEP);
   const fires: JobFire[] = [];
@@ -116,7 +121,6 @@ async function step(world: World): Promise<"more" | "done" | "trouble"> {
   const jobs = new Map(due.map((job) => [job.id, job]));
   const fresh = fires.flatMap(({ jobId, rows }) => rows.map(({ id }) => ({ id, job: jobs.get(jobId) ?? null })));
   await Promise.all(fresh.filter(({ id }) => written.has(id)).map(({ id, job }) => announce(world, id, job)));
-  await beginFreed(world);
   const retries = await world.store.retries(now, MAX_JOBS_PER_STEP);
   for (const run of retries) await tryAgain(world, run);
   if (!(await tellAlerts(world))) return "trouble";
@@ -162,7 +166,7 @@ async function tellAlerts({ store, tellOwner, log }: World): Promise<boolean> {
 async function fireOf(world: World, job: Job, now: number): Promise<JobFire> {
   const passed = passedSlots(world.times, job, now);
   const busy = await world.store.busy(job.id);
-  const planned = plan(job, { passed, busy, now }, () => world.ids.next("run"));
+  const planned = plan(job, { passed, busy, now, since: world.since() }, () => world.ids.next("run"));
   return {
     jobId: job.id,
     seenRevision: job.revision,
@@ -241,8 +245,12 @@ async function finish(world: World, runId: string, outcome: RunOutcome, turnId: 
 
 const GONE: AfterRun = { failures: 0, retryAt: null, state: "done", because: null, remove: false, alert: null };
 
+/** One of each job, the oldest slot first: the others wait for its end. */
 async function beginFreed(world: World): Promise<void> {
-  for (const run of await world.store.freed()) {
+  const jobs = new Set<string>();
+  for (const run of (await world.store.freed()).toSorted((one, other) => one.slot - other.slot)) {
+    if (jobs.has(run.jobId)) continue;
+    jobs.add(run.jobId);
     if (!(await world.store.begin(run.id, "waiting", world.clock.now()))) continue;
     const begun = await world.store.run(run.id);
     if (begun) await beginPaid(world, begun, await world.store.get(run.jobId));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Asker, JobInput, Maker } from "../contracts/automation/jobs.ts";
-import type { AgentId, Principal } from "../contracts/ids.ts";
+import type { Job } from "../contracts/automation/job.ts";
+import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
@@ -26,7 +27,12 @@ async function fixture() {
   const engine = { poke: () => void poked.push("poke"), runNow: async () => null };
   const switches = { on: true };
   const deps = { clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes(() => "UTC"), engine };
-  return { ...real, store: real.store, clock, poked, switches, jobs: createJobs({ ...deps, isOn: () => switches.on }) };
+  const limits = (role: Role) =>
+    role === "owner" ? { minInterval: 1_000, maxJobs: 1_000 } : { minInterval: 300_000, maxJobs: 3 };
+  const missing = async ({ webhook, needs = [] }: Job) =>
+    webhook === "nowhere" || needs.includes("no_tool") ? "There is no such thing." : null;
+  const jobs = createJobs({ ...deps, isOn: () => switches.on, limits, missing });
+  return { ...real, store: real.store, clock, poked, switches, jobs };
 }
 
 const say = (answer: { readonly kind: string; readonly say?: string }): string => answer.say ?? answer.kind;
@@ -160,10 +166,59 @@ test("while jobs are switched off none is made or begun, and whoever asks is tol
   expect((await world.jobs.remove("hourly", member)).kind).toBe("ok");
 });
 
-test("an agent can make twenty jobs for a person, not more, and that does not count against the person", async () => {
+test("an agent can make twenty jobs for a person, not more, and the person can make more", async () => {
   await using world = await fixture();
-  const agent: Maker = { ...member, source: "agent" };
+  const agent: Maker = { ...owner, source: "agent" };
   for (let n = 0; n < 20; n++) expect((await world.jobs.add({ ...hourly, id: `job-${n}` }, agent)).kind).toBe("ok");
   expect(await world.jobs.add({ ...hourly, id: "more" }, agent)).toMatchObject({ code: "too_many_jobs" });
-  expect((await world.jobs.add({ ...hourly, id: "own" }, member)).kind).toBe("ok");
+  expect((await world.jobs.add({ ...hourly, id: "own" }, owner)).kind).toBe("ok");
 });
+
+describe("a member", () => {
+  const every = (expr: string): JobInput => ({ id: "own", schedule: { kind: "every", expr }, task: "look" });
+  const cron = (expr: string): JobInput => ({ id: "own", schedule: { kind: "cron", expr }, task: "look" });
+  test.each([every("1s"), every("299s"), cron("* * * * *"), cron("0 9,10 * * * *"), cron("0,4 9 1 1 *")])(
+    "may not run a job more often than the smallest interval of the role: %j",
+    async (input) => {
+      await using world = await fixture();
+      expect(say(await world.jobs.add(input, member))).toContain("the smallest interval for this role");
+      expect(say(await world.jobs.add(input, owner))).toBe("ok");
+    },
+  );
+
+  test("may not make a job more frequent later, nor go on with one that was made before the limit", async () => {
+    await using world = await fixture();
+    await world.jobs.add(every("5m"), member);
+    const frequent = { schedule: { kind: "every", expr: "1s" } } as const;
+    expect(say(await world.jobs.update("own", frequent, member))).toContain("more often");
+    const { principal: createdBy, role } = member;
+    await world.store.jobs.add(job({ id: "old", ...frequent, createdBy, role, state: "paused", nextAt: null }));
+    expect(say(await world.jobs.resume("old", member))).toContain("more often");
+    expect(say(await world.jobs.pause("own", member))).toBe("ok");
+  });
+
+  test("has a number of jobs, and those that agents made for them count", async () => {
+    await using world = await fixture();
+    for (const [id, source] of [
+      ["one", "person"],
+      ["two", "agent"],
+      ["three", "person"],
+    ] as const)
+      expect(say(await world.jobs.add({ ...hourly, id }, { ...member, source }))).toBe("ok");
+    for (const source of ["person", "agent"] as const)
+      expect(say(await world.jobs.add({ ...hourly, id: "four" }, { ...member, source }))).toContain("3 jobs already");
+    await world.jobs.remove("one", member);
+    expect(say(await world.jobs.add({ ...hourly, id: "four" }, member))).toBe("ok");
+  });
+});
+
+test.each<Partial<JobInput>>([{ webhook: "nowhere" }, { needs: ["no_tool"] }])(
+  "a job that names a webhook or tool that does not exist (%j) is rejected when it is made and when it is changed",
+  async (more) => {
+    await using world = await fixture();
+    expect(say(await world.jobs.add({ ...hourly, ...more }, owner))).toBe("There is no such thing.");
+    await world.jobs.add(hourly, owner);
+    expect(say(await world.jobs.update("hourly", more, owner))).toBe("There is no such thing.");
+    expect(await world.store.jobs.get("hourly")).not.toMatchObject(more);
+  },
+);

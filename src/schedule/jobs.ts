@@ -1,10 +1,11 @@
 /** The one way to make and change jobs. Owners see all; others their own. Jobs of the configuration file are changed in the file. */
 import { type Job, type JobStore, MAX_TASK_CHARS, type Schedule } from "../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobInput, JobRefusal, Jobs, Maker } from "../contracts/automation/jobs.ts";
-import type { AgentId } from "../contracts/ids.ts";
+import type { AgentId, Role } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Engine } from "./engine.ts";
+import { intervalProblem, type JobLimits } from "./job-limits.ts";
 import { nextSlot, slotsBeforeChange } from "./passed-slots.ts";
 import { readRelative } from "./times/relative.ts";
 import type { Times } from "./times/times.ts";
@@ -21,9 +22,12 @@ export interface JobsDeps {
   isOn?(): boolean;
   /** Without it every agent is taken for real. */
   isAgent?(id: AgentId): boolean;
+  /** Without it there is no limit but that of agents. */
+  limits?(role: Role): JobLimits;
+  /** Why it could never work: a webhook or tool that does not exist. Without it all of them do. */
+  missing?(job: Job): Promise<string | null>;
 }
 
-const MAX_JOBS_OF_PERSON = 1_000;
 /** An agent that was talked into making jobs is stopped early. */
 const MAX_JOBS_BY_AGENT = 20;
 const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -38,15 +42,17 @@ export function createJobs(deps: JobsDeps): Jobs {
       const job = newJob(deps, input, maker);
       if ("code" in job) return refused(job.code, job.say);
       if (deps.isAgent?.(job.agentId) === false) return refused("bad_job", `There is no agent called ${job.agentId}.`);
-      const limit = maker.source === "agent" ? MAX_JOBS_BY_AGENT : MAX_JOBS_OF_PERSON;
-      if ((await store.count({ createdBy: maker.principal, source: maker.source })) >= limit)
-        return refused("too_many_jobs", `There are ${limit} jobs already. Remove one that is no longer needed.`);
+      const problem = (await tooMany(deps, maker)) ?? tooOften(deps, job, maker.role) ?? (await missing(deps, job));
+      if (problem) return refused(problem.code, problem.say);
       if (!(await store.add(job))) return refused("job_exists", `There is a job called ${job.id} already.`);
       deps.engine.poke();
       deps.changed?.();
       return { kind: "ok", job };
     },
-    update: (id, given, who) => change(deps, { id, who, ofFile: false }, (job) => updated(deps, job, given)),
+    update: (id, given, who) =>
+      change(deps, { id, who, ofFile: false, needs: "webhook" in given || "needs" in given }, (job) =>
+        updated(deps, job, given),
+      ),
     async remove(id, who) {
       const job = await find(deps, id, who);
       if (!job) return unknown(id);
@@ -84,12 +90,14 @@ interface Change {
   readonly who: Asker;
   /** Whether a job of the configuration file may be changed like this. */
   readonly ofFile: boolean;
+  /** Whether the change names a webhook or tools. */
+  readonly needs?: boolean;
 }
 
 /** A job that changed meanwhile is looked at again. */
 async function change(
   deps: JobsDeps,
-  { id, who, ofFile }: Change,
+  { id, who, ofFile, needs = false }: Change,
   next: (job: Job) => Job | Refusal,
 ): Promise<JobAnswer> {
   for (;;) {
@@ -99,12 +107,37 @@ async function change(
       return refused("not_allowed", `${id} is in the configuration file; change it there.`);
     const wanted = next(job);
     if ("code" in wanted) return refused(wanted.code, wanted.say);
+    const active = wanted.state === "active" && job.source !== "config";
+    const problem = (active ? tooOften(deps, wanted, job.role) : null) ?? (needs ? await missing(deps, wanted) : null);
+    if (problem) return refused(problem.code, problem.say);
     const left = slotsBeforeChange(deps, { job, changed: wanted, now: deps.clock.now() });
     if (!(await deps.store.change(wanted, job.revision, left))) continue;
     deps.engine.poke();
     deps.changed?.();
     return { kind: "ok", job: (await deps.store.get(id)) ?? wanted };
   }
+}
+
+/** Jobs that agents made for a person count as that person's. */
+async function tooMany({ store, limits }: JobsDeps, { principal, role, source }: Maker): Promise<Refusal | null> {
+  const byAgent = await store.count({ createdBy: principal, source: "agent" });
+  const all = byAgent + (await store.count({ createdBy: principal, source: "person" }));
+  const { maxJobs = Infinity } = limits?.(role) ?? {};
+  const limit = all >= maxJobs ? maxJobs : MAX_JOBS_BY_AGENT;
+  const full = all >= maxJobs || (source === "agent" && byAgent >= MAX_JOBS_BY_AGENT);
+  if (!full) return null;
+  return { code: "too_many_jobs", say: `There are ${limit} jobs already. Remove one that is no longer needed.` };
+}
+
+function tooOften({ limits, times, clock }: JobsDeps, job: Job, role: Role): Refusal | null {
+  if (!limits) return null;
+  const say = intervalProblem(times, job, { limits: limits(role), now: clock.now() });
+  return say === null ? null : { code: "bad_schedule", say };
+}
+
+async function missing(deps: JobsDeps, job: Job): Promise<Refusal | null> {
+  const say = (await deps.missing?.(job)) ?? null;
+  return say === null ? null : { code: "bad_job", say };
 }
 
 interface Refusal {

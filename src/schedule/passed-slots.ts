@@ -1,7 +1,7 @@
 /** The slots of a job that have passed and have no row yet. A change of the job must not lose them: they get their rows with it. */
 import type { Job, NewRun } from "../contracts/automation/job.ts";
 import type { Ids } from "../kit/ids.ts";
-import { MAX_SLOTS_PER_STEP, type Passed } from "./plan.ts";
+import { MAX_CATCH_UP, MAX_SLOTS_PER_STEP, type Passed } from "./plan.ts";
 import { slotNow } from "./times/moved.ts";
 import type { Times } from "./times/times.ts";
 
@@ -31,7 +31,14 @@ export function passedSlots(times: Times, job: Job, now: number): Passed & NextS
     slots.push(next.nextAt);
     next = nextSlot(times, job, next.nextAt);
   }
-  return { slots, ...next };
+  return { slots, ...next, following: countPassed(times, job, { from: next.nextAt, now }) };
+}
+
+/** Slots from `from` to `now`, counted up to `MAX_CATCH_UP`: more of them change no decision. */
+function countPassed(times: Times, job: Job, { from, now }: { readonly from: number | null; readonly now: number }) {
+  let count = 0;
+  for (let at = from; at !== null && at <= now && count < MAX_CATCH_UP; count++) at = nextSlot(times, job, at).nextAt;
+  return count;
 }
 
 /** Rows for what a change of schedule or state leaves behind. At most as many as one step of the engine writes. */

@@ -4,7 +4,7 @@
  */
 import type { Job, JobState, NewRun } from "../contracts/automation/job.ts";
 
-/** A run may begin this late and still count as on time: a busy machine is not a missed appointment. */
+/** The newest slot may begin this late and still count as on time: a busy machine is not a missed appointment. */
 export const ON_TIME_MS = 60_000;
 /** Slots older than this are not caught up with. */
 export const CATCH_UP_WINDOW_MS = 3_600_000;
@@ -18,6 +18,8 @@ export interface Passed {
   readonly slots: readonly number[];
   /** The slot after the last of these; null: there is none. */
   readonly nextAt: number | null;
+  /** Slots after these that have passed as well and are written in the next steps; counted up to `MAX_CATCH_UP`. */
+  readonly following?: number;
 }
 
 export interface Busy {
@@ -29,6 +31,8 @@ export interface Moment {
   readonly passed: Passed;
   readonly busy: Busy;
   readonly now: number;
+  /** Since when the gateway has been looking at slots without a pause. */
+  readonly since: number;
 }
 
 export interface Plan {
@@ -38,36 +42,39 @@ export interface Plan {
 }
 
 /** `newId` is asked once for each row. */
-export function plan(job: Job, { passed, busy, now }: Moment, newId: () => string): Plan {
-  const runs = new Set(slotsToRun(job, passed, now));
+export function plan(job: Job, moment: Moment, newId: () => string): Plan {
+  const { passed, busy } = moment;
+  const runs = new Set(slotsToRun(job, moment));
+  // slots that are caught up with run one after the other: "skip" is about a job that takes longer than its interval
+  const catchesUp = job.catchUp === "all" && runs.size > 1;
   let { running, waiting } = busy;
   const rows = passed.slots.map((slot): NewRun => {
     const row = { id: newId(), slot };
-    if (!runs.has(slot)) return { ...row, status: "missed", reason: missedBecause(job, slot, now) };
+    if (!runs.has(slot)) return { ...row, status: "missed", reason: missedBecause(job, slot, moment) };
     if (running === 0 || job.overlap === "allow") {
       running++;
       return { ...row, status: "running", reason: null };
     }
-    if (job.overlap === "queue" && waiting === 0) {
+    if (catchesUp || (job.overlap === "queue" && waiting === 0)) {
       waiting++;
       return { ...row, status: "waiting", reason: null };
     }
-    const reason = waiting > 0 ? "one is running and one waits already" : "the one before is still running";
+    const reason = waiting > 0 ? "one is running and others wait already" : "the one before is still running";
     return { ...row, status: "skipped", reason };
   });
   const begun = rows.some(({ status }) => status === "running" || status === "waiting");
   return { rows, nextAt: passed.nextAt, state: passed.nextAt === null && !begun ? "done" : job.state };
 }
 
-/** Those on time, and of the late ones what the job wants to catch up with. */
-function slotsToRun(job: Job, { slots, nextAt }: Passed, now: number): readonly number[] {
-  const onTime = slots.filter((slot) => now - slot <= ON_TIME_MS);
-  const late = slots.filter((slot) => now - slot > ON_TIME_MS && now - slot <= window(job));
+function slotsToRun(job: Job, { passed, now, since }: Moment): readonly number[] {
+  const { slots, nextAt, following = 0 } = passed;
   const moreWillFollow = nextAt !== null && nextAt <= now;
-  if (job.catchUp === "skip" || late.length === 0) return onTime;
-  if (job.catchUp === "all") return [...late.slice(-MAX_CATCH_UP), ...onTime];
-  if (onTime.length > 0 || moreWillFollow) return onTime; // a newer slot stands for the older ones
-  return late.slice(-1);
+  const recent = slots.filter((slot) => now - slot <= window(job));
+  if (job.catchUp === "all") return recent.slice(Math.max(0, recent.length - Math.max(0, MAX_CATCH_UP - following)));
+  if (moreWillFollow) return []; // a newer slot stands for these
+  const newest = recent.slice(-1);
+  if (job.catchUp === "once") return newest;
+  return newest.filter((slot) => now - slot <= ON_TIME_MS && slot >= since);
 }
 
 /** A moment that was asked for once is kept for a day: nothing newer will stand for it. */
@@ -75,8 +82,10 @@ function window(job: Job): number {
   return job.schedule.kind === "at" ? 24 * CATCH_UP_WINDOW_MS : CATCH_UP_WINDOW_MS;
 }
 
-function missedBecause(job: Job, slot: number, now: number): string {
-  if (now - slot > window(job)) return "it was too long ago when the gateway came back";
-  if (job.catchUp === "skip") return "the gateway was not running, and the job does not catch up";
-  return "the gateway was not running; a newer slot stands for it";
+function missedBecause(job: Job, slot: number, { now, since }: Moment): string {
+  const cause = slot < since ? "the gateway was not running" : "the machine was busy or asleep";
+  if (now - slot > window(job)) return `${cause}, and the slot is too long ago to catch up`;
+  if (job.catchUp === "skip") return `${cause}, and the job does not catch up`;
+  if (job.catchUp === "all") return `${cause}, and only the newest ${MAX_CATCH_UP} slots are caught up with`;
+  return `${cause}; a newer slot stands for it`;
 }

@@ -5,6 +5,7 @@ import { checkConfigText, type Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, Principal, Role, SessionKey } from "../contracts/ids.ts";
 import { accessDoors, type channelPolicy } from "../routing/index.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
 
 const ANN = "telegram:user:7" as Principal;
@@ -31,6 +32,7 @@ function rights(
   if (!config) throw new Error(JSON.stringify(problems));
   const asked: Caller[] = more.asked ?? [];
   const parts = {
+    clock: createFakeClock(),
     config: (): Config => config,
     grants: () => new Map(more.grants ?? []),
     doors: () =>
@@ -101,7 +103,14 @@ describe("before anything is spent", () => {
   test.each<[string, object, object, Partial<Parameters<typeof job>[0]>, RegExp]>([
     ["agents do not start", {}, { trouble: "pi was not found." }, {}, /pi was not found/],
     ["its agent is gone", {}, {}, { agentId: "gone" as AgentId }, /no agent called gone/],
-    ["the place it posts to is gone", {}, {}, { webhook: "ops" }, /no such place in hooks\.targets/],
+    ["the place it posts to is gone", {}, {}, { webhook: "ops" }, /no such webhook in hooks\.targets/],
+    [
+      "it runs more often than its creator's role may now",
+      { roles: { members: [ANN] } },
+      {},
+      { createdBy: ANN, schedule: { kind: "every", expr: "1s" } },
+      /more often than every 5m/,
+    ],
     ["its provider has no key", { agent: { model: "anthropic/claude" } }, {}, {}, /no API key for anthropic/],
     [
       "a tool it needs is not there",

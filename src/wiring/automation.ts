@@ -11,7 +11,7 @@ import type { Budget } from "../contracts/budget/budget.ts";
 import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
-import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
@@ -42,6 +42,7 @@ import {
   type Heartbeat,
   type Home,
   type Homes,
+  intervalProblem,
   type RunRights,
   startEngine,
   startHeartbeat,
@@ -116,6 +117,8 @@ export function createAutomation(parts: AutomationParts): Automation {
     changed: () => parts.events.emit("status", { what: "jobs" }),
     isOn: () => config().cron.enabled,
     isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
+    limits: (role) => jobLimits(config(), role),
+    missing: async (job) => missingParts(parts, job, { home: await homes.of(job), rights: runRights(parts) }),
   });
   const applyFile = async ({ cron }: Config): Promise<void> => {
     notices = await applyConfigJobs({ ...parts, store: store.jobs, times }, cron.jobs.map(jobOfFile));
@@ -294,8 +297,13 @@ function homesOf({ store, config, grants }: AutomationParts): Homes {
   return createHomes({ places: store.places, owners, named, fallback });
 }
 
+function jobLimits({ cron }: Config, role: Role) {
+  return role === "owner" ? cron.limits.owner : cron.limits.member; // guests make no jobs
+}
+
 export function runRights(parts: AutomationParts): RunRights {
-  const { config, grants, doors, pool, channels, environment, budget } = parts;
+  const { clock, config, grants, doors, pool, channels, environment, budget } = parts;
+  const times = createTimes(hostZone);
   const rights: RunRights = {
     unpaid({ agentId, createdBy }) {
       const verdict = budget.ask({ agentId, principal: createdBy, origin: "cron" });
@@ -317,20 +325,23 @@ export function runRights(parts: AutomationParts): RunRights {
       const needsChat = job.mode === "main" || job.delivery !== "silent";
       if (needsChat && !channels().get(home.to.channel))
         return `Its words go to ${home.to.channel}, and that channel is not open.`;
-      if (job.webhook && !Object.hasOwn(config().hooks.targets, job.webhook))
-        return `Its words are to be posted to ${job.webhook}, and there is no such place in hooks.targets.`;
-      return missingKey(config(), environment, job.agentId) ?? missingTool(parts, job, { home, rights });
+      const missing = missingKey(config(), environment, job.agentId) ?? missingParts(parts, job, { home, rights });
+      const role = rights.roleOf(job, home);
+      if (missing !== null || role === null || job.source === "config") return missing;
+      return intervalProblem(times, job, { limits: jobLimits(config(), role), now: clock.now() });
     },
   };
   return rights;
 }
 
-/** Of the tools that it says it needs. Asked with the rights that its run will have. */
-function missingTool(
-  { unusable }: Pick<AutomationParts, "unusable">,
+/** A webhook or tool that the job names and cannot have. Tools are asked for with the rights that its run will have. */
+function missingParts(
+  { unusable, config }: Pick<AutomationParts, "unusable" | "config">,
   job: Job,
   { home, rights }: { readonly home: Home; readonly rights: RunRights },
 ): string | null {
+  if (job.webhook && !Object.hasOwn(config().hooks.targets, job.webhook))
+    return `Its result is to be posted to ${job.webhook}, and there is no such webhook in hooks.targets.`;
   const role = rights.roleOf(job, home);
   if (role === null) return null; // it is refused for that
   const own = job.mode === "isolated";

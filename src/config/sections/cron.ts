@@ -1,7 +1,7 @@
 /** Work that begins by itself: jobs with schedules. */
 import { Type } from "typebox";
 import { MAX_NEEDS, MAX_TASK_CHARS, MAX_TOOL_NAME_CHARS } from "../../contracts/automation/job.ts";
-import { closed, MAX_DURATION_MS } from "./kinds.ts";
+import { closed, duration, MAX_DURATION_MS } from "./kinds.ts";
 import { targetName } from "./hooks.ts";
 import { agentId } from "./routing.ts";
 
@@ -84,6 +84,28 @@ const ConfigJob = Type.Object(
   { additionalProperties: false },
 );
 
+const limitsOf = (who: string, { minInterval, maxJobs }: { readonly minInterval: number; readonly maxJobs: number }) =>
+  Type.Object(
+    {
+      minInterval: duration(minInterval, 1_000, `The smallest interval between two runs of a job of ${who}.`),
+      maxJobs: Type.Integer({
+        default: maxJobs,
+        minimum: 0,
+        maximum: 10_000,
+        description: `Jobs that ${who === "an owner" ? "an owner" : "one member"} may have, those made by agents for them included.`,
+      }),
+    },
+    { ...closed, description: `What jobs of ${who} may cost.` },
+  );
+
+const Limits = Type.Object(
+  {
+    owner: limitsOf("an owner", { minInterval: 1_000, maxJobs: 1_000 }),
+    member: limitsOf("a member", { minInterval: 300_000, maxJobs: 50 }),
+  },
+  { ...closed, description: "Limits of jobs made in chats, by agents and over the API, by role. Guests make no jobs." },
+);
+
 export const CronSection = Type.Object(
   {
     enabled: Type.Boolean({
@@ -97,6 +119,7 @@ export const CronSection = Type.Object(
       maximum: 100,
       description: "Runs that are being worked on at the same time. The others wait in line, and people go first.",
     }),
+    limits: Limits,
     jobs: Type.Array(ConfigJob, {
       default: [],
       maxItems: MAX_JOBS,

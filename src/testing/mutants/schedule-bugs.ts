@@ -103,15 +103,22 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "Of a long sleep the older slots are caught up with as well as the newest.",
     file: "src/schedule/plan.ts",
-    find: "if (onTime.length > 0 || moreWillFollow) return onTime;",
-    replace: "if (onTime.length > 0) return onTime;",
+    find: "if (moreWillFollow) return [];",
+    replace: "",
     tests: ["src/schedule/plan.test.ts"],
+  },
+  {
+    what: "Slots that are caught up with begin all at once when the first has ended.",
+    file: "src/schedule/engine.ts",
+    find: "if (jobs.has(run.jobId)) continue;",
+    replace: "",
+    tests: ["src/schedule/engine.test.ts"],
   },
   {
     what: "An agent makes as many jobs as a person.",
     file: "src/schedule/jobs.ts",
-    find: 'maker.source === "agent" ? MAX_JOBS_BY_AGENT : MAX_JOBS_OF_PERSON',
-    replace: "MAX_JOBS_OF_PERSON",
+    find: '|| (source === "agent" && byAgent >= MAX_JOBS_BY_AGENT)',
+    replace: "",
     tests: ["src/schedule/jobs.test.ts"],
   },
 ];

@@ -1,6 +1,7 @@
 /** One prompt from the question to the agent's last word: shows what it says, measures it, and says into it what arrives meanwhile. */
 import type { AgentEvent, AgentLease } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
+import type { Events } from "../contracts/events.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -12,6 +13,7 @@ import { type AgentEnding, isPost } from "./turn-ending.ts";
 
 export interface ConverseDeps extends SteeringDeps {
   readonly clock: Clock;
+  readonly events: Events;
   readonly live: LiveTurnsBoard;
   readonly spans: SpanRecorder;
   /** Counts what tools have sent to the chat meanwhile. */
@@ -35,6 +37,7 @@ export async function converse(
 ): Promise<AgentEnding> {
   const { spans } = deps;
   spans.enter("first_token");
+  using _approvals = followApprovals(deps, batch);
   let shown = writer;
   const over = new AbortController();
   const deltas = createDeltaStream(deps, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
@@ -73,6 +76,15 @@ export async function converse(
     over.abort(new Error("turn over"));
     if (shown !== writer) shown.close();
   }
+}
+
+/** The gate asks owners; the agent knows of none of it. */
+function followApprovals({ events, spans }: Pick<ConverseDeps, "events" | "spans">, { turnId }: Batch): Disposable {
+  return events.on("approval", (news) => {
+    if (news.turnId !== turnId) return;
+    if (news.decision === null) spans.approvalAsked(news.callId);
+    else spans.approvalEnded(news.callId, news.decision === "once" || news.decision === "session");
+  });
 }
 
 export function noteTool(spans: SpanRecorder, event: AgentEvent): void {

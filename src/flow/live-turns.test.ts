@@ -1,5 +1,5 @@
 /** Calls of a running turn as they are shown: what an agent tells, and what only the gate knows. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { GatewayEvents } from "../contracts/events.ts";
 import type { Principal, TurnId } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
@@ -41,8 +41,54 @@ function world() {
   const now = () => live.snapshot(SESSION)?.tools.map(({ status }) => status);
   const decided = (decision: "once" | "session" | "deny" | "expired") =>
     events.emit("approval", { ...ASKED, decision, by: null });
-  return { events, live, writer, shown, now, decided };
+  return { clock, events, live, writer, shown, now, decided };
 }
+
+describe("the duration of a call does not include the wait for an approval,", () => {
+  const ended = ({ live }: ReturnType<typeof world>) => live.snapshot(SESSION)?.tools.map(({ ms }) => ms);
+
+  test("when it is allowed and runs", async () => {
+    const fx = world();
+    await fx.clock.advance(3);
+    fx.events.emit("approval", { ...ASKED, decision: null });
+    await fx.clock.advance(60_000);
+    fx.decided("once");
+    await fx.clock.advance(4);
+    fx.writer.toolEnded({ callId: "c1", isError: false, output: "fine" });
+    expect(ended(fx)).toEqual([7]);
+  });
+
+  test("when it is denied", async () => {
+    const fx = world();
+    fx.events.emit("approval", { ...ASKED, decision: null });
+    await fx.clock.advance(60_000);
+    fx.decided("deny");
+    fx.events.emit("tool_refused", CALL);
+    fx.writer.toolEnded({ callId: "c1", ...ANSWER });
+    expect(ended(fx)).toEqual([0]);
+  });
+
+  test("when the turn ends while it waits", async () => {
+    const fx = world();
+    await fx.clock.advance(3);
+    fx.events.emit("approval", { ...ASKED, decision: null });
+    await fx.clock.advance(60_000);
+    fx.writer.toolEnded({ callId: "c1", ...ANSWER });
+    expect(ended(fx)).toEqual([3]);
+  });
+
+  test("when the question overtakes the agent's word that it begins the call", async () => {
+    const fx = world();
+    fx.events.emit("approval", { ...ASKED, callId: "c2", decision: null });
+    fx.writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
+    expect(fx.now()).toEqual(["running", "pending"]);
+    await fx.clock.advance(60_000);
+    fx.events.emit("approval", { ...ASKED, callId: "c2", decision: "once", by: null });
+    await fx.clock.advance(5);
+    fx.writer.toolEnded({ callId: "c2", isError: false, output: "fine" });
+    expect(ended(fx)).toEqual([undefined, 5]);
+  });
+});
 
 test("a call that waits for the owner is pending, runs when allowed, and ends as usual", () => {
   for (const decision of ["once", "session"] as const) {

@@ -35,6 +35,8 @@ interface Shown {
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
   /** Turned away before the agent's word that it begins them had come this far. */
   readonly refused: Set<string>;
+  /** Calls that wait for an owner, and since when: that time is not the tool's. */
+  readonly waiting: Map<string, number>;
 }
 
 export function createLiveTurns(deps: {
@@ -46,7 +48,7 @@ export function createLiveTurns(deps: {
 }): LiveTurnsBoard {
   const { clock, events, mask = NO_MASK } = deps;
   const shown = new Map<SessionKey, Shown>();
-  followGate(events, mask, (call) => {
+  followGate({ clock, events, mask }, (call) => {
     const turn = shown.get(call.sessionKey);
     return turn?.turnId === call.turnId ? turn : null;
   });
@@ -64,7 +66,15 @@ export function createLiveTurns(deps: {
     open(batch) {
       const { sessionKey, turnId, attempt } = batch;
       const inboxIds = batch.entries.map((entry) => entry.id);
-      const turn: Shown = { turnId, inboxIds, startedAt: clock.now(), text: "", tools: new Map(), refused: new Set() };
+      const turn: Shown = {
+        turnId,
+        inboxIds,
+        startedAt: clock.now(),
+        text: "",
+        tools: new Map(),
+        refused: new Set(),
+        waiting: new Map(),
+      };
       shown.set(sessionKey, turn);
       const words = mask.stream();
       const show = (text: string): void => {
@@ -82,8 +92,11 @@ export function createLiveTurns(deps: {
         },
         toolStarted(call) {
           const { callId, tool, input } = maskedCall(call, mask);
-          turn.tools.set(callId, { callId, tool, input, status: "running", begunAt: clock.elapsed() });
-          events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status: "running" });
+          const begunAt = clock.elapsed();
+          const status = turn.waiting.has(callId) ? "pending" : "running";
+          if (status === "pending") turn.waiting.set(callId, begunAt);
+          turn.tools.set(callId, { callId, tool, input, status, begunAt });
+          events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status });
         },
         toolEnded({ callId: id, isError, output }) {
           const callId = mask.text(id);
@@ -93,7 +106,7 @@ export function createLiveTurns(deps: {
             ...begun,
             status: turn.refused.has(callId) ? "blocked" : endOf(begun, isError),
             output: mask.text(output),
-            ms: Math.round(clock.elapsed() - begun.begunAt),
+            ms: Math.round((turn.waiting.get(callId) ?? clock.elapsed()) - begun.begunAt),
           };
           turn.tools.set(callId, ended);
           const { begunAt: _begunAt, input: _input, ...visible } = ended;
@@ -115,15 +128,22 @@ function maskedCall(call: Parameters<LiveTurnWriter["toolStarted"]>[0], mask: Se
 type Call = Pick<GatewayEvents["tool_refused"], "sessionKey" | "turnId" | "callId">;
 
 /** An agent says that it begins a call and what it read in the end; what the call waits for, and that it never ran, only the gate knows. */
-function followGate(events: Events, mask: SecretMask, turnOf: (call: Call) => Shown | null): void {
+function followGate(
+  { clock, events, mask }: { readonly clock: Clock; readonly events: Events; readonly mask: SecretMask },
+  turnOf: (call: Call) => Shown | null,
+): void {
   const show = (call: Call, status: ToolStatus): void => {
     const { sessionKey, turnId } = call;
     const callId = mask.text(call.callId);
     const turn = turnOf(call);
     const known = turn?.tools.get(callId);
+    const since = turn?.waiting.get(callId);
+    if (status === "pending") turn?.waiting.set(callId, clock.elapsed());
+    else turn?.waiting.delete(callId);
     if (turn && !known && status === "blocked") turn.refused.add(callId);
     if (!turn || !known || known.output !== undefined || known.status === status) return;
-    turn.tools.set(callId, { ...known, status });
+    const waitedMs = since === undefined ? 0 : clock.elapsed() - since;
+    turn.tools.set(callId, { ...known, status, begunAt: known.begunAt + waitedMs });
     events.emit("turn.tool", { sessionKey, turnId, callId, tool: known.tool, status });
   };
   events.on("approval", (news) => {

@@ -25,6 +25,28 @@ describe("the waterfall of a turn", () => {
     ]);
   });
 
+  test("shows the wait for an approval as a span of its own, and the tool from when it runs", async () => {
+    const clock = createFakeClock();
+    const spans = createSpanRecorder(clock, clock.now());
+    spans.enter("first_token");
+    spans.spoke();
+    spans.toolStarted("a", "bash");
+    spans.approvalAsked("a");
+    spans.approvalAsked("b"); // before the agent's word that it begins the call
+    spans.toolStarted("b", "write");
+    await clock.advance(60_000);
+    spans.approvalEnded("a", true);
+    spans.approvalEnded("b", false);
+    await clock.advance(5);
+    spans.toolEnded("a");
+    spans.toolEnded("b");
+    expect(spans.close().slice(-3)).toEqual([
+      { name: "approval:bash", startMs: 0, ms: 60_000 },
+      { name: "approval:write", startMs: 0, ms: 60_000 },
+      { name: "tool:bash", startMs: 60_000, ms: 5 },
+    ]);
+  });
+
   test("of a turn that never got an agent is its wait", async () => {
     const clock = createFakeClock();
     const spans = createSpanRecorder(clock, clock.now());

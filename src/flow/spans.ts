@@ -10,6 +10,10 @@ export interface SpanRecorder {
   spoke(): void;
   toolStarted(callId: string, tool: string): void;
   toolEnded(callId: string): void;
+  /** The call waits for an owner: that time is not the tool's. */
+  approvalAsked(callId: string): void;
+  /** `runs`: it was allowed, and the tool begins now. */
+  approvalEnded(callId: string, runs: boolean): void;
   /** What other agents did for this attempt. */
   adopt(delegated: readonly DelegatedSpan[]): void;
   /** Closes what is open and tells all, in the order in which it began. */
@@ -20,9 +24,11 @@ export interface SpanRecorder {
 /** A turn may call tools for hours; its waterfall stays something one can look at. */
 export const MAX_TOOL_SPANS = 100;
 const MAX_NAME_CHARS = 64;
+const TOOL = "tool:";
+const APPROVAL = "approval:";
 
 interface Open {
-  readonly name: string;
+  name: string;
   readonly startMs: number;
   endMs: number | null;
 }
@@ -34,6 +40,7 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
   const all: Open[] = [{ name: "queued", startMs: 0, endMs: waitedMs }];
   const adopted: Span[] = [];
   const tools = new Map<string, Open>();
+  const waiting = new Set<string>();
   let toolsSeen = 0;
   let stage: Open | null = null;
 
@@ -53,7 +60,19 @@ export function createSpanRecorder(clock: Clock, acceptedAt: number): SpanRecord
       if (stage?.name === "first_token") enter("generate");
     },
     toolStarted(callId, tool) {
-      if (++toolsSeen <= MAX_TOOL_SPANS) tools.set(callId, begin(`tool:${tool.slice(0, MAX_NAME_CHARS)}`));
+      const kind = waiting.has(callId) ? APPROVAL : TOOL;
+      if (++toolsSeen <= MAX_TOOL_SPANS) tools.set(callId, begin(`${kind}${tool.slice(0, MAX_NAME_CHARS)}`));
+    },
+    approvalAsked(callId) {
+      waiting.add(callId);
+      const tool = tools.get(callId);
+      if (tool) tool.name = tool.name.replace(TOOL, APPROVAL);
+    },
+    approvalEnded(callId, runs) {
+      const wait = waiting.delete(callId) ? tools.get(callId) : undefined;
+      if (!wait) return;
+      wait.endMs ??= now();
+      if (runs) tools.set(callId, begin(wait.name.replace(APPROVAL, TOOL)));
     },
     toolEnded(callId) {
       const tool = tools.get(callId);

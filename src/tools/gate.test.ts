@@ -4,6 +4,7 @@ import type { HookHandler } from "../contracts/plugins/hooks.ts";
 import type { Tool, ToolPath } from "../contracts/tools/tool.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import { waitFor } from "../testing/wait-for.ts";
 
 const echo = tool(async (_id, params) => says((params as { text: string }).text));
 
@@ -125,6 +126,27 @@ describe("hooks before a call", () => {
     expect(await world.call({ text: "hi" })).toMatchObject({ kind: "ok" });
     expect(world.approvals.asked.map(({ shown }) => shown)).toEqual([{ text: "hi" }, { text: "hi" }]);
   });
+
+  test.each(["once", "deny"] as const)(
+    "ask for the owner's word, and the recorded duration does not include the wait when the answer is %s",
+    async (answer) => {
+      const slow = tool(async () => {
+        await world.clock.advance(7);
+        return says("done");
+      });
+      const world = toolWorld([slow]);
+      world.hooks.on("before_tool_call", () => ({ requireApproval: true }), "careful");
+      const ended = Promise.withResolvers<typeof answer>();
+      world.approvals.answer = ended.promise;
+      const call = world.call({ text: "hi" });
+      await waitFor("the question", () => world.approvals.asked.length === 1);
+      await world.clock.advance(60_000);
+      ended.resolve(answer);
+      await call;
+      await waitFor("the recorded end", () => world.last()?.end !== null);
+      expect(world.last()?.end?.ms).toBe(answer === "once" ? 7 : 0);
+    },
+  );
 
   test("may want several things at once, and get all of them", async () => {
     const world = toolWorld([echo]);

@@ -29,7 +29,7 @@ export interface CallRecord {
   refused(call: Known, because: { readonly code: string; readonly message: string }): Promise<void>;
   /** Resolves when it is written. Never rejects: the tool has done its work, and whoever waits for it is told. */
   ended(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): Promise<void>;
-  /** Since it began. */
+  /** Since the tool began to run; the wait for an approval does not count. 0: it never ran. */
   ms(): number;
 }
 
@@ -55,7 +55,8 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
   const id = deps.ids.next("call");
   let state: "new" | "waiting" | "open" = "new";
   let tool = request.tool;
-  let startedAt = deps.clock.elapsed();
+  let startedAt: number | null = null;
+  const ms = (): number => (startedAt === null ? 0 : Math.round(deps.clock.elapsed() - startedAt));
 
   const intent = (call: Known, waiting: boolean) => ({
     ...{ id, callId, turnId, sessionKey, principal, path, paramsHash, waiting },
@@ -67,16 +68,15 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
     at: deps.clock.now(),
   });
   const settle = async (end: Omit<ToolEnd, "ms">): Promise<void> => {
-    const ms = Math.round(deps.clock.elapsed() - startedAt);
-    deps.log.info("tool called", { tool, status: end.status, ms, turnId, sessionKey, path });
-    await deps.store.settle(id, { ...end, ms }).catch((error: unknown) => {
+    deps.log.info("tool called", { tool, status: end.status, ms: ms(), turnId, sessionKey, path });
+    await deps.store.settle(id, { ...end, ms: ms() }).catch((error: unknown) => {
       deps.log.error("end of a tool call could not be recorded", { tool, turnId, error });
     });
   };
 
   return {
     id,
-    ms: () => Math.round(deps.clock.elapsed() - startedAt),
+    ms,
     async waits(call) {
       await deps.store.intend(intent(call, true));
       [state, tool] = ["waiting", call.tool];

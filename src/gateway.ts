@@ -181,8 +181,8 @@ function tellPlugins(deps: { hooks: Hooks; events: Events }, version: string, li
   life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
 }
 
-function toolsOf({ tools, registry }: ReturnType<typeof openToolSide>) {
-  return { gate: tools, list: () => registry.list() };
+function toolsOf({ tools, list }: ReturnType<typeof openToolSide>) {
+  return { gate: tools, list };
 }
 
 /** Asks for a restart where the configuration allows that. */

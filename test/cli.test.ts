@@ -113,6 +113,14 @@ describe("pi-gw with a running gateway", () => {
     expect((await gateway.fetch("/ready")).status).toBe(200);
   });
 
+  test("tools list shows the tools of pi and who may use each", async () => {
+    const { code, out } = await piGw(gateway.home, ["tools", "list"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^session_status .*\[gateway.*\(for owner, member, guest\)$/m);
+    expect(out).toMatch(/^bash .*\[pi, elevated\] \(for nobody, after approval\)$/m);
+    expect(out).toMatch(/^read .*\[pi, .*\] \(for nobody\)$/m);
+  });
+
   test("never prints the token", async () => {
     const commands = [
       ["status", "--json"],

@@ -76,12 +76,12 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
 
 const ADA: ToolContext = { ...OWNER, principal: "web:user:ada" as Principal };
 
-async function portOf({ gate, registry }: World, headers: Record<string, string>) {
+async function portOf({ gate, list }: World, headers: Record<string, string>) {
   const agentTokens = {
     resolve: (token: string) => (token === AGENTS_OWN ? ADA : null),
     known: (token: string) => token === AGENTS_OWN,
   };
-  const http = startHttpWorld({}, { tools: { gate, list: () => registry.list() }, agentTokens });
+  const http = startHttpWorld({}, { tools: { gate, list }, agentTokens });
   return {
     call: async (params: unknown, callId: string) =>
       (await http.postJson("/api/tools/call", { tool: "write", params, callId }, headers)).text(),
@@ -89,8 +89,8 @@ async function portOf({ gate, registry }: World, headers: Record<string, string>
   };
 }
 
-async function socketOf({ gate, registry }: World) {
-  const http = startHttpWorld({}, { tools: { gate, list: () => registry.list() } });
+async function socketOf({ gate, list }: World) {
+  const http = startHttpWorld({}, { tools: { gate, list } });
   const socket = await openWs(http);
   return {
     call: (params: unknown, callId: string) =>

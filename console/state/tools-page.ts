@@ -1,7 +1,7 @@
 /** The tools there are and the record of their calls, read when somebody looks at them. */
 import { computed, signal } from "@preact/signals";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
-import type { ToolListing } from "../../src/contracts/tools/tool.ts";
+import type { ListedTool, PiToolListing } from "../../src/contracts/tools/tool.ts";
 import { readToolCalls } from "../net/api.ts";
 import { request } from "./session-page.ts";
 
@@ -16,13 +16,12 @@ export interface CallFilter {
 }
 
 const PAGE_CALLS = 50;
-/** What pi brings itself is in the record and not among the gateway's tools. */
-const OF_PI = ["bash", "edit", "find", "grep", "ls", "read", "write"];
-
-export const tools = signal<{ readonly phase: Phase; readonly items: readonly ToolListing[] }>({
-  phase: "loading",
-  items: [],
-});
+export const tools = signal<{
+  readonly phase: Phase;
+  readonly items: readonly ListedTool[];
+  /** Those that pi runs itself. */
+  readonly ofPi: readonly PiToolListing[];
+}>({ phase: "loading", items: [], ofPi: [] });
 export const calls = signal<{
   readonly phase: Phase;
   readonly items: readonly AuditRow[];
@@ -35,18 +34,22 @@ export const calls = signal<{
 export const filter = signal<CallFilter>({ tool: "", status: "", session: "", withinMs: 0 });
 /** Everything one might look for by name. */
 export const toolNames = computed(() => {
-  const offered = tools.value.items.map(({ name }) => name);
+  const offered = [...tools.value.items, ...tools.value.ofPi].map(({ name }) => name);
   const called = calls.value.items.map(({ tool }) => tool);
-  return [...new Set([...offered, ...called, ...OF_PI])].toSorted();
+  return [...new Set([...offered, ...called])].toSorted();
 });
 
 export async function readTools(): Promise<void> {
   try {
-    const { tools: items } = await request("tools.list", {});
-    tools.value = { phase: "ready", items: items.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
+    const { tools: items, piTools } = await request("tools.list", {});
+    tools.value = { phase: "ready", items: items.toSorted(byName), ofPi: piTools.toSorted(byName) };
   } catch {
-    if (tools.value.phase === "loading") tools.value = { phase: "failed", items: [] };
+    if (tools.value.phase === "loading") tools.value = { phase: "failed", items: [], ofPi: [] };
   }
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : 1;
 }
 
 export function filterBy(change: Partial<CallFilter>): void {

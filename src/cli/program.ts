@@ -214,12 +214,12 @@ function addQuestions(program: Command, world: CliWorld, finish: Finish): void {
 
 function addTools(program: Command, commander: Commander, world: CliWorld, finish: Finish): void {
   const tools = program.command("tools").description("look at the running gateway's tools, and call one");
-  common(tools.command("list").description("every tool, who brought it, and what is wrong with it")).action(
-    async (flags: CommonFlags) => {
-      const { toolsList } = await import("./tools/tools.ts");
-      finish(await toolsList(world, flags));
-    },
-  );
+  common(
+    tools.command("list").description("every tool, who brought it, who may use it, and what is wrong with it"),
+  ).action(async (flags: CommonFlags) => {
+    const { toolsList } = await import("./tools/tools.ts");
+    finish(await toolsList(world, flags));
+  });
   common(tools.command("call").description("call a tool as the operator"))
     .argument("<name>", "the tool")
     .argument("[params]", 'its parameters as JSON; "-" reads them from the input')

@@ -7,7 +7,7 @@ import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts"
 import type { ClientEventName, GatewayEvents } from "./events.ts";
 import type { LiveTurn } from "./flow.ts";
 import type { ApprovalDecision, PendingApproval } from "./tools/approval.ts";
-import type { ToolEnvelope, ToolListing, ToolResult } from "./tools/tool.ts";
+import type { ToolEnvelope, ToolLists, ToolResult } from "./tools/tool.ts";
 
 export interface WireError {
   readonly code: string;
@@ -57,7 +57,7 @@ export interface WireMethods {
   };
   "sessions.get": { params: { session: string; limit?: number; cursor?: string }; result: SessionView };
   "sessions.reset": { params: { session: string }; result: { reset: boolean } };
-  "tools.list": { params: Record<string, never>; result: { tools: readonly ToolListing[] } };
+  "tools.list": { params: Record<string, never>; result: ToolLists };
   /** What is refused or fails is an error of the method, with the code of the call. */
   "tools.call": {
     params: { tool: string; params?: unknown; callId?: string };

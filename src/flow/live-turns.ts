@@ -65,16 +65,8 @@ export function createLiveTurns(deps: {
 
     open(batch) {
       const { sessionKey, turnId, attempt } = batch;
-      const inboxIds = batch.entries.map((entry) => entry.id);
-      const turn: Shown = {
-        turnId,
-        inboxIds,
-        startedAt: clock.now(),
-        text: "",
-        tools: new Map(),
-        refused: new Set(),
-        waiting: new Map(),
-      };
+      const turn = newTurn(batch, clock);
+      const { inboxIds } = turn;
       shown.set(sessionKey, turn);
       const words = mask.stream();
       const show = (text: string): void => {
@@ -92,10 +84,7 @@ export function createLiveTurns(deps: {
         },
         toolStarted(call) {
           const { callId, tool, input } = maskedCall(call, mask);
-          const begunAt = clock.elapsed();
-          const status = turn.waiting.has(callId) ? "pending" : "running";
-          if (status === "pending") turn.waiting.set(callId, begunAt);
-          turn.tools.set(callId, { callId, tool, input, status, begunAt });
+          const status = begin(turn, { callId, tool, input }, clock.elapsed());
           events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status });
         },
         toolEnded({ callId: id, isError, output }) {
@@ -118,6 +107,27 @@ export function createLiveTurns(deps: {
       };
     },
   };
+}
+
+function newTurn({ turnId, entries }: Batch, clock: Clock): Shown {
+  return {
+    turnId,
+    inboxIds: entries.map((entry) => entry.id),
+    startedAt: clock.now(),
+    text: "",
+    tools: new Map(),
+    refused: new Set(),
+    waiting: new Map(),
+  };
+}
+
+/** The question for an owner may have come before the agent's word that it begins the call. */
+function begin(turn: Shown, call: Pick<LiveTool, "callId" | "tool" | "input">, begunAt: number): ToolStatus {
+  const { callId } = call;
+  const status = turn.waiting.has(callId) ? "pending" : "running";
+  if (status === "pending") turn.waiting.set(callId, begunAt);
+  turn.tools.set(callId, { ...call, status, begunAt });
+  return status;
 }
 
 /** Model and provider name calls and tools as they like: a tool that does not exist can be called anything. */

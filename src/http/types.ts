@@ -15,7 +15,7 @@ import type { SessionModels } from "../contracts/session-models.ts";
 import type { PluginHost } from "../contracts/plugins/plugin.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
-import type { ToolGate, ToolListing } from "../contracts/tools/tool.ts";
+import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -74,7 +74,7 @@ export interface HttpDeps {
 /** Tools as programs use them: each call passes the gate like any other. */
 export interface ToolDoor {
   readonly gate: Pick<ToolGate, "call" | "specs" | "turnedAway">;
-  list(): readonly ToolListing[];
+  list(): ToolLists;
 }
 
 /** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */

@@ -6,6 +6,7 @@
 export { createApprovals, type ApprovalsDeps } from "./approvals/approvals.ts";
 export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
+export { createToolLister, type ListingDeps } from "./listing.ts";
 export { mayUse, type ToolLists, type ToolPolicy, type ToolProfile, type Verdict } from "./policy.ts";
 export { originOf } from "./origin.ts";
 export { fixedRights, noApprovals, noHooks } from "./quiet-deps.ts";

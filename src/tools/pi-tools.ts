@@ -11,6 +11,16 @@ const PI_TOOLS: ReadonlyMap<string, ToolFacts> = new Map(
     { name: "bash", flags: { idempotent: false, elevated: true } },
   ].map((facts) => [facts.name, facts]),
 );
+/** For people who look at the list; models read pi's own. */
+export const PI_TOOL_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
+  ["read", "Reads a file of the workspace."],
+  ["write", "Writes a file of the workspace."],
+  ["edit", "Changes parts of a file of the workspace."],
+  ["grep", "Searches the files of the workspace for text."],
+  ["find", "Finds files of the workspace by name."],
+  ["ls", "Lists a folder of the workspace."],
+  ["bash", "Runs a shell command as the gateway's user."],
+]);
 const FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];
 
 /** Null: the agent does not have it. A tool that only an extension of pi knows may do anything, so it counts as that. */
@@ -20,6 +30,10 @@ export function piTool(
   policy: Pick<ToolPolicy, "profile">,
 ): ToolFacts | null {
   if (!isGiven(name, policy.profile(caller.agentId, caller.role))) return null;
+  return piToolFacts(name);
+}
+
+export function piToolFacts(name: string): ToolFacts {
   return PI_TOOLS.get(name) ?? { name, flags: { idempotent: false, elevated: true } };
 }
 

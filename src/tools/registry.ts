@@ -258,7 +258,7 @@ function quarantinedOf(tool: Tool, { because }: Judgement): QuarantinedTool | nu
 }
 
 function listingOf(tool: Tool, plugin: string, { because, notices }: Judgement): ToolListing {
-  const { name, label, description, parameters, flags, limit = null } = tool;
+  const { name, label, description, parameters, flags, limit = null, origins, approval } = tool;
   const judgement = because === null ? { status: "ok" as const } : { status: "quarantined" as const, reason: because };
   return {
     name,
@@ -268,6 +268,8 @@ function listingOf(tool: Tool, plugin: string, { because, notices }: Judgement):
     plugin,
     flags,
     limit,
+    ...(origins === undefined ? {} : { origins }),
+    ...(approval === undefined ? {} : { approval }),
     ...judgement,
     ...(notices.length > 0 ? { notices } : {}),
   };

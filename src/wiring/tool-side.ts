@@ -23,6 +23,7 @@ import {
   type BackgroundEnd,
   createApprovals,
   createToolGate,
+  createToolLister,
   createToolRegistry,
   startRetention,
   type ToolPolicy,
@@ -58,8 +59,10 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
   const asking = createQuestions({ ...deps, poster }, () => config().tools.questions);
   const skills = createSkillShelf();
   const unusable = (tool: string, caller: Caller) => whyNotUsable({ ...guards, registry }, tool, caller);
+  const agents = () => [...new Set([...agentProfiles(config()).values()].map(({ id }) => id))];
   return {
     registry,
+    list: createToolLister({ registry, policy: guards.policy, agents }),
     tools,
     poster,
     approvals,

@@ -1,6 +1,6 @@
 /** Every tool the gateway has: who brought it, what it may do, and why it is not offered when it is not. */
 import { useEffect, useState } from "preact/hooks";
-import type { ToolFlags, ToolListing } from "../../../src/contracts/tools/tool.ts";
+import type { ListedTool, PiToolListing, ToolFlags } from "../../../src/contracts/tools/tool.ts";
 import { duration } from "../../net/words.ts";
 import { readTools, tools } from "../../state/tools-page.ts";
 import { pretty } from "../../text/pretty.ts";
@@ -20,7 +20,7 @@ const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
 
 export function ToolList() {
   useEffect(() => void readTools(), []);
-  const { phase, items } = tools.value;
+  const { phase, items, ofPi } = tools.value;
   if (phase === "failed") return <p class="list-note">The tools could not be read. Is the gateway connected?</p>;
   if (phase === "ready" && items.length === 0) return <p class="list-note">There are no tools.</p>;
   return (
@@ -30,13 +30,25 @@ export function ToolList() {
           <OneTool tool={tool} />
         </li>
       ))}
+      {ofPi.map((tool) => (
+        <li key={`pi ${tool.name}`}>
+          <OneTool tool={tool} />
+        </li>
+      ))}
     </ul>
   );
 }
 
-function OneTool({ tool }: { readonly tool: ToolListing }) {
+type Shown = ListedTool | PiToolListing;
+
+/** A tool of pi has nothing to be judged by the gateway: whether it is offered depends on who asks alone. */
+function originOf(tool: Shown): string {
+  return "plugin" in tool ? tool.plugin : "pi";
+}
+
+function OneTool({ tool }: { readonly tool: Shown }) {
   const [open, setOpen] = useState(false);
-  const ok = tool.status === "ok";
+  const ok = "status" in tool ? tool.status === "ok" : tool.usableBy.length > 0;
   return (
     <div class="tool" data-testid="tool" data-status={ok ? "success" : "blocked"}>
       <button type="button" class="tool-line" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -44,7 +56,7 @@ function OneTool({ tool }: { readonly tool: ToolListing }) {
           <Icon name={ok ? "check" : "blocked"} size={16} />
         </span>
         <code class="tool-name">{tool.name}</code>
-        <span class="tool-word">{ok ? tool.plugin : "quarantined"}</span>
+        <span class="tool-word">{wordOf(tool)}</span>
         <span class="tool-flags">{flagsOf(tool)}</span>
         <Icon name="chevron" size={16} />
       </button>
@@ -53,35 +65,57 @@ function OneTool({ tool }: { readonly tool: ToolListing }) {
   );
 }
 
-function flagsOf({ flags }: ToolListing): string {
+function wordOf(tool: Shown): string {
+  if ("status" in tool && tool.status === "quarantined") return "quarantined";
+  return tool.usableBy.length > 0 ? originOf(tool) : `${originOf(tool)}, for nobody`;
+}
+
+/** "owner, member; agent papers: owner" */
+function usersOf({ usableBy, asks }: Shown): string {
+  const each = usableBy.map(
+    ({ agent, roles }) => `${agent === "default" ? "" : `agent ${agent}: `}${roles.join(", ")}`,
+  );
+  return `${each.join("; ") || "nobody"}${asks === null ? "" : `, after approval: ${asks}`}`;
+}
+
+function flagsOf({ flags }: Shown): string {
   const set = (Object.keys(FLAG_WORDS) as (keyof ToolFlags)[]).filter((flag) => flags[flag]);
   return set.map((flag) => FLAG_WORDS[flag]).join(", ");
 }
 
-function About({ tool }: { readonly tool: ToolListing }) {
+function About({ tool }: { readonly tool: Shown }) {
   return (
     <div class="tool-body">
-      {tool.reason !== undefined && <p class="tool-reason">Not offered: {tool.reason}</p>}
-      {tool.notices?.map((notice) => (
-        <p class="tool-reason" key={notice}>
-          {notice}
-        </p>
-      ))}
+      {"reason" in tool && tool.reason !== undefined && <p class="tool-reason">Not offered: {tool.reason}</p>}
+      {"notices" in tool &&
+        tool.notices?.map((notice) => (
+          <p class="tool-reason" key={notice}>
+            {notice}
+          </p>
+        ))}
       <p class="tool-about">{tool.description}</p>
       <dl class="facts">
         <dt>From</dt>
-        <dd>{tool.plugin}</dd>
+        <dd>{originOf(tool)}</dd>
+        <dt>For</dt>
+        <dd>{usersOf(tool)}</dd>
         <dt>Flags</dt>
         <dd>{flagsOf(tool) || "none"}</dd>
-        <dt>Limit</dt>
-        <dd>{tool.limit ? `${tool.limit.calls} calls in ${duration(tool.limit.perMs)}` : "the gateway's own"}</dd>
+        {"limit" in tool && (
+          <>
+            <dt>Limit</dt>
+            <dd>{tool.limit ? `${tool.limit.calls} calls in ${duration(tool.limit.perMs)}` : "the gateway's own"}</dd>
+          </>
+        )}
       </dl>
-      <section>
-        <h3 class="label">Parameters</h3>
-        <pre tabindex={0} aria-label="Parameters">
-          {pretty(tool.parameters)}
-        </pre>
-      </section>
+      {"parameters" in tool && (
+        <section>
+          <h3 class="label">Parameters</h3>
+          <pre tabindex={0} aria-label="Parameters">
+            {pretty(tool.parameters)}
+          </pre>
+        </section>
+      )}
     </div>
   );
 }

@@ -32,6 +32,29 @@ describe("tools", () => {
     ).toEqual(["echo Says it again [gateway, idempotent]", "bad quarantined: its parameters are not an object", ""]);
   });
 
+  test("list shows the tools of pi too, and who may use each", async () => {
+    await using fx = await cliFixture();
+    const tools = [{ ...TOOLS[0], usableBy: [{ agent: "default", roles: ["owner", "member"] }], asks: null }];
+    const bash = { name: "bash", description: "Runs it.", flags: { elevated: true }, asks: "it may do anything" };
+    const piTools = [
+      { ...bash, usableBy: [{ agent: "papers", roles: ["owner"] }] },
+      { name: "read", description: "Reads it.", flags: {}, usableBy: [], asks: null },
+    ];
+    await using _gateway = await fakeGateway(fx.home, () => Response.json({ tools, piTools }));
+    expect(await fx.run("tools", "list")).toBe(0);
+    expect(
+      fx
+        .out()
+        .split("\n")
+        .map((line) => line.replaceAll(/ +/g, " ")),
+    ).toEqual([
+      "echo Says it again [gateway, idempotent] (for owner, member)",
+      "bash Runs it. [pi, elevated] (for agent papers: owner, after approval)",
+      "read Reads it. [pi] (for nobody)",
+      "",
+    ]);
+  });
+
   test("call sends the parameters and prints the words of the answer", async () => {
     await using fx = await cliFixture({ stdin: input('{"text":', '"from the pipe"}') });
     const seen: unknown[] = [];

@@ -29,10 +29,21 @@ const PARAMS_LIMITS = { maxChars: 1024 * 1024, maxDepth: 64 };
 const SHOWN_CHARS = 80;
 
 export async function toolsList(world: CliWorld, flags: CommonFlags): Promise<number> {
-  const { tools } = await ask(world, flags, "/api/tools");
-  for (const tool of listOf(tools).map(recordOf))
+  const { tools, piTools } = await ask(world, flags, "/api/tools");
+  const ofPi = listOf(piTools).map((tool): Fields => ({ ...recordOf(tool), plugin: "pi" }));
+  for (const tool of [...listOf(tools).map(recordOf), ...ofPi])
     world.stdout(flags.json ? `${JSON.stringify(tool)}\n` : `${visible(toolLine(tool))}\n`);
   return EXIT_OK;
+}
+
+/** "owner, member; agent papers: owner". The default agent is not named. */
+function usersText(usableBy: readonly unknown[]): string {
+  const each = usableBy.map(recordOf).map((access) => {
+    const roles = listOf(access["roles"]).map(textOf).join(", ");
+    const agent = textOf(access["agent"]);
+    return agent === "default" ? roles : `agent ${agent}: ${roles}`;
+  });
+  return each.length === 0 ? "nobody" : each.join("; ");
 }
 
 function toolLine(tool: Fields): string {
@@ -40,7 +51,10 @@ function toolLine(tool: Fields): string {
   if (tool["status"] === "quarantined") return `${name} quarantined: ${textOf(tool["reason"])}`;
   const flags = Object.entries(recordOf(tool["flags"])).flatMap(([flag, isSet]) => (isSet === true ? [flag] : []));
   const notices = listOf(tool["notices"]).map((notice) => ` (${textOf(notice)})`);
-  return `${name} ${textOf(tool["description"])} [${[textOf(tool["plugin"]), ...flags].join(", ")}]${notices.join("")}`;
+  const asks = textOf(tool["asks"]) === "" ? "" : ", after approval";
+  const users = tool["usableBy"] === undefined ? "" : ` (for ${usersText(listOf(tool["usableBy"]))}${asks})`;
+  const about = [textOf(tool["plugin"]), ...flags].join(", ");
+  return `${name} ${textOf(tool["description"])} [${about}]${users}${notices.join("")}`;
 }
 
 /** `params` as JSON; "-" reads it from the input. */

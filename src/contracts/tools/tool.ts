@@ -1,7 +1,7 @@
 /** A tool is a record: words for the model, schema for the machine, limits as data, one function. */
 import type { AgentSessionStats, Caller } from "../agent.ts";
 import type { MediaRef } from "../chat.ts";
-import type { TurnId } from "../ids.ts";
+import type { Role, TurnId } from "../ids.ts";
 
 export interface Tool {
   /** 1 to 64 letters, digits, `_` or `-`; unique in the gateway, where names that differ in case alone are the same. */
@@ -96,10 +96,40 @@ export interface ToolListing extends ToolSpec {
   readonly plugin: string;
   readonly flags: ToolFlags;
   readonly limit: ToolLimit | null;
+  /** As its author set them; absent: no such limit. */
+  readonly origins?: readonly ToolOrigin[];
+  readonly approval?: boolean;
   readonly status: "ok" | "quarantined";
   readonly reason?: string;
   /** What is different from what its author may expect, though it can be used; absent: nothing. */
   readonly notices?: readonly string[];
+}
+
+/** Who may use a tool in a private chat with one agent; other origins may have narrower lists. */
+export interface ToolAccess {
+  readonly agent: string;
+  readonly roles: readonly Role[];
+}
+
+/** `usableBy`: only agents that at least one role may use it with. `asks`: why each call waits for an owner; null: it does not. */
+export interface ToolRights {
+  readonly usableBy: readonly ToolAccess[];
+  readonly asks: string | null;
+}
+
+export type ListedTool = ToolListing & ToolRights;
+
+/** A tool that pi brings and runs itself; the gateway only judges and records it, so it cannot be called from outside of an agent. */
+export interface PiToolListing extends ToolRights {
+  readonly name: string;
+  readonly description: string;
+  readonly flags: ToolFlags;
+}
+
+/** Every tool as people see it. `piTools` are shown beside the others and cannot be called from outside of an agent. */
+export interface ToolLists {
+  readonly tools: readonly ListedTool[];
+  readonly piTools: readonly PiToolListing[];
 }
 
 /** All tools there are, whoever brought them. Live: a change is seen by the next question. */

@@ -38,8 +38,10 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
       async handle({ agent, query }) {
         const { profile } = await ListQuery.parse(query.has("profile") ? { profile: query.get("profile") } : {});
         const offered = agent && new Set(deps.tools.gate.specs(agent).map(({ name }) => name));
-        const tools = deps.tools.list().filter(({ name }) => offered?.has(name) ?? true);
-        return json(profile === undefined ? { tools } : await forFamily(providerSchema, tools, profile));
+        const { tools: all, piTools } = deps.tools.list();
+        const tools = all.filter(({ name }) => offered?.has(name) ?? true);
+        if (profile !== undefined) return json(await forFamily(providerSchema, tools, profile));
+        return json(agent ? { tools } : { tools, piTools });
       },
     },
     {

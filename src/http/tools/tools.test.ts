@@ -7,9 +7,11 @@ import { openWs } from "../../testing/http/ws-client.ts";
 import { policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { waitFor } from "../../testing/wait-for.ts";
 
+const EVERYBODY = [{ agent: "default", roles: ["owner", "member", "guest"] }];
+
 function world(...tools: Parameters<typeof toolWorld>[0]) {
   const inside = toolWorld(tools);
-  const http = startHttpWorld({}, { tools: { gate: inside.gate, list: () => inside.registry.list() } });
+  const http = startHttpWorld({}, { tools: { gate: inside.gate, list: inside.list } });
   const post = async (body: unknown, headers: Record<string, string> = {}) => {
     const response = await http.postJson("/api/tools/call", body, headers);
     return {
@@ -35,10 +37,11 @@ describe("GET /api/tools", () => {
       plugin: "test",
       flags: { idempotent: false },
       limit: { calls: 5, perMs: 60_000 },
+      asks: null,
     };
     expect(tools).toEqual([
-      { ...shared, name: "echo", parameters: echo.parameters, status: "ok" },
-      { ...shared, name: "bad", parameters: {}, status: "quarantined", reason: expect.any(String) },
+      { ...shared, name: "echo", parameters: echo.parameters, status: "ok", usableBy: EVERYBODY },
+      { ...shared, name: "bad", parameters: {}, status: "quarantined", usableBy: [], reason: expect.any(String) },
     ]);
   });
 });
@@ -299,7 +302,7 @@ describe("a request to call a tool that never becomes a call", () => {
 
   test("because its agent works for nobody leaves a row", async () => {
     const inside = toolWorld([echo]);
-    const tools = { gate: inside.gate, list: () => inside.registry.list() };
+    const tools = { gate: inside.gate, list: inside.list };
     const agentTokens = { resolve: () => null, known: (token: string) => token === "old" };
     await using http = startHttpWorld({}, { tools, agentTokens });
     const headers = { authorization: "Bearer old" };

@@ -123,7 +123,7 @@ export function createMethods(
     "sessions.reset": method<"sessions.reset">(params.session, async (asked) => ({
       reset: await resetSession(deps, await keyOf(asked.session)),
     })),
-    "tools.list": method<"tools.list">(params.nothing, () => ({ tools: deps.tools.list() })),
+    "tools.list": method<"tools.list">(params.nothing, () => deps.tools.list()),
     "tools.call": async (given, socket) => {
       const context = callerOf(socket.data.identity);
       const asked = await readOrTurnAway(() => readCall(given), deps, { body: given, path: "socket", context });

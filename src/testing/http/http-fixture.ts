@@ -104,7 +104,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
     tools: {
       gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), turnedAway: () => undefined },
-      list: () => [],
+      list: () => ({ tools: [], piTools: [] }),
     },
     questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
     approvals: { pending: () => [], decide: async () => "unknown" },

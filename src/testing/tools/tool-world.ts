@@ -15,6 +15,7 @@ import { createEvents } from "../../observe/index.ts";
 import {
   type BackgroundEnd,
   createToolGate,
+  createToolLister,
   createToolRegistry,
   type ToolGateDeps,
   type ToolPolicy,
@@ -246,6 +247,7 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
     rights,
     ended,
     gate,
+    list: createToolLister({ registry, policy: () => rules.now, agents: () => ["default" as AgentId] }),
     call,
     last,
   };

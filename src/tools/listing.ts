@@ -1,0 +1,74 @@
+/** The tools as they are listed for people: those of the registry and those of pi, each with who may use it by the rules of now. */
+import type { Caller } from "../contracts/agent.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import type { PiToolListing, ToolListing, ToolLists, ToolRights } from "../contracts/tools/tool.ts";
+import { PI_TOOL_DESCRIPTIONS, piTool, piToolFacts } from "./pi-tools.ts";
+import { mayUse, needsApproval, type ToolFacts, type ToolPolicy } from "./policy.ts";
+
+export interface ListingDeps {
+  readonly registry: { list(): readonly ToolListing[]; has(name: string): boolean };
+  policy(): ToolPolicy;
+  /** Every agent there is. */
+  agents(): readonly AgentId[];
+}
+
+const ROLES: readonly Role[] = ["owner", "member", "guest"];
+const OF_EXTENSION = "A tool of an extension of pi.";
+
+export function createToolLister({ registry, policy, agents }: ListingDeps): () => ToolLists {
+  const rightsOf = (factsFor: (caller: Caller) => ToolFacts | null, facts: ToolFacts): ToolRights => {
+    const rules = policy();
+    const usableBy = agents().map((agentId) => {
+      const roles = ROLES.filter((role) => {
+        const caller = callerOf(agentId, role);
+        const own = factsFor(caller);
+        return own !== null && mayUse(own, caller, rules).may;
+      });
+      return { agent: agentId, roles };
+    });
+    return { usableBy: usableBy.filter(({ roles }) => roles.length > 0), asks: needsApproval(facts, rules) };
+  };
+  const listedPiTool = (name: string): PiToolListing => {
+    const rules = policy();
+    const facts = piToolFacts(name);
+    const description = PI_TOOL_DESCRIPTIONS.get(name) ?? OF_EXTENSION;
+    return { name, description, flags: facts.flags, ...rightsOf((caller) => piTool(name, caller, rules), facts) };
+  };
+  return () => ({
+    tools: registry.list().map((tool) => {
+      const facts = factsOf(tool);
+      return { ...tool, ...rightsOf(() => (tool.status === "ok" ? facts : null), facts) };
+    }),
+    piTools: piToolNames(policy(), agents())
+      .filter((name) => !registry.has(name))
+      .map(listedPiTool),
+  });
+}
+
+/** What pi has by itself, and what the tools of an agent name besides. */
+function piToolNames({ profile }: ToolPolicy, agents: readonly AgentId[]): readonly string[] {
+  const named = agents.flatMap((id) => ROLES.map((role) => profile(id, role))).filter((one) => typeof one !== "string");
+  return [...new Set([...PI_TOOL_DESCRIPTIONS.keys(), ...named.flat()])];
+}
+
+function factsOf({ name, flags, limit, origins, approval }: ToolListing): ToolFacts {
+  return {
+    name,
+    flags,
+    ...(limit === null ? {} : { limit }),
+    ...(origins === undefined ? {} : { origins }),
+    ...(approval === undefined ? {} : { approval }),
+  };
+}
+
+/** Somebody of this role in a private chat with this agent. */
+function callerOf(agentId: AgentId, role: Role): Caller {
+  return {
+    sessionKey: `agent:${agentId}:main` as SessionKey,
+    turnId: "listing" as TurnId,
+    agentId,
+    principal: "" as Principal,
+    role,
+    origin: { channel: "webchat", account: "default", chat: "" },
+  };
+}

@@ -30,7 +30,10 @@ import { asked, endpoint, eventually, openSocket, textOf, WHOLE_TEST_MS } from "
 setDefaultTimeout(WHOLE_TEST_MS);
 
 /** The gateway's own tools as they are offered; none of their calls may get as far as what they work with. */
-const NOTHING_BEHIND = { search: { settings: () => ({}) } } as unknown as BuiltinToolDeps;
+const NOTHING_BEHIND = {
+  search: { settings: () => ({}) },
+  opensPages: () => false,
+} as unknown as BuiltinToolDeps;
 const PLANTED = "sk-planted-in-a-message-0123456789";
 
 describe("a whole gateway", () => {

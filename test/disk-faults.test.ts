@@ -55,7 +55,9 @@ for (const { name, works, begin } of FAULTS)
     expect((await gateway.chat("/status", { session: "disk" })).status).toBe(200);
     await using _fault = await begin(gateway);
     const refused = await post(gateway, { text: "lost?", session: "disk" });
-    expect(await problemOf(refused)).toMatchObject({ status: 503, code: "store_failed" });
+    const { status, code } = await problemOf(refused);
+    expect(status).toBe(503);
+    expect(["store_failed", "stopping"]).toContain(code); // a late note about the first answer may have met the fault before it
     const later = await post(gateway, { text: "and this?", session: "disk" }).then(
       ({ status }) => status,
       () => "no connection", // it has ended already

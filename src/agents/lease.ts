@@ -6,7 +6,7 @@ import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { compactSession } from "./talk/compact.ts";
-import { removeSessionFile, sizeOf } from "./talk/session-file.ts";
+import { removeSessionFile, settledSize } from "./talk/session-file.ts";
 import { sessionStats } from "./talk/session-stats.ts";
 import type { OpenSession } from "./talk/session.ts";
 import type { PlayedAgents } from "./process/played.ts";
@@ -45,7 +45,7 @@ export function openLease(
     if (turn) trusted = (await turn.over) && trusted;
     await compacting;
     pipe.serve(null);
-    const bytes = trusted ? sizeOf(session.path) : 0; // 0 is never a match, so the session is opened again
+    const bytes = trusted ? settledSize(session.path) : 0; // 0 is never a match, so the session is opened again
     await options.giveBack(trusted ? { ...session, bytes } : null);
     if (options.request.passing) await removeSessionFile(session.path);
   };
@@ -64,7 +64,7 @@ export function openLease(
       return current.events;
     },
     steer: async (input, signal) => (signal.aborted || !turn ? "too_late" : turn.steer(input)),
-    settledBytes: async () => sizeOf(session.path),
+    settledBytes: async () => settledSize(session.path),
     stats: context.stats,
     lost: options.lost,
     ...(options.startedOver ? { startedOver: options.startedOver } : {}),

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
 import { tempHome } from "../../testing/temp-home.ts";
-import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, sizeOf } from "./session-file.ts";
+import { ensureSessionFile, moveSession, rewindSessionFile, sessionPath, settledSize, sizeOf } from "./session-file.ts";
 
 const header = { id: "ses_1", at: 0, cwd: "/workspace" };
 const json = { type: "session", version: 3, id: "ses_1", timestamp: "1970-01-01T00:00:00.000Z", cwd: "/workspace" };
@@ -57,6 +57,24 @@ test("a rewind of a file that is gone or empty makes it again", async () => {
   await writeFile(one.path, "");
   await rewindSessionFile(one.path, 500, header);
   expect(await readFile(one.path, "utf8")).toBe(HEADER);
+});
+
+test.each([
+  ["whole lines", "{}\n{}\n", 6],
+  ["a last line that was cut", '{}\n{"half', 3],
+  ["a cut line longer than one read", `{}\n${"x".repeat(200_000)}`, 3],
+  ["no line end at all", "", 0],
+])("a session file with %s is settled up to its last line end", async (_what, text, expected) => {
+  await using made = await file();
+  await appendFile(made.path, text);
+  expect(settledSize(made.path)).toBe(HEADER.length + expected);
+});
+
+test("a session file that is not there, or holds no whole line, has nothing settled", async () => {
+  await using made = await file();
+  expect(settledSize(`${made.path}.gone`)).toBe(0);
+  await writeFile(made.path, "no line end");
+  expect(settledSize(made.path)).toBe(0);
 });
 
 test("a file that is not there has no size", async () => {

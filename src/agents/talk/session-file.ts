@@ -1,5 +1,5 @@
 /** Session files: made by the gateway before pi opens them, and cut back before a retry. Only plain names below the sessions folder are accepted. */
-import { constants, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
@@ -14,6 +14,8 @@ const PASSING_KEPT_MS = 24 * 60 * 60_000;
 const SESSION_VERSION = 3;
 const MAX_HEADER_BYTES = 8_192;
 const MAX_REST_BYTES = 32 * 1024 * 1024;
+const TAIL_BYTES = 64 * 1024;
+const LINE_FEED = 10;
 /** Room in the first line, so that it can be corrected in place: sizes of finished turns are remembered and must not shift. */
 const HEADER_ROOM_BYTES = 1_024;
 
@@ -81,6 +83,28 @@ export async function moveSession(path: string, cwd: string): Promise<void> {
 /** 0 when there is no such file. Asked three times in every turn, so it is one system call and not a trip through the thread pool. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/**
+ * The end of the last whole line; 0 when there is no such file. A full disk can leave half a line behind, and the next entry must not be
+ * written into it.
+ */
+export function settledSize(path: string): number {
+  if (sizeOf(path) === 0) return 0;
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const chunk = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    if (readSync(file, chunk, 0, 1, size - 1) === 1 && chunk[0] === LINE_FEED) return size;
+    for (let end = size; end > 0; end -= chunk.length) {
+      const from = Math.max(0, end - chunk.length);
+      const found = chunk.subarray(0, readSync(file, chunk, 0, end - from, from)).lastIndexOf(LINE_FEED);
+      if (found >= 0) return from + found + 1;
+    }
+    return 0;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Of a session that nobody will open again. */

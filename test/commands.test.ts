@@ -1,26 +1,35 @@
 /** Commands in a whole gateway, from the API and from the page: answered without the model, and what they do is seen by it. Real pi. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
 import { agentReady, asked, endpoint, openSocket, textOf, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
 let provider: FakeProvider;
 let gateway: GatewayProcess;
+let templates: TempHome;
 const held = Promise.withResolvers<void>();
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) =>
     asked(request).includes("long story") ? says("Once ", held.promise, "upon a time") : says("noted"),
   );
-  gateway = await startGatewayProcess({ config: endpoint(provider) });
+  templates = await tempHome();
+  await writeFile(join(templates.path, "shanty.md"), "Greet $1 with a sea shanty.");
+  const config = endpoint(provider);
+  const agent = { ...config.agent, promptTemplates: [templates.path] };
+  gateway = await startGatewayProcess({ config: { ...config, agent } });
   await agentReady(gateway);
 });
 afterAll(async () => {
   held.resolve();
   await gateway?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
+  await templates?.[Symbol.asyncDispose]();
 });
 
 const say = async (text: string, session: string): Promise<string> => {
@@ -54,11 +63,19 @@ describe("a command", () => {
     expect(await say("/sessions counting", "counting")).toContain("agent:default:api:dm:counting");
   });
 
-  test("is unknown to the model, which is told what only looks like one", async () => {
-    await say("/nonsense of mine", "words");
+  test("that does not exist is answered with the nearest name; the model gets paths, two slashes and prompt templates", async () => {
+    const before = provider.requests.length;
+    expect(await say("/nonsense of mine", "words")).toContain("There is no command `/nonsense`.");
+    expect(await say("/stats", "words")).toContain("Did you mean `/status`?");
+    expect(await say("/start", "words")).toStartWith("Hello.");
+    expect(provider.requests).toHaveLength(before);
+    await say("/usr/bin/x is broken", "words");
     await say("//help of mine", "words");
-    expect(shownWith("/help of mine")).toContain("/nonsense of mine");
+    expect(shownWith("/help of mine")).toContain("/usr/bin/x is broken");
     expect(shownWith("/help of mine")).not.toContain("//help");
+    expect(shownWith("/help of mine")).not.toContain("/nonsense");
+    await say("/shanty Ann", "words");
+    expect(shownWith("sea shanty")).toContain("Greet Ann with a sea shanty.");
   });
 });
 

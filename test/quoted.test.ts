@@ -299,7 +299,9 @@ for (const [channel, cases] of [["Telegram", TELEGRAM], ["Discord", DISCORD], ..
   describe(`${channel}: words of others`, () => {
     test.each(cases.map((one) => [one.kind, one] as const))("in %s are no command", (_kind, { message, command }) => {
       expect(commands.find(message) !== null).toBe(command);
-      expect(commands.workKind({ message, role: "owner" })).toBe(command ? "command" : "talk");
+      expect(commands.workKind({ message, role: "owner", agentId: "default" as AgentId })).toBe(
+        command ? "command" : "talk",
+      );
     });
 
     test.each(cases.map((one) => [one.kind, one] as const))(

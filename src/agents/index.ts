@@ -5,6 +5,7 @@
 export { agentWorkspace } from "./setup/agent-folder.ts";
 export { readChecklist } from "./setup/checklist.ts";
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
+export { templateNames } from "./setup/resources.ts";
 export { removeSessionFile } from "./setup/session-file.ts";
 export { createSkillShelf } from "./setup/skill-shelf.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";

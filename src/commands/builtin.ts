@@ -44,6 +44,13 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
       roles: EVERYONE,
       run: async (_args, { role }) => helpWords((deps.all?.() ?? list).filter((command) => mayUse(command, role))),
     },
+    {
+      name: "start",
+      help: "A greeting, and where to begin",
+      roles: EVERYONE,
+      // Telegram sends it when somebody opens the bot for the first time.
+      run: async () => "Hello. Write a message, and the assistant answers. `/help` lists the commands.",
+    },
     ...conversation(deps),
     ...looking(deps),
     ...modelCommands(deps),

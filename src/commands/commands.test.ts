@@ -16,6 +16,7 @@ import { MAX_REMEMBERED_SESSIONS } from "./last-stats.ts";
 import { parseCommand } from "./parse.ts";
 
 const never = new AbortController().signal;
+const AGENT = "default" as AgentId;
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
 const STATUS = {
   model: { name: "fake/one", demo: false },
@@ -92,8 +93,6 @@ describe("a message", () => {
   });
 
   test.each([
-    ["/newer", "/newer"],
-    ["/unknown", "/unknown"],
     ["/new/file.txt", "/new/file.txt"],
     ["/new.", "/new."],
     [" /new", " /new"],
@@ -104,14 +103,30 @@ describe("a message", () => {
     ["//etc/hosts", "/etc/hosts"],
     ["///new", "///new"],
     ["// a comment", "// a comment"],
+    ["/usr/bin/x is broken", "/usr/bin/x is broken"],
+    ["/etc/hosts", "/etc/hosts"],
+    ["/5 of them", "/5 of them"],
+    ["/skill:tides when", "/skill:tides when"],
     ["", ""],
   ])("is words for the model otherwise, and two slashes are one: %j", (text, told) => {
     expect(parseCommand({ ...dm, text }, known)).toEqual({ kind: "text", text: told });
   });
 
-  test("in a group is a command only when the gateway is meant", () => {
+  test.each([
+    ["/newer", "newer"],
+    ["/unknown words of mine", "unknown"],
+    ["/Unknown\nmore", "Unknown"],
+    ["/gw-tools", "gw-tools"],
+    ["/помощь", "помощь"],
+    ["/etc is full", "etc"],
+  ])("whose first word is a slash and a word that names no command is an unknown command: %j", (text, word) => {
+    expect(parseCommand({ ...dm, text }, known)).toEqual({ kind: "unknown", word });
+  });
+
+  test("in a group is a command only when the gateway is mentioned; without a mention it may be for another bot", () => {
     const said = { text: "/new", scope: "group", quoted: [] } as const;
-    expect(parseCommand({ ...said, mentioned: false }, known)).toEqual({ kind: "text", text: "/new" });
+    expect(parseCommand({ ...said, mentioned: false }, known)).toEqual({ kind: "unaddressed" });
+    expect(parseCommand({ ...said, text: "/usr/bin/x", mentioned: false }, known).kind).toBe("text");
     expect(parseCommand({ ...said, mentioned: true }, known).kind).toBe("command");
     const escaped = { text: "//new", scope: "group", mentioned: false, quoted: [] } as const;
     expect(parseCommand(escaped, known)).toEqual({ kind: "text", text: "//new" });
@@ -119,7 +134,7 @@ describe("a message", () => {
 });
 
 describe("a command", () => {
-  const FOR_ALL = ["help", "new", "reset", "stop", "resume", "role", "usage"];
+  const FOR_ALL = ["help", "start", "new", "reset", "stop", "resume", "role", "usage"];
   const FOR_MEMBERS = ["cron", "status", "queue", "context", "model", "think", "compact", "name"];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],
@@ -147,23 +162,63 @@ describe("a command", () => {
 
   test("is work of its own; one that stops a turn does so only for those who may use it", async () => {
     await using fx = await world();
-    const kind = (text: string, role: Role = "guest") => fx.commands.workKind({ message: inbound(text), role });
-    expect([kind("hello"), kind("/status"), kind("/stop"), kind("//stop")]).toEqual([
-      "talk",
-      "command",
-      "stop",
-      "talk",
-    ]);
+    const kind = (text: string, role: Role = "guest") =>
+      fx.commands.workKind({ message: inbound(text), role, agentId: AGENT });
+    const kinds = ["hello", "/status", "/stop", "//stop", "/stauts", "/usr/bin/x"].map((text) => kind(text));
+    expect(kinds).toEqual(["talk", "command", "stop", "talk", "command", "talk"]);
     const strict = createCommandRegistry([
       { name: "stop", help: "", roles: ["owner"], stopsTurn: true, run: async () => "" },
     ]);
-    expect(strict.workKind({ message: inbound("/stop"), role: "guest" })).toBe("command");
+    expect(strict.workKind({ message: inbound("/stop"), role: "guest", agentId: AGENT })).toBe("command");
   });
 
   test("has a name of its own", () => {
     const one = { name: "one", help: "", roles: [], run: async () => "" };
     expect(() => createCommandRegistry([one, one])).toThrow("two commands are called one");
     expect(() => createCommandRegistry([{ ...one, name: "One two" }])).toThrow("is not a command name");
+  });
+});
+
+describe("an unknown command", () => {
+  const ask = async (
+    text: string,
+    role: Role,
+    options: { readonly agentId?: string; readonly group?: boolean } = {},
+  ) => {
+    const run = async () => "ran";
+    const commands = createCommandRegistry(
+      [
+        { name: "status", help: "", roles: ["owner"], run },
+        { name: "start", help: "", roles: ["guest", "owner"], run },
+      ],
+      (agentId) => new Set(agentId === "greeter" ? ["greet"] : []),
+    );
+    const message = inbound(text, options.group ? { scope: "group", mentioned: false } : {});
+    const agentId = (options.agentId ?? "default") as AgentId;
+    const found = commands.findFor(message, agentId);
+    const context = { sessionKey: SESSION, sessionFile: "file", agentId, turnId: "t" as TurnId, role, message };
+    return found ? commands.answer(found, context, never) : null;
+  };
+
+  test("is answered with the nearest name that its sender may use", async () => {
+    expect(await ask("/stauts now", "owner")).toStartWith(
+      "There is no command `/stauts`. Did you mean `/status`? `/help` lists the commands.",
+    );
+    expect(await ask("/stauts", "guest")).not.toContain("/status");
+    expect(await ask("/zzzzzz", "guest")).toStartWith("There is no command `/zzzzzz`. `/help` lists");
+    expect((await ask(`/${"z".repeat(5_000)}`, "guest"))?.length).toBeLessThan(300);
+  });
+
+  test("is for the model where a prompt template of that agent has its name, and is suggested there", async () => {
+    expect(await ask("/greet Ann", "owner", { agentId: "greeter" })).toBeNull();
+    expect(await ask("/geret Ann", "owner", { agentId: "greeter" })).toContain("Did you mean `/greet`?");
+    expect(await ask("/greet Ann", "owner")).toStartWith("There is no command `/greet`.");
+  });
+
+  test("gets no answer in a group that does not mention the gateway, whatever it names", async () => {
+    expect(await ask("/stauts", "owner", { group: true })).toBe("");
+    expect(await ask("/status", "owner", { group: true })).toBe("");
+    expect(await ask("status", "owner", { group: true })).toBeNull();
   });
 });
 

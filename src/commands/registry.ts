@@ -1,8 +1,9 @@
 /** The commands there are, and who may use which. Refuses two of one name. */
 import type { Command, Commands } from "../contracts/command.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
-import type { Role } from "../contracts/ids.ts";
+import type { AgentId, Role } from "../contracts/ids.ts";
 import { parseCommand } from "./parse.ts";
+import { NO_ANSWER, unknownCommand } from "./unknown-command.ts";
 
 const NAME = /^[a-z]{1,32}$/;
 
@@ -12,7 +13,13 @@ export interface CommandRegistry extends Commands {
   all(): readonly Command[];
 }
 
-export function createCommandRegistry(list: readonly Command[]): CommandRegistry {
+/** The names of an agent's prompt templates, which people call like commands; pi fills them in. */
+export type TemplateNames = (agentId: AgentId) => ReadonlySet<string>;
+
+export function createCommandRegistry(
+  list: readonly Command[],
+  templates: TemplateNames = () => new Set(),
+): CommandRegistry {
   const byName = new Map<string, Command>();
   const add = (command: Command): void => {
     if (!NAME.test(command.name)) throw new Error(`"${command.name}" is not a command name: lower case letters only`);
@@ -27,9 +34,20 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
     const command = parsed.kind === "command" ? byName.get(parsed.name) : undefined;
     return command && parsed.kind === "command" ? { command, args: parsed.args } : null;
   };
+  const findFor: Commands["findFor"] = (message, agentId) => {
+    const found = find(message);
+    if (found || !byPerson(message)) return found;
+    const parsed = parse(message);
+    if (parsed.kind === "unaddressed") return { command: NO_ANSWER, args: "" };
+    if (parsed.kind !== "unknown") return null;
+    const templateNames = templates(agentId);
+    if (templateNames.has(parsed.word)) return null;
+    return { command: unknownCommand([...byName.values()], [...templateNames]), args: parsed.word };
+  };
 
   return {
     find,
+    findFor,
     all: () => [...byName.values()],
     register(command) {
       add(command);
@@ -44,8 +62,8 @@ export function createCommandRegistry(list: readonly Command[]): CommandRegistry
       const parsed = parse(message);
       return parsed.kind === "text" ? parsed.text : message.text;
     },
-    workKind({ message, role }) {
-      const found = find(message);
+    workKind({ message, role, agentId }) {
+      const found = findFor(message, agentId);
       if (!found) return "talk";
       if (!mayUse(found.command, role)) return "command";
       if (found.command.needsAgent) return "errand";

@@ -13,7 +13,7 @@ export interface Command {
   readonly stopsTurn?: boolean;
   /** It is run with the session open in an agent (`context.agent`), and waits for one like a message. */
   readonly needsAgent?: boolean;
-  /** Returns what the chat shows. After a crash it runs again: twice has to be the same as once. */
+  /** Returns what the chat shows; an empty text shows nothing. After a crash it runs again: twice has to be the same as once. */
   run(args: string, context: CommandContext, signal: AbortSignal): Promise<string>;
   /** Told about whoever asked for it without the right to, and was answered with `said`. */
   refused?(args: string, context: CommandContext, said: string): void;
@@ -37,11 +37,16 @@ export interface CommandAgent {
 }
 
 export interface Commands {
-  /** Null: the message is for the model. */
+  /** Null: the message names no command. */
   find(message: InboundMessage): FoundCommand | null;
+  /**
+   * As `find`; a message that only looks like a command is found as well, as one that answers with the nearest name. Null: the message is
+   * for the model of this agent, or calls one of its prompt templates.
+   */
+  findFor(message: InboundMessage, agentId: AgentId): FoundCommand | null;
   /** What the model is told when the message is for it: the words, without the slash that kept them from being a command. */
   plain(message: InboundMessage): string;
-  workKind(asked: { readonly message: InboundMessage; readonly role: Role }): WorkKind;
+  workKind(asked: { readonly message: InboundMessage; readonly role: Role; readonly agentId: AgentId }): WorkKind;
   /** What a person with this role can use, for menus. */
   list(role: Role): readonly Pick<Command, "name" | "help" | "usage">[];
   /** Runs it, or says who may. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createChannelSet } from "../channels/index.ts";
 import { createWebChat } from "../channels/webchat/index.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "../commands/index.ts";
+import type { InboundMessage } from "../contracts/chat.ts";
 import type { AgentId, SessionKey } from "../contracts/ids.ts";
 import type { Queue, QueueMode } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
@@ -80,9 +81,10 @@ async function life(
       const deps = { clock, log, events, queue, pool, outbox, live, commands, lastStats: stats, media: store.media };
       running.push(startTurns(deps, () => ({ timeoutMs: 60_000, graceMs: 0 })));
     },
-    ask: (text: string, chat = "1") =>
+    ask: (text: string, chat = "1", more: Partial<InboundMessage> = {}) =>
       receiver.receive(
         inbound(text, {
+          ...more,
           address: { channel: "webchat", account: "default", chat },
           agentId: "default" as AgentId,
           receivedAt: clock.now(),
@@ -162,6 +164,22 @@ describe("a command", () => {
     fx.work();
     await fx.ask("//help me");
     await fx.answered("re: /help me");
+  });
+
+  test("that does not exist is answered by the gateway, and one in a group without a mention by nobody", async () => {
+    await using world = await realStore(systemClock);
+    await using fx = await life(world.store, echo);
+    fx.work();
+    for (const text of ["/start", "/stauts", "/usr/bin/x is broken"]) await fx.ask(text);
+    await fx.ask("/status", "2", { scope: "group", mentioned: false });
+    await fx.ask("hello", "2", { scope: "group", mentioned: true });
+    await fx.answered("re: /usr/bin/x is broken");
+    await fx.answered("re: hello");
+    const answers = ["Hello. Write a message", "Did you mean `/status`?", "re: /usr/bin/x is broken", "re: hello"];
+    expect(answers.filter((words) => fx.shown.some((text) => text.includes(words)))).toEqual(answers);
+    expect(fx.shown).toHaveLength(answers.length);
+    expect(fx.pool.prompted.map(({ input }) => input.text).toSorted()).toEqual(["/usr/bin/x is broken", "hello"]);
+    expect(await world.store.inbox.unfinished()).toEqual([]);
   });
 
   test("that was accepted before a crash is answered once after it, also when its turn had begun", async () => {

@@ -246,7 +246,7 @@ async function attempt(
     const asked = commandIn(world, batch);
     if (asked && !asked.errand) {
       const text = await asked.commands.answer(asked.found, asked.context, signal);
-      return { kind: "end", end: commandEnd(text), settledBytes: unchanged };
+      return { kind: "end", end: text === "" ? quietEnd() : commandEnd(text), settledBytes: unchanged };
     }
     const told = asked ? undefined : await world.systemEvents?.claim(batch.sessionKey, batch.turnId, world.clock.now());
     if (hasNothingToSay(batch, told)) return { kind: "end", end: quietEnd(), settledBytes: unchanged };
@@ -310,11 +310,11 @@ interface AskedCommand {
 /** A command is always alone in its turn. */
 function commandIn({ commands }: TurnWorld, batch: Batch): AskedCommand | null {
   const [first, second] = batch.entries;
-  const found = first && !second && !first.overflow ? commands?.find(first.message) : null;
+  const found = first && !second && !first.overflow ? commands?.findFor(first.message, batch.agentId) : null;
   if (!commands || !first || !found) return null;
   const { sessionKey, agentId, turnId, role, sessionFile } = batch;
   const context = { sessionKey, agentId, turnId, role, sessionFile: sessionFile.name, message: first.message };
-  const errand = commands.workKind({ message: first.message, role }) === "errand";
+  const errand = commands.workKind({ message: first.message, role, agentId }) === "errand";
   return { commands, found, context, errand };
 }
 

@@ -243,9 +243,9 @@ async function rewrite(world: QueueWorld, asked: Asked, text: string): Promise<R
   if (holding.kind !== "held") return holding;
   const { id } = asked;
   const { held, first } = holding;
-  const { sessionKey, role } = held.work;
+  const { sessionKey, role, agentId } = held.work;
   const message = { ...first.message, text };
-  const kindOf = (one: typeof message) => world.workKind?.({ message: one, role }) ?? "talk";
+  const kindOf = (one: typeof message) => world.workKind?.({ message: one, role, agentId }) ?? "talk";
   let changed = false;
   try {
     if (kindOf(first.message) !== "talk" || kindOf(message) !== "talk") return { kind: "command" };

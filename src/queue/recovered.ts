@@ -4,7 +4,7 @@ import type { QueueEntry, WorkKind } from "../contracts/queue.ts";
 import type { UnfinishedRow } from "../contracts/store.ts";
 import { lesserRole, overflowWork, shortened, type Work } from "./work.ts";
 
-export type WorkKindOf = (entry: Pick<QueueEntry, "message" | "role">) => WorkKind;
+export type WorkKindOf = (entry: Pick<QueueEntry, "message" | "role" | "agentId">) => WorkKind;
 
 /**
  * Rows of one interrupted turn become one piece of work again and come first; all else keeps the order in which it was accepted. A turn
@@ -24,7 +24,10 @@ export function recovered(
   };
   const all = onePerTurn(rows, kindOf, expiresAt).map((work) => {
     const [first] = work.entries;
-    const kind = work.entries.length === 1 && first && !first.overflow ? kindOf({ ...first, role: work.role }) : "talk";
+    const kind =
+      work.entries.length === 1 && first && !first.overflow
+        ? kindOf({ ...first, role: work.role, agentId: work.agentId })
+        : "talk";
     const { alone, errand } = standing(kind);
     const stoppable = work.turnId !== null && (!alone || errand);
     return { ...work, alone, errand, stopped: stoppable && stopping.has(work.sessionKey) };

@@ -66,7 +66,13 @@ export async function openMessageWay(
   const desk = createDesk({ clock, pool, environment: options.environment }, config, { grants, doors });
   const stats = createLastStats();
   const asked = { queue: () => queue, pairing, relative: readRelative };
-  const commands = createCommands(config, { ...parts, ...desk, ...asked, stats });
+  const commands = createCommands(config, {
+    ...parts,
+    ...desk,
+    ...asked,
+    stats,
+    userHome: options.environment.userHome,
+  });
   const queue: Queue = createQueue({ ...parts, workKind: commands.workKind }, () => config().queue);
   const router = createRouter(config, doors, grants.current);
   const received = createReceiver({ log, events, queue, channels, router }, () => config().queue, stopping);

@@ -27,7 +27,7 @@ export function findResources(
     extensions: all(config.extensions),
     promptTemplates,
     lentSkills,
-    templateNames: new Set(promptTemplates.flatMap(templateNamesIn)),
+    templateNames: templateNames(config.promptTemplates, userHome),
   };
 }
 
@@ -54,6 +54,11 @@ export function resourceFlags(resources: Resources): readonly string[] {
 /** What an agent may read outside of its folder: a model is told where a skill is, and what lies beside it belongs to it. */
 export function skillFolders({ skills, lentSkills }: Resources): readonly string[] {
   return [...skills, ...lentSkills].map((path) => (basename(path) === "SKILL.md" ? dirname(path) : path));
+}
+
+/** The names by which people call these templates now; a path that is not there has none. */
+export function templateNames(paths: readonly string[], userHome: string): ReadonlySet<string> {
+  return new Set(paths.flatMap((path) => templateNamesIn(expandPath(path, userHome))));
 }
 
 /** As pi names them: the file's name without its ending. */

@@ -6,6 +6,7 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { pluginHouse } from "../testing/worlds/plugin-house.ts";
 import { createHooks } from "./hooks.ts";
+import { NO_PLACE } from "./run/author-place.ts";
 import { createSlot, type Wanted } from "./run/slot.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -40,7 +41,16 @@ describe("hooks", () => {
     const about = { builtin: false, version: "1.0.0", folder: null, digest: null };
     const version = (key: string, load: () => Promise<GatewayPlugin>): Wanted => ({
       ...{ kind: "run", key, about, cleanUp: async () => undefined },
-      source: { id: "guard", version: "1", config: {}, folder: null, digest: null, storageFile: "/nowhere.json", load },
+      source: {
+        id: "guard",
+        version: "1",
+        config: {},
+        folder: null,
+        digest: null,
+        storageFile: "/nowhere.json",
+        place: NO_PLACE,
+        load,
+      },
     });
     const says = (block: string): GatewayPlugin => {
       return (api) => {

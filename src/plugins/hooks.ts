@@ -12,7 +12,7 @@ interface HookDeps {
 
 export interface PluginHooks extends Hooks {
   /** A handler threw or did not end; told once for each time. */
-  onTrouble(listener: (plugin: string, sentence: string) => void): Disposable;
+  onTrouble(listener: (plugin: string, sentence: string, error: unknown) => void): Disposable;
   /** Until this is disposed of, whoever would be decided on by this plugin waits: it is being replaced, and nothing may slip past it. */
   hold(plugin: string): Disposable;
 }
@@ -27,7 +27,7 @@ interface Entry<H extends HookName = HookName> {
 
 export function createHooks({ clock, log }: HookDeps): PluginHooks {
   const byName = new Map<HookName, readonly Entry[]>();
-  const listeners = new Set<(plugin: string, sentence: string) => void>();
+  const listeners = new Set<(plugin: string, sentence: string, error: unknown) => void>();
   const held = new Set<{ readonly names: readonly HookName[]; readonly released: Deferred<void> }>();
 
   /** Entries are only ever added under their own name, so the handler takes the event of that name. */
@@ -41,7 +41,7 @@ export function createHooks({ clock, log }: HookDeps): PluginHooks {
     } catch (error) {
       log.warn("a hook of a plugin failed", { plugin: entry.plugin, hook: name, error });
       const why = errorText(error) || "it did not say why";
-      for (const listener of listeners) listener(entry.plugin, `Its hook ${name} failed: ${why}`);
+      for (const listener of listeners) listener(entry.plugin, `Its hook ${name} failed: ${why}`, error);
     }
   };
 

@@ -13,6 +13,7 @@ import { wrapSecrets } from "./folder/check-config.ts";
 import { type Discovered, discoverPlugins, pluginRoots, type Usable } from "./folder/discover.ts";
 import type { PluginHooks } from "./hooks.ts";
 import type { Lent } from "./run/api.ts";
+import { type AuthorPlace, createAuthorPlace, NO_PLACE } from "./run/author-place.ts";
 import { createSlot, type Slot, type Wanted } from "./run/slot.ts";
 import { clearStages, createStage, stagesBelow } from "./run/stage.ts";
 import { pluginInStack, watchStrayErrors } from "./stray-errors.ts";
@@ -55,15 +56,19 @@ interface Host {
   readonly deps: PluginsDeps;
   readonly options: PluginsOptions;
   readonly slots: Map<string, Slot>;
+  /** Of the newest load of each plugin. */
+  readonly places: Map<string, AuthorPlace>;
   loads: number;
 }
 
 export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): Promise<Plugins> {
-  const host: Host = { deps, options, slots: new Map(), loads: 0 };
+  const host: Host = { deps, options, slots: new Map(), places: new Map(), loads: 0 };
   await clearStages(options.home);
   await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
   const stray = watchStrayErrors((error) => blame(host, error));
-  const troubles = deps.hooks.onTrouble((id, sentence) => host.slots.get(id)?.note(sentence));
+  const troubles = deps.hooks.onTrouble((id, sentence, error) =>
+    host.slots.get(id)?.note(`${sentence}${whereOf(host, id, error)}`),
+  );
   await startBuiltin(host);
   await bounded(deps.clock, refresh(host));
   let roots = rootsOf(host);
@@ -100,7 +105,7 @@ async function startBuiltin(host: Host): Promise<void> {
   const { options } = host;
   const about = { builtin: true, version: options.version, folder: null, digest: null };
   for (const { id, init } of options.builtin) {
-    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id) };
+    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id), place: NO_PLACE };
     const off = options.config().disabled.includes(id);
     await slotOf(host, id).want(
       off
@@ -147,7 +152,10 @@ function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
   const stage = createStage(host.options.home, found, ++host.loads);
   const given = wrapSecrets(manifest, config, (secret) => host.deps.hide?.(secret));
-  const identity = { id, version: manifest.version, config: given, folder, digest, storageFile: storageFile(host, id) };
+  const place = createAuthorPlace(stage.folder, found);
+  host.places.set(id, place);
+  const about = { id, version: manifest.version, config: given, folder, digest };
+  const identity = { ...about, storageFile: storageFile(host, id), place };
   return {
     kind: "run",
     key: `${digest} ${JSON.stringify(config)}`,
@@ -176,10 +184,17 @@ function blame(host: Host, error: unknown): boolean {
   const id = pluginInStack(error, stagesBelow(host.options.home));
   const slot = id === null ? undefined : host.slots.get(id);
   if (!slot) return false;
-  host.deps.log.error("a plugin let an error escape and is stopped", { plugin: id, error });
   const why = errorText(error) || "it did not say what is wrong";
-  void slot.fail(`It let an error escape: ${why.split("\n", 1)[0]}`);
+  const where = whereOf(host, id ?? "", error);
+  host.places.get(id ?? "")?.shown(error);
+  host.deps.log.error("a plugin let an error escape and is stopped", { plugin: id, error });
+  void slot.fail(`It let an error escape: ${why.split("\n", 1)[0]}${where}`);
   return true;
+}
+
+function whereOf({ places }: Host, id: string, error: unknown): string {
+  const at = places.get(id)?.of(error) ?? null;
+  return at === null ? "" : ` (${at})`;
 }
 
 function noticesOf({ slots }: Host): readonly string[] {

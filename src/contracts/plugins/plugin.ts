@@ -50,7 +50,7 @@ export interface GatewayPluginApi {
 }
 
 /** A tool whose obvious parts may be left out: label (its name), flags (may not run twice), timeoutMs (a minute). */
-export type PluginTool = Omit<Tool, "label" | "flags" | "timeoutMs"> & {
+export type PluginTool = Omit<Tool, "label" | "flags" | "timeoutMs" | "placeOf"> & {
   readonly label?: string;
   readonly flags?: Partial<ToolFlags>;
   readonly timeoutMs?: number;

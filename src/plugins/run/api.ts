@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TellMain } from "../../contracts/automation/jobs.ts";
 import type { Command } from "../../contracts/command.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
-import type { Hooks } from "../../contracts/plugins/hooks.ts";
+import type { HookHandler, HookName, Hooks } from "../../contracts/plugins/hooks.ts";
 import type {
   GatewayPluginApi,
   PluginChannel,
@@ -18,6 +18,7 @@ import type {
 } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
+import type { AuthorPlace } from "./author-place.ts";
 import { checkRegistration, checkTool, checkWakeMode, invalid, VERBS } from "./check-registration.ts";
 import { createStorage } from "./storage.ts";
 
@@ -40,6 +41,8 @@ export interface PluginIdentity {
   readonly folder: string | null;
   readonly digest: string | null;
   readonly storageFile: string;
+  /** Where its errors come from. */
+  readonly place: AuthorPlace;
 }
 
 export interface Registrations {
@@ -108,10 +111,12 @@ function createApi(lent: Lent & Leaving, plugin: PluginIdentity, kept: Kept, sig
     log: lent.log.child({ plugin: id }),
     storage: createStorage(plugin.storageFile),
     signal,
-    registerTool: (tool) => kept.add("tools", toolName(tool), tool, () => lent.registry.register(complete(tool), id)),
+    registerTool: (tool) =>
+      kept.add("tools", toolName(tool), tool, () => lent.registry.register(complete(tool, plugin), id)),
     registerCommand: (command) =>
-      kept.add("commands", command.name, command, () => lent.commands.register(careful(lent.log, id, command))),
-    registerHook: (name, handler) => kept.add("hooks", name, handler, () => lent.hooks.on(name, handler, id)),
+      kept.add("commands", command.name, command, () => lent.commands.register(careful(lent.log, plugin, command))),
+    registerHook: (name, handler) =>
+      kept.add("hooks", name, handler, () => lent.hooks.on(name, placedHook(handler, plugin.place), id)),
     registerRoute(route) {
       if (!ROUTE_PATH.test(route.path)) throw invalid(`"${route.path}" is not a path: write it as /name.`);
       return kept.addOnce("routes", `${route.method} ${route.path}`, route);
@@ -219,22 +224,44 @@ function toolName(tool: PluginTool | PluginToolFactory): string {
 }
 
 /** What a factory makes is held to the same as a tool that is there from the start; when it makes something else, there is no tool. */
-function complete(tool: PluginTool | PluginToolFactory): Tool | ToolFactory {
-  if (typeof tool !== "function") return completed(tool);
+function complete(tool: PluginTool | PluginToolFactory, plugin: Pick<PluginIdentity, "place">): Tool | ToolFactory {
+  if (typeof tool !== "function") return completed(tool, plugin);
   return (caller) => {
     const made = tool(caller);
-    return made === null ? null : completed(made);
+    return made === null ? null : completed(made, plugin);
   };
 }
 
-function completed(tool: PluginTool): Tool {
+function completed(tool: PluginTool, { place }: Pick<PluginIdentity, "place">): Tool {
   checkTool(tool);
   const { label = tool.name, flags = {}, timeoutMs = TOOL_MS } = tool;
-  return { ...tool, label, timeoutMs, flags: { idempotent: false, ...flags }, execute: tool.execute.bind(tool) };
+  return {
+    ...tool,
+    label,
+    timeoutMs,
+    flags: { idempotent: false, ...flags },
+    execute: tool.execute.bind(tool),
+    placeOf: (error) => place.of(error),
+  };
+}
+
+/** Whoever calls the hook sees its errors with the author's files. */
+function placedHook<H extends HookName>(handler: HookHandler<H>, place: AuthorPlace): HookHandler<H> {
+  return (event, signal) => {
+    try {
+      const decided = handler(event, signal);
+      if (!(decided instanceof Promise)) return decided;
+      return decided.catch((error: unknown) => {
+        throw place.shown(error);
+      });
+    } catch (error) {
+      throw place.shown(error);
+    }
+  };
 }
 
 /** What a chat is told when a plugin's command fails; the reason is in the log. */
-function careful(log: Log, plugin: string, command: Command): Command {
+function careful(log: Log, { id, place }: PluginIdentity, command: Command): Command {
   return {
     ...command,
     async run(args, context, signal) {
@@ -242,7 +269,7 @@ function careful(log: Log, plugin: string, command: Command): Command {
         return await command.run(args, context, signal);
       } catch (error) {
         if (isGatewayError(error) || signal.aborted) throw error;
-        log.warn("a command of a plugin failed", { plugin, command: command.name, error });
+        log.warn("a command of a plugin failed", { plugin: id, command: command.name, error: place.shown(error) });
         return `/${command.name} did not work. The gateway's log has the reason.`;
       }
     },

@@ -7,6 +7,7 @@ import type { GatewayPlugin, MountedRoute, PluginProvides, PluginReply } from ".
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
+import type { AuthorPlace } from "./author-place.ts";
 import { createRegistrations, type Lent, type PluginIdentity, type Registrations } from "./api.ts";
 
 export const DEADLINES = { loadMs: 10_000, initMs: 10_000, startMs: 10_000, stopMs: 5_000, routeMs: 30_000 } as const;
@@ -51,11 +52,11 @@ export async function startPlugin(deps: PluginDeps, lent: Lent, source: PluginSo
     }
   } catch (error) {
     await stop();
-    throw asSentence(error);
+    throw asSentence(error, source.place);
   }
   return {
     provides: registered.provides,
-    route: (method, path) => mounted(deps, registered, source.id, { method, path }),
+    route: (method, path) => mounted(deps, registered, source, { method, path }),
     stop,
   };
 }
@@ -82,7 +83,7 @@ async function stopService(
 function mounted(
   deps: PluginDeps,
   registered: Registrations,
-  plugin: string,
+  { id: plugin, place }: PluginSource,
   at: { readonly method: string; readonly path: string },
 ): MountedRoute | null {
   const route = registered.route(at.method, at.path);
@@ -94,7 +95,7 @@ function mounted(
         return toResponse(await within(deps, "answer", DEADLINES.routeMs, async () => route.handle(request)));
       } catch (error) {
         if (isGatewayError(error) && error.code !== "plugin_failed") throw error;
-        deps.log.warn("a route of a plugin failed", { plugin, path: at.path, error });
+        deps.log.warn("a route of a plugin failed", { plugin, path: at.path, error: place.shown(error) });
         throw new GatewayError("plugin_failed", `the route ${at.path} of ${plugin} failed`, { cause: error });
       }
     },
@@ -107,8 +108,19 @@ function toResponse(reply: PluginReply): Response {
   return new Response(JSON.stringify(reply), { headers: { "content-type": "application/json" } });
 }
 
-function asSentence(error: unknown): GatewayError {
-  if (isGatewayError(error)) return error;
-  const why = errorText(error) || "it did not say why";
-  return new GatewayError("plugin_failed", why, { cause: error, say: `It failed: ${why.split("\n", 1)[0]}` });
+/** With the file and the line of the plugin's author, where there is one. */
+function asSentence(error: unknown, place: AuthorPlace): GatewayError {
+  const at = place.of(error);
+  const where = at === null ? "" : ` (${at})`;
+  place.shown(error);
+  if (isGatewayError(error))
+    return at === null
+      ? error
+      : new GatewayError(error.code, error.message, {
+          cause: error,
+          fields: error.fields,
+          say: `${error.say}${where}`,
+        });
+  const [first = ""] = place.text(errorText(error) || "it did not say why").split("\n", 1);
+  return new GatewayError("plugin_failed", first, { cause: error, say: `It failed: ${first}${where}` });
 }

@@ -59,10 +59,15 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
     if (error instanceof ToolTimeout)
       return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish within ${seconds(ms)}.` };
     if (signal.aborted) return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled.` };
-    deps.log.warn("tool failed", { tool: tool.name, error });
-    return { kind: "failed", code: "tool_failed", message: messageOf(error) };
+    const at = tool.placeOf?.(error) ?? null;
+    deps.log.warn("tool failed", { tool: tool.name, ...(at === null ? {} : { at }), error });
+    const where = at !== null && call.context.role === "owner" ? ` (${shortPlace(at)})` : "";
+    return { kind: "failed", code: "tool_failed", message: `${messageOf(error)}${where}` };
   }
 }
+
+/** "hello/index.ts:12:5": enough for whoever wrote it, and nothing about the machine. */
+const shortPlace = (at: string): string => at.split("/plugins/").at(-1) ?? at;
 
 const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
 

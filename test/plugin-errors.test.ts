@@ -1,0 +1,122 @@
+/** Errors of plugins as their author sees them: each names the file and line of the author's own file, however it came about. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type TempHome, tempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { type PluginText, pluginsOf, putPlugin } from "./plugins-fixture.ts";
+import { eventually, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+/** The body begins in line 2. */
+const AT_LOAD: readonly (PluginText & { readonly at: string; readonly says: string })[] = [
+  { id: "syntax", body: "  const a = ;", at: "index.ts:2:", says: "Unexpected ;" },
+  {
+    id: "syntax-below",
+    body: "  return used;",
+    files: {
+      "index.ts": 'import { used } from "./lib/below.ts";\nexport default () => used;\n',
+      "lib/below.ts": "export const used = 1;\n\n}\n",
+    },
+    at: "lib/below.ts:3:",
+    says: "Unexpected }",
+  },
+  {
+    id: "no-import",
+    body: "",
+    files: { "index.ts": '\nimport { gone } from "./gone.ts";\nexport default () => gone;\n' },
+    at: "index.ts:2:",
+    says: "gone.ts",
+  },
+  { id: "thrower", body: '\n  throw new Error("no luck today");', at: "index.ts:3:", says: "no luck today" },
+  { id: "slip", body: "  const nothing = [];\n  nothing[0].toString();", at: "index.ts:3:", says: "undefined" },
+  {
+    id: "wrong-tool",
+    body: '\n\n  api.registerTool({ name: "x", parameters: {} });',
+    at: "index.ts:4:",
+    says: "description",
+  },
+  {
+    id: "service",
+    body: '  api.registerService({ name: "s", async start() {\n    throw new Error("cannot start");\n  } });',
+    at: "index.ts:3:",
+    says: "cannot start",
+  },
+];
+
+const FAILING_TOOL = `
+  api.registerTool({
+    name: "breaks",
+    description: "Fails. For tests.",
+    parameters: { type: "object", properties: {} },
+    execute: async () => {
+      return helper();
+    },
+  });
+  function helper() {
+    throw new TypeError("it broke");
+  }
+  api.registerHook("after_tool_call", ({ tool }) => {
+    if (tool === "list_tasks") throw new Error("the hook broke");
+  });`;
+
+let home: TempHome;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  home = await tempHome();
+  for (const plugin of AT_LOAD) await putPlugin(home.path, plugin);
+  await putPlugin(home.path, { id: "tooling", body: FAILING_TOOL });
+  const enabled = [...AT_LOAD.map(({ id }) => id), "tooling"];
+  const config = { plugins: { enabled }, agent: { pool: { min: 0, max: 1 } } };
+  gateway = await startGatewayProcess({ home: home.path, config });
+});
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const log = (): string => {
+  const folder = join(home.path, "logs");
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ name }) => readFileSync(join(folder, name), "utf8")).join("");
+};
+
+async function call(tool: string): Promise<string> {
+  const body = JSON.stringify({ tool, params: {} });
+  const headers = { "content-type": "application/json" };
+  const response = await gateway.fetch("/api/tools/call", { method: "POST", headers, body });
+  return ((await response.json()) as { error?: { message: string } }).error?.message ?? "";
+}
+
+describe("a plugin that does not come up says where in its author's file that is:", () => {
+  test.each(AT_LOAD.map(({ id, at, says }) => [id, at, says] as const))("%s, at %s", async (id, at, says) => {
+    const { state, trouble } = await eventually(
+      `the end of the start of ${id}`,
+      async () => (await pluginsOf(gateway)).get(id) ?? { state: "absent", trouble: null },
+      ({ state: now }) => now === "failed",
+    );
+    expect(state).toBe("failed");
+    expect(trouble).toContain(says);
+    expect(trouble).toContain(`${join(home.path, "plugins", id, at)}`);
+    expect(trouble).not.toContain("run/plugins");
+  });
+});
+
+test("a tool of a plugin that fails tells the owner file and line of the author's file, in the answer and in the log", async () => {
+  expect(await call("breaks")).toMatch(/^it broke \(tooling\/index\.ts:12:\d+\)$/);
+  const at = join(home.path, "plugins", "tooling", "index.ts:12:");
+  await eventually("the log line", log, (text) => text.includes(at));
+});
+
+test("a plugin hook that fails is shown with file and line of the author's file", async () => {
+  await call("list_tasks");
+  const trouble = await eventually(
+    "the trouble of the plugin",
+    async () => (await pluginsOf(gateway)).get("tooling")?.trouble ?? "",
+    (seen) => seen !== "",
+  );
+  expect(trouble).toContain("the hook broke");
+  expect(trouble).toContain(join(home.path, "plugins", "tooling", "index.ts:15:"));
+});

@@ -12,7 +12,8 @@ import { systemIds } from "../src/kit/ids.ts";
 import { checkConfigText, renderConfigReference } from "../src/config/index.ts";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
-import { listenOptions } from "../src/http/index.ts";
+import { messageLimits } from "../src/http/index.ts";
+import { bytesOf, type MaxBytes } from "../src/http/route.ts";
 import { routeTable, type TableDeps } from "../src/http/route-table.ts";
 import { renderTools } from "./docs/tools.ts";
 
@@ -25,7 +26,7 @@ interface RouteRow {
   readonly method: string;
   readonly path: string;
   readonly auth: string;
-  readonly body: { readonly kind: string; readonly maxBytes?: number };
+  readonly body: { readonly kind: string; readonly maxBytes?: MaxBytes };
 }
 
 const MADE = "<!-- Made by `npm run docs`. Change the source, not this page. -->";
@@ -102,7 +103,7 @@ export function renderRoutes(routes: readonly RouteRow[]): string {
 
 function bodyOf(body: RouteRow["body"]): string {
   if (body.maxBytes === undefined) return "none";
-  return `${body.kind === "json" ? "JSON" : "the file itself"}, at most ${Math.round(body.maxBytes / 1024)} KiB`;
+  return `${body.kind === "json" ? "JSON" : "the file itself"}, at most ${Math.round(bytesOf(body.maxBytes) / 1024)} KiB`;
 }
 
 /** The real table with its default limits. Nothing is called, so there is nothing behind it but the address of the page. */
@@ -111,7 +112,7 @@ function routes(): readonly RouteRow[] {
   if (!config) throw new Error("The default configuration is not valid.");
   const page = { build: "", files: new Map([["/", { body: new Uint8Array(), type: "text/html", immutable: false }]]) };
   const nothingBehind = { page } as unknown as TableDeps;
-  return routeTable(nothingBehind, listenOptions(config));
+  return routeTable(nothingBehind, () => messageLimits(config));
 }
 
 const TOOLS_INTRO =

@@ -111,7 +111,7 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
     updateTask(deps),
     cron(deps),
     createReminder(deps),
-    // without a provider there is nothing to offer; a provider that is set later is offered after the next start
+    // without a provider there is nothing to offer
     ...(deps.search.settings().provider ? [webSearch({ clock, ids, ...deps.search })] : []),
     ...(deps.opensPages() ? [webFetch({ clock, ids, ...deps.pages })] : []),
     gatewayTool(deps),
@@ -123,12 +123,17 @@ export function builtinFactories(deps: DelegateToolDeps): readonly ToolFactory[]
   return [delegateToAgent(deps)];
 }
 
-/** The gateway's own tools come by the same door as everybody's. */
-export function builtinPlugins(tools: readonly (Tool | ToolFactory)[]): readonly BuiltinPlugin[] {
+/** The gateway's own tools come by the same door as everybody's. `tools` is asked again when the settings bring others. */
+export function builtinPlugins(tools: () => readonly (Tool | ToolFactory)[]): readonly BuiltinPlugin[] {
+  const names = (): string =>
+    tools()
+      .map((tool) => (typeof tool === "function" ? "" : tool.name))
+      .join(" ");
   const gateway: BuiltinPlugin = {
     id: "gateway",
+    key: names,
     init(api) {
-      for (const tool of tools) api.registerTool(tool);
+      for (const tool of tools()) api.registerTool(tool);
     },
   };
   return [gateway];

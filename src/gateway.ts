@@ -27,7 +27,7 @@ import type { Log } from "./kit/log.ts";
 import type { Secret, SecretMask } from "./kit/secret.ts";
 import { openMessageWay } from "./wiring/message-way.ts";
 import { createClientStream, createEvents, createMetrics, keepMemoryFlat, startTranscripts } from "./observe/index.ts";
-import { ownFiles, ownTools } from "./wiring/own-tools.ts";
+import { openLiveFiles, ownTools } from "./wiring/own-tools.ts";
 import { createHooks, startPlugins } from "./plugins/index.ts";
 import { type ConfigSource, createReloader } from "./reload.ts";
 import { createStatus, gaugesOf } from "./status.ts";
@@ -40,7 +40,7 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  setLogLevel(level: Config["logging"]["level"]): void;
+  setLogging(settings: Config["logging"]): void;
   /** From now on this value is scrubbed from every log line. */
   hide(secret: Secret): Disposable | void;
   /** Takes the hidden values, and what looks like one, out of a text. */
@@ -114,12 +114,12 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from, toolSide.skills.take()));
   const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
   const delegations = createDelegations({ ...deps, events, pool }, config);
-  const files = await ownFiles({ ...deps, store }, config(), options);
+  const files = await openLiveFiles({ ...deps, store }, config(), options);
   const begins = { ...deps, ...late, ...toolSide, ...access, ...options, receiver: () => way.received };
   const automation = createAutomation({ ...begins, store, events, config, pool });
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };
-  const own = ownTools({ ...deps, ...late, ...using, ...operate, store, config });
+  const own = () => ownTools({ ...deps, ...late, ...using, ...operate, store, config });
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });
@@ -151,8 +151,9 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   answer(life, config, { ...deps, ...way, ...saying, ...having, mediaLines: toolSide, hooks, events, pool, rights });
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  const reloading = { events, http, pool, skills: toolSide.skills, plugins, automation, platforms, openPool, token };
-  life.own("configuration", reloader.start({ ...reloading, audit: store.audit, setLogLevel: deps.setLogLevel }));
+  const reloading = { events, http, pool, plugins, automation, platforms, openPool, token, files };
+  const { setLogging } = deps;
+  life.own("configuration", reloader.start({ ...reloading, skills: toolSide.skills, audit: store.audit, setLogging }));
   void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
   tellPlugins({ hooks, events }, options.version, life);
@@ -170,7 +171,7 @@ function answer(life: Lifetime, config: () => Config, deps: AnswerDeps): void {
   const graceMs = (): number => (deps.store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);
   const limits = (agentId?: AgentId) => ({ ...turnLimits(config(), agentId), graceMs: graceMs() });
   const turns = startTurns({ ...deps, queue, history: deps.store.sessions }, limits);
-  life.own("turns", turns, config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+  life.own("turns", turns, () => config().gateway.stopGraceMs + TURNS_MARGIN_MS);
 }
 
 /** The first thing of a stop: plugins are told while all of them are still there. */

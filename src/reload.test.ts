@@ -43,6 +43,7 @@ function world(first = loaded(runs(1))) {
     plugins: { refresh: async () => undefined },
     audit: { note: async (entry) => void audited.push(entry) },
     automation: {
+      settingsChanged: () => undefined,
       reload() {
         const step = deferred<void>();
         applied.push(step);
@@ -57,7 +58,8 @@ function world(first = loaded(runs(1))) {
     token: () => {
       throw new Error("no test of these changes how people sign in");
     },
-    setLogLevel: () => undefined,
+    files: { reload: async () => undefined },
+    setLogging: () => undefined,
   };
   const reloader = createReloader({ clock, log }, first, {
     expectedPath: PATH,

@@ -20,12 +20,18 @@ export interface ReloadTargets {
   readonly skills: Pick<SkillShelf, "hasChanged" | "onChange">;
   readonly plugins: { refresh(): Promise<void> };
   readonly audit: Pick<AuditTrail, "note">;
-  readonly automation: { reload(config: Config): Promise<void> };
+  readonly automation: {
+    reload(config: Config): Promise<void>;
+    /** The new configuration is in effect from now on. */
+    settingsChanged(): void;
+  };
+  /** Files that agents may send, and to whom. */
+  readonly files: { reload(config: Config): Promise<void> };
   openPool(config: Config): Promise<AgentPool>;
   /** Opens and closes what changed; takes its time in the background. */
   readonly platforms: { apply(config: Config): Promise<void> };
   token(config: Config): Secret;
-  setLogLevel(level: Config["logging"]["level"]): void;
+  setLogging(settings: Config["logging"]): void;
 }
 
 export interface ConfigSource {
@@ -76,7 +82,7 @@ export function createReloader(
     const { changed, needsRestart } = verdict;
     if (targets && changed.length > 0) await apply(targets, next.config, changed);
     current = next;
-    if (changed.some((key) => key.startsWith("plugins."))) await targets?.plugins.refresh(); // it asks for the settings of now
+    if (targets && changed.length > 0) await follow(targets, changed);
     say([...noticesOf(next), ...restartNotices(first.config, next.config)]);
     if (changed.length > 0) {
       deps.log.info("configuration reloaded", { changed, needsRestart });
@@ -191,14 +197,32 @@ function judge(current: LoadedConfig, next: LoadedConfig): Verdict {
   return { kind: "apply", changed, needsRestart };
 }
 
+/** Settings that say which folders belong to agents. */
+const WORKSPACES = ["agent", "agents", "roles.profiles"];
+/** Settings that decide which plugins run, from where, and which tools the gateway's own brings. */
+const PLUGIN_SETTINGS = ["plugins", ...WORKSPACES, "tools.webSearch.provider", "tools.webFetch.enabled"];
+
+/** A change of a section, or of something in it. */
+function touching(changed: readonly string[]): (section: string) => boolean {
+  return (section) => changed.some((key) => key === section || key.startsWith(`${section}.`));
+}
+
+/** Parts that are given the new configuration, and may refuse it. */
 async function apply(targets: ReloadTargets, config: Config, changed: readonly string[]): Promise<void> {
-  const touches = (section: string): boolean => changed.some((key) => key === section || key.startsWith(`${section}.`));
+  const touches = touching(changed);
   if (["agent", "agents", "models", "roles.profiles", "cron.enabled", "heartbeat.enabled"].some(touches))
     targets.pool.replace(await targets.openPool(config));
   if (touches("gateway") || touches("hooks")) targets.http.update(accessSettings(config, targets.token(config)));
   if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
   if (touches("channels")) void targets.platforms.apply(config);
-  if (touches("logging")) targets.setLogLevel(config.logging.level);
+  if (["media", ...WORKSPACES].some(touches)) await targets.files.reload(config);
+  if (touches("logging")) targets.setLogging(config.logging);
+}
+
+/** Parts that ask for the settings of now: they are told when there are new ones. */
+async function follow(targets: ReloadTargets, changed: readonly string[]): Promise<void> {
+  targets.automation.settingsChanged();
+  if (PLUGIN_SETTINGS.some(touching(changed))) await targets.plugins.refresh();
 }
 
 /** Compared with the start, not with the last reload: the notice stays for as long as it is true. */

@@ -66,12 +66,15 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
   };
   const loaded = await load();
   tellConfigTrouble(world, loaded, options.json);
+  const logSettings = ({ level, file, retentionDays }: LoadedConfig["config"]["logging"]) => ({
+    level,
+    folder: file ? join(home.path, "logs") : null,
+    retentionDays,
+  });
   await using sink = await openLog(
     { clock, redactor, stderr: world.stderr },
     {
-      level: loaded.config.logging.level,
-      folder: loaded.config.logging.file ? join(home.path, "logs") : null,
-      retentionDays: loaded.config.logging.retentionDays,
+      ...logSettings(loaded.config.logging),
       console: options.json ? "json" : world.isTerminal ? "pretty" : "plain",
       colour: world.isTerminal && !world.environment.noColor,
     },
@@ -93,7 +96,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
         clock,
         ids,
         log,
-        setLogLevel: sink.setLevel,
+        setLogging: (settings) => sink.configure(logSettings(settings)),
         hide: redactor.add,
         scrub: redactor.scrub,
         mask: redactor.mask,
@@ -105,7 +108,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
     if (reason !== RESTART) return;
     from = onPort(await load(), port);
     tellConfigTrouble(world, from, options.json);
-    sink.setLevel(from.config.logging.level);
+    sink.configure(logSettings(from.config.logging));
   }
 }
 

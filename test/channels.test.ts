@@ -60,7 +60,7 @@ beforeAll(async () => {
       clock: systemClock,
       ids: systemIds,
       log,
-      setLogLevel: () => undefined,
+      setLogging: () => undefined,
       hide: () => undefined,
       scrub: (text) => text,
       mask: NO_MASK,

@@ -13,17 +13,8 @@ export interface ConfigDiff {
   readonly weakensAuth: boolean;
 }
 
-const NEEDS_RESTART = new Set([
-  "gateway.port",
-  "gateway.bind",
-  "media.roots",
-  "media.maxMb",
-  "media.send.member",
-  "media.send.guest",
-  "channels.webchat.mediaMaxMb",
-  "tools.webSearch.provider",
-  "tools.webFetch.enabled",
-]);
+/** The port is opened once; everything else takes effect while the gateway runs. */
+export const NEEDS_RESTART: ReadonlySet<string> = new Set(["gateway.port", "gateway.bind"]);
 
 export function diffConfig(before: Config, after: Config): ConfigDiff {
   const changed: string[] = [];

@@ -198,8 +198,7 @@ describe("the port", () => {
         trustedProxies: [],
         auth: { token: secret(TOKEN), password: null },
         mediaKey: new Uint8Array(32),
-        maxUploadBytes: 1,
-        maxMessageChars: 1,
+        limits: () => ({ maxUploadBytes: 1, maxMessageChars: 1 }),
       });
     expect(again).toThrow(
       expect.objectContaining({

@@ -14,7 +14,7 @@ import { authorize, isUpgrade, refuseStrangers } from "./access/gate.ts";
 import type { Hosts } from "./access/hosts.ts";
 import type { MediaLinks } from "./access/media-links.ts";
 import { logProblem, problemResponse } from "./problem.ts";
-import type { Call, Reply, Route } from "./route.ts";
+import { bytesOf, type Call, type Reply, type Route } from "./route.ts";
 import type { createMatcher, Match } from "./route-match.ts";
 import type { SocketData } from "./ws/sockets.ts";
 
@@ -120,9 +120,10 @@ async function readBody(
   held: HeldBytes,
 ): Promise<Pick<Call, "json" | "bytes">> {
   const none = { json: undefined, bytes: new Uint8Array() };
-  if (route.body.kind === "json") return { ...none, json: await readJson(clock, request, route.body.maxBytes, held) };
+  if (route.body.kind === "json")
+    return { ...none, json: await readJson(clock, request, bytesOf(route.body.maxBytes), held) };
   if (route.body.kind === "bytes")
-    return { ...none, bytes: await readBytes(clock, request, route.body.maxBytes, held) };
+    return { ...none, bytes: await readBytes(clock, request, bytesOf(route.body.maxBytes), held) };
   // Read and dropped, so that a malformed body is noticed before anything is done.
   if (route.method !== "GET") await readBytes(clock, request, MAX_IGNORED_BYTES, held);
   return none;

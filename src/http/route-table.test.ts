@@ -20,7 +20,7 @@ function tableOf(world: HttpWorld) {
       isReady: () => true,
       signIn: { auth, cookieName, signedOut() {} },
     },
-    { maxMessageChars: 1, maxUploadBytes: 1 },
+    () => ({ maxMessageChars: 1, maxUploadBytes: 1 }),
   );
 }
 

@@ -28,10 +28,7 @@ export interface TableDeps extends HttpDeps {
   isReady(): boolean | Promise<boolean>;
 }
 
-export function routeTable(
-  deps: TableDeps,
-  limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
-): readonly Route[] {
+export function routeTable(deps: TableDeps, limits: HttpOptions["limits"]): readonly Route[] {
   return [
     ...publicRoutes(deps.page, deps.isReady),
     ...signInRoutes(deps.signIn),

@@ -26,8 +26,15 @@ export interface Route {
 
 export type BodyRule =
   | { readonly kind: "none" }
-  | { readonly kind: "json"; readonly maxBytes: number }
-  | { readonly kind: "bytes"; readonly maxBytes: number };
+  | { readonly kind: "json"; readonly maxBytes: MaxBytes }
+  | { readonly kind: "bytes"; readonly maxBytes: MaxBytes };
+
+/** A function where the settings decide. */
+export type MaxBytes = number | (() => number);
+
+export function bytesOf(maxBytes: MaxBytes): number {
+  return typeof maxBytes === "number" ? maxBytes : maxBytes();
+}
 
 /** `upgraded`: the connection is a WebSocket now and there is nothing to answer. */
 export type Reply = Response | "upgraded";

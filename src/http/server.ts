@@ -22,6 +22,8 @@ const IDLE_SECONDS = 60;
 const STOP_GRACE_MS = 2_000;
 /** Bun cuts off here without a word; routes refuse earlier, with one. */
 const BODY_HEADROOM = 2;
+/** The most that media.maxMb can say: Bun's own limit cannot follow the settings. */
+const LARGEST_UPLOAD_BYTES = 25 * 1024 * 1024;
 
 interface State {
   ready: boolean;
@@ -86,7 +88,7 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
     { clock, ids, log, signIns: store.signIns },
     { settings: options.auth, bindingKey: options.mediaKey, cookieName },
   );
-  const methods = createMethods({ ...deps, links }, options);
+  const methods = createMethods({ ...deps, links }, options.limits);
   const room = createByteRoom();
   const sockets = createSockets({ ids, log, stream, methods, room, isCurrent: auth.isCurrent });
   const signedOut = (gone: Identity) =>
@@ -98,7 +100,7 @@ function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: 
       isReady: async () => state.ready && (await store.health.isWritable()),
       signIn: { auth, cookieName, signedOut },
     },
-    options,
+    options.limits,
   );
   const match = withWebhooks(withPluginRoutes(createMatcher(table), deps.plugins), deps);
   const { agentTokens } = deps;
@@ -120,7 +122,7 @@ function listen(
       development: false, // or errors would be shown with their source
       // Bun itself refuses more than 16 KiB of headers (431) and closes a connection that is silent for this long, also in the middle of headers.
       idleTimeout: IDLE_SECONDS,
-      maxRequestBodySize: maxChatBytes(options.maxUploadBytes) * BODY_HEADROOM,
+      maxRequestBodySize: maxChatBytes(LARGEST_UPLOAD_BYTES) * BODY_HEADROOM,
       fetch: (request, server) => pipeline.answer(request, server),
       websocket: sockets.handler,
       error(error) {

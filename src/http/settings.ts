@@ -1,7 +1,7 @@
 /** The configuration's words about the port → the server's options. */
 import type { Config } from "../config/index.ts";
 import type { Secret } from "../kit/secret.ts";
-import type { AccessSettings, HttpOptions } from "./types.ts";
+import type { AccessSettings, HttpOptions, MessageLimits } from "./types.ts";
 
 /** What may change while the server runs. */
 export function accessSettings(config: Config, token: Secret): AccessSettings {
@@ -17,14 +17,15 @@ function hookToken({ hooks }: Config, token: Secret): Secret | null {
 }
 
 /** What is fixed at start. */
-export function listenOptions(
-  config: Config,
-): Pick<HttpOptions, "port" | "hostname" | "maxUploadBytes" | "maxMessageChars"> {
+export function listenOptions(config: Config): Pick<HttpOptions, "port" | "hostname"> {
   const { port, bind } = config.gateway;
   const hostname = bind === "loopback" ? "127.0.0.1" : bind === "lan" ? "0.0.0.0" : bind;
+  return { port, hostname };
+}
+
+/** Asked for with each message, so that a changed configuration holds from the next one on. */
+export function messageLimits(config: Config): MessageLimits {
   return {
-    port,
-    hostname,
     maxUploadBytes: Math.min(config.media.maxMb, config.channels.webchat.mediaMaxMb ?? Infinity) * 1024 * 1024,
     maxMessageChars: config.queue.maxMessageChars,
   };

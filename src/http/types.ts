@@ -154,6 +154,10 @@ export interface HttpOptions extends AccessSettings {
   readonly hostname: string;
   /** 32 random bytes that stay the same across restarts; signs media links and binds sign-ins to a credential. */
   readonly mediaKey: Uint8Array;
+  limits(): MessageLimits;
+}
+
+export interface MessageLimits {
   readonly maxUploadBytes: number;
   readonly maxMessageChars: number;
 }

@@ -32,6 +32,20 @@ describe("a lifetime", () => {
     expect(reached).toBe(true);
   });
 
+  test("asks for the grace time of a part when it stops it, so that a changed setting counts", async () => {
+    const clock = createFakeClock();
+    const life = new Lifetime({ clock, log: recordingLog() });
+    let graceMs = 5_000;
+    let over = false;
+    life.own("stuck", { [Symbol.asyncDispose]: () => new Promise<void>(() => undefined) }, () => graceMs);
+    graceMs = 20_000;
+    const stopped = life.stop("test").then(() => (over = true));
+    await clock.advance(19_999);
+    expect(over).toBe(false);
+    await clock.advance(1);
+    await stopped;
+  });
+
   test("stops once, however often it is asked", async () => {
     const life = new Lifetime({ clock: createFakeClock(), log: recordingLog() });
     let stops = 0;

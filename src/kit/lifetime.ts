@@ -6,7 +6,7 @@ import type { Log } from "./log.ts";
 interface Owned {
   readonly name: string;
   readonly part: AsyncDisposable;
-  readonly graceMs: number;
+  readonly graceMs: () => number;
 }
 
 export class Lifetime {
@@ -19,8 +19,8 @@ export class Lifetime {
   }
 
   /** Remembers `part` and gives it back, so that building reads as one list. */
-  own<T extends AsyncDisposable>(name: string, part: T, graceMs = 10_000): T {
-    this.#owned.push({ name, part, graceMs });
+  own<T extends AsyncDisposable>(name: string, part: T, graceMs: number | (() => number) = 10_000): T {
+    this.#owned.push({ name, part, graceMs: typeof graceMs === "number" ? () => graceMs : graceMs });
     return part;
   }
 
@@ -37,8 +37,9 @@ export class Lifetime {
 
   async #unwind(reason: string): Promise<void> {
     const { clock, log } = this.#deps;
-    for (const { name, part, graceMs } of this.#owned.toReversed()) {
+    for (const { name, part, graceMs: limitMs } of this.#owned.toReversed()) {
       const startedAt = clock.elapsed();
+      const graceMs = limitMs();
       using limit = clock.deadline(graceMs, () => new Error(`${name} did not stop within ${graceMs} ms`));
       try {
         await orAborted(Promise.resolve(part[Symbol.asyncDispose]()), limit.signal);

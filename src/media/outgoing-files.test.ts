@@ -1,6 +1,6 @@
 /** Which folders are open is settled at the start; what a file is, by its content. */
 import { describe, expect, test } from "bun:test";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentId, MediaId, Principal, Role, SessionKey } from "../contracts/ids.ts";
 import { NO_MASK } from "../kit/secret.ts";
@@ -73,6 +73,50 @@ describe("a file to be sent", () => {
     await writeFile(join(w.space, "chart.txt"), "changed afterwards");
     expect(await w.store.media.find("media_000001" as never)).toEqual({ ...media, owner: OWNER } as never);
     expect(Buffer.from((await w.store.media.read("media_000001" as never)) ?? []).equals(PNG)).toBe(true);
+  });
+
+  test("follows new settings from the next file on: a right that was taken away, a smaller size, an agent that was added", async () => {
+    await using w = await world();
+    const agent = (id: AgentId) => ({ agentId: id, role: "guest" as const, folder: w.space });
+    const options = {
+      ...{ workspaces: [agent(AGENT)], reach: ALL, roots: [], stateDirectory: w.home, maxBytes: 1_000 },
+      uid: process.getuid?.() ?? 0,
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    await writeFile(join(w.space, "a.txt"), "text");
+    const kindOf = async (agentId = AGENT) =>
+      (await files.take({ path: "a.txt", agentId, role: "guest", owner: OWNER, sessionKey: HERE }, NEVER)).kind;
+    const twin = "twin" as AgentId;
+    expect([await kindOf(), await kindOf(twin)]).toEqual(["taken", "refused"]);
+    await files.apply({ ...options, workspaces: [agent(AGENT), agent(twin)] });
+    expect(await kindOf(twin)).toBe("taken");
+    await files.apply({ ...options, maxBytes: 3 });
+    expect(await kindOf()).toBe("refused");
+    await files.apply({ ...options, reach: { ...ALL, guest: "nothing" } });
+    expect(await kindOf()).toBe("refused");
+    await files.apply(options);
+    expect(await kindOf()).toBe("taken");
+  });
+
+  test("stays within the folder that was looked at first, when an agent has put a link in its place before a reload", async () => {
+    await using w = await world();
+    const options = {
+      workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
+      ...{ reach: ALL, roots: [], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+    };
+    const files = await openOutgoingFiles(w.deps, options);
+    await writeFile(join(w.other, "a.txt"), "text");
+    await rename(w.space, join(w.folder, "moved"));
+    await symlink(w.other, w.space);
+    await files.apply(options);
+    const wanted = {
+      path: join(w.other, "a.txt"),
+      agentId: AGENT,
+      role: "owner",
+      owner: OWNER,
+      sessionKey: HERE,
+    } as const;
+    expect((await files.take(wanted, NEVER)).kind).toBe("refused");
   });
 
   test("comes from the workspace of its own agent or from a root, from nowhere else, and no folder is added later", async () => {

@@ -1,4 +1,4 @@
-/** From a path an agent names to a file in the media store that may be sent. Which folders are open for this is settled at the start. */
+/** From a path an agent names to a file in the media store that may be sent, within the folders and rights that the settings name. */
 import { realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import type { MediaKind } from "../contracts/chat.ts";
@@ -26,7 +26,7 @@ export interface OutgoingDeps {
 }
 
 export interface OutgoingOptions {
-  /** The working folder of every agent, for every role, there is at the start. */
+  /** The working folder of every agent, for every role. */
   readonly workspaces: readonly { readonly agentId: AgentId; readonly role: Role; readonly folder: string }[];
   readonly roots: readonly string[];
   /** What people of each role may have sent to them. */
@@ -48,24 +48,38 @@ const HOLDS_SECRET = "The file holds a token or a key of this gateway, and is no
 /** Of everything else the content is packed, and a secret in it looks like nothing that is known. */
 const READABLE = /^(?:text\/|application\/json$|image\/svg)/;
 
-/** Looks at the folders once. What comes later, a new link or a new setting, opens none. */
-export async function openOutgoingFiles(deps: OutgoingDeps, options: OutgoingOptions): Promise<OutgoingFiles> {
+export interface LiveOutgoingFiles extends OutgoingFiles {
+  /** The settings are others now. Folders that were looked at stay what they were then: a link that an agent made opens none. */
+  apply(options: OutgoingOptions): Promise<void>;
+}
+
+/** Looks at each folder once. */
+export async function openOutgoingFiles(deps: OutgoingDeps, first: OutgoingOptions): Promise<LiveOutgoingFiles> {
   const { log } = deps;
-  const home = await realpath(options.stateDirectory);
+  const home = await realpath(first.stateDirectory);
+  const seen = new Map<string, string>();
   const real = async (folder: string): Promise<string | null> => {
-    const path = await realpath(folder).catch(() => null);
+    const path = seen.get(folder) ?? (await realpath(folder).catch(() => null));
     if (path === null) log.warn("folder for outgoing files does not exist", { folder });
+    else seen.set(folder, path);
     const holdsHome = path !== null && (home === path || home.startsWith(path === sep ? sep : `${path}${sep}`));
     if (holdsHome) log.warn("folder for outgoing files contains the state directory and is not used", { folder });
     return holdsHome ? null : path;
   };
-  const bases = new Map<string, string | null>();
-  for (const { agentId, role, folder } of options.workspaces) bases.set(`${agentId}/${role}`, await real(folder));
-  const extra = await Promise.all(options.roots.map(real));
-  const shared = extra.filter((root) => root !== null);
+  const open = async (options: OutgoingOptions) => {
+    const bases = new Map<string, string | null>();
+    for (const { agentId, role, folder } of options.workspaces) bases.set(`${agentId}/${role}`, await real(folder));
+    const extra = await Promise.all(options.roots.map(real));
+    return { options, bases, shared: extra.filter((root) => root !== null) };
+  };
+  let current = await open(first);
 
   return {
+    async apply(next) {
+      current = await open(next);
+    },
     async take({ path, agentId, role, owner, sessionKey, as }, signal) {
+      const { options, bases, shared } = current;
       const base = bases.get(`${agentId}/${role}`) ?? null;
       const roots = base === null ? shared : [base, ...shared];
       const { maxBytes, uid } = options;

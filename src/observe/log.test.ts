@@ -48,9 +48,24 @@ describe("a line", () => {
     const { log, sink, printed } = await world({ level: "warn" });
     const child = log.child({ a: 1 });
     child.info("quiet");
-    sink.setLevel("info");
+    sink.configure({ level: "info", folder: null, retentionDays: 14 });
     child.info("heard");
     expect(parsed(printed).map(({ msg }) => msg)).toEqual(["heard"]);
+  });
+
+  test("goes to files from the moment the settings say so, and no longer when they do not; none is lost in between", async () => {
+    await using home = await tempHome();
+    const folder = join(home.path, "logs");
+    const { log, sink } = await world();
+    log.info("before");
+    sink.configure({ level: "debug", folder, retentionDays: 14 });
+    log.info("first");
+    sink.configure({ level: "debug", folder, retentionDays: 2 });
+    log.info("second");
+    sink.configure({ level: "debug", folder: null, retentionDays: 2 });
+    log.info("after");
+    const written = readdirSync(folder).flatMap((name) => linesOf(join(folder, name)));
+    expect(parsed(written).map(({ msg }) => msg)).toEqual(["first", "second"]);
   });
 
   test("is one line of valid JSON within its limit, whatever is in the words and fields", async () => {

@@ -34,7 +34,8 @@ export interface LogOptions {
 
 export interface LogSink extends AsyncDisposable {
   readonly log: Log;
-  setLevel(level: LogLevel): void;
+  /** The settings are others now. Files that cannot be opened are said in the log, and the ones before stay. */
+  configure(settings: Pick<LogOptions, "level" | "folder" | "retentionDays">): void;
   /** Writes what still waits in the buffer. */
   flush(): void;
   /** Lines that could not be written. */
@@ -58,21 +59,39 @@ export async function openLog(deps: LogDeps, options: LogOptions): Promise<LogSi
     { write: (json: string) => deliver(deps, finishLine(json), writer, format) },
   );
   writer = options.folder === null ? null : openFiles(deps, options, options.folder);
-  const files = writer;
+  let current = options;
+  let lostBefore = 0;
+  const flush = (): void => writer?.flush();
+  /** The new files are open before the old ones are closed, so that no line is lost in between. */
+  const replaceFiles = (next: LogOptions): void => {
+    const old = writer;
+    writer = next.folder === null ? null : openFiles(deps, next, next.folder);
+    current = next;
+    old?.[Symbol.dispose]();
+    lostBefore += old?.lost() ?? 0;
+  };
 
   const repeats = createRepeats(deps, (words, heldBack) => {
     logger.warn({ words: tidyText(words, deps.redactor.scrub), heldBack }, "the same log line came too often");
   });
+  const log = speaker({ ...deps, logger, repeats, flush }, {});
   return {
-    log: speaker({ ...deps, logger, repeats, flush: () => files?.flush() }, {}),
-    setLevel(level) {
+    log,
+    configure({ level, folder, retentionDays }) {
       logger.level = level;
+      if (folder === current.folder && retentionDays === current.retentionDays) return;
+      try {
+        replaceFiles({ ...current, folder, retentionDays });
+      } catch (error) {
+        log.error("log files could not be opened; the settings of before stay", { error });
+      }
     },
-    flush: () => files?.flush(),
-    lost: () => files?.lost() ?? 0,
+    flush,
+    lost: () => lostBefore + (writer?.lost() ?? 0),
     async [Symbol.asyncDispose]() {
       repeats[Symbol.dispose]();
-      files?.[Symbol.dispose]();
+      writer?.[Symbol.dispose]();
+      lostBefore += writer?.lost() ?? 0;
       writer = null; // what is said after this still reaches the console
     },
   };

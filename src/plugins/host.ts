@@ -42,6 +42,8 @@ export interface PluginsOptions {
 export interface BuiltinPlugin {
   readonly id: string;
   readonly init: GatewayPlugin;
+  /** What it brings with the settings of now; when that changes it is started anew. */
+  key?(): string;
 }
 
 export interface Plugins extends PluginHost, AsyncDisposable {
@@ -104,7 +106,7 @@ function rootsOf({ options }: Host): readonly string[] {
 async function startBuiltin(host: Host): Promise<void> {
   const { options } = host;
   const about = { builtin: true, version: options.version, folder: null, digest: null };
-  for (const { id, init } of options.builtin) {
+  for (const { id, init, key = () => "" } of options.builtin) {
     const identity = { ...about, id, config: {}, storageFile: storageFile(host, id), place: NO_PLACE };
     const off = options.config().disabled.includes(id);
     await slotOf(host, id).want(
@@ -112,7 +114,7 @@ async function startBuiltin(host: Host): Promise<void> {
         ? { kind: "rest", state: "disabled", about, why: null }
         : {
             kind: "run",
-            key: "builtin",
+            key: `builtin ${key()}`,
             about,
             source: { ...identity, load: async () => init },
             cleanUp: async () => undefined,

@@ -2,7 +2,7 @@
 import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
 import type { Job, JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
-import type { JobDesk, TellMain } from "../contracts/automation/jobs.ts";
+import type { JobDesk, Jobs, TellMain } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { HookDoor } from "../contracts/automation/hook.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
@@ -86,8 +86,10 @@ export interface Automation {
   readonly rights: Pick<RunRights, "roleOf">;
   /** From now on slots are looked at. */
   start(): Promise<AsyncDisposable>;
-  /** The configuration has changed. */
+  /** Jobs of the file, and whether jobs run, become what this configuration says. */
   reload(config: Config): Promise<void>;
+  /** The configuration that parts ask for is another one now. */
+  settingsChanged(): void;
   /** Sentences about jobs of the file that could not be taken over. */
   notices(): readonly string[];
 }
@@ -106,20 +108,7 @@ export function createAutomation(parts: AutomationParts): Automation {
   const { door: hookDoor, channels } = createHookSide({ ...parts, homes, systemEvents });
   const at: Desk = { times, homes, systemEvents, engine: null };
   let notices: readonly string[] = [];
-  const jobs = createJobs({
-    ...parts,
-    store: store.jobs,
-    times,
-    engine: {
-      poke: () => at.engine?.poke(),
-      runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
-    },
-    changed: () => parts.events.emit("status", { what: "jobs" }),
-    isOn: () => config().cron.enabled,
-    isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
-    limits: (role) => jobLimits(config(), role),
-    missing: async (job) => missingParts(parts, job, { home: await homes.of(job), rights: runRights(parts) }),
-  });
+  const jobs = createJobDesk(parts, at);
   const applyFile = async ({ cron }: Config): Promise<void> => {
     notices = await applyConfigJobs({ ...parts, store: store.jobs, times }, cron.jobs.map(jobOfFile));
     for (const notice of notices) parts.log.warn("job of the configuration left out", { because: notice });
@@ -130,7 +119,6 @@ export function createAutomation(parts: AutomationParts): Automation {
   let pulse: Heartbeat | null = null;
   const follow = async (from: Config): Promise<void> => {
     await applyFile(from);
-    pulse?.poke();
     if (from.cron.enabled && !stopping.signal.aborted) running ??= beginJobs(parts, at);
     if (from.cron.enabled || !running) return;
     const old = running;
@@ -149,6 +137,10 @@ export function createAutomation(parts: AutomationParts): Automation {
     rights: runRights(parts),
     notices: () => notices,
     reload: follow,
+    settingsChanged() {
+      pulse?.poke();
+      at.engine?.poke();
+    },
     async start() {
       await follow(config());
       pulse = beginHeartbeat(parts, homes);
@@ -170,6 +162,26 @@ interface Desk {
   readonly systemEvents: SystemEvents;
   /** Null while jobs are switched off. */
   engine: Engine | null;
+}
+
+/** The rules of jobs, with the settings of now. */
+function createJobDesk(parts: AutomationParts, at: Desk): Jobs {
+  const { store, config } = parts;
+  const { times, homes } = at;
+  return createJobs({
+    ...parts,
+    store: store.jobs,
+    times,
+    engine: {
+      poke: () => at.engine?.poke(),
+      runNow: async (id, when) => (await at.engine?.runNow(id, when)) ?? null,
+    },
+    changed: () => parts.events.emit("status", { what: "jobs" }),
+    isOn: () => config().cron.enabled,
+    isAgent: (id) => id === DEFAULT_AGENT || config().agents.some((agent) => agent.id === id),
+    limits: (role) => jobLimits(config(), role),
+    missing: async (job) => missingParts(parts, job, { home: await homes.of(job), rights: runRights(parts) }),
+  });
 }
 
 function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {

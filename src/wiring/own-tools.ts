@@ -18,7 +18,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { SecretMask } from "../kit/secret.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
-import { openOutgoingFiles } from "../media/index.ts";
+import { openOutgoingFiles, type OutgoingOptions } from "../media/index.ts";
 import { chooseSession } from "../routing/index.ts";
 import { readRelative } from "../schedule/index.ts";
 import type { SessionFacts } from "../tools/index.ts";
@@ -107,8 +107,8 @@ export interface OwnFileOptions {
 
 const MIB = 1024 * 1024;
 
-/** From the configuration of the start, and from no later one: what an agent may send does not grow while it runs. */
-export function ownFiles(
+/** Files that agents may send; a reload takes effect with the next file. */
+export async function openLiveFiles(
   deps: {
     readonly clock: Clock;
     readonly ids: Ids;
@@ -117,22 +117,25 @@ export function ownFiles(
     readonly store: Pick<Store, "media" | "conversationFiles">;
   },
   config: Config,
-  { home, environment }: OwnFileOptions,
-): Promise<OutgoingFiles> {
+  options: OwnFileOptions,
+): Promise<OutgoingFiles & { reload(config: Config): Promise<void> }> {
+  const { media, conversationFiles } = deps.store;
+  const files = await openOutgoingFiles({ ...deps, media, conversationFiles }, fileOptions(config, options));
+  return { take: files.take, reload: (next) => files.apply(fileOptions(next, options)) };
+}
+
+function fileOptions(config: Config, { home, environment }: OwnFileOptions): OutgoingOptions {
   const workspaces = [...agentProfiles(config).values()].map(({ id: agentId, role, config: own }) => ({
     agentId,
     role,
     folder: agentWorkspace(own, { home, environment }),
   }));
-  return openOutgoingFiles(
-    { ...deps, media: deps.store.media, conversationFiles: deps.store.conversationFiles },
-    {
-      workspaces,
-      roots: config.media.roots,
-      reach: { owner: "workspace", ...config.media.send },
-      stateDirectory: home,
-      maxBytes: config.media.maxMb * MIB,
-      uid: process.getuid?.() ?? 0,
-    },
-  );
+  return {
+    workspaces,
+    roots: config.media.roots,
+    reach: { owner: "workspace", ...config.media.send },
+    stateDirectory: home,
+    maxBytes: config.media.maxMb * MIB,
+    uid: process.getuid?.() ?? 0,
+  };
 }

@@ -1,7 +1,14 @@
 /** Opens the port with what the configuration says about it. */
 import { type Config, publicConfig } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import { accessSettings, type HttpDeps, type HttpServer, listenOptions, openHttp } from "../http/index.ts";
+import {
+  accessSettings,
+  type HttpDeps,
+  type HttpServer,
+  listenOptions,
+  messageLimits,
+  openHttp,
+} from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import { chooseSession } from "../routing/index.ts";
 
@@ -22,7 +29,10 @@ export function openPort(
       sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
       publicConfig: () => publicConfig(config()),
     },
-    { ...accessSettings(config(), token), ...listenOptions(config()), mediaKey },
+    {
+      ...{ ...accessSettings(config(), token), ...listenOptions(config()), mediaKey },
+      limits: () => messageLimits(config()),
+    },
   );
 }
 

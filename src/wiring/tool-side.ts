@@ -95,7 +95,7 @@ export function toolPolicyOf(config: Config): ToolPolicy {
 export function pluginOptions(
   config: () => Config,
   options: GatewayOptions,
-  own: readonly (Tool | ToolFactory)[],
+  own: () => readonly (Tool | ToolFactory)[],
 ): PluginsOptions {
   return {
     ...options,

@@ -48,14 +48,14 @@ export const MediaSection = Type.Object(
       default: [],
       maxItems: 32,
       description:
-        "Folders besides the agent's workspace whose files the assistant may send. Fixed at the start. A folder that contains the state directory is not used.",
+        "Folders besides the agent's workspace whose files the assistant may send. A folder that contains the state directory is not used.",
     }),
     send: Type.Object(
       { member: reach("members", "workspace"), guest: reach("guests", "conversation") },
       {
         ...closed,
         description:
-          "Who can be sent which files. Owners can be sent all of them. Files that usually hold secrets (.env, keys, credentials) are sent to nobody. Fixed at the start.",
+          "Who can be sent which files. Owners can be sent all of them. Files that usually hold secrets (.env, keys, credentials) are sent to nobody.",
       },
     ),
   },

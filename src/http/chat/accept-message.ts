@@ -5,7 +5,7 @@ import type { RefusedBecause } from "../../contracts/channel.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
 import { hexDigest } from "../access/digests.ts";
-import type { HttpDeps, HttpOptions, SessionPlace } from "../types.ts";
+import type { HttpDeps, MessageLimits, SessionPlace } from "../types.ts";
 
 export const MAX_ATTACHMENTS = 8;
 export const MAX_NAME_CHARS = 200;
@@ -35,7 +35,7 @@ export type AcceptDeps = Pick<
   HttpDeps,
   "clock" | "ids" | "store" | "files" | "receiver" | "webchat" | "api" | "sessions"
 >;
-type Limits = Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">;
+type Limits = MessageLimits;
 
 const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   empty: "empty_message",
@@ -139,7 +139,7 @@ async function storeInline(
 
 export async function storeFile(
   deps: Pick<HttpDeps, "files">,
-  limits: Pick<HttpOptions, "maxUploadBytes">,
+  limits: Pick<MessageLimits, "maxUploadBytes">,
   file: { readonly name: string; readonly data: Uint8Array; readonly owner: Principal },
   signal: AbortSignal,
 ): Promise<MediaRef> {

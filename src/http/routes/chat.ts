@@ -53,10 +53,7 @@ export function maxChatBytes(maxUploadBytes: number): number {
   return Math.ceil((maxUploadBytes * 4) / 3) + MIB;
 }
 
-export function chatRoutes(
-  deps: ChatDeps,
-  limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
-): readonly Route[] {
+export function chatRoutes(deps: ChatDeps, limits: HttpOptions["limits"]): readonly Route[] {
   const Body = chatBody();
   const handle = async (call: Call): Promise<Response> => {
     const body = await Body.parse(call.json);
@@ -74,7 +71,7 @@ export function chatRoutes(
     let handedOver = false;
     try {
       // Not the caller's signal: a message that is being stored is not half stored because its sender hung up.
-      const taken = await acceptMessage(deps, limits, draft, deps.stopping);
+      const taken = await acceptMessage(deps, limits(), draft, deps.stopping);
       call.server.timeout(call.request, 0); // an answer may take longer than an idle connection lives; the turn has its own limit
       if (body.stream === true || wantsEvents(call.request.headers)) {
         handedOver = true;
@@ -90,7 +87,7 @@ export function chatRoutes(
       method: "POST",
       path: "/api/chat",
       auth: "operator",
-      body: { kind: "json", maxBytes: maxChatBytes(limits.maxUploadBytes) },
+      body: { kind: "json", maxBytes: () => maxChatBytes(limits().maxUploadBytes) },
       handle,
     },
   ];

@@ -14,18 +14,18 @@ const UNKNOWN_TYPE = "application/octet-stream";
 export function mediaRoutes(
   deps: Pick<HttpDeps, "files" | "store">,
   links: MediaLinks,
-  limits: Pick<HttpOptions, "maxUploadBytes">,
+  limits: HttpOptions["limits"],
 ): readonly Route[] {
   return [
     {
       method: "POST",
       path: "/api/media",
       auth: "operator",
-      body: { kind: "bytes", maxBytes: limits.maxUploadBytes },
+      body: { kind: "bytes", maxBytes: () => limits().maxUploadBytes },
       async handle(call) {
         const owner = call.identity?.principal ?? OPERATOR;
         const name = nameOf(call.request.headers.get("x-filename"));
-        const { mediaId } = await storeFile(deps, limits, { name, data: call.bytes, owner }, call.signal);
+        const { mediaId } = await storeFile(deps, limits(), { name, data: call.bytes, owner }, call.signal);
         return json({ mediaId, url: links.sign(mediaId, "inline") });
       },
     },

@@ -6,10 +6,7 @@ import { checked } from "../checked.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
 import type { HttpDeps, HttpOptions } from "../types.ts";
 
-export function messageRoutes(
-  deps: Pick<HttpDeps, "takeBack">,
-  { maxMessageChars }: Pick<HttpOptions, "maxMessageChars">,
-): readonly Route[] {
+export function messageRoutes(deps: Pick<HttpDeps, "takeBack">, limits: HttpOptions["limits"]): readonly Route[] {
   const Body = checked(Type.Object({ text: Type.String() }, { additionalProperties: false }));
   return [
     {
@@ -27,7 +24,7 @@ export function messageRoutes(
       body: SMALL_JSON,
       async handle({ params, identity, json: body }) {
         const { text } = await Body.parse(body);
-        const asked = { id: params["id"] ?? "", text, maxChars: maxMessageChars };
+        const asked = { id: params["id"] ?? "", text, maxChars: limits().maxMessageChars };
         return json(await editMessage(deps, asked, identity?.principal ?? OPERATOR));
       },
     },

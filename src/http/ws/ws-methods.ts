@@ -84,10 +84,7 @@ const furtherMethods = (deps: HttpDeps) => ({
   ...questionMethods(deps, principalOf),
 });
 
-export function createMethods(
-  deps: MethodDeps,
-  limits: Pick<HttpOptions, "maxMessageChars" | "maxUploadBytes">,
-): MethodTable {
+export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): MethodTable {
   const params = PARAMS();
   const readCall = createCallReader();
   const keyOf = (name: string) => keyToRead(deps, name);
@@ -95,7 +92,7 @@ export function createMethods(
     const { principal } = socket.data.identity;
     const draft = { attachments: [], ...said, eventId: `web:${given}`, principal } as const;
     // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
-    const sending = socket.data.sending.then(() => acceptMessage(deps, limits, draft, deps.stopping));
+    const sending = socket.data.sending.then(() => acceptMessage(deps, limits(), draft, deps.stopping));
     socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
     const taken = await sending;
     return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
@@ -107,7 +104,7 @@ export function createMethods(
       cancelMessage(deps, it.id, principalOf(socket)),
     ),
     "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
-      editMessage(deps, { id, text, maxChars: limits.maxMessageChars }, socket.data.identity.principal),
+      editMessage(deps, { id, text, maxChars: limits().maxMessageChars }, socket.data.identity.principal),
     ),
     "chat.react": method<"chat.react">(params.react, async ({ id, emoji: sign }) => {
       if (await deps.webchat.takeReaction(id, sign)) return { reacted: true };

@@ -28,7 +28,7 @@ export async function webChatWorld(): Promise<ChannelWorld> {
     {
       ...{ port: 0, hostname: "127.0.0.1", allowedHosts: [], trustedProxies: [] },
       ...{ auth: { token: secret(TOKEN), password: null }, mediaKey: new Uint8Array(KEY_BYTES) },
-      ...{ maxUploadBytes: 1_000, maxMessageChars: 100_000 },
+      limits: () => ({ maxUploadBytes: 1_000, maxMessageChars: 100_000 }),
     },
   );
   const page = await openWs({ ...base, url: (path) => `${http.url}${path}` });

@@ -168,8 +168,7 @@ function testOptions(): HttpOptions {
     trustedProxies: [],
     auth: { token: secret(TOKEN), password: null },
     mediaKey: new Uint8Array(32).fill(7),
-    maxUploadBytes: 256 * 1024,
-    maxMessageChars: 1_000,
+    limits: () => ({ maxUploadBytes: 256 * 1024, maxMessageChars: 1_000 }),
   };
 }
 

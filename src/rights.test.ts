@@ -42,7 +42,10 @@ const ann: RightsHolder = {
 };
 const inGroup: RightsHolder = { ...ann, origin: GROUP, scope: "group", role: "member" };
 const run = (channel: "cron" | "hook", name: string) => ({
-  ...{ channel, account: "default", chat: "agent:default:telegram:dm:7", thread: `direct:${name}` },
+  channel,
+  account: "default",
+  chat: "agent:default:telegram:dm:7",
+  thread: `direct:${name}`,
 });
 const job: RightsHolder = { ...ann, origin: run("cron", "backup"), cause: "cron" };
 const hook: RightsHolder = { ...ann, principal: OPERATOR, origin: run("hook", "deploy"), cause: "webhook" };
@@ -61,7 +64,7 @@ const CASES: readonly (readonly [string, RightsHolder, State, Role | null])[] = 
   ["an owner who was taken out of roles", ann, { settings: telegram() }, null],
   ["an owner by a grant", ann, { grants: [[ANN, "owner"]] }, "owner"],
   ["an owner whose grant was lowered", ann, { grants: [[ANN, "guest"]] }, "guest"],
-  ["an owner whose grant was taken back", ann, {}, null],
+  ["an owner whose grant was revoked", ann, {}, null],
   ["a paired person", ann, { settings: telegram(), paired: true }, "member"],
   ["a person whose pairing was revoked", ann, { settings: telegram() }, null],
   ["a person on the allow list", ann, { settings: telegram({ dmPolicy: "allowlist", allowFrom: ["7"] }) }, "member"],

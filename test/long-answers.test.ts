@@ -26,7 +26,13 @@ async function deliver({ bench, channel, here }: TelegramWorld): Promise<void> {
   await store.inbox.accept({ ...said, message, id });
   const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId, inboxIds: [id], at: clock.now() });
   await store.turns.finish({
-    ...{ turnId, attempt, outcome: "done", to: here, model: "m", settledBytes: 0, at: clock.now() },
+    turnId,
+    attempt,
+    outcome: "done",
+    to: here,
+    model: "m",
+    settledBytes: 0,
+    at: clock.now(),
     reply: [{ part: 0, message: { kind: "reply", text: WORDS.join(" ") } }],
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
   });

@@ -93,7 +93,9 @@ const TELEGRAM: readonly Case[] = [
   {
     kind: "the caption of a forwarded picture",
     message: telegram({
-      ...{ photo, caption: THEIRS, caption_entities: COMMAND_ENTITY },
+      photo,
+      caption: THEIRS,
+      caption_entities: COMMAND_ENTITY,
       forward_origin: { date: 1, ...byMallory },
     }),
     author: mallory,
@@ -285,7 +287,12 @@ const media = { read: async () => null } as never;
 function batchOf(message: InboundMessage, by: Role): Batch {
   const { sessionKey, agentId, priority } = entry("1", "");
   return {
-    ...{ sessionKey, agentId, priority, role: by, hidden: 0, entries: [{ id: "in_1", message }] },
+    sessionKey,
+    agentId,
+    priority,
+    role: by,
+    hidden: 0,
+    entries: [{ id: "in_1", message }],
     sessionFile: { name: "s", settledBytes: 0 },
   } as unknown as Batch;
 }

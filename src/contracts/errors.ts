@@ -101,7 +101,7 @@ export const ERRORS = {
   access_revoked: {
     status: 403,
     retry: "never",
-    say: "Your access to this assistant was taken back while it worked on this, so there is no answer.",
+    say: "Your access to this assistant was revoked while it worked on this, so there is no answer.",
   },
   agent_unknown: {
     status: 422,

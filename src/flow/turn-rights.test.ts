@@ -1,4 +1,4 @@
-/** A turn has the rights of now: before it begins, while it runs, when something is said into it, and when its reply is stored. */
+/** A turn has the rights of now: before it begins, while it runs, when a message is steered into it, and when its reply is stored. */
 import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../contracts/errors.ts";
 import { deferred } from "../kit/deferred.ts";
@@ -108,7 +108,7 @@ describe("a turn whose person keeps access", () => {
   });
 });
 
-test("a message is not said into a running turn when its sender lost access, and gets a turn that refuses it", async () => {
+test("a message is not steered into a running turn when its sender lost access, and gets a turn that refuses it", async () => {
   const goOn = deferred<void>();
   const heard: string[] = [];
   const agent: FakeAgent = async function* ({ input, hear }) {

@@ -100,7 +100,7 @@ export async function attemptWithRights(
   return { kind: "end", end: revokedEnd(lost, withLost(quietEnd(), spent())), settledBytes };
 }
 
-/** What is said into a running turn is said with the rights of now. */
+/** Messages are steered into a running turn with the rights their senders have now. */
 export async function mayJoin(
   { rights }: Pick<TurnRightsDeps, "rights">,
   batch: Batch,

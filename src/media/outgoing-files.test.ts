@@ -229,7 +229,11 @@ describe("a guest's file", () => {
     await using w = await world();
     const workspaces = (["owner", "guest"] as const).map((role) => ({ agentId: AGENT, role, folder: w.space }));
     const options = {
-      ...{ workspaces, roots: [w.share], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+      workspaces,
+      roots: [w.share],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
       reach: { ...ALL, guest: "conversation" },
     } as const;
     await mkdir(join(w.space, "attachments"));

@@ -36,7 +36,7 @@ function together(work: Work, next: Work): Work {
   return { ...work, entries, joinedFrom, overflow: { ...next.overflow, hidden } };
 }
 
-/** The pieces again, when no turn could be begun: each expires by itself, and can be taken back by itself. */
+/** The pieces again, when no turn could be begun: each expires by itself, and can be withdrawn by itself. */
 export function separated(work: Work): readonly Work[] {
   return (work.turnId === null && work.joinedFrom) || [work];
 }

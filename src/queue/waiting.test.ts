@@ -320,7 +320,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     expect([words(again), again.turnId, again.attempt]).toEqual([["old", "young"], first.turnId, 2]);
   });
 
-  test("can be taken back one by one", async () => {
+  test("can be withdrawn one by one", async () => {
     await using fx = await oneWaits();
     const young = await fx.say("a", "young");
     fx.diskIsFull = true;

@@ -36,7 +36,12 @@ async function machine(
   const { around = (jobs: JobStore) => jobs, ...deps } = more;
   const start = () =>
     startEngine({
-      ...{ clock, ids: createSeqIds(), log, store: around(jobs), times: createTimes(() => "UTC"), starter },
+      clock,
+      ids: createSeqIds(),
+      log,
+      store: around(jobs),
+      times: createTimes(() => "UTC"),
+      starter,
       ...{ told: () => undefined, tellOwner: async () => undefined },
       ...deps,
     });

@@ -6,7 +6,13 @@ import { createToolLister } from "./listing.ts";
 import type { ToolPolicy } from "./policy.ts";
 
 const listing = (name: string, more: Partial<ToolListing> = {}): ToolListing => ({
-  ...{ name, label: name, description: "x", parameters: {}, plugin: "gateway", limit: null, status: "ok" },
+  name,
+  label: name,
+  description: "x",
+  parameters: {},
+  plugin: "gateway",
+  limit: null,
+  status: "ok",
   flags: { idempotent: true },
   ...more,
 });

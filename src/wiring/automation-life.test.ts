@@ -25,7 +25,12 @@ async function world(config: Config) {
   const real = await realStore(clock);
   const state = { config };
   const parts = {
-    ...{ clock, log, ids: systemIds, store: real.store, events: createEvents({ log }), home: real.home },
+    clock,
+    log,
+    ids: systemIds,
+    store: real.store,
+    events: createEvents({ log }),
+    home: real.home,
     config: () => state.config,
     environment: readEnvironment({}),
     grants: () => new Map(),

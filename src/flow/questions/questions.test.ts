@@ -77,7 +77,12 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
 
 const say = (text: string, more: Partial<InboundMessage> = {}): InboundMessage => ({
   ...{ eventId: "1", fingerprint: "", address: HERE, scope: "dm", sender: { principal: ANN, name: "Ann" } },
-  ...{ text, quoted: [], attachments: [], mentioned: true, receivedAt: 1, answering: { to: null, text } },
+  text,
+  quoted: [],
+  attachments: [],
+  mentioned: true,
+  receivedAt: 1,
+  answering: { to: null, text },
   ...more,
 });
 

@@ -26,7 +26,10 @@ function slowLife({ endsAtOnce = false } = {}) {
   const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const heartbeat = startHeartbeat(
     {
-      ...{ clock, log: recordingLog(), events, systemEvents: { waiting: async () => 0 } },
+      clock,
+      log: recordingLog(),
+      events,
+      systemEvents: { waiting: async () => 0 },
       turns: {
         async resultOf(id) {
           asked.push(id);

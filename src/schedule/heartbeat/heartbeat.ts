@@ -193,7 +193,12 @@ function entryOf({ clock, sessionOf }: World, { agentId, home, standing, text, w
   const eventId = `heartbeat:${agentId}:${now}`;
   const main = where === "main";
   const message = {
-    ...{ eventId, fingerprint: eventId, quoted: [], attachments: [], mentioned: true, receivedAt: now },
+    eventId,
+    fingerprint: eventId,
+    quoted: [],
+    attachments: [],
+    mentioned: true,
+    receivedAt: now,
     origin: "heartbeat",
     address: main
       ? home.to

@@ -224,7 +224,15 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
   const rights = fakeRights();
   const ended: BackgroundEnd[] = [];
   const gate = createToolGate({
-    ...{ clock, log, store, approvals, hooks, events, registry, rights, ids: createSeqIds() },
+    clock,
+    log,
+    store,
+    approvals,
+    hooks,
+    events,
+    registry,
+    rights,
+    ids: createSeqIds(),
     policy: () => rules.now,
     scrub: (text) => text.replaceAll("s3cret-value", "[redacted]"),
     backgroundEnded: (end) => void ended.push(end),

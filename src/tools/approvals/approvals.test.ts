@@ -43,7 +43,11 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
   const wall = { ...clock, now: () => clock.now() + now.sleptMs };
   const approvals = createApprovals(
     {
-      ...{ log, events, store, clock: wall, ids: createSeqIds() },
+      log,
+      events,
+      store,
+      clock: wall,
+      ids: createSeqIds(),
       mayDecide: async (by) => now.owners.includes(by),
     },
     () => ({ waitMs: WAIT_MS }),

@@ -118,7 +118,14 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
   const attachments = kept.flatMap(({ media }) => media);
   const { address, scope, sender, mentioned, eventId, updateId } = arrived;
   const message: InboundMessage = {
-    ...{ eventId, address, scope, sender, mentioned, text, quoted, attachments },
+    eventId,
+    address,
+    scope,
+    sender,
+    mentioned,
+    text,
+    quoted,
+    attachments,
     fingerprint: digest(
       JSON.stringify([
         arrived.text,

@@ -94,7 +94,13 @@ function addRows(
   return rows.filter(
     ({ id, slot, status, reason }) =>
       runs.add.run({
-        ...{ id, job_id: jobId, slot, manual: 0, status, reason, attempt: 1 },
+        id,
+        job_id: jobId,
+        slot,
+        manual: 0,
+        status,
+        reason,
+        attempt: 1,
         started_at: status === "running" ? at : null,
         written_at: at,
       }) > 0,

@@ -16,7 +16,10 @@ export function momentOf(at: number, timezone: string): Moment {
 function localTime(at: number, timeZone: string): string {
   const two = "2-digit";
   const format = new Intl.DateTimeFormat("en", {
-    ...{ timeZone, calendar: "iso8601", numberingSystem: "latn", hourCycle: "h23" },
+    timeZone,
+    calendar: "iso8601",
+    numberingSystem: "latn",
+    hourCycle: "h23",
     ...{ year: "numeric", month: two, day: two, hour: two, minute: two, second: two, timeZoneName: "longOffset" },
   });
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { asked, endpoint, eventually, post, told, transcript, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
@@ -14,17 +14,14 @@ const BEATS_ALONE = 144;
 
 let provider: FakeProvider;
 let gateway: GatewayProcess;
-const reply = "HEARTBEAT_OK";
-/** Said by the next heartbeat run alone. */
-let nextReply: string | null = null;
+/** What heartbeat runs are answered with. */
+let reply: FakeReply = says("HEARTBEAT_OK");
 const beats = () => provider.requests.filter((request) => told(request).includes("\nheartbeat: now"));
 
 beforeAll(async () => {
   provider = await startFakeProvider((request) => {
     if (!asked(request).startsWith("Heartbeat:")) return says("noted");
-    const said = nextReply ?? reply;
-    nextReply = null;
-    return says(said);
+    return reply;
   });
   gateway = await startGatewayProcess({ config: settings({ enabled: true, every: "1s" }) });
 });
@@ -37,7 +34,7 @@ afterAll(async () => {
 });
 
 /** Beats that were left out for this reason, as the log has them. */
-const leftOut = (because: "idle" | "empty"): number =>
+const leftOut = (because: "idle" | "empty" | "refused"): number =>
   gateway
     .stderr()
     .split("\n")
@@ -85,9 +82,9 @@ test("a look around that finds nothing is not shown", async () => {
   expect((await transcript(gateway, "den")).map(({ text }) => text)).toEqual(["hello", "noted"]);
 });
 
-test("a heartbeat run that finds something says it in the conversation exactly once", async () => {
+test("heartbeat runs that find the same thing again and again say it in the conversation exactly once", async () => {
   const found = "The stove is still on.";
-  nextReply = found;
+  reply = says(found);
   await eventually(
     "the finding in the conversation",
     () => transcript(gateway, "den"),
@@ -102,6 +99,31 @@ test("a heartbeat run that finds something says it in the conversation exactly o
     30_000,
   );
   expect((await transcript(gateway, "den")).filter(({ text }) => text === found)).toHaveLength(1);
+  expect(beats().map(told).at(-1)).toContain("Reported already");
+  reply = says("HEARTBEAT_OK");
+});
+
+test("sessions of heartbeat runs are neither in /resume nor in /sessions", async () => {
+  for (const command of ["/resume", "/sessions"])
+    expect((await gateway.chat(command, { session: "den" })).body.content).not.toContain("Heartbeat:");
+});
+
+test("a provider that rejects the key of heartbeat runs is reported once, by name", async () => {
+  reply = { kind: "status", status: 401, message: "Incorrect API key provided" };
+  const before = beats().length;
+  await eventually(
+    "three more heartbeat runs, and then none",
+    () => leftOut("refused"),
+    (count) => count > 1,
+    40_000,
+  );
+  expect(beats().length - before).toBeLessThanOrEqual(4); // one may have been on its way
+  const reports = (await transcript(gateway, "den")).filter(({ text }) => text.includes("heartbeat"));
+  expect(reports.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^The heartbeat of default does not work: fake rejects the API key\./),
+  ]);
+  reply = says("HEARTBEAT_OK");
+  await post(gateway, { text: "hello again", session: "den" }); // a provider that answers is mended
 });
 
 test("what waits for it is told in the main session, and nothing else", async () => {

@@ -25,7 +25,7 @@ import { converse } from "./converse.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
-import { hasNothingToSay, isHeartbeat, quietEnd, withoutAck } from "./own/quiet-turns.ts";
+import { hasNothingToSay, isHeartbeat, quietEnd, quietIfFailed, withoutAck } from "./own/quiet-turns.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import { attemptWithRights, callerOf, openTurnRights } from "./turn-rights.ts";
@@ -171,7 +171,8 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
     const bill = billOf(world.budget, batch, result.end);
-    const end = { ...result.end, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
+    const shown = quietIfFailed(batch, result.end);
+    const end = { ...shown, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     if (bill) world.budget?.count(bill);
     const ms = Math.round(clock.elapsed() - startedAt);

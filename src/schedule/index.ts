@@ -5,7 +5,12 @@
  */
 export { applyConfigJobs, type ConfigJob } from "./config-jobs.ts";
 export { type Engine, startEngine } from "./engine.ts";
-export { type Heartbeat, type HeartbeatSettings, startHeartbeat } from "./heartbeat/heartbeat.ts";
+export {
+  type Heartbeat,
+  type HeartbeatRefusal,
+  type HeartbeatSettings,
+  startHeartbeat,
+} from "./heartbeat/heartbeat.ts";
 export { intervalProblem } from "./job-limits.ts";
 export { createJobs } from "./jobs.ts";
 export { createHookDoor } from "./hooks/door.ts";

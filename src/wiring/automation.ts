@@ -1,5 +1,5 @@
 /** Brings together what begins by itself: jobs, their runs, the way back of their words, and the owner who is told when something is wrong. */
-import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
+import { removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
 import type { Job, JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
 import type { JobDesk, Jobs, TellMain } from "../contracts/automation/jobs.ts";
@@ -15,7 +15,7 @@ import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/
 import type { Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import { providerFacts } from "./desk.ts";
-import { heartbeatsOf } from "./heartbeats.ts";
+import { beginHeartbeat } from "./heartbeats.ts";
 import { pruneRunSessions } from "./run-sessions.ts";
 import { createHookSide } from "./webhooks.ts";
 import { type Clock, hostZone } from "../kit/clock.ts";
@@ -24,7 +24,6 @@ import type { Log } from "../kit/log.ts";
 import {
   chooseSession,
   cronSessionKey,
-  heartbeatSessionKey,
   DEFAULT_AGENT,
   type AccessDoors,
   type GrantedRoles,
@@ -45,7 +44,6 @@ import {
   intervalProblem,
   type RunRights,
   startEngine,
-  startHeartbeat,
   startRuns,
   type Times,
 } from "../schedule/index.ts";
@@ -143,7 +141,7 @@ export function createAutomation(parts: AutomationParts): Automation {
     },
     async start() {
       await follow(config());
-      pulse = beginHeartbeat(parts, homes);
+      pulse = beginHeartbeat({ ...parts, homes, roleOf: runRights(parts).roleOf });
       return {
         async [Symbol.asyncDispose]() {
           stopping.abort(new Error("the gateway is stopping"));
@@ -216,35 +214,6 @@ function beginJobs(parts: AutomationParts, at: Desk): AsyncDisposable {
       await runs[Symbol.asyncDispose]();
     },
   };
-}
-
-/** A clock of its own: nothing about it keeps a job from running. */
-function beginHeartbeat(parts: AutomationParts, homes: Homes): Heartbeat {
-  const { store, config, queue, home, environment } = parts;
-  const { roleOf } = runRights(parts);
-  return startHeartbeat(
-    {
-      ...parts,
-      ...{ turns: store.turns, places: store.places, systemEvents: store.systemEvents, homes },
-      receiver: parts.receiver(),
-      busy: (sessionKey) => queue().isBusy(sessionKey),
-      checklist(agentId) {
-        const named = config().agents.find(({ id }) => id === agentId);
-        const profile = [...agentProfiles(config()).values()].find(
-          ({ id, role }) => id === agentId && role === "owner",
-        );
-        if (!profile || (agentId !== DEFAULT_AGENT && named?.workspace === undefined)) return Promise.resolve(null); // it shares a folder
-        return readChecklist(agentWorkspace(profile.config, { home, environment }));
-      },
-      standing(agentId, place) {
-        const role = roleOf({ createdBy: OPERATOR, role: "owner", agentId }, place);
-        return role && { principal: OPERATOR, role };
-      },
-      sessionOf: heartbeatSessionKey,
-      unpaid: (agentId) => !parts.budget.ask({ agentId, principal: OPERATOR, origin: "heartbeat" }).may,
-    },
-    () => heartbeatsOf(config()),
-  );
 }
 
 const MAX_WAKE_CHARS = 8_000;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { checkConfigText } from "../config/index.ts";
-import { heartbeatsOf } from "./heartbeats.ts";
+import type { AgentId } from "../contracts/ids.ts";
+import { heartbeatsOf, refusalText } from "./heartbeats.ts";
 
 function beats(settings: object) {
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
@@ -33,4 +34,17 @@ test("a time zone that nobody knows is refused at the start, and not found out a
   expect(() => beats({ agents: [{ id: "ops", heartbeat: { activeHours } }] })).toThrow(
     /agents\[0\]\.heartbeat\.activeHours\.timezone/,
   );
+});
+
+test.each([
+  ["provider_auth", "ops", /^The heartbeat of ops does not work: acme rejects the API key\./],
+  ["provider_unpaid", "default", /: openai wants to be paid first\./],
+  ["provider_refused", "default", /: openai does not accept the request\./],
+])("a rejection (%s) of %s is reported with the name of the provider", (code, agentId, expected) => {
+  const { config } = checkConfigText(
+    JSON.stringify({ agent: { model: "openai/gpt" }, agents: [{ id: "ops", model: "acme/large" }] }),
+    () => undefined,
+  );
+  if (!config) throw new Error("the configuration is not valid");
+  expect(refusalText(config, { agentId: agentId as AgentId, code, at: 0 })).toMatch(expected);
 });

@@ -24,7 +24,7 @@ export interface HookSideParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly store: Pick<Store, "places" | "hookMarks">;
+  readonly store: Pick<Store, "places" | "hookMarks" | "sessions">;
   readonly config: () => Config;
   readonly homes: Homes;
   readonly systemEvents: SystemEvents;
@@ -39,9 +39,14 @@ export interface HookSide {
   readonly channels: readonly Channel[];
 }
 
+/** Messages of a chat in which a heartbeat's news are looked for before they are said again. */
+const RECENT_ITEMS = 100;
+
 export function createHookSide(parts: HookSideParts): HookSide {
   const { clock, store, config, homes, systemEvents, outbox } = parts;
-  const runs = { clock, places: store.places, homes, systemEvents, outbox, targetSession: targetSessionKey };
+  const recent = async (key: SessionKey) =>
+    (await store.sessions.transcript(key, { limit: RECENT_ITEMS })).items.filter(({ role }) => role === "assistant");
+  const runs = { clock, places: store.places, homes, systemEvents, outbox, targetSession: targetSessionKey, recent };
   const target = createTargetChannel({ clock, resolve: systemResolver }, () => config().hooks.targets);
   return {
     door: createHookDoor({ ...parts, marks: store.hookMarks, names: namesIn(config) }, () => config().hooks),

@@ -30,6 +30,7 @@ export interface SystemEventStore {
    * ended well; what one had that failed or was stopped waits again.
    */
   claim(sessionKey: SessionKey, turnId: TurnId, now: number): Promise<ClaimedEvents>;
+  /** Tasks and news that no turn has shown. What was said already does not count: nobody has to be told. */
   waiting(sessionKey: SessionKey, now: number): Promise<number>;
 }
 

@@ -33,6 +33,14 @@ export function withoutAck(ending: AgentEnding, maxChars = ACK_MAX_CHARS): Agent
   return rest.length <= maxChars ? "nothing" : { ...ending, text: rest };
 }
 
+/** A heartbeat run that failed disturbs nobody: the heartbeat tells the owner what matters, once. */
+export function quietIfFailed<E extends Pick<EndWithoutSize, "outcome" | "reply">>(
+  batch: Pick<Batch, "entries">,
+  end: E,
+): E {
+  return end.outcome === "failed" && isHeartbeat(batch) ? { ...end, reply: [] } : end;
+}
+
 export function quietEnd({
   usage = NOTHING_USED,
   model = "",

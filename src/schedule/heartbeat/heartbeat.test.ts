@@ -7,7 +7,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
-import { type HeartbeatSettings, startHeartbeat } from "./heartbeat.ts";
+import { type HeartbeatRefusal, type HeartbeatSettings, startHeartbeat } from "./heartbeat.ts";
 
 const HOME = "agent:default:webchat:dm:1" as SessionKey;
 const MINUTE = 60_000;
@@ -98,6 +98,8 @@ interface Life {
   readonly others?: readonly HeartbeatSettings[];
   readonly checklist?: string | null;
   readonly errorCode?: string;
+  readonly content?: string;
+  readonly refusals?: HeartbeatRefusal[];
   /** The person says something every day. */
   readonly lively?: boolean;
   readonly days: number;
@@ -108,6 +110,8 @@ async function live({
   others = [],
   checklist = "- watch the stove",
   errorCode,
+  content = "",
+  refusals = [],
   lively = false,
   days,
 }: Life) {
@@ -118,7 +122,7 @@ async function live({
   const to = { channel: "webchat", account: "default", chat: "1" };
   const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const result: TurnResult = {
-    ...{ turnId: "turn" as TurnId, sessionKey: HOME, content: "", toolCalls: [], usage: USAGE },
+    ...{ turnId: "turn" as TurnId, sessionKey: HOME, content, toolCalls: [], usage: USAGE },
     outcome: errorCode === undefined ? "done" : "failed",
     errorCode: errorCode ?? null,
   };
@@ -154,6 +158,7 @@ async function live({
       busy: () => false,
       checklist: async () => checklist,
       standing: () => ({ principal: "operator" as Principal, role: "owner" }),
+      tellRefused: async (refusal) => void refusals.push(refusal),
       sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
     },
     () => [
@@ -195,9 +200,11 @@ test("a heartbeat that is off costs nothing in a week", async () => {
 });
 
 test.each(["provider_auth", "provider_unpaid"])(
-  "a provider that says no (%s) is asked three times and no more",
+  "a provider that says no (%s) is asked three times and no more, and the owner is told once",
   async (errorCode) => {
-    expect((await live({ days: 2, lively: true, errorCode })).length).toBe(3);
+    const refusals: HeartbeatRefusal[] = [];
+    expect((await live({ days: 2, lively: true, errorCode, refusals })).length).toBe(3);
+    expect(refusals).toMatchObject([{ agentId: "default", code: errorCode }]);
   },
 );
 
@@ -240,4 +247,11 @@ test("an agent without a checklist looks around only where that is wanted", asyn
   ];
   const put = await live({ days: 1, lively: true, checklist: null, others });
   expect(new Set(put.map(({ agentId }) => agentId))).toEqual(new Set(["default", "wanted"] as AgentId[]));
+});
+
+test("a heartbeat run is told what the run before has reported, so that it does not report it again", async () => {
+  const put = await live({ days: 1, lively: true, content: "The stove is on." });
+  const texts = put.map(({ message }) => message.text);
+  expect(texts[0]).not.toContain("Reported already");
+  expect(texts[1]).toEndWith("unless it has changed:\nThe stove is on.");
 });

@@ -32,6 +32,14 @@ export interface HeartbeatDeps {
   sessionOf(agentId: AgentId, beat: string): SessionKey;
   /** There is no money for it. Absent: nobody counts. */
   unpaid?(agentId: AgentId): boolean;
+  /** The provider rejects the runs of this agent. Told once, until one of its turns has ended well. */
+  tellRefused?(refusal: HeartbeatRefusal): Promise<void>;
+}
+
+export interface HeartbeatRefusal {
+  readonly agentId: AgentId;
+  readonly code: string;
+  readonly at: number;
 }
 
 /** How one agent looks around. */
@@ -64,12 +72,18 @@ const REFUSALS: readonly (string | null)[] = [
 const PROMPT =
   "Heartbeat: look whether something needs attention now. Do not take up old tasks again. If nothing does, reply with HEARTBEAT_OK and nothing else.";
 
+/** A run in a fresh session does not remember what the run before has said. */
+const REPORTED = "Reported already; do not report it again unless it has changed:";
+const MAX_NEWS_CHARS = 2_000;
+
 interface Pulse {
   dueAt: number;
   retriesLeft: number;
   refusals: number;
   /** When a failed one is tried once more. */
   againAt: number;
+  /** What the owner was told last; null: nothing since the start. */
+  news: string | null;
 }
 
 interface World extends HeartbeatDeps {
@@ -125,6 +139,7 @@ async function step(world: World): Promise<number> {
       retriesLeft: retries,
       refusals: 0,
       againAt: Infinity,
+      news: null,
     };
     world.pulses.set(agentId, pulse);
     pulse.dueAt = Math.min(pulse.dueAt, now + every); // the interval was made shorter
@@ -153,7 +168,11 @@ async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Pr
   if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
   const standing = world.standing(agentId, home);
   if (!standing) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
-  const text = [prompt, ...(checklist === null ? [] : [`The checklist:\n${checklist}`])];
+  const text = [
+    prompt,
+    ...(checklist === null ? [] : [`The checklist:\n${checklist}`]),
+    ...(pulse.news === null ? [] : [`${REPORTED}\n${pulse.news}`]),
+  ];
   const about = { agentId, home, standing, text: text.join("\n\n"), where: decision.in };
   const receipt = await world.receiver.put(entryOf(world, about), world.stop.signal);
   if (receipt.kind === "refused") return world.log.debug("heartbeat left out", { agentId, because: receipt.because });
@@ -214,12 +233,29 @@ function entryOf({ clock, sessionOf }: World, { agentId, home, standing, text, w
 async function settle(world: World, id: InboxId): Promise<void> {
   const agentId = world.running.get(id);
   world.running.delete(id);
-  const pulse = agentId === undefined ? undefined : world.pulses.get(agentId);
+  if (agentId === undefined) return;
+  const pulse = world.pulses.get(agentId);
   const result = await world.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next beat looks anew
   if (!pulse || !result) return;
-  if (result.outcome === "done") return void (pulse.refusals = 0);
-  if (REFUSALS.includes(result.errorCode)) return void pulse.refusals++;
+  if (result.outcome === "done") {
+    pulse.refusals = 0;
+    const news = result.content.trim();
+    if (news !== "") pulse.news = news.slice(0, MAX_NEWS_CHARS).toWellFormed();
+    return;
+  }
+  if (result.errorCode !== null && REFUSALS.includes(result.errorCode)) {
+    if (pulse.refusals++ === 0) await tellRefused(world, agentId, result.errorCode);
+    return;
+  }
   if (result.outcome === "aborted" || result.errorCode === "budget_spent" || pulse.retriesLeft <= 0) return;
   pulse.retriesLeft--;
   pulse.againAt = world.clock.elapsed() + RETRY_MS;
+}
+
+async function tellRefused({ clock, log, tellRefused: tell }: World, agentId: AgentId, code: string): Promise<void> {
+  try {
+    await tell?.({ agentId, code, at: clock.now() });
+  } catch (error) {
+    log.error("owner could not be told about a heartbeat", { agentId, code, error });
+  }
 }

@@ -91,6 +91,48 @@ describe("words that are to be posted as well", () => {
   });
 });
 
+describe("news of a heartbeat", () => {
+  const home = "agent:default:webchat:dm:1" as SessionKey;
+  const DAY = 86_400_000;
+  async function saidAfter(
+    said: { readonly text: string; readonly at: number },
+    jobId: string,
+    message = reply.message,
+  ) {
+    const sayings: Saying[] = [];
+    const place = { sessionKey: home, agentId: "default" as AgentId, scope: "dm" } as const;
+    const channel = createCronChannel(
+      {
+        clock: createFakeClock(10 * DAY),
+        places: {
+          speakerOf: async () => ({ principal: "operator" as Principal, role: "owner", agentId: place.agentId }),
+          hasPosted: async () => false,
+          say: async (words) => sayings.push(words) > 0,
+        },
+        homes: { at: async () => ({ ...place, to: { channel: "webchat", account: "default", chat: "1" } }) },
+        systemEvents: { put: async () => undefined },
+        outbox: () => ({ wake: () => undefined }),
+        recent: async () => [said],
+        targetSession: (agent, target) => `agent:${agent}:webhook:${target}` as SessionKey,
+      },
+      "cron",
+    );
+    const to = toRunAddress({ jobId, delivery: "direct", home }, "cron");
+    const row = { id: "t1:0", turnId: "t1" as TurnId, sessionKey: home, to, createdAt: 1, ...reply, message };
+    await channel.send(row as OutboxRow, new AbortController().signal);
+    return sayings.length;
+  }
+
+  test("that were said in the chat within a day are not said again; older ones, others, files and those of a job are", async () => {
+    const now = 10 * DAY;
+    expect(await saidAfter({ text: " x\n", at: now - 1 }, "heartbeat")).toBe(0);
+    expect(await saidAfter({ text: "x", at: now - DAY - 1 }, "heartbeat")).toBe(1);
+    expect(await saidAfter({ text: "y", at: now - 1 }, "heartbeat")).toBe(1);
+    expect(await saidAfter({ text: "x", at: now - 1 }, "tea")).toBe(1);
+    expect(await saidAfter({ text: "x", at: now - 1 }, "heartbeat", { ...reply.message, attachments: [file] })).toBe(1);
+  });
+});
+
 test.each([
   [{ outcome: "done", errorCode: null }, false, { kind: "ran" }],
   [{ outcome: "failed", errorCode: "provider_down" }, false, { kind: "failed", again: true }],

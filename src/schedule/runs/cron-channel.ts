@@ -22,6 +22,8 @@ export interface CronChannelDeps {
   readonly clock: Clock;
   readonly places: Pick<PlaceStore, "speakerOf" | "hasPosted" | "say">;
   readonly homes: Pick<Homes, "at">;
+  /** What was said in a session lately, newest last. Without it the same news of a heartbeat is said again. */
+  recent?(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
   readonly systemEvents: SystemEvents;
   readonly outbox: () => Pick<Outbox, "wake">;
   /** The record of what was posted to a place of `hooks.targets`. */
@@ -30,6 +32,8 @@ export interface CronChannelDeps {
 
 /** What is posted to a place of `hooks.targets` goes to this channel; the chat is the name of the place. */
 export const TARGET_CHANNEL = "webhook";
+
+const SAME_NEWS_MS = 86_400_000;
 
 export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channel {
   return {
@@ -77,6 +81,7 @@ async function handOn(
   const speaker = await deps.places.speakerOf(part.turnId);
   const home = await deps.homes.at(key);
   if (!speaker || !home) throw new SendError("permanent", "there is nobody to hand this on to");
+  if (jobId === HEARTBEAT && part.part >= 0 && (await wasSaid(deps, home.sessionKey, part.message))) return;
   const source = sourceOf(part.to.channel, jobId);
   const event = { id: part.id, sessionKey: home.sessionKey, source, text: part.message.text };
   if (how === "announce") {
@@ -96,6 +101,19 @@ async function handOn(
   deps.outbox().wake();
   if (part.message.text.trim() !== "") await deps.systemEvents.put({ ...event, kind: "said" }, {});
 }
+
+/** Within a day. A file is never a repetition: it may have the same name and other content. */
+async function wasSaid(
+  { clock, recent }: CronChannelDeps,
+  sessionKey: SessionKey,
+  { text, attachments = [] }: OutboxRow["message"],
+): Promise<boolean> {
+  if (attachments.length > 0 || !recent) return false;
+  const since = clock.now() - SAME_NEWS_MS;
+  return (await recent(sessionKey)).some((said) => said.at >= since && plain(said.text) === plain(text));
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 /** What was said in the end, and well: the one thing that is posted. */
 function isAnswer({ part, outcome, message }: OutboxRow): boolean {

@@ -8,12 +8,11 @@ import { sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, pageSize } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createFreshStart } from "./chats/conversations.ts";
+import { RUN_CHANNELS } from "./chats/conversation-queries.ts";
 import { createSessionChanges } from "./chats/session-changes.ts";
 import { createTranscript } from "./transcript.ts";
 import { containing } from "./words.ts";
 
-/** Sessions of runs and hooks are many and nobody talks in them: listed when they are asked for. */
-const OWN_CHANNELS = ["cron", "hook", "webhook"];
 const MAX_SEARCH_CHARS = 200;
 const SUMMARY = [
   "key",
@@ -91,7 +90,7 @@ function listQuery(db: Builder, filter: Parameters<SessionStore["list"]>[0], aft
   let query = db.selectFrom("sessions").select(SUMMARY).orderBy("last_activity_at", "desc").orderBy("key", "desc");
   if (after) query = query.where(raw<boolean>`(last_activity_at, key) < (${after[0]}, ${after[1]})`);
   if (channel !== undefined) query = query.where("channel", "=", channel);
-  else if (!search) query = query.where("channel", "not in", OWN_CHANNELS);
+  else if (!search) query = query.where("channel", "not in", RUN_CHANNELS); // listed when they are asked for;
   if (search)
     query = query.where(raw<boolean>`search_text like ${containing(search.slice(0, MAX_SEARCH_CHARS))} escape '\\'`);
   return query;

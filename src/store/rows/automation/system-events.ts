@@ -142,6 +142,7 @@ function showing(sql: Sql) {
         .select((eb) => eb.fn.countAll<number>().as("n"))
         .where("session_key", "=", p("key"))
         .where("shown", "=", raw.lit(0))
+        .where("kind", "!=", raw.lit("said"))
         .where("expires_at", ">", p("now"))
         .where(
           raw<boolean>`(turn_id is null or turn_id in (select id from turns where state in ('failed', 'aborted')))`,

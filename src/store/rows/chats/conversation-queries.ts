@@ -4,6 +4,9 @@ import type { AgentId, Principal, SessionKey, TurnId } from "../../../contracts/
 import type { ConversationTable, SessionTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
 
+/** Channels of runs, webhooks and heartbeats: their sessions are many, and nobody talks in them. */
+export const RUN_CHANNELS = ["cron", "hook", "webhook"] as const;
+
 export type ConversationQueries = ReturnType<typeof createConversationQueries>;
 
 export const CURRENT = [
@@ -63,6 +66,11 @@ function reading(sql: Sql) {
         .where("agent_id", "=", p("agent"))
         .where("key", "!=", p("key"))
         .where("settled_bytes", ">", raw.lit(0))
+        .where(
+          "channel",
+          "not in",
+          RUN_CHANNELS.map((channel) => raw.lit(channel)),
+        )
         .orderBy("last_activity_at", "desc")
         .limit(p("limit")),
     ),

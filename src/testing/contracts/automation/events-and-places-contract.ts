@@ -64,6 +64,14 @@ function eventPromises(open: Open): void {
     expect(idsOf(await systemEvents.claim(KEY, turnId("t2"), 2_000))).toEqual(["e1"]);
   });
 
+  test("an event that was said already waits for nobody, and is shown with the next turn all the same", async () => {
+    await using world = await open();
+    const { systemEvents } = world.store;
+    await systemEvents.add({ ...event("e1"), kind: "said" });
+    expect(await systemEvents.waiting(KEY, 2_000)).toBe(0);
+    expect(idsOf(await systemEvents.claim(KEY, turnId("t1"), 2_000))).toEqual(["e1"]);
+  });
+
   test("an event of one session is not another's", async () => {
     await using world = await open();
     await world.store.systemEvents.add(event("e1"));

@@ -92,6 +92,12 @@ export interface InboxStore {
   unfinished(): Promise<readonly UnfinishedRow[]>;
   /** Other words for a message that no turn has claimed; fsynced. False: one has, or there is no such message. */
   rewrite(id: InboxId, text: string, at: number): Promise<boolean>;
+  /** The fingerprint of the message with this event id, or of its newest edit (`<event id>#…`); null: it was never stored. */
+  newestVersion(of: {
+    readonly channel: string;
+    readonly account: string;
+    readonly eventId: string;
+  }): Promise<string | null>;
   /** Null: there is no such message. */
   senderOf(id: InboxId): Promise<Principal | null>;
 }

@@ -76,7 +76,7 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
   const deps: PlatformDeps = {
     ...{ clock, ids, log, events, facts: store.channelFacts, files },
     ...{ approvals: parts.approvals, questions: parts.questions },
-    door: createDoor(parts),
+    door: createDoor({ ...parts, inbox: store.inbox }),
     owes: (to) => parts.outbox.owes(to),
     commands: (role) => commands.list(role),
   };

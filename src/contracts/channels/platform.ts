@@ -77,7 +77,16 @@ export interface Door {
 export type Arrival = Pick<InboundMessage, "address" | "scope" | "place" | "sender" | "mentioned"> & {
   /** A press of a button or the like: decided like a message, and never more. */
   readonly kind: "message" | "edit" | "action";
+  /** For an edit. With it, the edit of a message that was never stored and one that changes nothing stay outside. */
+  readonly edited?: EditedMessage;
 };
+
+export interface EditedMessage {
+  /** The event id of the message that was edited. Its edits have the event ids `<this>#<number of the edit>`. */
+  readonly eventId: string;
+  /** Of the message as it reads now. */
+  readonly fingerprint: string;
+}
 
 /** What arrives with a message. Capped, typed by content, counted against its sender's quota. */
 export interface InboundFiles {
@@ -101,7 +110,13 @@ export interface ArrivingFile {
   /** What the platform says; not believed. */
   readonly mimeType: string;
   readonly bytes: number | null;
+  /** Called again when the download breaks off. Rejects with `FileGone` when another attempt cannot help. */
   open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** The platform does not give out the file (a status such as 404), so nobody asks again. */
+export class FileGone extends Error {
+  override readonly name = "FileGone";
 }
 
 export type KeptFile =

@@ -37,7 +37,7 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER) {
     ...{ mode: "followup", collectMs: 0, channels: {} },
   }));
   const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), stopping);
-  const door = createDoor({ clock, log, router, receiver, pairing });
+  const door = createDoor({ clock, log, router, receiver, pairing, inbox: store.inbox });
   return { clock, store, log, door, pairing, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
 }
 
@@ -191,5 +191,27 @@ describe("the settings of a channel", () => {
     expect((await w.door.look(arrival("5", { ...inGuild, place: "g1" }))).kind).toBe("come");
     expect((await w.door.look(arrival("5", { ...inGuild, place: "g2" }))).kind).toBe("stay");
     expect((await w.door.look(arrival("5", inGuild))).kind).toBe("stay");
+  });
+});
+
+describe("an edit", () => {
+  const edited = (eventId: string, fingerprint: string): Arrival =>
+    arrival("5", { kind: "edit", edited: { eventId, fingerprint } });
+  const store = (w: World, eventId: string, fingerprint: string) => {
+    const { address, scope, sender, mentioned } = arrival("5");
+    return w.door.receive(inbound("words", { address, scope, sender, mentioned, eventId, fingerprint }), NEVER);
+  };
+
+  test("comes in when it changes the newest stored version of a message, and otherwise causes nothing", async () => {
+    await using w = await world({ dmPolicy: "allowlist", allowFrom: ["telegram:user:5"] });
+    const kind = async (eventId: string, fingerprint: string) => (await w.door.look(edited(eventId, fingerprint))).kind;
+    expect(await kind("5/7", "one")).toBe("stay"); // never stored
+    await store(w, "5/7", "one");
+    await store(w, "5/71", "other");
+    expect([await kind("5/7", "one"), await kind("5/7", "two")]).toEqual(["stay", "come"]);
+    await store(w, "5/7#900", "two");
+    expect([await kind("5/7", "two"), await kind("5/7", "one")]).toEqual(["stay", "come"]);
+    expect(await kind("5/71", "other")).toBe("stay");
+    expect(await w.door.look(edited("5/8", "one"))).toEqual({ kind: "stay", say: null });
   });
 });

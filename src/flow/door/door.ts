@@ -4,6 +4,7 @@ import type { Pairing } from "../../contracts/channels/pairing.ts";
 import type { Arrival, Door } from "../../contracts/channels/platform.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Router, Verdict } from "../../contracts/routing.ts";
+import type { InboxStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 
@@ -13,6 +14,7 @@ export interface DoorDeps {
   readonly router: Router;
   readonly receiver: ChatReceiver;
   readonly pairing: Pick<Pairing, "ask">;
+  readonly inbox: Pick<InboxStore, "newestVersion">;
 }
 
 /** Who was turned away hears so once in this time. */
@@ -33,7 +35,10 @@ export function createDoor(deps: DoorDeps): Door {
   return {
     async look(arrival) {
       const verdict = deps.router.decide(arrival);
-      if (verdict.kind === "accept") return { kind: "come", role: verdict.role };
+      if (verdict.kind === "accept")
+        return (await changesSomething(deps, arrival))
+          ? { kind: "come", role: verdict.role }
+          : { kind: "stay", say: null };
       const { channel, account } = arrival.address;
       deps.log.debug("kept outside", { channel, account, kind: arrival.kind, because: verdict.because });
       return { kind: "stay", say: await words(deps, arrival, verdict, mayTell) };
@@ -46,6 +51,20 @@ export function createDoor(deps: DoorDeps): Door {
       return receipt;
     },
   };
+}
+
+/** False for the edit of a message that was never stored, and for one that leaves it as it was: link previews count as edits on platforms. */
+async function changesSomething({ inbox, log }: DoorDeps, { address, edited }: Arrival): Promise<boolean> {
+  if (!edited) return true;
+  const { channel, account } = address;
+  const newest = await inbox.newestVersion({ channel, account, eventId: edited.eventId });
+  if (newest !== null && newest !== edited.fingerprint) return true;
+  log.debug("edit ignored", {
+    channel,
+    account,
+    because: newest === null ? "message never stored" : "nothing changed",
+  });
+  return false;
 }
 
 /** Only for words that somebody wrote to the gateway alone: in groups, and for buttons and edits, there is silence. */

@@ -1,13 +1,20 @@
 /** Files as people send them: too many, too large, too slow, not what they say they are. */
 import { describe, expect, test } from "bun:test";
-import type { ArrivingFile } from "../../contracts/channels/platform.ts";
+import { type ArrivingFile, FileGone } from "../../contracts/channels/platform.ts";
 import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
-import { createInboundFiles, DAY_MS, DOWNLOAD_MS, IDLE_MS, type InboundSettings } from "./inbound-files.ts";
+import {
+  createInboundFiles,
+  DAY_MS,
+  DOWNLOAD_MS,
+  IDLE_MS,
+  type InboundSettings,
+  RETRY_PAUSES_MS,
+} from "./inbound-files.ts";
 import type { Shrinker } from "./shrink.ts";
 
 const NEVER = new AbortController().signal;
@@ -103,8 +110,13 @@ describe("a file that arrives", () => {
     ["never opens", IDLE_MS, () => new Promise<ReadableStream<Uint8Array>>(() => undefined)],
   ])("that %s is given up", async (_how, ms, open) => {
     await using w = await world();
-    const keeping = w.files.keep(file("", { open: async () => open() }), NEVER);
-    await w.clock.advance(ms);
+    let attempts = 0;
+    const keeping = w.files.keep(file("", { open: async () => (attempts++, open()) }), NEVER);
+    for (const pauseMs of [...RETRY_PAUSES_MS, 0]) {
+      await w.clock.advance(ms);
+      await w.clock.advance(pauseMs);
+    }
+    expect(attempts).toBe(RETRY_PAUSES_MS.length + 1);
     expect(await keeping).toMatchObject({ kind: "refused", note: expect.stringContaining("could not be fetched") });
   });
 
@@ -121,10 +133,36 @@ describe("a file that arrives", () => {
     expect((await keeping).kind).toBe("refused");
   });
 
+  test("is fetched again after a pause when its download fails at the start or breaks off, and is counted once", async () => {
+    await using w = await world({ dailyBytes: MIB });
+    const [firstMs = 0, secondMs = 0] = RETRY_PAUSES_MS;
+    const data = new Uint8Array(600 * 1024).fill(65);
+    const broken = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(data.slice(1));
+        controller.error(new Error("the connection broke"));
+      },
+    });
+    const attempts = [
+      async () => Promise.reject(new Error("status 502")),
+      async () => broken,
+      async () => new Blob([data]).stream(),
+    ];
+    const open: ArrivingFile["open"] = async () => (await attempts.shift()?.()) ?? broken;
+    const keeping = w.files.keep(file("", { open }), NEVER);
+    await w.clock.advance(firstMs - 1);
+    expect(attempts).toHaveLength(2);
+    await w.clock.advance(1);
+    await w.clock.advance(secondMs);
+    expect(await keeping).toMatchObject({ kind: "kept", media: { bytes: data.byteLength } });
+    expect(await w.media.bytesSince(EVE, 0)).toBe(data.byteLength);
+  });
+
   test("that cannot be fetched is a note, and a stop is not", async () => {
     await using w = await world();
-    const open = () => Promise.reject(new Error("404"));
-    expect((await w.files.keep(file("", { open }), NEVER)).kind).toBe("refused");
+    let attempts = 0;
+    const open = () => Promise.reject(new FileGone(`404, attempt ${++attempts}`));
+    expect([(await w.files.keep(file("", { open }), NEVER)).kind, attempts]).toEqual(["refused", 1]);
     await expect(w.files.keep(file("x"), AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
   });
 

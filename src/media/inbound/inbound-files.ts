@@ -2,7 +2,7 @@
  * What arrives with a message: counted against its sender's day, streamed up to a limit, known by its content, kept under a name of our own.
  * What the sender did wrong becomes a note; only a broken disk is an error.
  */
-import type { ArrivingFile, InboundFiles, KeptFile } from "../../contracts/channels/platform.ts";
+import { type ArrivingFile, FileGone, type InboundFiles, type KeptFile } from "../../contracts/channels/platform.ts";
 import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
 import type { MediaStore } from "../../contracts/store.ts";
@@ -29,6 +29,8 @@ export interface InboundSettings {
 export const DAY_MS = 86_400_000;
 export const DOWNLOAD_MS = 60_000;
 export const IDLE_MS = 15_000;
+/** Pauses before the second and the third attempt: a platform that answers 502 once mostly works a second later. */
+export const RETRY_PAUSES_MS: readonly number[] = [1_000, 4_000];
 const MIB = 1024 * 1024;
 
 export function createInboundFiles(deps: InboundDeps, settings: () => InboundSettings): InboundFiles {
@@ -69,21 +71,45 @@ async function keep(
 type Downloaded =
   { readonly kind: "got"; readonly data: Uint8Array } | { readonly kind: "over" } | { readonly kind: "broken" };
 
-/** Declared sizes are not believed: it stops at the first byte too many. */
+type Downloading = ArrivingFile & { readonly share: Share };
+
+/** All attempts together have `DOWNLOAD_MS`: other messages of the chat wait for them. */
 async function download(
   deps: Pick<InboundDeps, "clock" | "log">,
-  file: ArrivingFile & { readonly share: Share },
+  file: Downloading,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Downloaded> {
+  using total = deps.clock.deadline(DOWNLOAD_MS, () => new Error("the download took too long"));
+  const until = AbortSignal.any([signal, total.signal]);
+  for (let attempt = 1; ; attempt++) {
+    const pauseMs = RETRY_PAUSES_MS[attempt - 1];
+    try {
+      return await downloadOnce(deps, file, maxBytes, until);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const retry = pauseMs !== undefined && !total.signal.aborted && !(error instanceof FileGone);
+      deps.log.warn("file could not be fetched", { error, attempt, retry });
+      if (!retry) return { kind: "broken" };
+    }
+    await deps.clock.sleep(pauseMs, until).catch(() => undefined); // the next attempt ends at once, and says why
+  }
+}
+
+/** Declared sizes are not believed: it stops at the first byte too many. Rejects when the download breaks off. */
+async function downloadOnce(
+  deps: Pick<InboundDeps, "clock">,
+  file: Downloading,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Downloaded> {
   const over = new AbortController();
-  using total = deps.clock.deadline(DOWNLOAD_MS, () => new Error("the download took too long"));
-  const until = AbortSignal.any([signal, total.signal, over.signal]);
+  const until = AbortSignal.any([signal, over.signal]);
+  let bytes = 0;
   try {
     const stream = await idly(deps, file.open(until), until);
     const reader = stream.getReader();
     const pieces: Uint8Array[] = [];
-    let bytes = 0;
     for (;;) {
       const { done, value } = await idly(deps, reader.read(), until);
       if (done) return { kind: "got", data: Buffer.concat(pieces) };
@@ -96,9 +122,8 @@ async function download(
       pieces.push(value);
     }
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    deps.log.warn("file could not be fetched", { error });
-    return { kind: "broken" };
+    file.share.add(-bytes); // the next attempt counts them again
+    throw error;
   } finally {
     over.abort(new Error("the download is over")); // whatever is still open for it
   }

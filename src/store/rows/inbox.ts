@@ -63,8 +63,20 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
         return queries.unfinished.all({}).map((row) => toUnfinished(row, hidden, log));
       }),
     rewrite: (id, text, at) => write(() => queries.rewrite.run({ id, text, at }) > 0),
+    newestVersion: ({ channel, account, eventId }) =>
+      read(() => queries.newest.first({ channel, account, ...versionRange(eventId) })?.fingerprint ?? null),
     senderOf: (id) => read(() => queries.sender.first({ id })?.sender ?? null),
   };
+}
+
+interface VersionRange {
+  readonly from: string;
+  readonly before: string;
+}
+
+/** The event id itself, and those of its edits, `<event id>#…`: `$` is the character after `#`. */
+function versionRange(eventId: string): VersionRange {
+  return { from: eventId, before: `${eventId}$` };
 }
 
 type NewSession = Pick<
@@ -161,6 +173,17 @@ function createQueries(sql: Sql) {
         .where("channel", "=", p("channel"))
         .where("account", "=", p("account"))
         .where("event_id", "=", p("event_id")),
+    ),
+    newest: sql.prepare((db, p: Params<Pick<InboxTable, "channel" | "account"> & VersionRange>) =>
+      db
+        .selectFrom("inbox")
+        .select("fingerprint")
+        .where("channel", "=", p("channel"))
+        .where("account", "=", p("account"))
+        .where("event_id", ">=", p("from"))
+        .where("event_id", "<", p("before"))
+        .orderBy("seq", "desc")
+        .limit(raw.lit(1)),
     ),
     sender: sql.prepare((db, p: Params<Pick<InboxTable, "id">>) =>
       db.selectFrom("inbox").select("sender").where("id", "=", p("id")),

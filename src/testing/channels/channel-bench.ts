@@ -76,8 +76,8 @@ export async function channelBench(): Promise<ChannelBench> {
     async look(arrival) {
       bench.arrivals.push(arrival);
       const { principal } = arrival.sender;
-      if (!bench.strangers.has(principal)) return { kind: "come", role: bench.role };
-      return { kind: "stay", say: bench.strangers.get(principal) ?? null };
+      if (bench.strangers.has(principal)) return { kind: "stay", say: bench.strangers.get(principal) ?? null };
+      return (await isNews(real.store, arrival)) ? { kind: "come", role: bench.role } : { kind: "stay", say: null };
     },
     receive: (message) => receive(real.store, state, bench, message),
   };
@@ -102,6 +102,14 @@ export async function channelBench(): Promise<ChannelBench> {
       await real[Symbol.asyncDispose]();
     },
   });
+}
+
+/** As the door of the gateway decides about edits. */
+async function isNews({ inbox }: Store, { address, edited }: Arrival): Promise<boolean> {
+  if (!edited) return true;
+  const { channel, account } = address;
+  const newest = await inbox.newestVersion({ channel, account, eventId: edited.eventId });
+  return newest !== null && newest !== edited.fingerprint;
 }
 
 function holding(state: DoorState): Pick<ChannelBench, "hold" | "letGo" | "failOnce" | "waiting"> {

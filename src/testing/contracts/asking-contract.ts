@@ -81,21 +81,26 @@ export function askingPromises(promise: Promising, eventually: typeof Eventually
     expect(world.platform.shown().join(" ").split(/\s+/)).toEqual(words);
   });
 
-  promising("says which message words reply to, and takes a change of words for none", async (world, buttons) => {
-    const { bench, platform } = world;
-    const { messageId } = await show(world, { text: "Your name?", labels: [] });
-    await buttons.reply(messageId ?? "", "Ann");
-    await eventually("the reply is stored", () => bench.stored.length === 1);
-    await platform.bring({ id: "1", kind: "message", by: "friend", where: "dm", text: "hello" });
-    await eventually("the next is stored", () => bench.stored.length === 2);
-    await platform.bring({ id: "2", kind: "edit", by: "friend", where: "dm", text: "other words" });
-    await eventually("the change is stored", () => bench.stored.length === 3);
-    expect(bench.stored.map(({ answering }) => answering)).toEqual([
-      { to: messageId, text: "Ann" },
-      { to: null, text: "hello" },
-      undefined,
-    ]);
-  });
+  promising(
+    "says which message words reply to, and takes the edit of a message never stored for nothing",
+    async (world, buttons) => {
+      const { bench, platform } = world;
+      const { messageId } = await show(world, { text: "Your name?", labels: [] });
+      await buttons.reply(messageId ?? "", "Ann");
+      await eventually("the reply is stored", () => bench.stored.length === 1);
+      await platform.bring({ id: "1", kind: "message", by: "friend", where: "dm", text: "hello" });
+      await eventually("the next is stored", () => bench.stored.length === 2);
+      await platform.bring({ id: "2", kind: "edit", by: "friend", where: "dm", text: "other words" });
+      await eventually("the door is asked about the edit", () => bench.arrivals.some(({ kind }) => kind === "edit"));
+      await platform.bring({ id: "3", kind: "message", by: "friend", where: "dm", text: "next" });
+      await eventually("the next is stored", () => bench.stored.length === 3);
+      expect(bench.stored.map(({ answering }) => answering)).toEqual([
+        { to: messageId, text: "Ann" },
+        { to: null, text: "hello" },
+        { to: null, text: "next" },
+      ]);
+    },
+  );
 }
 
 function show({ channel, here }: ChannelWorld, more: Partial<AskedQuestion>): Promise<ShownQuestion> {

@@ -123,6 +123,7 @@ export async function startFakeBotApi(clock: Clock = systemClock): Promise<FakeB
       const bytes = stateOf(file[1] ?? "").room.files.get(file[2] ?? "");
       const fault = faultFor("download");
       if (fault?.kind === "late") await fault.until;
+      if (fault?.kind === "page") return void response.writeHead(fault.status).end("not now");
       if (fault && fault.kind !== "late") return void request.socket.destroy();
       response.writeHead(bytes ? 200 : 404).end(bytes);
       return;

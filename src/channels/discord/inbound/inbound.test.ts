@@ -138,12 +138,32 @@ describe("a message", () => {
       const id = say("hello");
       await stored(1);
       world.fake.change(PLACES.dm, id, "hello there");
-      const silent = world.fake.state.add({ channel: PLACES.room, author: PEOPLE.friend, content: "no name" });
-      world.fake.change(PLACES.room, silent.id, `<@${BOT.id}> now with a name`);
+      world.bench.strangers.set(world.platform.people.friend, null); // as the door answers without a mention
+      const silent = say("no name", PLACES.room);
+      await waitFor("the door was asked about it", () => world.bench.arrivals.length === 3);
+      world.bench.strangers.clear();
+      world.fake.change(PLACES.room, silent, `<@${BOT.id}> now with a name`);
       await stored(2);
       await fence();
       expect(texts()).toEqual(["hello", "now with a name"]);
-      expect(world.bench.arrivals.map(({ kind }) => kind).toSorted()).toEqual(["edit", "edit", "message", "message"]);
+      const kinds = world.bench.arrivals.map(({ kind }) => kind);
+      expect(kinds.filter((kind) => kind === "edit")).toHaveLength(2);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "that was never seen is not taken when it is changed, in a channel or a direct message",
+    async () => {
+      world = await discordWorld();
+      for (const channel of [PLACES.dm, PLACES.room]) {
+        const { id } = world.fake.state.add({ channel, author: PEOPLE.friend, content: "from before" });
+        world.fake.change(channel, id, `<@${BOT.id}> changed once`);
+        world.fake.change(channel, id, `<@${BOT.id}> changed twice`);
+      }
+      await waitFor("the door was asked four times", () => world.bench.arrivals.length === 4);
+      await fence();
+      expect(texts().filter((text) => text.includes("changed"))).toEqual([]);
     },
     SLOW_MS,
   );
@@ -152,18 +172,19 @@ describe("a message", () => {
     "that is changed more than an hour after it was written is history, and is not taken",
     async () => {
       world = await discordWorld();
-      await noted(say("before"));
-      await world.close();
-      const add = (content: string) => world.fake.state.add({ channel: PLACES.room, author: PEOPLE.friend, content });
-      const old = add("old words");
+      world.bench.strangers.set(world.platform.people.friend, null); // as the door answers without a mention
+      const old = say("old words", PLACES.room);
+      await waitFor("the door was asked about the old one", () => world.bench.arrivals.length === 1);
       await world.bench.clock.advance(3_600_001);
-      const fresh = add("fresh words");
-      await world.reopen();
-      world.fake.change(PLACES.room, old.id, "old words, changed");
-      world.fake.change(PLACES.room, fresh.id, "fresh words, changed");
-      await stored(2);
+      const fresh = say("fresh words", PLACES.room);
+      await waitFor("the door was asked about the fresh one", () => world.bench.arrivals.length === 2);
+      world.bench.strangers.clear();
+      world.fake.change(PLACES.room, old, "old words, changed");
+      world.fake.change(PLACES.room, fresh, "fresh words, changed");
+      await stored(1);
       await fence(PLACES.room);
-      expect(texts()).toEqual(["before", "fresh words, changed"]);
+      expect(texts()[0]).toBe("fresh words, changed");
+      expect(texts()).not.toContain("old words, changed");
     },
     SLOW_MS,
   );

@@ -151,12 +151,12 @@ async function untilStored(
   const place = message.place === undefined ? {} : { place: message.place };
   const seenBy = await retrying(
     deps,
-    () => deps.door.look({ address, scope, sender, mentioned, kind, ...place }),
+    () => deps.door.look({ address, scope, sender, mentioned, kind, ...place, ...editedOf(deps, message, kind) }),
     signal,
   );
   if (seenBy === null) return null;
   if (seenBy.kind === "stay") {
-    remember(deps.recent, message.eventId);
+    if (kind === "message") remember(deps.recent, message.eventId);
     if (seenBy.say !== null) await tell(deps, address.thread ?? address.chat, seenBy.say, signal);
     return null;
   }
@@ -176,6 +176,15 @@ async function untilStored(
     },
     signal,
   );
+}
+
+/** A message that was seen here without a mention is taken when an edit adds one; any other edit has to be of a stored message. */
+function editedOf(
+  { recent }: IntakeWork,
+  { eventId, fingerprint }: Pick<InboundMessage, "eventId" | "fingerprint">,
+  kind: Arrival["kind"],
+): Pick<Arrival, "edited"> {
+  return kind === "edit" && !recent.has(eventId) ? { edited: { eventId, fingerprint } } : {};
 }
 
 async function untilNoted(deps: IntakeWork, channel: KnownChannel, id: string, signal: AbortSignal): Promise<void> {

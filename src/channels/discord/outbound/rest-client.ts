@@ -1,6 +1,8 @@
 /** The way to Discord's REST API: one library client that never retries or waits by itself, because the outbox decides about both. */
 import { API } from "@discordjs/core";
 import { REST } from "@discordjs/rest";
+import { FileGone } from "../../../contracts/channels/platform.ts";
+import { isTemporaryStatus } from "../../../kit/outside/temporary-status.ts";
 import { DEFAULT_API_ROOT, type DiscordSettings } from "../settings.ts";
 
 export interface RestClient extends Disposable {
@@ -33,9 +35,10 @@ export function openRest({
     api: new API(rest),
     renew: () => void rest.setToken(token.reveal()),
     async download(url, signal) {
-      if (!mayDownload(url, apiRoot)) throw new Error("the file is not kept by Discord");
+      if (!mayDownload(url, apiRoot)) throw new FileGone("the file is not kept by Discord");
       const answer = await rest.options.makeRequest(url, { method: "GET", signal, redirect: "error" });
-      if (!answer.ok) throw new Error(`the file was not given out (status ${answer.status})`);
+      const detail = `the file was not given out (status ${answer.status})`;
+      if (!answer.ok) throw isTemporaryStatus(answer.status) ? new Error(detail) : new FileGone(detail);
       return (answer.body as ReadableStream<Uint8Array> | null) ?? new Blob([NO_CONTENT]).stream();
     },
     [Symbol.dispose]() {

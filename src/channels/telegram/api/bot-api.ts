@@ -3,7 +3,9 @@
  * in doubt; after a conflict Telegram keeps refusing on the same one. Errors leave here as values of faults.ts, without what was said.
  */
 import type { RawApi } from "grammy";
+import { FileGone } from "../../../contracts/channels/platform.ts";
 import type { Clock } from "../../../kit/clock.ts";
+import { isTemporaryStatus } from "../../../kit/outside/temporary-status.ts";
 import type { Secret } from "../../../kit/secret.ts";
 import { Fault, faultOf, isRefused, NotTelegram } from "./faults.ts";
 
@@ -77,8 +79,8 @@ export async function openBotApi(deps: { readonly clock: Clock }, options: BotAp
     me: async (signal) => (await run("getMe", null, signal, CALL_MS)) as Answer<"getMe">,
     upload: (bytes, name) => new InputFile(bytes, fileName(name)),
     async download(fileId, signal) {
-      const { file_path: path } = await slowCall("getFile", { file_id: fileId }, signal, CALL_MS);
-      if (path === undefined) throw new Fault({ kind: "refused", code: 400, detail: "the file cannot be fetched" });
+      const { file_path: path } = await slowCall("getFile", { file_id: fileId }, signal, CALL_MS).catch(goneIfRefused);
+      if (path === undefined) throw new FileGone("Telegram has no path for the file");
       using limit = deps.clock.deadline(DOWNLOAD_START_MS, () => new Fault({ kind: "unreached", detail: "no answer" }));
       const until = AbortSignal.any([signal, limit.signal]);
       const url = `${apiRoot}/file/bot${token}/${path.split("/").map(encodeURIComponent).join("/")}`;
@@ -87,11 +89,18 @@ export async function openBotApi(deps: { readonly clock: Clock }, options: BotAp
           throw faultOf(error);
         },
       );
+      if (!response.ok && !isTemporaryStatus(response.status))
+        throw new FileGone(`the file was not given out (status ${response.status})`);
       if (!response.ok || !response.body)
-        throw new Fault({ kind: "refused", code: response.status, detail: "the file cannot be fetched" });
+        throw new Fault({ kind: "down", detail: `the file was not given out (status ${response.status})` });
       return withPlainErrors(response.body);
     },
   };
+}
+
+/** Too large, or forgotten by Telegram: the same question has the same answer. */
+function goneIfRefused(error: unknown): never {
+  throw error instanceof Fault && error.info.kind === "refused" ? new FileGone(error.message) : error;
 }
 
 /** Null: it has none. */

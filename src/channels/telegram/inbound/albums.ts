@@ -1,6 +1,7 @@
 /**
- * Pictures that were sent as one come as several updates. Each is written down at once, so that it may be confirmed; a moment after the last
- * one they become one message, whose id is that of the first. A crash in between loses none: the next life goes on with what is written.
+ * Pictures that were sent as one, and texts that were cut into pieces, come as several updates. Each is written down at once, so that it may
+ * be confirmed; a moment after the last one they become one message, whose id is that of the first. A crash in between loses none: the next
+ * process goes on with what is written.
  */
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../kit/clock.ts";
@@ -8,8 +9,10 @@ import type { Log } from "../../../kit/log.ts";
 import type { AccountFacts } from "../facts.ts";
 
 export interface Albums {
-  /** Durable when it resolves. */
-  add(chat: string, album: string, update: Update): Promise<void>;
+  /** Durable when it resolves. `last`: no other piece follows. */
+  add(chat: string, album: string, update: Update, last?: boolean): Promise<void>;
+  /** The newest piece of one that waits for more; null: there is none. */
+  newest(chat: string, album: string): Update | null;
   /** Something else was said in this chat: its albums come first. */
   flush(chat: string): Promise<void>;
   /** Goes on with what an earlier life wrote down. */
@@ -25,7 +28,8 @@ interface Kept {
 }
 
 const KEY = "albums";
-const PIECES_MAX = 10;
+/** An album has ten pictures at most, a text of the greatest length that the gateway takes about fifty pieces. */
+const PIECES_MAX = 50;
 const WAIT_MS = 1_200;
 const RETRY_MS = 1_000;
 const REMEMBERED_IDS = 200;
@@ -46,12 +50,16 @@ export function createAlbums(deps: Shelf["deps"], deliver: Shelf["deliver"], sig
     ...{ timers: new Map(), closing: new Map() },
   };
   return {
-    async add(chat, album, update) {
+    async add(chat, album, update, last = false) {
       const key = JSON.stringify([chat, album]);
       await shelf.closing.get(key); // too late for that one: it begins another
       const pieces = await keepPiece(shelf, key, update);
-      if (pieces >= PIECES_MAX) void close(shelf, key);
+      if (pieces >= PIECES_MAX || (last && pieces > 0)) void close(shelf, key);
       else if (pieces > 0) closeLater(shelf, key);
+    },
+    newest(chat, album) {
+      const key = JSON.stringify([chat, album]);
+      return shelf.closing.has(key) ? null : (shelf.kept.open[key]?.at(-1) ?? null);
     },
     async flush(chat) {
       const keys = Object.keys(shelf.kept.open).filter((key) => (JSON.parse(key) as string[])[0] === chat);

@@ -14,14 +14,18 @@ export interface Me {
 
 export interface Arrived extends Arrival {
   readonly updateId: number;
-  /** What the message is stored under: the same for it and for changes of it that come first. */
+  /** The message is stored under this: its number in its chat, and for an edit the number of the update as well. */
   readonly eventId: string;
+  /** The event id of the message that this is an edit of; null: it is no edit. */
+  readonly edits: string | null;
+  /** When Telegram got it, in seconds. */
+  readonly date: number;
   readonly messageId: number;
   /** What its sender wrote, without the mention it began with; places and polls as text. */
   readonly text: string;
   readonly quoted: InboundMessage["quoted"];
   readonly files: readonly FileSpec[];
-  /** Several messages that were sent as one. */
+  /** The number of the album that it is a piece of. */
   readonly album: string | null;
   readonly press: Press | null;
   /** As an answer to a question of ours. Null: it cannot be one. */
@@ -50,6 +54,7 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
     if (!press.message || press.data === undefined || press.from.is_bot) return null;
     return {
       ...common(update, press.message, here),
+      edits: null,
       kind: "action",
       sender: senderOf(press.from),
       mentioned: true,
@@ -69,15 +74,17 @@ export function readUpdate(update: Update, here: Here): Arrived | null {
   if (said.text === "" && files.length === 0 && said.quoted.every(({ text }) => text === "")) return null;
   const edited = update.edited_message !== undefined;
   if (edited && message.text === undefined && message.caption === undefined) return null; // a place that moves, for example
+  const about = common(update, message, here);
   return {
-    ...common(update, message, here),
+    ...about,
+    ...(edited ? { eventId: `${about.eventId}#${about.updateId}`, edits: about.eventId } : { edits: null }),
     kind: edited ? "edit" : "message",
     sender: authorOf(message, message.from),
     mentioned: message.chat.type === "private" || said.mentioned,
     text: said.text,
     quoted: said.quoted,
     files,
-    album: edited ? null : (message.media_group_id ?? null),
+    album: message.media_group_id ?? null,
     press: null,
     answering: edited || passesOn(said.quoted) ? null : { to: repliedTo(message), text: said.text },
   };
@@ -100,23 +107,19 @@ interface InChat {
   readonly chat: { readonly id: number; readonly type: string };
   readonly message_thread_id?: number;
   readonly is_topic_message?: boolean;
-  readonly media_group_id?: string;
+  readonly date?: number;
 }
 
 function common({ update_id: updateId }: Update, message: InChat, { channel, account, chatOf }: Here) {
-  const { chat, message_id: messageId, message_thread_id: thread } = message;
+  const { chat, message_id: messageId, message_thread_id: thread, date = 0 } = message;
   const inTopic = message.is_topic_message === true && thread !== undefined;
   const address: ChatAddress = {
     ...{ channel, account, chat: chatOf(String(chat.id)) },
     ...(inTopic ? { thread: String(thread) } : {}),
   };
   const scope = chat.type === "private" ? ("dm" as const) : ("group" as const);
-  return { updateId, eventId: eventIdOf(updateId, message), messageId, address, scope };
-}
-
-/** A piece of an album is stored with the others, under the update of the first. */
-function eventIdOf(updateId: number, { chat, message_id: messageId, media_group_id: album }: InChat): string {
-  return album === undefined && messageId > 0 ? `${chat.id}/${messageId}` : String(updateId);
+  const eventId = messageId > 0 ? `${chat.id}/${messageId}` : String(updateId);
+  return { updateId, eventId, messageId, address, scope, date };
 }
 
 /** Who speaks as a group or a channel is nobody in particular, whatever account Telegram puts in their place. */

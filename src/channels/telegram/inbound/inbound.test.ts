@@ -7,6 +7,7 @@ import type { Fields } from "../../../testing/telegram/bot-room.ts";
 import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, textsIn, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 import { readUpdate } from "./arrived.ts";
+import { MIN_CUT_CHARS, PIECE_CHARS } from "./pastes.ts";
 import { createUpdateWindow } from "./window.ts";
 
 setDefaultTimeout(30_000); // real connections on a busy machine
@@ -97,7 +98,8 @@ describe("a message", () => {
 
   test("that was changed is told as a change of it, and a place that moves is no change", () => {
     expect(read({ text: "better" }, "edited_message")).toMatchObject({ kind: "edit", text: "better" });
-    expect(read({ text: "better" }, "edited_message")?.eventId).toBe(read({ text: "good" })?.eventId ?? "");
+    expect(read({ text: "better" }, "edited_message")?.edits).toBe(read({ text: "good" })?.eventId ?? "");
+    expect(read({ text: "better" }, "edited_message")?.answering).toBeNull();
     expect(read({ location: { latitude: 1, longitude: 2 } }, "edited_message")).toBeNull();
   });
 });
@@ -227,7 +229,50 @@ describe("a change of a message", () => {
     world.api.repeat(TOKEN, ids);
     await world.reopen();
     await confirmed(world);
-    expect(stored(world)).toEqual(["[Changed an earlier message to:]\nsee you at five"]);
+    expect(stored(world)).toEqual(["see you at five"]);
+  });
+
+  test("whose message was never seen makes no turn, in a private chat or a group, and no file of it is fetched", async () => {
+    await using world = await telegramWorld();
+    change(world, "changed", 7);
+    world.happens(changed({ by: FRIEND, text: "changed", messageId: 8, inGroup: { bot: world.room.username } }));
+    const document = { file_id: "a", file_unique_id: "a", file_name: "a", mime_type: "text/plain", file_size: 3 };
+    world.happens(changed({ by: FRIEND, messageId: 9, more: { document, caption: "changed" } }));
+    await confirmed(world);
+    expect([stored(world), world.bench.fetched]).toEqual([[], []]);
+    await world.bench.clock.advance(60_001);
+    first(world, "much later", 7);
+    await confirmed(world);
+    expect(stored(world)).toEqual(["much later"]);
+  });
+
+  test("that changes nothing makes no turn: after another change, after a restart, of a reply and of an album", async () => {
+    await using world = await telegramWorld();
+    first(world, "one", 7);
+    for (const text of ["two", "two", "one", "one"]) change(world, text, 7);
+    const reply = (text: string) => ({
+      reply_to_message: { message_id: 3, text, from: { ...OTHER }, chat: { id: 1 } },
+    });
+    world.happens(said({ by: FRIEND, text: "yes", messageId: 8, more: reply("shall we?") }));
+    world.happens(changed({ by: FRIEND, text: "yes", messageId: 8, more: reply("shall we go?") }));
+    piece(world, "a", { caption: "look", message_id: 20 });
+    piece(world, "b", { message_id: 21 });
+    await confirmed(world);
+    await world.bench.clock.advance(1_500);
+    await eventually("the album is stored", () => stored(world).includes("look"));
+    await world.close();
+    await world.reopen();
+    change(world, "one", 7);
+    const album = (caption: string) => ({
+      document: { file_id: "a", file_unique_id: "a", file_name: "a", mime_type: "text/plain", file_size: 3 },
+      media_group_id: "album-1",
+      caption,
+    });
+    world.happens(changed({ by: FRIEND, messageId: 20, more: album("look") }));
+    world.happens(changed({ by: FRIEND, messageId: 20, more: album("look here") }));
+    await confirmed(world);
+    const told = (words: string) => `[Changed an earlier message to:]\n${words}`;
+    expect(stored(world)).toEqual(["one", told("two"), told("one"), "yes", "look", told("look here")]);
   });
 
   test("that comes after the message is told too, each change once, and one that changes nothing is not", async () => {
@@ -270,14 +315,15 @@ const piece = (world: TelegramWorld, name: string, more: Fields = {}): number =>
 describe("an album", () => {
   test("is one message with all its files, and its pieces are confirmed at once", async () => {
     await using world = await telegramWorld();
-    const first = piece(world, "a", { caption: "three of them" });
+    const first = 41;
+    piece(world, "a", { caption: "three of them", message_id: first });
     piece(world, "b");
     piece(world, "c");
     await eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
     expect(world.bench.stored).toEqual([]);
     await world.bench.clock.advance(1_500);
     await eventually("it is stored", () => world.bench.stored.length === 1);
-    expect(world.bench.stored[0]).toMatchObject({ eventId: String(first), text: "three of them" });
+    expect(world.bench.stored[0]).toMatchObject({ eventId: `${FRIEND.id}/${first}`, text: "three of them" });
     expect(world.bench.stored[0]?.attachments.map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
 
@@ -319,6 +365,80 @@ describe("an album", () => {
     tell(world, "what is it?");
     await eventually("both are stored", () => world.bench.stored.length === 2);
     expect(stored(world)).toEqual(["look", "what is it?"]);
+  });
+});
+
+const FORWARDED: Fields = { forward_origin: { type: "hidden_user", sender_user_name: "Somebody", date: 1 } };
+
+describe("a long text that Telegram cut into pieces", () => {
+  const words = (chars: number, letter: string) => letter.repeat(chars);
+  const send = (world: TelegramWorld, text: string, date = 5, more: Fields = {}) =>
+    world.happens(said({ by: FRIEND, text, messageId: world.room.nextMessageId(), more: { date, ...more } }));
+  const settled = (world: TelegramWorld) =>
+    eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
+
+  test("is one message, stored at its short last piece, with a line break only where a space was taken away", async () => {
+    await using world = await telegramWorld();
+    send(world, words(PIECE_CHARS, "a"));
+    send(world, words(PIECE_CHARS - 20, "b"), 6);
+    send(world, "the end", 6);
+    await eventually("it is stored", () => world.bench.stored.length === 1);
+    expect(stored(world)).toEqual([`${words(PIECE_CHARS, "a")}${words(PIECE_CHARS - 20, "b")}\nthe end`]);
+    await settled(world);
+  });
+
+  test("is stored a moment after its last long piece, and a crash in between loses nothing", async () => {
+    await using world = await telegramWorld();
+    const ids = [send(world, words(PIECE_CHARS, "a")), send(world, words(PIECE_CHARS, "b"))];
+    await settled(world);
+    expect(stored(world)).toEqual([]);
+    await world.close();
+    world.api.repeat(TOKEN, ids);
+    await world.reopen();
+    await eventually("it is stored", () => world.bench.stored.length === 1);
+    await settled(world);
+    await world.bench.clock.advance(3_000);
+    expect(stored(world)).toEqual([words(PIECE_CHARS, "a") + words(PIECE_CHARS, "b")]);
+  });
+
+  test("needs one mention in a group", async () => {
+    await using world = await telegramWorld();
+    const long = words(MIN_CUT_CHARS, "a");
+    const inGroup = { bot: world.room.username };
+    world.happens(said({ by: FRIEND, text: long, messageId: 1, inGroup }));
+    world.happens(said({ by: FRIEND, text: "the end", messageId: 2, inGroup: { ...inGroup, mention: false } }));
+    await eventually("it is stored", () => world.bench.stored.length === 1);
+    expect(world.bench.arrivals.map(({ mentioned }) => mentioned)).toEqual([true, true, true]);
+    expect(stored(world)).toEqual([`${long}\nthe end`]);
+  });
+
+  test.each([
+    ["seconds later", (world: TelegramWorld) => send(world, "later", 7)],
+    ["by somebody else", (world: TelegramWorld) => tell(world, "later", OTHER)],
+    ["as a forward", (world: TelegramWorld) => send(world, "", 5, { text: "later", ...FORWARDED })],
+    ["with a file", (world: TelegramWorld) => piece(world, "a", { date: 5, media_group_id: undefined })],
+  ])("does not take in what is said %s, which comes after it in its own chat", async (_how, next) => {
+    await using world = await telegramWorld();
+    const long = words(PIECE_CHARS, "a");
+    send(world, long);
+    next(world);
+    await settled(world);
+    await world.bench.clock.advance(1_500);
+    await eventually("both are stored", () => world.bench.stored.length === 2);
+    expect(stored(world)).toContain(long);
+    const mine = world.bench.stored.filter(({ address }) => address.chat === String(FRIEND.id));
+    expect(mine[0]?.text).toBe(long);
+  });
+
+  test("whose first piece is edited without a change makes no turn", async () => {
+    await using world = await telegramWorld();
+    const long = words(PIECE_CHARS, "a");
+    world.happens(said({ by: FRIEND, text: long, messageId: 5 }));
+    world.happens(said({ by: FRIEND, text: "the end", messageId: 6 }));
+    await eventually("it is stored", () => world.bench.stored.length === 1);
+    world.happens(changed({ by: FRIEND, text: long, messageId: 5 }));
+    await settled(world);
+    expect(world.bench.stored).toHaveLength(1);
   });
 });
 

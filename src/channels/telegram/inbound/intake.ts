@@ -13,7 +13,9 @@ import { appendWords } from "../../../kit/marks/quoted.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { Albums } from "./albums.ts";
 import { type Arrived, type Here, moveOf, readUpdate } from "./arrived.ts";
+import { createEarlyEdits } from "./early-edits.ts";
 import type { FileSpec } from "./files.ts";
+import { follows, isCut, joinPieces, pasteKey } from "./pastes.ts";
 
 export interface IntakeDeps {
   readonly clock: Clock;
@@ -44,6 +46,7 @@ const MIB = 1_048_576;
 const LATER: readonly string[] = ["stopping", "gateway_full"];
 
 export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: number }): Intake {
+  const early = createEarlyEdits(deps.clock);
   const read = (update: Update): Arrived | null => {
     try {
       return readUpdate(update, deps.here());
@@ -59,11 +62,14 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
         await deps.moved(move.from, move.to);
         return true;
       }
-      const arrived = read(update);
-      if (!arrived) return true;
-      const { kind, address, scope, sender, mentioned } = arrived;
-      const answer = await deps.door.look({ kind, address, scope, sender, mentioned });
+      const first = read(update);
+      if (!first) return true;
+      const arrived = early.apply(first);
+      const { chat } = arrived.address;
+      const { part, next } = partOf(deps, arrived, read);
+      const answer = await look(deps, { ...arrived, mentioned: arrived.mentioned || next });
       if (answer.kind === "stay") {
+        if (arrived.edits !== null) early.note(arrived);
         if (answer.say !== null) await deps.say(arrived, answer.say);
         return true;
       }
@@ -71,27 +77,51 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
         await deps.press(arrived, answer.role, signal);
         return true;
       }
-      if (arrived.album !== null) {
-        await deps.albums().add(address.chat, arrived.album, update);
+      if (!next) await deps.albums().flush(chat);
+      if (part) {
+        await deps.albums().add(chat, part.key, update, part.last);
         return true;
       }
-      await deps.albums().flush(address.chat);
       return store(deps, { arrived, role: answer.role, mediaMaxMb: limits.mediaMaxMb }, signal);
     },
     async takeAlbum(pieces, signal) {
       const all = pieces.map(read).filter((piece) => piece !== null);
       const [first] = all;
       if (!first) return true;
-      const { kind, address, scope, sender } = first;
       const mentioned = all.some((piece) => piece.mentioned);
-      const answer = await deps.door.look({ kind, address, scope, sender, mentioned });
+      const answer = await look(deps, { ...first, mentioned });
       if (answer.kind === "stay") return true;
-      const text = all.map((piece) => piece.text).filter((words) => words !== "");
+      const text = joinPieces(all.map((piece) => piece.text));
       const files = all.flatMap((piece) => piece.files);
-      const arrived = { ...first, mentioned, text: text.join("\n"), quoted: quotedInAll(all), files };
-      return store(deps, { arrived, role: answer.role, mediaMaxMb: limits.mediaMaxMb }, signal);
+      const whole = { ...first, mentioned, text, quoted: quotedInAll(all), files };
+      const arrived = { ...whole, answering: first.answering ? { ...first.answering, text } : null };
+      const fingerprint = fingerprintOf(first.album === null ? first : whole); // an edit is of one piece
+      return store(deps, { arrived, fingerprint, role: answer.role, mediaMaxMb: limits.mediaMaxMb }, signal);
     },
   };
+}
+
+function look({ door }: IntakeDeps, arrived: Arrived): ReturnType<Door["look"]> {
+  const { kind, address, scope, sender, mentioned, edits } = arrived;
+  const edited = edits === null ? {} : { edited: { eventId: edits, fingerprint: fingerprintOf(arrived) } };
+  return door.look({ kind, address, scope, sender, mentioned, ...edited });
+}
+
+interface PartOf {
+  /** What it is a piece of; null: it is a message of its own. */
+  readonly part: { readonly key: string; readonly last: boolean } | null;
+  /** The pieces before it are here. In a group only the first one mentions the bot. */
+  readonly next: boolean;
+}
+
+function partOf({ albums }: IntakeDeps, arrived: Arrived, read: (update: Update) => Arrived | null): PartOf {
+  const key = arrived.edits === null ? (arrived.album ?? pasteKey(arrived)) : null;
+  if (key === null) return { part: null, next: false };
+  const newest = albums().newest(arrived.address.chat, key);
+  const before = newest ? read(newest) : null;
+  const isAlbum = arrived.album !== null;
+  const next = before?.sender.principal === arrived.sender.principal && (isAlbum || follows(before, arrived));
+  return { part: isAlbum || next || isCut(arrived) ? { key, last: !isAlbum && !isCut(arrived) } : null, next };
 }
 
 /** An album is forwarded as a whole, and its caption is in one of its pieces: each text is told once. */
@@ -103,11 +133,14 @@ function quotedInAll(pieces: readonly Arrived[]): Arrived["quoted"] {
 
 interface Storing {
   readonly arrived: Arrived;
+  /** Left out: that of the message. */
+  readonly fingerprint?: string;
   readonly role: Role;
   readonly mediaMaxMb: number;
 }
 
-async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, signal: AbortSignal): Promise<boolean> {
+async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): Promise<boolean> {
+  const { arrived, role, mediaMaxMb } = storing;
   const kept: Kept[] = [];
   for (const file of arrived.files) kept.push(await keep(deps, { arrived, file, mediaMaxMb }, signal));
   const { text: words, quoted } = appendWords(
@@ -116,7 +149,7 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
   );
   const text = arrived.kind === "edit" ? `${CHANGED}\n${words}`.trim() : words;
   const attachments = kept.flatMap(({ media }) => media);
-  const { address, scope, sender, mentioned, eventId, updateId } = arrived;
+  const { address, scope, sender, mentioned, eventId } = arrived;
   const message: InboundMessage = {
     eventId,
     address,
@@ -126,20 +159,11 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
     text,
     quoted,
     attachments,
-    fingerprint: digest(
-      JSON.stringify([
-        arrived.text,
-        ...arrived.quoted.map((one) => one.text),
-        arrived.files.map(({ name, bytes }) => [name, bytes]),
-      ]),
-    ),
+    fingerprint: storing.fingerprint ?? fingerprintOf(arrived),
     receivedAt: deps.clock.now(),
     ...(arrived.answering ? { answering: arrived.answering } : {}),
   };
-  const first = await deps.door.receive(message, signal);
-  const receipt = isChange(arrived, first)
-    ? await deps.door.receive({ ...message, eventId: String(updateId) }, signal)
-    : first;
+  const receipt = await deps.door.receive(message, signal);
   if (receipt.kind === "answered") return true;
   if (receipt.kind !== "refused") {
     if (receipt.kind === "queued") for (const { tell } of kept) if (tell !== null) await deps.say(arrived, tell);
@@ -147,11 +171,6 @@ async function store(deps: IntakeDeps, { arrived, role, mediaMaxMb }: Storing, s
     return true;
   }
   return refused(deps, arrived, receipt);
-}
-
-/** Of a message that was taken in before. A change that comes before its message stands for it, so that the two make one turn. */
-function isChange({ kind }: Arrived, receipt: Awaited<ReturnType<Door["receive"]>>): boolean {
-  return kind === "edit" && receipt.kind === "duplicate" && !receipt.sameContent;
 }
 
 async function refused(
@@ -190,6 +209,9 @@ async function keep(
   return { media, words: ["[Voice message]"], tell: heard.kind === "failed" ? heard.say : null };
 }
 
-function digest(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+/** Tells a change from none. Without the message it replies to, which is not its own, and without the other pictures of its album. */
+function fingerprintOf({ text, quoted, files, album }: Arrived): string {
+  const passedOn = quoted.filter(({ how }) => how !== "reply").map((one) => one.text);
+  const attached = album === null ? files.map(({ name, bytes }) => [name, bytes]) : [];
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify([text, ...passedOn, attached])).digest("hex");
 }

@@ -12,8 +12,8 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
   {
     name: "a repeat is recognised by its event id alone, whatever its channel",
     file: "store/rows/inbox.ts",
-    find: '.where("channel", "=", p("channel"))',
-    replace: "",
+    find: '.select(["id", "fingerprint"])\n        .where("channel", "=", p("channel"))',
+    replace: '.select(["id", "fingerprint"])',
   },
   {
     name: "a restart forgets interrupted turns",

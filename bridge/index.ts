@@ -5,6 +5,7 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { registerDemoModel } from "./demo-model.ts";
+import { envelopeErrors } from "./errors.ts";
 import { respellCalls } from "./names.ts";
 import { parseOrder } from "./orders.ts";
 import { guardOwnTools } from "./own-tools.ts";
@@ -21,6 +22,7 @@ export default function bridge(pi: ExtensionAPI): void {
   tools.load();
   guardOwnTools(pi, state);
   respellCalls(pi, state);
+  envelopeErrors(pi, state);
   if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);
   const suffix = process.env.PI_GATEWAY_BRIDGE ?? "";
   if (!/^[a-z0-9]{16,64}$/.test(suffix))

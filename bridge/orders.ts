@@ -39,8 +39,6 @@ function isSpec(value: unknown): value is ToolSpec {
     typeof value.label === "string" &&
     typeof value.description === "string" &&
     isRecord(value.parameters) &&
-    (value.otherNames === undefined || isNames(value.otherNames)) &&
-    (value.aliases === undefined ||
-      (isRecord(value.aliases) && Object.values(value.aliases).every((name) => typeof name === "string")))
+    (value.otherNames === undefined || isNames(value.otherNames))
   );
 }

@@ -27,6 +27,7 @@ export function guardOwnTools(pi: ExtensionAPI, state: BridgeState): void {
   pi.on("tool_call", async (event, ctx) => {
     if (ours(event.toolName)) return undefined; // judged by the gateway when it is executed
     const call = { tool: event.toolName, callId: event.toolCallId, params: event.input };
+    state.judged.add(call.callId);
     const answer = await askGateway(ctx, ADMIT_TITLE, call, ctx.signal);
     if (answer?.ok !== true || !isRecord(answer.params)) {
       return { block: true, reason: typeof answer?.text === "string" ? answer.text : REFUSED };

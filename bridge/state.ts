@@ -11,13 +11,15 @@ export interface BridgeState {
   readonly known: Set<string>;
   /** Calls that are running now, by call id. */
   readonly running: Map<string, (text: string) => void>;
+  /** Calls of the running turn that the gateway has been asked about. pi refuses others without asking. */
+  readonly judged: Set<string>;
 }
 
 const KEY = Symbol.for("pi-gateway.bridge");
 
 export function bridgeState(): BridgeState {
   const holder = globalThis as { [KEY]?: BridgeState };
-  holder[KEY] ??= { specs: [], own: [], known: new Set(), running: new Map() };
+  holder[KEY] ??= { specs: [], own: [], known: new Set(), running: new Map(), judged: new Set() };
   return holder[KEY];
 }
 

@@ -11,7 +11,6 @@ const MAX_SNIPPET_CHARS = 200;
 
 type PiTool = Parameters<ExtensionAPI["registerTool"]>[0];
 type PiResult = Awaited<ReturnType<PiTool["execute"]>>;
-type Prepare = NonNullable<PiTool["prepareArguments"]>;
 type PiUpdate = Parameters<PiTool["execute"]>[3];
 
 export interface ToolApplier {
@@ -76,9 +75,9 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
     label: spec.label,
     description: spec.description,
     promptSnippet: firstSentence(spec.description),
-    parameters: spec.parameters as PiTool["parameters"], // plain JSON Schema, which pi takes as it is
-    prepareArguments: (args) => withRequired(spec.parameters, respelled(spec.aliases ?? {}, args)),
+    parameters: uncheckedParameters(spec.parameters),
     async execute(callId, params, signal, onUpdate, ctx) {
+      state.judged.add(callId);
       state.running.set(callId, (text) => update(onUpdate, text));
       try {
         return await callGateway(ctx, { tool: spec.name, callId, params }, signal);
@@ -89,30 +88,12 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
   };
 }
 
-/** pi checks parameters before the gateway can rename them. Given under both names they stay as they are, to be refused. */
-function respelled(aliases: Readonly<Record<string, string>>, args: unknown): unknown {
-  const nameOf = (given: string, all: object): string => {
-    const known = Object.hasOwn(aliases, given) ? aliases[given] : undefined;
-    return known === undefined || Object.hasOwn(all, known) ? given : known;
-  };
-  if (!isRecord(args)) return args;
-  const pairs = Object.entries(args).map(([given, value]) => [nameOf(given, args), value] as const);
-  return new Set(pairs.map(([name]) => name)).size === pairs.length ? Object.fromEntries(pairs) : args;
-}
-
-/** pi refuses a call that lacks a required parameter, before the gateway can fill in its default. All other defaults are the gateway's affair. */
-function withRequired({ properties, required }: ToolSpec["parameters"], args: unknown): ReturnType<Prepare> {
-  if (!isRecord(args) || !isRecord(properties) || !Array.isArray(required)) return args as ReturnType<Prepare>;
-  const missing = required.flatMap((name: unknown) => {
-    if (typeof name !== "string" || Object.hasOwn(args, name) || !Object.hasOwn(properties, name)) return [];
-    const schema = properties[name];
-    return isRecord(schema) && Object.hasOwn(schema, "default")
-      ? [[name, structuredClone(schema.default)] as const]
-      : [];
-  });
-  return (
-    missing.length === 0 ? args : Object.fromEntries([...Object.entries(args), ...missing])
-  ) as ReturnType<Prepare>;
+/**
+ * pi converts and refuses parameters by its own rules before the gateway sees them, so it is given nothing to check. The model gets the real
+ * schema: pi tells it about tools in JSON.
+ */
+function uncheckedParameters(schema: ToolSpec["parameters"]): PiTool["parameters"] {
+  return Object.defineProperty({}, "toJSON", { value: () => schema });
 }
 
 async function callGateway(
@@ -125,7 +106,7 @@ async function callGateway(
   if (outcome.ok !== true || !Array.isArray(outcome.content)) {
     throw new Error(typeof outcome.text === "string" ? outcome.text : "The tool failed."); // only a throw is an error for the model
   }
-  return { content: outcome.content.filter(isBlock), details: undefined };
+  return { content: outcome.content.filter(isBlock), details: outcome.details };
 }
 
 function update(onUpdate: PiUpdate, text: string): void {

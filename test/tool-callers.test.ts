@@ -141,7 +141,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     says: "not on Sundays",
     arrange: ({ hooks }) => void hooks.on("before_tool_call", () => ({ block: "not on Sundays" }), "p"),
   },
-  schema: { says: "not valid", params: { file_path: 7 }, arrange: () => undefined },
+  schema: { says: "not valid", params: { file_path: true }, arrange: () => undefined },
   permission: {
     says: "tools.deny names it",
     arrange: ({ hooks, rules }) =>

@@ -10,6 +10,8 @@ export interface ToolCall {
   readonly tool: string;
   readonly status: ToolStatus;
   readonly input?: unknown;
+  /** What the caller wrote, where the tool ran with something else. */
+  readonly asked?: unknown;
   readonly output?: string;
   readonly ms?: number;
 }
@@ -50,6 +52,7 @@ export function ToolCard({ call, at, more }: Props) {
       {open && (
         <div class="tool-body">
           {more}
+          {call.asked !== undefined && <Value label="Input as written" text={pretty(call.asked)} />}
           <Value label="Input" text={pretty(call.input)} />
           <Value label="Output" text={call.output === undefined ? "" : pretty(call.output)} />
         </div>

@@ -39,3 +39,13 @@ function editDistance(a: string, b: string): number {
   }
   return last[b.length] ?? 0;
 }
+
+const MAX_NAMED = 50;
+
+/** A sentence about a name that is not among these: which one was probably meant, and which there are. */
+export function noSuchName(noun: string, written: string, names: readonly string[]): string {
+  const near = nearest(written, names);
+  const meant = near === null ? "" : ` Did you mean ${near}?`;
+  const listed = names.slice(0, MAX_NAMED).join(", ") || "none";
+  return `There is no ${noun} called ${written.slice(0, MAX_COMPARED_CHARS)}.${meant} The ${noun}s are: ${listed}.`;
+}

@@ -8,7 +8,7 @@ import { sessionSettings } from "./migrations/early/005-session-settings.ts";
 import { toolCallChain } from "./migrations/early/007-tool-call-chain.ts";
 import { notesAndTasks } from "./migrations/early/009-notes-and-tasks.ts";
 import { postsAndFiles } from "./migrations/early/010-posts-and-files.ts";
-import { jobs } from "./migrations/011-jobs.ts";
+import { jobs } from "./migrations/early/011-jobs.ts";
 import { approvals } from "./migrations/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
@@ -22,6 +22,7 @@ import { quotedText } from "./migrations/026-quoted-text.ts";
 import { partMessages } from "./migrations/027-part-messages.ts";
 import { turnCrashes } from "./migrations/028-turn-crashes.ts";
 import { auditEntries } from "./migrations/029-audit-entries.ts";
+import { askedInput } from "./migrations/030-asked-input.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -47,6 +48,7 @@ const STEPS: readonly Migration[] = [
   partMessages,
   turnCrashes,
   auditEntries,
+  askedInput,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

@@ -229,6 +229,8 @@ export interface ToolCallTable {
   input: string; // JSON
   output: string | null;
   reply: string | null; // JSON
+  /** What was asked for, where it is not `input`. */
+  asked: string | null; // JSON
 }
 
 /** Where the chain of tool calls begins and ends. `mac`: only the gateway could have written it. */

@@ -33,6 +33,8 @@ export type FakeReply =
         readonly id?: string;
       }[];
       readonly usage?: FakeUsage;
+      /** `length`: the answer was cut off by the output limit. */
+      readonly finish?: "tool_calls" | "length";
       /** Holds them back until it resolves. */
       readonly after?: Promise<unknown>;
     }
@@ -132,7 +134,7 @@ async function respond(reply: FakeReply, response: ServerResponse, count: number
   if (reply.kind === "tools") {
     await reply.after;
     write(delta({ role: "assistant", tool_calls: reply.calls.map((call, index) => toToolCall(call, index, count)) }));
-    finish(write, "tool_calls", usageOf(reply));
+    finish(write, reply.finish ?? "tool_calls", usageOf(reply));
     response.end();
     return true;
   }

@@ -114,7 +114,7 @@ describe("hooks before a call", () => {
     world.hooks.on("before_tool_call", () => rewrite, "rewriter");
     expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("rewritten") });
     expect(world.last()?.intent.input).toEqual({ text: "rewritten" });
-    rewrite.params = { text: 7 };
+    rewrite.params = { text: true };
     expect(await world.call({ text: "hi" })).toMatchObject({ code: "invalid_params" });
   });
 
@@ -282,7 +282,7 @@ describe("one call id", () => {
 
   test("that was refused may be used again", async () => {
     const world = toolWorld([echo]);
-    expect(await world.call({ text: 1 }, { callId: "same" })).toMatchObject({ kind: "refused" });
+    expect(await world.call({ text: true }, { callId: "same" })).toMatchObject({ kind: "refused" });
     expect(await world.call({ text: "x" }, { callId: "same" })).toMatchObject({ kind: "ok" });
   });
 

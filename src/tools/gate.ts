@@ -3,6 +3,7 @@
  * written down. Every path passes all of it, and whatever becomes of a call leaves a row.
  */
 import type { Tool, ToolGate, ToolOutcome, ToolRefusal, ToolRequest, ToolSpec } from "../contracts/tools/tool.ts";
+import { noSuchName } from "../kit/nearest.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
@@ -24,7 +25,7 @@ import { createImageCheck } from "./run/images.ts";
 import { maskOutcome, maskUpdates } from "./run/mask-outcome.ts";
 import { runCall } from "./run/run-call.ts";
 import { createSlots } from "./run/slots.ts";
-import { knownName, otherSpellings, otherToolNames } from "./stages/names.ts";
+import { knownName, otherToolNames } from "./stages/names.ts";
 import { createOnce, type Ended, type Shared } from "./stages/once.ts";
 import { contextNow } from "./stages/rights.ts";
 import { paramsHash } from "./stages/params-hash.ts";
@@ -88,12 +89,7 @@ function createSpecs(registry: Pick<LiveToolRegistry, "has" | "revision">): (too
 
 function specOf({ name, label, description, parameters }: Tool, registry: Pick<LiveToolRegistry, "has">): ToolSpec {
   const otherNames = otherToolNames(name).filter((other) => !registry.has(other));
-  const aliases = otherSpellings(parameters);
-  return {
-    ...{ name, label, description, parameters },
-    ...(otherNames.length > 0 ? { otherNames } : {}),
-    ...(Object.keys(aliases).length > 0 ? { aliases } : {}),
-  };
+  return { ...{ name, label, description, parameters }, ...(otherNames.length > 0 ? { otherNames } : {}) };
 }
 
 function offered({ registry, policy }: Parts, caller: Parameters<ToolGate["specs"]>[0]) {
@@ -165,13 +161,7 @@ function quarantinedTool({ registry, policy }: Parts, name: string, { context }:
   return refuse("unknown_tool", `${name} is quarantined and cannot be called. ${found.reason}`);
 }
 
-const MAX_NAMED = 50;
-const MAX_NAME_CHARS = 64;
-
 function unknownTool(parts: Parts, { tool, context }: ToolRequest): ToolRefusal {
-  const names = offered(parts, context)
-    .slice(0, MAX_NAMED)
-    .map(({ name }) => name);
-  const asked = tool.slice(0, MAX_NAME_CHARS);
-  return refuse("unknown_tool", `There is no tool called ${asked}. The tools are: ${names.join(", ") || "none"}.`);
+  const names = offered(parts, context).map(({ name }) => name);
+  return refuse("unknown_tool", noSuchName("tool", tool, names));
 }

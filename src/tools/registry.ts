@@ -17,6 +17,8 @@ export interface UsableTool {
   check(params: unknown): CheckResult;
   /** Parameters with the schema's `default` where they were left out. */
   withDefaults(params: unknown): unknown;
+  /** Parameters in the forms that the schema asks for, by the one rule of schema/coerce.ts. */
+  coerce(params: unknown): unknown;
 }
 
 export interface QuarantinedTool {
@@ -241,13 +243,13 @@ function judged(compile: Compile, tool: Tool, plugin: string): Judgement {
     return no("Its name is not 1 to 64 letters, digits, _ or -, which is what model providers take. Rename it.");
   const compiled = compile(tool.parameters);
   if (compiled.kind === "quarantined") return no(compiled.because);
-  const { check, withDefaults } = compiled;
+  const { check, withDefaults, coerce } = compiled;
   const offered = compiled.offered === null ? tool : { ...tool, parameters: compiled.offered };
   const first = TAKEN_BY_GOOGLE.test(tool.name)
     ? []
     : ["Its name does not begin with a letter or _: Google refuses it."];
   return {
-    usable: { tool: offered, plugin, check, withDefaults },
+    usable: { tool: offered, plugin, check, withDefaults, coerce },
     because: null,
     notices: [...first, ...compiled.notices],
   };

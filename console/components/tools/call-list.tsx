@@ -55,6 +55,7 @@ function OneCall({ row }: { readonly row: AuditRow }) {
     tool: row.tool,
     status: row.status,
     input: row.input,
+    ...(row.asked === undefined ? {} : { asked: row.asked }),
     ...(row.output === null ? {} : { output: row.output }),
     ...(row.executionTimeMs === null ? {} : { ms: row.executionTimeMs }),
   };

@@ -140,7 +140,10 @@ describe("a tool call", () => {
     const fx = fixture();
     fx.pipe.serve(context("operator"));
     for (const [id, body] of ["not json", "[]", '{"tool":"one"}', '{"tool":5,"callId":"c"}'].entries()) {
-      expect(await fx.call(String(id), body)).toEqual({ ok: false, text: "The call could not be read." });
+      expect(await fx.call(String(id), body)).toEqual({
+        ok: false,
+        text: expect.stringMatching(/^\{"status":"error","tool":"unknown","error":"The call could not be read\./),
+      });
     }
     expect(fx.away.length).toBe(4);
     expect(fx.away[0]).toMatchObject({

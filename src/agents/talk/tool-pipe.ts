@@ -1,15 +1,16 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
 import type { Caller } from "../../contracts/agent.ts";
-import type { ToolContext, ToolGate, ToolOutcome, ToolResult, TurnedAwayCall } from "../../contracts/tools/tool.ts";
-import { envelopeOf } from "../../contracts/tools/envelope.ts";
+import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
+import { envelopeOf, TURNED_AWAY_CODE } from "../../contracts/tools/envelope.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentProcess } from "../process/process.ts";
 import type { AgentToken } from "../tools/agent-tokens.ts";
 import { createOffering } from "../tools/offering.ts";
-import { createOwnCalls, type OwnEnd } from "../tools/own-calls.ts";
+import { createOwnCalls, type OwnCalls, type OwnEnd } from "../tools/own-calls.ts";
 import { ownToolsFor, type ToolProfile } from "../tools/own-tools.ts";
+import { type AgentCall, createUnaskedCalls, type UnaskedCalls } from "../tools/unasked-calls.ts";
 import { type Asking, type AskingDeps, createAsking } from "./asking.ts";
 import { type Fields, isFields, text } from "./protocol.ts";
 import type { Dialog } from "../process/wire.ts";
@@ -17,6 +18,7 @@ import type { Dialog } from "../process/wire.ts";
 const CALL_TITLE = "pi-gateway:tool_call";
 const ADMIT_TITLE = "pi-gateway:tool_admit";
 const RESULT_TITLE = "pi-gateway:tool_result";
+const ERROR_TITLE = "pi-gateway:tool_error";
 const CALL_LIMITS = { maxChars: 4 * 1024 * 1024, maxDepth: 64 };
 const MAX_RUNNING_CALLS = 64;
 const MAX_PROGRESS_CHARS = 4_096;
@@ -33,8 +35,8 @@ export interface ToolPipe {
   began(call: AgentCall): void;
   /** A running call has said so much. */
   updated(callId: string, chars: number): void;
-  /** pi no longer waits for this call. */
-  ended(callId: string, end: OwnEnd): void;
+  /** pi no longer waits for this call. What the model reads about it instead of pi's own words; null: those. */
+  ended(callId: string, end: OwnEnd): string | null;
   /** The turn is being stopped: its calls hear of it now and not when pi gets around to it, and none begins any more. `over`: the turn is. */
   stopCalls(over: AbortSignal): void;
   /** Questions of other extensions, which are for people. */
@@ -59,17 +61,12 @@ interface Deps extends AskingDeps {
   readonly tools: ToolGate;
 }
 
-/** As the agent tells of it. */
-export interface AgentCall {
-  readonly callId: string;
-  readonly tool: string;
-  readonly input: unknown;
-}
-
 interface Call {
   readonly tool: string;
   readonly callId: string;
   readonly params: unknown;
+  /** As the model wrote it; pi may have changed it before it asked. */
+  readonly asked?: unknown;
 }
 
 /** How a dialog is answered. */
@@ -78,8 +75,7 @@ type Answer = Readonly<Record<string, unknown>>;
 /** The calls of one process that are running now, and for whom. */
 interface Serving {
   readonly running: Map<string, AbortController>;
-  /** Begun by pi, and not asked for over the pipe so far. */
-  readonly unasked: Map<string, AgentCall>;
+  readonly unasked: UnaskedCalls;
   caller: ToolContext | null;
   stopping: boolean;
 }
@@ -88,8 +84,6 @@ type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<A
 
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
-  const serving: Serving = { running: new Map(), unasked: new Map(), caller: null, stopping: false };
-  const { running } = serving;
   const ownCalls = createOwnCalls(deps, { workspace: options.workspace, readable: options.readable ?? [] });
   const asking = createAsking(deps);
 
@@ -99,6 +93,10 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   });
   const own = (to: Caller | null) => ownToolsFor(profile, to?.role ?? null);
   const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
+  const names = (to: Caller) => [...own(to), ...deps.tools.specs(to).map(({ name }) => name)].filter(has);
+  const unasked = createUnaskedCalls(deps, { bridge, names });
+  const serving: Serving = { running: new Map(), unasked, caller: null, stopping: false };
+  const { running } = serving;
   const offering = createOffering(deps, process, { order, own, has, live: bridge === "live" });
   const progress = (callId: string, signal: AbortSignal) =>
     reporter(async (said) => {
@@ -117,10 +115,8 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     const { title, body } = dialog;
     if (title === CALL_TITLE) return begin(deps, serving, body, { path: "pipe", work: call });
     if (title === ADMIT_TITLE) return begin(deps, serving, body, { path: "pi", work: admit });
-    if (title !== RESULT_TITLE) return asking.ask(dialog);
-    const ended = parseEnd(body);
-    if (!ended) return refuse("The result could not be read.");
-    return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
+    if (title === ERROR_TITLE) return valueOf({ ok: true, text: unasked.refusalOf(callIdIn(body)) });
+    return title === RESULT_TITLE ? ownEnd(ownCalls, body) : asking.ask(dialog);
   };
   process.onDialog((dialog) => {
     void answer(dialog).then((value) => {
@@ -135,7 +131,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     serve(context) {
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
       running.clear();
-      serving.unasked.clear();
+      unasked.clear();
       ownCalls.endAll();
       serving.stopping = false;
       serving.caller = context;
@@ -144,13 +140,14 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       offering.follow(context);
     },
     settled: offering.settled,
-    began: (made) => void serving.unasked.set(made.callId, made),
+    began: unasked.began,
     updated: ownCalls.updated,
     ended(callId, end) {
-      unaskedEnd(deps, serving, { callId, end, bridge });
+      const refusal = unasked.ended(callId, end, serving.caller);
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));
       running.delete(callId);
       void ownCalls.ended(callId, end); // when pi did not tell it itself
+      return refusal;
     },
     stopCalls: (over) => stopCalls(serving, over),
   };
@@ -170,45 +167,35 @@ type Way = { readonly path: "pipe" | "pi"; readonly work: Work };
 async function begin(deps: Deps, serving: Serving, body: string, { path, work }: Way): Promise<Answer | null> {
   const { running, caller } = serving;
   const call = parseCall(body);
-  if (call) serving.unasked.delete(call.callId);
-  const turnAway = (reason: TurnedAwayCall["reason"], because: string): Answer => {
+  const asked = call && serving.unasked.take(call.callId);
+  const turnAway = (reason: keyof typeof TURNED_AWAY_CODE, because: string): Answer => {
     deps.tools.turnedAway({ ...(call ?? { params: beginningOf(body) }), path, context: caller, reason, because });
-    return refuse(because);
+    const outcome = { kind: "refused", code: TURNED_AWAY_CODE[reason], message: because } as const;
+    return refuse(JSON.stringify(envelopeOf(call?.tool ?? "unknown", outcome)));
   };
-  if (!call) return turnAway("unreadable", "The call could not be read.");
+  if (!call) return turnAway("unreadable", "The call could not be read. Write it again, with all its parameters.");
   if (!caller) return turnAway("outside_turn", "This call came outside of a conversation turn and was refused.");
   if (serving.stopping) {
     turnAway("outside_turn", "This call came while its turn was being stopped.");
     return null;
   }
-  if (running.has(call.callId)) return turnAway("id_taken", "A call with this id is running already.");
+  if (running.has(call.callId)) return turnAway("id_taken", "A call with this id is running already. Use another id.");
   if (running.size >= MAX_RUNNING_CALLS)
     return turnAway("too_many", "Too many tools are running at once. Call fewer at a time.");
   const stop = new AbortController();
   running.set(call.callId, stop);
   try {
-    const answer = await work(call, caller, stop.signal);
+    const answer = await work(asked ? { ...call, asked: asked.input } : call, caller, stop.signal);
     return serving.stopping && stop.signal.aborted ? null : answer;
   } finally {
     if (running.get(call.callId) === stop) running.delete(call.callId);
   }
 }
 
-interface UnaskedEnd extends Pick<ToolPipeOptions, "bridge"> {
-  readonly callId: string;
-  readonly end: OwnEnd;
-}
-
-/** pi knows the tools and their parameters too: what it refuses never comes over the pipe. Without a bridge nothing does. */
-function unaskedEnd(deps: Deps, { unasked, caller }: Serving, { callId, end, bridge }: UnaskedEnd): void {
-  const made = unasked.get(callId);
-  if (!made) return;
-  unasked.delete(callId);
-  if (!end.isError) return;
-  const { tool, input: params } = made;
-  const what = bridge === "off" ? "The gateway was not asked about this call" : "The agent did not make this call";
-  const because = `${what}: ${end.output.slice(0, MAX_REASON_CHARS)}`;
-  deps.tools.turnedAway({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
+async function ownEnd(ownCalls: OwnCalls, body: string): Promise<Answer> {
+  const ended = parseEnd(body);
+  if (!ended) return refuse("The result could not be read.");
+  return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
 }
 
 function beginningOf(body: string) {
@@ -248,8 +235,8 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
 }
 
 function reply(tool: string, outcome: ToolOutcome): Answer {
-  if (outcome.kind !== "ok") return refuse(JSON.stringify(envelopeOf(tool, outcome)));
-  return valueOf({ ok: true, content: outcome.result.content });
+  if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result });
+  return refuse(JSON.stringify(envelopeOf(tool, outcome)));
 }
 
 function refuse(message: string): Answer {
@@ -266,6 +253,11 @@ function parseCall(body: string): Call | null {
   const { tool, callId, params } = parsed.value;
   if (text(tool) === "" || text(callId) === "") return null;
   return { tool: text(tool), callId: text(callId), params };
+}
+
+function callIdIn(body: string): string {
+  const parsed = parseJson(body, CALL_LIMITS);
+  return parsed.ok && isFields(parsed.value) ? text(parsed.value["callId"]) : "";
 }
 
 function parseEnd(body: string): { readonly callId: string; readonly end: OwnEnd } | null {

@@ -72,8 +72,7 @@ export function startTurn(
     if (finished.signal.aborted) return;
     lastSign = clock.elapsed();
     if (event.type === "user_said" && !steering.userSaid()) return; // the prompt itself
-    tellPipe(pipe, event);
-    for (const one of run.apply(event)) queue.push(one);
+    for (const one of run.apply(toldToPipe(pipe, event))) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
 
@@ -101,10 +100,13 @@ export function startTurn(
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
 }
 
-function tellPipe(pipe: ReadyAgent["pipe"], event: PiEvent): void {
+/** The event as people are to see it: the model may read other words about a call than pi's. */
+function toldToPipe(pipe: ReadyAgent["pipe"], event: PiEvent): PiEvent {
   if (event.type === "tool_started") pipe.began(event);
   if (event.type === "tool_updated") pipe.updated(event.callId, event.chars);
-  if (event.type === "tool_ended") pipe.ended(event.callId, event);
+  if (event.type !== "tool_ended") return event;
+  const output = pipe.ended(event.callId, event);
+  return output === null ? event : { ...event, output };
 }
 
 function endBadly({ log }: TurnDeps, { process }: ReadyAgent): void {

@@ -7,7 +7,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 
 export type Confined =
   | { readonly kind: "inside"; readonly params: Readonly<Record<string, unknown>> }
-  | { readonly kind: "outside"; readonly say: string };
+  | { readonly kind: "outside"; readonly say: string }
+  /** No path at all, or none of a file that is there. */
+  | { readonly kind: "unusable"; readonly say: string };
 
 export interface Room {
   readonly workspace: string;
@@ -30,13 +32,13 @@ export function confine(
 ): Confined {
   if (!READS.has(tool) && !MAKES.has(tool)) return { kind: "inside", params };
   const asked = params["path"] ?? params["file_path"] ?? ".";
-  if (typeof asked !== "string" || asked === "") return refuse("The path has to be text.");
+  if (typeof asked !== "string" || asked === "") return unusable("The path has to be text.");
   if (asked.length > MAX_PATH_CHARS || TRICKY.test(asked))
-    return refuse("The path has characters that are not accepted.");
+    return unusable("The path has characters that are not accepted.");
   if (asked.startsWith("~") || asked.startsWith("@")) return refuse(`${asked} is outside of the workspace.`);
   const root = realpathSync(workspace);
   const found = realPath(resolve(root, asked), MAKES.has(tool));
-  if (found === null) return refuse(`There is no ${asked} in the workspace.`);
+  if (found === null) return unusable(`There is no ${asked} in the workspace.`);
   const mayLook = !CHANGES.has(tool) && readable.some((folder) => isInside(realPath(folder, false) ?? root, found));
   if (!isInside(root, found) && !mayLook) return refuse(`${asked} is outside of the workspace.`);
   const { file_path: _other, ...rest } = params;
@@ -70,4 +72,8 @@ function isThere(path: string): boolean {
 
 function refuse(say: string): Confined {
   return { kind: "outside", say };
+}
+
+function unusable(say: string): Confined {
+  return { kind: "unusable", say };
 }

@@ -97,7 +97,7 @@ describe("during a running turn", () => {
     expect(replyOf(await fx.turn("go"))).toBe("done");
     expect(requests.map(({ tools }) => tools)).toEqual([["first", "second"], ["first"], ["first"]]);
     expect(fx.gate.calls.map(({ tool }) => tool)).toEqual(["first"]);
-    expect(JSON.stringify(requests[2]?.messages)).toContain("Tool second not found");
+    expect(JSON.stringify(requests[2]?.messages)).toContain("There is no tool called second. The tools are: first.");
   });
 
   test("a tool that is removed in the middle of its own call ends that call normally", async () => {

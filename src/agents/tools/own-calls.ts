@@ -1,13 +1,16 @@
 /** Calls of pi's own tools: each is judged before it runs and written down when it has ended. What has no end when the turn is over gets one. */
 import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
+import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import { isFields } from "../talk/protocol.ts";
-import { confine, type Room } from "./confine.ts";
+import { confine, type Confined, type Room } from "./confine.ts";
 
 export interface OwnCall {
   readonly tool: string;
   readonly callId: string;
   readonly params: unknown;
+  /** As the model wrote it, before pi converted it. */
+  readonly asked?: unknown;
 }
 
 export interface OwnEnd {
@@ -48,17 +51,17 @@ export function createOwnCalls(
 
   const judge = async (call: OwnCall, context: ToolContext, signal: AbortSignal): Promise<OwnVerdict> => {
     const admission = await deps.tools.admit({ ...call, path: "pi", context }, signal);
-    if (admission.kind !== "go") return { ok: false, text: admission.message };
+    if (admission.kind !== "go") return { ok: false, text: JSON.stringify(envelopeOf(call.tool, admission)) };
     // After the gate, because hooks may have changed the path; a refusal still leaves its row.
     const params = isFields(admission.params) ? admission.params : {};
     const confined = confine(room, call.tool, params);
-    if (confined.kind === "outside") {
+    if (confined.kind !== "inside") {
       await close(admission, call.tool, { isError: true, output: confined.say });
-      return { ok: false, text: confined.say };
+      return { ok: false, text: refusalText(call.tool, confined) };
     }
     if (signal.aborted) {
       await close(admission, call.tool, CUT_OFF);
-      return { ok: false, text: "The call was cancelled." };
+      return { ok: false, text: failureText(call.tool, "cancelled", "The call was cancelled.") };
     }
     open.set(call.callId, admission);
     return { ok: true, params: confined.params };
@@ -70,7 +73,8 @@ export function createOwnCalls(
         return await judge(call, context, signal);
       } catch (error) {
         deps.log.error("a tool of pi could not be judged", { tool: call.tool, error });
-        return { ok: false, text: "The gateway could not judge this call, so it was not run." };
+        const message = "The gateway could not judge this call, so it was not run.";
+        return { ok: false, text: failureText(call.tool, "tool_failed", message) };
       }
     },
     updated: (callId, chars) => open.get(callId)?.updated(chars),
@@ -85,4 +89,13 @@ export function createOwnCalls(
       open.clear();
     },
   };
+}
+
+function refusalText(tool: string, { kind, say }: Exclude<Confined, { kind: "inside" }>): string {
+  const code = kind === "outside" ? "not_allowed" : "invalid_params";
+  return JSON.stringify(envelopeOf(tool, { kind: "refused", code, message: say }));
+}
+
+function failureText(tool: string, code: "tool_failed" | "cancelled", message: string): string {
+  return JSON.stringify(envelopeOf(tool, { kind: "failed", code, message }));
 }

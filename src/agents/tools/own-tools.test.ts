@@ -65,7 +65,7 @@ describe("a profile", () => {
     const world = await act(fullAgents, [calls("read", { path: "a.txt" }), says("ok")]);
     await world.fx.turn("hello", { caller: { ...caller("web:user:2"), role: "member" } });
     expect(world.requests[0]?.tools).toEqual(["first"]);
-    expect(world.heard(1)).toContain("Tool read not found");
+    expect(world.heard(1)).toContain("There is no tool called read. The tools are: first.");
     expect(world.fx.gate.admitted).toEqual([]);
   });
 });

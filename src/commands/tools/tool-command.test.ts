@@ -99,14 +99,14 @@ describe("/tool", () => {
     const long = tool(async () => ({ content: [image, ...says("x".repeat(MAX_ANSWER_CHARS * 2)).content] }), {
       name: "long",
     });
-    const quiet = tool(async () => ({ content: [] }), { name: "quiet" });
+    const quiet = tool(async () => says(""), { name: "quiet" });
     const fx = chat(long, quiet);
-    const said = await fx.say('/tool long {"text":""}');
+    const said = await fx.say('/tool long {"text":"x"}');
     expect(said).toStartWith("(a picture, image/png)\nxxx");
     expect(said).toContain("more characters; the record of tool calls has them)");
     expect(said.length).toBeLessThan(MAX_ANSWER_CHARS + 100);
     expect(fx.last()?.end?.output.length).toBeGreaterThan(MAX_ANSWER_CHARS * 2);
-    expect(await fx.say('/tool quiet {"text":""}')).toBe("Done. The tool had nothing to say.");
+    expect(await fx.say('/tool quiet {"text":"x"}')).toBe("Done. The tool had nothing to say.");
   });
 
   test("waits for the owner's word, like an agent, and then tells the result", async () => {
@@ -153,8 +153,8 @@ describe("/tool", () => {
       name: "asking",
     });
     const fx = chat(asking);
-    expect(await fx.say('/tool asking {"text":""}')).toContain("known after the next answer");
+    expect(await fx.say('/tool asking {"text":"x"}')).toContain("known after the next answer");
     fx.known.set("file", await OWNER.stats(never));
-    expect(await fx.say('/tool asking {"text":""}')).toBe("fake/one");
+    expect(await fx.say('/tool asking {"text":"x"}')).toBe("fake/one");
   });
 });

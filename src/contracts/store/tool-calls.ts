@@ -34,7 +34,10 @@ export interface ToolIntent {
   readonly tool: string;
   readonly origin: ToolOrigin;
   readonly path: ToolPath;
+  /** What the tool runs with. */
   readonly input: unknown;
+  /** What the caller wrote; absent: the same. */
+  readonly asked?: unknown;
   /** Digest of what was asked for, so that one id used for two different calls is noticed. */
   readonly paramsHash: string;
   readonly idempotent: boolean;
@@ -80,6 +83,8 @@ export interface AuditRow {
   readonly tool: string;
   readonly origin: string;
   readonly input: unknown;
+  /** What the caller wrote, where it is not `input`: names, forms and defaults may have been changed on the way. */
+  readonly asked?: unknown;
   readonly output: string | null;
   readonly status: AuditStatus;
   readonly executionTimeMs: number | null;

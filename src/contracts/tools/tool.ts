@@ -88,8 +88,6 @@ export interface ToolSpec {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Under which it is found as well; an agent looks for it before the gate does. */
   readonly otherNames?: readonly string[];
-  /** Parameters under other spellings, by what they are called here: an agent checks parameters before the gate sees them. */
-  readonly aliases?: Readonly<Record<string, string>>;
 }
 
 /** A registered tool as operators and programs see it. */
@@ -181,6 +179,8 @@ export interface ToolRequest {
   readonly tool: string;
   readonly callId: string;
   readonly params: unknown;
+  /** What the model wrote, where the agent has changed it before it asked; absent: `params`. */
+  readonly asked?: unknown;
   readonly path: ToolPath;
   readonly context: ToolContext;
   /** Where progress goes, when somebody can show it. */
@@ -209,6 +209,9 @@ export type ToolOutcome =
   /** Accepted and not done yet: it waits for the owner, or goes on in the background. */
   | { readonly kind: "pending"; readonly code: "approval_pending" | "background"; readonly message: string }
   | { readonly kind: "failed"; readonly code: "tool_failed" | "tool_timeout" | "cancelled"; readonly message: string };
+
+/** Why a call did not end with a result. */
+export type ToolErrorCode = Exclude<ToolOutcome, { kind: "ok" }>["code"];
 
 export type ToolAdmission =
   | {

@@ -108,13 +108,13 @@ describe("POST /api/tools/call", () => {
   const asking = tool(async () => says("done"), { name: "asking", approval: true });
   const hanging = tool(() => new Promise(() => undefined), { name: "hanging", timeoutMs: 100 });
   const CASES = [
-    ["unknown_tool", 404, { tool: "nothing" }, "blocked"],
+    ["unknown_tool", 404, { tool: "nothing" }, "error"],
     ["not_allowed", 403, { tool: "forbidden" }, "blocked"],
-    ["invalid_params", 422, { tool: "echo", params: { text: 7 } }, "blocked"],
+    ["invalid_params", 422, { tool: "echo", params: { text: true } }, "error"],
     ["rate_limited", 429, { tool: "limited", params: { text: "x" } }, "blocked"],
     ["approval_denied", 403, { tool: "asking", params: { text: "x" } }, "blocked"],
-    ["call_conflict", 409, { tool: "echo", params: { text: "other" }, callId: "used" }, "blocked"],
-    ["outcome_unknown", 409, { tool: "echo", params: { text: "x" }, callId: "crashed" }, "blocked"],
+    ["call_conflict", 409, { tool: "echo", params: { text: "other" }, callId: "used" }, "error"],
+    ["outcome_unknown", 409, { tool: "echo", params: { text: "x" }, callId: "crashed" }, "error"],
     ["tool_timeout", 504, { tool: "hanging", params: { text: "x" } }, "error"],
     ["tool_failed", 200, { tool: "failing", params: { text: "x" } }, "error"],
   ] as const;

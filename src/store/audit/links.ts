@@ -29,7 +29,7 @@ export function createChainKey(key: Uint8Array): ChainKey {
 type IntentRow = Pick<
   CallRow,
   | ("seq" | "id" | "call_id" | "scope" | "turn_id" | "session_key" | "principal" | "tool")
-  | ("origin" | "path" | "params_hash" | "idempotent" | "at" | "input")
+  | ("origin" | "path" | "params_hash" | "idempotent" | "at" | "input" | "asked")
 >;
 
 /** What is known before a call runs, its place among the rows included. */
@@ -42,6 +42,7 @@ export function intentContentWithoutSeq(row: Omit<IntentRow, "seq">): readonly u
   return [
     ...[row.id, row.call_id, row.scope, row.turn_id, row.session_key, row.principal, row.tool],
     ...[row.origin, row.path, row.params_hash, row.idempotent, row.at, row.input],
+    ...(row.asked === null ? [] : [row.asked]), // rows from before there was this column keep their hashes
   ];
 }
 

@@ -9,6 +9,7 @@ import type { RowDeps } from "../rows/row-deps.ts";
 
 const SHOWN = [
   ...["seq", "id", "turn_id", "principal", "session_key", "tool", "origin", "status", "ms", "at", "input", "output"],
+  "asked",
 ] as const satisfies readonly (keyof CallRow)[];
 type Shown = Pick<CallRow, (typeof SHOWN)[number]>;
 
@@ -71,6 +72,7 @@ function toAuditRow(row: Shown): AuditRow {
     tool: row.tool,
     origin: row.origin,
     input: decodeJson(row.input),
+    ...(row.asked === null ? {} : { asked: decodeJson(row.asked) }),
     output: row.output,
     status: row.status === "running" ? "pending" : row.status,
     executionTimeMs: row.ms,

@@ -145,5 +145,6 @@ function toRow(call: ToolIntent): Omit<NewCall, "seq" | "status" | "intent_no" |
     idempotent: call.idempotent ? 1 : 0,
     at: call.at,
     input: encodeJson(call.input),
+    asked: call.asked === undefined ? null : encodeJson(call.asked),
   };
 }

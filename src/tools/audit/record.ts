@@ -8,6 +8,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { originOf } from "../origin.ts";
 import { textOf } from "../run/output.ts";
+import { canonical } from "../stages/params-hash.ts";
 import { scrubJson } from "./scrub-json.ts";
 
 export interface RecordDeps {
@@ -58,12 +59,17 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
   let startedAt: number | null = null;
   const ms = (): number => (startedAt === null ? 0 : Math.round(deps.clock.elapsed() - startedAt));
 
+  const askedFor = (call: Known): { readonly asked?: unknown } => {
+    const asked = request.asked ?? request.params;
+    return canonical(asked) === canonical(call.params) ? {} : { asked: storable(asked, deps.scrub) };
+  };
   const intent = (call: Known, waiting: boolean) => ({
     ...{ id, callId, turnId, sessionKey, principal, path, paramsHash, waiting },
     scope: scopeOf(context),
     tool: deps.scrub(call.tool), // of a tool that does not exist, the name is whatever a model says
     origin: originOf(context),
     input: storable(call.params, deps.scrub),
+    ...askedFor(call),
     idempotent: call.idempotent,
     at: deps.clock.now(),
   });

@@ -91,7 +91,7 @@ describe("session_status", () => {
     });
   });
 
-  test.each([[{ sessionKey: 5 }], [{ session: OTHER }], [{ sessionKey: "x".repeat(513) }]])(
+  test.each([[{ sessionKey: true }], [{ session: OTHER }], [{ sessionKey: "x".repeat(513) }]])(
     "refuses %j",
     async (params) => {
       expect(await bench.call("session_status", params)).toMatchObject({ code: "invalid_params" });

@@ -43,6 +43,7 @@ export function withText(result: ToolResult, text: string): ToolResult {
 function blocksOf(value: unknown): readonly ContentBlock[] | string {
   const content: unknown = typeof value === "object" && value !== null && "content" in value ? value.content : null;
   if (!Array.isArray(content)) return "it did not answer with content";
+  if (content.length === 0) return "it answered with empty content. A result has at least one text or image";
   if (content.length > MAX_BLOCKS) return `it answered with more than ${MAX_BLOCKS} pieces`;
   const blocks = content.filter(isBlock).map(bare);
   return blocks.length === content.length ? blocks : "a piece of its answer is neither text nor an image";

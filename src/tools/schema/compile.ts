@@ -3,8 +3,9 @@
  * fetched, no pattern in it can hang the gateway, and a check does a limited amount of work whatever schema and value are.
  */
 import { createBudget, MAX_CHECK_STEPS, TooMuchWork } from "./budget.ts";
+import { coerceValue } from "./values/coerce.ts";
 import { explain, type Problem } from "./explain.ts";
-import { fillDefaults } from "./defaults.ts";
+import { fillDefaults } from "./values/defaults.ts";
 import { type Inspected, inspect } from "./inspect.ts";
 import type { SchemaNode } from "./keywords.ts";
 import { createPatternCompiler } from "./patterns/pattern.ts";
@@ -27,6 +28,8 @@ export type CompiledSchema =
       check(value: unknown): CheckResult;
       /** The value with each `default` of the schema where a property was left out. It may fit less well than the value did. */
       withDefaults(value: unknown): unknown;
+      /** The value in the forms that the schema asks for, where it was written in another one. */
+      coerce(value: unknown): unknown;
     }
   | { readonly kind: "quarantined"; readonly because: string };
 
@@ -44,6 +47,7 @@ export function createSchemaCompiler(): (schema: unknown) => CompiledSchema {
       notices: inspected.notices,
       check: checkerFor(inspected),
       withDefaults: (value) => fillDefaults(inspected, value),
+      coerce: (value) => coerceValue(inspected, value),
     };
   };
 }

@@ -58,16 +58,6 @@ export function knownParams(params: unknown, schema: Readonly<Record<string, unk
   return { ok: true, params: Object.fromEntries(renamed) };
 }
 
-/** Which other spellings of its parameters a tool understands, for those who check before `knownParams` does. */
-export function otherSpellings(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  const properties = schema["properties"];
-  if (!isObject(properties)) return {};
-  const others = Object.keys(properties).flatMap((name) => [snake(name), camel(name)]);
-  const given = new Set([...others, ...Object.keys(OTHER_PARAM_NAMES)]);
-  const pairs = [...given].map((name) => [name, meant(name, properties)] as const);
-  return Object.fromEntries(pairs.filter(([name, known]) => name !== known && !Object.hasOwn(properties, name)));
-}
-
 function meant(given: string, properties: object): string {
   const other = Object.hasOwn(OTHER_PARAM_NAMES, given) ? OTHER_PARAM_NAMES[given] : undefined;
   return (

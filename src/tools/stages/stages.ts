@@ -2,7 +2,10 @@
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { NO_MASK } from "../../kit/secret.ts";
 import { limitOf, needsApproval } from "../policy.ts";
+import type { Problem } from "../schema/compile.ts";
+import { emptyRequired } from "../schema/values/required-text.ts";
 import { paramsHash } from "./params-hash.ts";
+import { harmfulConversion } from "./conversions.ts";
 import { hooked } from "./hooked.ts";
 import { knownParams } from "./names.ts";
 import { scrubJson } from "../audit/scrub-json.ts";
@@ -34,10 +37,18 @@ function sized(draft: Draft): Draft | ToolRefusal {
 }
 
 function named(draft: Draft): Draft | ToolRefusal {
+  const { asked = draft.params } = draft.request;
+  const harm = draft.usable ? null : harmfulConversion(asked, draft.params);
+  if (harm !== null) return notValid(draft, `- ${harm}`);
   const made = knownParams(draft.params, draft.usable?.tool.parameters ?? null);
-  if (made.ok) return { ...draft, params: made.params };
+  if (made.ok) return coerced({ ...draft, params: made.params });
   const { given, known } = made;
   return refuse("invalid_params", `${given} and ${known} are the same parameter. Give only ${known}.`);
+}
+
+/** Before hooks and again after them: policy, hooks and tool read the same value. */
+function coerced(draft: Draft): Draft {
+  return draft.usable ? { ...draft, params: draft.usable.coerce(draft.params) } : draft;
 }
 
 /** As it came where the defaults themselves do not fit: some authors write null for "nothing". */
@@ -48,12 +59,22 @@ function withDefaults(draft: Draft): Draft {
 }
 
 function sizedAndValid(draft: Draft): Draft | ToolRefusal {
-  const filled = withDefaults(draft);
+  const filled = withDefaults(coerced(draft));
   const fits = sized(filled); // a hook may have written a book
-  const judged = filled.usable?.check(filled.params) ?? { ok: true };
-  if (judged.ok) return fits;
-  const found = judged.problems.map(({ path, message }) => `- ${path || "parameters"}: ${message}`);
-  return refuse("invalid_params", `The parameters of ${draft.facts.name} are not valid:\n${found.join("\n")}`);
+  const problems = problemsOf(filled);
+  if (problems.length === 0) return fits;
+  const found = problems.map(({ path, message }) => `- ${path || "parameters"}: ${message}`);
+  return notValid(draft, found.join("\n"));
+}
+
+function notValid({ facts }: Draft, found: string): ToolRefusal {
+  return refuse("invalid_params", `The parameters of ${facts.name} are not valid:\n${found}`);
+}
+
+function problemsOf({ usable, params }: Draft): readonly Problem[] {
+  if (!usable) return [];
+  const judged = usable.check(params);
+  return judged.ok ? emptyRequired(usable.tool.parameters, params) : judged.problems;
 }
 
 async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Promise<Draft | ToolRefusal> {

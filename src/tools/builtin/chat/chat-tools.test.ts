@@ -135,7 +135,7 @@ describe("send_message", () => {
     [{ text: "x", replyTo: "" }],
     [{ text: "x", chatId: "other" }],
     [{ text: "x", sessionKey: OTHER }],
-    [{ text: 5 }],
+    [{ text: true }],
   ])("refuses %j", async (params) => {
     expect(await bench.call("send_message", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
   });

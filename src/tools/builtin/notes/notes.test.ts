@@ -122,7 +122,7 @@ describe("tasks", () => {
     ["add_task", {}],
     ["add_task", { title: "x".repeat(501) }],
     ["add_task", { title: "x", priority: "urgent" }],
-    ["add_task", { title: "x", due_date: 5 }],
+    ["add_task", { title: "x", due_date: true }],
     ["list_tasks", { status: "done" }],
     ["list_tasks", { limit: 101 }],
     ["complete_task", {}],

@@ -256,7 +256,7 @@ test.each([
   [{ query: "" }],
   [{ query: "x".repeat(401) }],
   [{ query: "x", url: "http://127.0.0.1" }],
-  [{ query: 5 }],
+  [{ query: true }],
 ])("web_search refuses %j", async (params) => {
   expect(await bench.call("web_search", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
 });

@@ -1,5 +1,5 @@
 /** Jobs with schedules, and a row for every slot of them. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 export const jobs: Migration = {
   name: "jobs",

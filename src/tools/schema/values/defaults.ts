@@ -2,8 +2,8 @@
  * Fills in `default`: a property that a call leaves out gets the value its schema names. Only where there is no choice to make: in named
  * properties, in items of lists and through `allOf` and references, not inside `anyOf`, `oneOf` or conditions.
  */
-import type { Inspected } from "./inspect.ts";
-import { isNode, type Schema, type SchemaNode } from "./keywords.ts";
+import type { Inspected } from "../inspect.ts";
+import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
 
 /** Values and characters that one call may get: a small call must not become a large one. */
 export const DEFAULTS_LIMITS = { maxValues: 1_000, maxChars: 64 * 1024 } as const;

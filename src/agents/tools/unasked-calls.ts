@@ -1,0 +1,75 @@
+/**
+ * Calls that pi has begun and not asked the gateway about. pi refuses some by itself (a tool it does not have, a message that was cut off):
+ * those leave a row, and the model is told in the gateway's words. Without a bridge nothing is asked, and pi's words stay.
+ */
+import { envelopeOf } from "../../contracts/tools/envelope.ts";
+import type { ToolContext, ToolGate, ToolOutcome } from "../../contracts/tools/tool.ts";
+import { noSuchName } from "../../kit/nearest.ts";
+import type { OwnEnd } from "./own-calls.ts";
+
+const MAX_REASON_CHARS = 500;
+
+/** As the agent tells of it. */
+export interface AgentCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+}
+
+export interface UnaskedCalls {
+  began(call: AgentCall): void;
+  /** The gateway is asked about it now. */
+  take(callId: string): AgentCall | undefined;
+  /** What the model reads instead of pi's words; null: those. */
+  ended(callId: string, end: OwnEnd, caller: ToolContext | null): string | null;
+  /** The same again, for the bridge. */
+  refusalOf(callId: string): string | null;
+  clear(): void;
+}
+
+export interface UnaskedCallsOptions {
+  readonly bridge: "live" | "minimal" | "off";
+  /** Of the tools that pi has for this caller. */
+  names(caller: ToolContext): readonly string[];
+}
+
+export function createUnaskedCalls(
+  { tools }: { readonly tools: Pick<ToolGate, "turnedAway"> },
+  { bridge, names }: UnaskedCallsOptions,
+): UnaskedCalls {
+  const unasked = new Map<string, AgentCall>();
+  const refusals = new Map<string, string>();
+  const take = (callId: string): AgentCall | undefined => {
+    const call = unasked.get(callId);
+    unasked.delete(callId);
+    return call;
+  };
+  return {
+    began: (call) => void unasked.set(call.callId, call),
+    take,
+    ended(callId, end, caller) {
+      const call = take(callId);
+      if (!call || !end.isError) return null;
+      const { tool, input: params } = call;
+      const what = bridge === "off" ? "The gateway was not asked about this call" : "The agent did not make this call";
+      const because = `${what}: ${end.output.slice(0, MAX_REASON_CHARS)}`;
+      tools.turnedAway({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
+      if (bridge === "off" || !caller) return null;
+      const text = JSON.stringify(envelopeOf(tool, outcomeOf(tool, end.output, names(caller))));
+      refusals.set(callId, text);
+      return text;
+    },
+    refusalOf: (callId) => refusals.get(callId) ?? null,
+    clear() {
+      unasked.clear();
+      refusals.clear();
+    },
+  };
+}
+
+/** A tool that pi does not have gets the gateway's sentence; whatever else pi says about a call it says in its own words. */
+function outcomeOf(tool: string, said: string, names: readonly string[]): Exclude<ToolOutcome, { kind: "ok" }> {
+  if (said === `Tool ${tool} not found`)
+    return { kind: "refused", code: "unknown_tool", message: noSuchName("tool", tool, names) };
+  return { kind: "failed", code: "tool_failed", message: said };
+}

@@ -64,7 +64,7 @@ describe("a parameter in another form", () => {
     [{ count: "two", size: "", on: "yes" }],
     [{ count: "2.5", size: " 2 " }],
     [{ count: "12345678901234567890" }],
-    [{ text: 12345678901234567890 }],
+    [{ text: 2 ** 60 }],
     [{ either: "2", anything: "2" }],
     [{ list: "1", inner: "[1]", level: "x" }],
     [{ unknown: "2" }],

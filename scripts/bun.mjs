@@ -6,6 +6,7 @@ import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
+import { helpFor } from "./docs/script-help.mjs";
 
 const STUB_MAX_BYTES = 1_000_000; // without its install script, the bun package holds a small stub that only prints an error
 const SAME_SIGNAL_MS = 1_000;
@@ -77,5 +78,7 @@ function fail(message) {
 
 const startedAs = process.argv[1];
 if (startedAs && existsSync(startedAs) && realpathSync(startedAs) === realpathSync(fileURLToPath(import.meta.url))) {
-  becomeBun([...SAFE_FLAGS, ...process.argv.slice(2)]);
+  const help = helpFor(process.argv.slice(2));
+  if (help === null) becomeBun([...SAFE_FLAGS, ...process.argv.slice(2)]);
+  else console.log(help);
 }

@@ -1,0 +1,36 @@
+/** `npm run docs-check`: runs the commands of README.md and the pages in docs/ as they are written, page by page, and says which do not work. */
+import { pages } from "./blocks.ts";
+import { runPage } from "./run-page.ts";
+
+const HELP = `npm run docs-check [-- PAGE ...]
+
+Runs every shell block of README.md and docs/*.md against a real gateway in a temporary home folder.
+PAGE   only these, such as docs/http.md
+A block after <!-- not run: reason --> is left out; the block after <!-- settings --> is the page's configuration file.
+`;
+
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv.includes("--help") || argv.includes("-h")) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const known = pages();
+  const unknown = argv.find((page) => !known.includes(page));
+  if (unknown !== undefined) {
+    process.stderr.write(`There is no page ${unknown}. The pages are: ${known.join(", ")}\n`);
+    return 1;
+  }
+  let failed = 0;
+  for (const page of argv.length > 0 ? argv : known) {
+    const { blocks, notRun, ok, output } = await runPage(page);
+    if (blocks + notRun.length === 0) continue;
+    process.stdout.write(`${ok ? "ok    " : "FAILED"}  ${page}: ${blocks} run${notRun.length > 0 ? "," : ""}`);
+    process.stdout.write(notRun.length > 0 ? ` ${notRun.length} not run\n` : "\n");
+    for (const { line, notRun: reason } of notRun) process.stdout.write(`        line ${line} not run: ${reason}\n`);
+    if (!ok) process.stdout.write(output);
+    if (!ok) failed++;
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,85 @@
+/**
+ * Runs the commands of one page as they are written, in one shell, against a real gateway in a home folder of its own. Two things differ from
+ * what a reader does: the port is a free one, and `curl` fails when the gateway answers with an error.
+ */
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { tempHome } from "../../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
+import { type Block, blocksOf, PROJECT } from "./blocks.ts";
+
+export interface PageRun {
+  readonly page: string;
+  readonly blocks: number;
+  readonly notRun: readonly Block[];
+  readonly ok: boolean;
+  /** Everything the commands wrote. */
+  readonly output: string;
+}
+
+const DEFAULT_PORT = "18789";
+const PAGE_MS = 180_000;
+/** Commands that go on until Ctrl-C: they are given this long, and must still be there then. */
+const FOLLOW_SECONDS = 2;
+const FOLLOWS = /^(npx pi-gw logs -f)\b.*$/gm;
+const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
+
+export async function runPage(page: string): Promise<PageRun> {
+  const blocks = blocksOf(page);
+  const commands = blocks.filter(({ language }) => language === "sh");
+  const run = commands.filter(({ notRun }) => notRun === null);
+  const about = { page, blocks: run.length, notRun: commands.filter(({ notRun }) => notRun !== null) };
+  if (run.length === 0) return { ...about, ok: true, output: "" };
+  await using folder = await tempHome();
+  const home = join(folder.path, ".pi-gateway");
+  await mkdir(home, { mode: 0o700 });
+  const settings = blocks.find(({ isSettings }) => isSettings)?.text ?? "{}";
+  await writeFile(join(home, "pi-gateway.jsonc"), settings, { mode: 0o600 });
+  const variables = variablesOf(settings);
+  await using gateway = await startGatewayProcess({ home, env: { ...variables, HOME: folder.path } });
+  return { ...about, ...(await runCommands(run, { gateway, folder: folder.path, variables })) };
+}
+
+/** A value for each variable that the settings use: long enough for a token. */
+function variablesOf(settings: string): Record<string, string> {
+  const names = [...settings.matchAll(VARIABLE)].map(([, name = ""]) => name);
+  return Object.fromEntries(names.map((name) => [name, `${name.toLowerCase()}-value-0123456789abcdef`]));
+}
+
+interface Place {
+  readonly gateway: GatewayProcess;
+  readonly folder: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+async function runCommands(
+  blocks: readonly Block[],
+  { gateway, folder, variables }: Place,
+): Promise<{ readonly ok: boolean; readonly output: string }> {
+  const bin = join(folder, "bin");
+  await mkdir(bin);
+  const curl = Bun.which("curl") ?? "curl";
+  await writeFile(join(bin, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body -S "$@"\n`);
+  await chmod(join(bin, "curl"), 0o755);
+  const port = new URL(gateway.url).port;
+  const script = blocks
+    .map(({ page, line, text }) => `echo "--- ${page}:${line}"\n${runnable(text, port)}\n`)
+    .join("\n");
+  // npm adds its own folders, in which a reader's shell would not look
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((part) => !part.includes("node_modules"));
+  const child = Bun.spawn(["bash", "-euo", "pipefail", "-c", `exec 2>&1\n${script}`], {
+    cwd: PROJECT,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: PAGE_MS,
+    env: { ...variables, PATH: [bin, ...path].join(delimiter), HOME: folder, NO_COLOR: "1" },
+  });
+  const [output, code] = await Promise.all([child.stdout.text(), child.exited]);
+  return { ok: code === 0, output: code === 0 ? output : `${output}\nended with ${code}\n` };
+}
+
+function runnable(text: string, port: string): string {
+  const follow = `timeout --signal=INT ${FOLLOW_SECONDS} $1 || [ $? -eq 124 ]`;
+  return text.replaceAll(DEFAULT_PORT, port).replaceAll(FOLLOWS, follow);
+}

@@ -1,0 +1,33 @@
+// What `npm run NAME -- --help` says about each script of package.json. A script that is not here answers by itself.
+const HELP = {
+  "scripts/dev.ts": `npm run dev [-- --home DIR --port N]
+Runs the gateway and starts it again whenever a source changes. Takes the options of pi-gw start.`,
+  "scripts/test.ts": `npm test [-- PATH ...]
+Runs the tests. PATH: a folder or file, such as src/queue or test/cli.test.ts; without one, all of them.`,
+  "scripts/check.ts": `npm run check
+Checks types, lint, format, house rules and generated docs, side by side.`,
+  fmt: `npm run format
+Formats every file of the project.`,
+  "scripts/bench.ts": `npm run bench [-- --quick] [--only NAME,NAME] [--times N]
+Measures what has a budget. --quick: a fifth of the samples. --only: some scenarios. --times: the median of N runs.`,
+  "scripts/chaos.ts": `npm run chaos [-- --rounds N] [--seed N] [--channels]
+Kills the gateway and its agents under many clients and counts what was lost. --channels: with people on fake platforms.`,
+  "scripts/sim.ts": `npm run sim [-- --seeds N] [--seed N] [--pool] [--processes N] [--stop-at-first] [--mutants [--only WORDS]]
+Plays seeds of the simulated gateway. --seed alone plays that one and shows its trace. --pool: with the pool of agents.
+--mutants: puts known bugs into a copy, one by one, and fails when the simulation does not notice one.`,
+  "scripts/test/mutants.ts": `npm run mutants [-- --room NAME] [--only WORDS] [--at-once N]
+Puts known bugs into a copy of the project, one by one, and says which the tests notice.`,
+  "scripts/cron/oracle.ts": `npm run cron-oracle [-- --cases N] [--seed N]
+Compares random cron expressions around clock changes with a second way to know when they fire.`,
+  "scripts/irc/fetch-server.ts": `npm run irc-server
+Downloads an IRC server for the tests of examples/irc-channel into node_modules/.cache.`,
+  "scripts/docs.ts": `npm run docs [-- --check]
+Writes docs/reference/ from the code. --check: writes nothing and fails when a page is not what the code says.`,
+  "scripts/build.ts": `npm run build
+Makes dist/pi-gw, one executable with the gateway, the web console and the bridge inside.`,
+};
+
+/** The help for what was asked to run; null: not asked for, or the script answers by itself. */
+export function helpFor([script = "", ...args]) {
+  return args.some((arg) => arg === "--help" || arg === "-h") ? (HELP[script] ?? null) : null;
+}

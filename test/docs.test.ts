@@ -1,0 +1,83 @@
+/** The documentation holds what it says: its commands run as written, its settings are valid, and what is not run has a reason. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Block, blocksIn, blocksOf, pages, PROJECT } from "../scripts/docs/blocks.ts";
+import { runPage } from "../scripts/docs/run-page.ts";
+import { checkConfigText } from "../src/config/index.ts";
+import { WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+/** Blocks that need what a test cannot have: time, the network, the key of a provider, somebody on a platform. */
+const MAX_NOT_RUN = 11;
+/** Quick ones; `npm run docs-check` runs all. */
+const RUN_HERE = ["docs/http.md", "docs/automation.md"];
+const COMMAND = /^(?:\$ )?(?:npx |npm |pi-gw |curl |mkdir |cp |export )/m;
+
+const all: readonly Block[] = pages().flatMap(blocksOf);
+const at = ({ page, line }: Block): string => `${page}:${line}`;
+const commands = all.filter(({ language }) => language === "sh");
+
+describe("the commands of the documentation", () => {
+  test("are marked as shell, so that the check finds them", () => {
+    const unmarked = all.filter(({ language, text }) => language === "" && COMMAND.test(text.split("\n", 1)[0] ?? ""));
+    expect(unmarked.map(at)).toEqual([]);
+    expect(commands.length).toBeGreaterThan(25);
+  });
+
+  test("call pi-gw so that it is found in this folder", () => {
+    const bare = commands.filter(({ text }) => /^\s*pi-gw /m.test(text));
+    expect(bare.map(at)).toEqual([]);
+  });
+
+  test("are run but for a few, each with its reason on the page", () => {
+    const left = commands.filter(({ notRun }) => notRun !== null);
+    expect(left.length).toBeLessThanOrEqual(MAX_NOT_RUN);
+    expect(left.filter(({ notRun }) => (notRun ?? "").length < 10).map(at)).toEqual([]);
+  });
+
+  test.each(RUN_HERE)("of %s run as written against a real gateway", async (page) => {
+    const { ok, output, blocks } = await runPage(page);
+    expect(blocks).toBeGreaterThan(0);
+    if (!ok) throw new Error(output);
+  });
+});
+
+describe("every script of package.json answers --help,", () => {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+
+  test.each(Object.keys(scripts))("%s, without doing anything else", async (name) => {
+    const command = `${scripts[name]} --help`.split(" ");
+    const child = Bun.spawn(command, {
+      cwd: PROJECT,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      timeout: 10_000,
+    });
+    const [out, code] = await Promise.all([child.stdout.text(), child.exited]);
+    expect({ code, names: /npm (run |test|start)|Usage: pi-gw start/.test(out) }).toEqual({ code: 0, names: true });
+  });
+});
+
+test("a shell block, its mark and its line are read from Markdown; text between mark and block takes the mark away", () => {
+  const markdown =
+    "a\n\n<!-- not run: needs a key -->\n\n```sh\nnpm start\n```\n\n<!-- not run: no -->\ntext\n\n```sh\nls\n```\n";
+  const found = blocksIn("x.md", markdown).map(({ line, text, notRun }) => [line, text, notRun]);
+  expect(found).toEqual([
+    [6, "npm start", "needs a key"],
+    [13, "ls", null],
+  ]);
+});
+
+test("every configuration in the documentation is valid", () => {
+  const isConfig = ({ language, text }: Block): boolean => language === "jsonc" && /^\s*\{/.test(text);
+  const wrong = all.filter(isConfig).flatMap((block) => {
+    const { problems, warnings } = checkConfigText(block.text, (name) => `${name}-value-0123456789abcdef`);
+    return [...problems, ...warnings].map(({ message }) => `${at(block)} ${message}`);
+  });
+  expect(wrong).toEqual([]);
+});

@@ -4,6 +4,7 @@
  * credential.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { separateCallIds } from "./call-ids.ts";
 import { registerDemoModel } from "./demo-model.ts";
 import { envelopeErrors } from "./errors.ts";
 import { respellCalls } from "./names.ts";
@@ -21,6 +22,7 @@ export default function bridge(pi: ExtensionAPI): void {
   let inTurn = false;
   tools.load();
   guardOwnTools(pi, state);
+  separateCallIds(pi);
   respellCalls(pi, state);
   envelopeErrors(pi, state);
   if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);

@@ -25,6 +25,7 @@ import {
   sendMedia,
   type SendMediaDeps,
   sendMessage,
+  type SendMessageDeps,
   sessionStatus,
   type SessionStatusDeps,
   type TaskToolDeps,
@@ -85,6 +86,7 @@ export type BuiltinToolDeps = NoteToolDeps &
   TaskToolDeps &
   SendMediaDeps &
   MessageToolDeps &
+  SendMessageDeps &
   SessionStatusDeps &
   CronToolDeps &
   ReminderDeps &

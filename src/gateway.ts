@@ -119,7 +119,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const automation = createAutomation({ ...begins, store, events, config, pool });
   const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
   const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };
-  const own = () => ownTools({ ...deps, ...late, ...using, ...operate, store, config });
+  const own = () => ownTools({ ...deps, ...late, ...using, ...operate, events, store, config });
 
   // the way of a message
   const named = builtinChannels({ events, record: { clock, store } });

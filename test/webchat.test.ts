@@ -63,14 +63,16 @@ test("a message is changed while it waits, and not after that; a sign under a re
     transcript,
     (seen) => seen.filter(({ text }) => text === "quick answer").length === 2,
   );
-  expect(wholeRequest()).toContain('reaction: 👎 to your message \\"quick answer\\"');
-  const told = wholeRequest().split("reaction: 👎").length;
+  expect(wholeRequest()).toContain(
+    `👎 from 'You' (operator) to your message ${reply} 'quick answer'`.replaceAll("'", '\\"'),
+  );
+  const told = wholeRequest().split("👎 from").length;
   await send("and now");
   await eventually(
     "three answers",
     transcript,
     (seen) => seen.filter(({ text }) => text === "quick answer").length === 3,
   );
-  expect(wholeRequest().split("reaction: 👎").length).toBe(told);
+  expect(wholeRequest().split("👎 from").length).toBe(told);
   page.close();
 });

@@ -20,7 +20,7 @@ const DM_POLICIES: readonly unknown[] = ["pairing", "allowlist", "open", "disabl
 const GROUP_POLICIES: readonly unknown[] = ["allowlist", "open", "disabled"];
 const ROLES: readonly unknown[] = [undefined, "owner", "member", "guest"];
 const SEND_ERRORS: readonly unknown[] = ["retry", "limited", "permanent", "lost"] satisfies readonly SendErrorKind[];
-const ABILITIES = ["react", "edit", "delete", "pin", "history", "ask"] as const;
+const ABILITIES = ["react", "edit", "delete", "pin", "ask"] as const;
 const METHODS = ["send", "ready", "health", Symbol.asyncDispose] as const;
 
 /** Throws with a sentence for whoever wrote the plugin. `taken`: ids that are somebody else's. */

@@ -27,7 +27,7 @@ const SHOWN: Readonly<Record<keyof Channel, ((channel: Channel) => unknown) | nu
     return channel.questions?.show({ ...asked, text: `use ${SECRET}?`, labels: [SECRET, "no"] }, NEVER);
   },
   ...{ id: null, canRefuse: null, repeat: null, dedupeMs: null, whenLost: null, ready: null },
-  ...{ delete: null, pin: null, history: null }, // they carry ids
+  ...{ delete: null, pin: null, ownIds: null }, // they carry ids
   health: null, // for the owner: status.ts masks it
 };
 

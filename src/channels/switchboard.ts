@@ -52,7 +52,7 @@ function healthIn(channel: OpenChannel): { readonly ok: boolean; readonly detail
   }
 }
 
-type Abilities = Pick<Channel, "messages" | "react" | "edit" | "delete" | "pin" | "history" | "questions">;
+type Abilities = Pick<Channel, "messages" | "react" | "edit" | "delete" | "pin" | "questions">;
 
 function abilities(first: OpenChannel, at: (to: ChatAddress) => OpenChannel | undefined): Abilities {
   const messagesAt = ({ to }: OutboxRow): PartMessages => {
@@ -88,9 +88,6 @@ function abilities(first: OpenChannel, at: (to: ChatAddress) => OpenChannel | un
           return board.show(asked, signal);
         },
       },
-    }),
-    ...(first.history && {
-      history: async (place, page, signal) => (await at(place.to)?.history?.(place, page, signal)) ?? AWAY,
     }),
   } satisfies Abilities;
 }

@@ -7,6 +7,8 @@ import type { InboxId, SessionKey } from "./ids.ts";
 /** A connected account. Optional methods are abilities: absent means the platform cannot. Their callers have checked whose chat it is. */
 export interface Channel {
   readonly id: string;
+  /** Its messages have no other ids than the gateway's: it is the gateway's own. */
+  readonly ownIds?: true;
   /** Its senders can be told "not now" before anything is acknowledged. Where they cannot, what is too much is kept as overflow. */
   readonly canRefuse: boolean;
   /**
@@ -38,7 +40,6 @@ export interface Channel {
   pin?(target: MessageTarget, unpin: boolean, signal: AbortSignal): Promise<ActionResult>;
   /** How it shows questions with buttons; absent: they are plain messages there. */
   readonly questions?: QuestionBoard;
-  history?(place: ChatPlace, page: HistoryPage, signal: AbortSignal): Promise<HistoryResult>;
 }
 
 /** How far a part has come that is sent as several messages. Survives a crash; asked only while the channel is ready for that chat. */
@@ -56,7 +57,7 @@ export interface ChatPlace {
 }
 
 export interface MessageTarget extends ChatPlace {
-  /** As the platform numbers it, which is also what `history` and sent messages are told by. */
+  /** As the platform numbers it; our own id where the platform is the gateway itself. */
   readonly messageId: string;
 }
 
@@ -65,33 +66,18 @@ export interface Reaction {
   readonly remove: boolean;
 }
 
-/** `because`: one sentence for a model. */
-export type ActionResult = { readonly kind: "done" } | { readonly kind: "refused"; readonly because: string };
-
-export interface HistoryPage {
-  readonly limit: number;
-  /** Only what was said before this message. */
-  readonly before?: string;
-}
-
-export type HistoryResult =
-  /** Oldest first. */
-  | { readonly kind: "read"; readonly messages: readonly HistoryMessage[] }
+/**
+ * `because`: one sentence for a model. `reactions`: ours to the message from now on, where the platform takes fewer than were asked for.
+ */
+export type ActionResult =
+  | { readonly kind: "done"; readonly reactions?: readonly string[] }
   | { readonly kind: "refused"; readonly because: string };
-
-export interface HistoryMessage {
-  readonly id: string;
-  readonly from: "assistant" | "person";
-  readonly name?: string;
-  readonly text: string;
-  readonly at: number;
-  /** What attached files are called. */
-  readonly files: readonly string[];
-}
 
 export interface SendReceipt {
   /** The platform's id of what was sent, if it has one. */
   readonly providerId?: string;
+  /** All of them, in order, when it took several messages. */
+  readonly providerIds?: readonly string[];
   /** It was sent, but something of it may stand in the chat beside it. One sentence for the operator. */
   readonly doubt?: string;
 }

@@ -1,6 +1,6 @@
 /** What people say and what we say back, free of any platform. */
 import type { ThinkingLevel } from "./agent.ts";
-import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "./ids.ts";
+import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode } from "./queue.ts";
 
 /** Where a message came from and where an answer goes. */
@@ -14,6 +14,8 @@ export interface ChatAddress {
 export interface InboundMessage {
   /** The platform's id of this event; with channel and account it is the durable dedup key. */
   readonly eventId: string;
+  /** The ids of the messages that it is made of, as their platform numbers them, in order. Absent: nothing can be done to it there. */
+  readonly messageIds?: readonly string[];
   /** Digest of the content, so that one id used for two different messages is noticed. */
   readonly fingerprint: string;
   readonly address: ChatAddress;
@@ -74,7 +76,7 @@ export interface OutboundMessage {
   /** `reply`: the agent's words. `notice`: the gateway's, when a turn failed or was stopped. */
   readonly kind: "reply" | "notice";
   readonly attachments?: readonly MediaRef[];
-  /** A message of the same chat that this one answers, as its platform numbers it. */
+  /** The message of the same chat that this one answers: our own id of it when it is stored, its platform's when a channel gets it. */
   readonly replyTo?: string;
   /** How the text is to be read; left out, as the channel usually does. */
   readonly format?: "markdown" | "html" | "plain";
@@ -103,8 +105,15 @@ export interface TranscriptItem {
   readonly editedAt?: number;
   /** Taken back: an item that was shown before is to be shown no more. */
   readonly deleted?: true;
-  /** A sign that somebody answered it with; empty: it was taken back. */
+  /** Of people, to a message of the assistant; empty: it was taken back. */
   readonly reaction?: string;
+  /** Of the assistant, to any message. */
+  readonly ownReactions?: readonly string[];
+  readonly pinned?: true;
+  /** How its text is to be read; absent: as Markdown. */
+  readonly format?: OutboundMessage["format"];
+  /** Who said it, in a group; absent: the only person there is. */
+  readonly sender?: { readonly principal: Principal; readonly name: string; readonly role: Role };
   readonly tool?: string;
   readonly input?: unknown;
   readonly output?: string;

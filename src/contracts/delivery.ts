@@ -18,8 +18,11 @@ export interface OutboxRow extends ReplyPart {
   /** Its text was changed after it was stored. */
   readonly editedAt?: number;
   readonly deleted?: true;
-  /** A sign that somebody answered it with. */
+  /** Of people. */
   readonly reaction?: string;
+  /** Of the assistant. */
+  readonly ownReactions?: readonly string[];
+  readonly pinned?: true;
 }
 
 /** `pending → sending → sent | ambiguous | dead`. `ambiguous`: it may have arrived, once or twice, and will not be sent again. */
@@ -51,6 +54,8 @@ export interface PartEnd {
   /** For the operator; null when it was sent and there is no doubt about it. */
   readonly because: string | null;
   readonly providerId?: string;
+  /** All of them, when it took several messages. */
+  readonly providerIds?: readonly string[];
   /**
    * Given up, and nobody knows that it arrived: somebody has to be told. `chat`: those who wait for it, where they wait. `owner`: the chat
    * takes nothing.

@@ -33,6 +33,8 @@ export interface OutboxDeps {
   readonly channels: { get(id: string): Channel | undefined };
   /** Whether the chat may still get this part; asked right before each try. Left out: every chat may. */
   mayReceive?(row: OutboxRow): Promise<boolean>;
+  /** What the platform calls a message that is named by our own id; empty: it has no id there. Left out: ids are handed on as they are. */
+  platformIds?(id: string): Promise<readonly string[]>;
   /** Told before a part is given up that nobody in its chat can be told about. Without it the status alone says so. */
   readonly tellOwner?: (about: GivenUpPart) => Promise<void>;
 }
@@ -70,15 +72,26 @@ export async function deliverPart(deps: DeliverDeps, found: PendingPart, signal:
   const allowed = await stored(deps, () => mayReceive(deps, row.value), signal);
   if (!allowed) return STOPPED;
   if (!allowed.value) return end(deps, found, withheld(found), signal);
-  const known = await counted(deps, channel, { part: found, row: row.value }, signal);
+  const sendable = row.value;
+  const readable = await stored(deps, () => withPlatformReply(deps, channel, sendable), signal);
+  if (!readable) return STOPPED;
+  const known = await counted(deps, channel, { part: found, row: readable.value }, signal);
   if (!known) return STOPPED;
-  const sending: Sending = { part: known, row: row.value };
+  const sending: Sending = { part: known, row: readable.value };
   const before = beforeTry(known, channel, now);
   if (before.kind === "end") return end(deps, known, before.end, signal);
   if (before.kind === "wait") return { kind: "wait", part: known, ms: before.ms };
   if (before.kind === "skip") return skipMessage(deps, channel, sending, signal);
   const trying: PendingPart = { ...known, attempts: known.attempts + 1, firstTriedAt: known.firstTriedAt ?? now };
   return tryOnce(deps, channel, { ...sending, part: trying }, signal);
+}
+
+/** A part answers a message by our own id of it. One that has no id on the platform is answered without pointing at it. */
+async function withPlatformReply(deps: DeliverDeps, channel: Channel, row: OutboxRow): Promise<OutboxRow> {
+  const { replyTo, ...message } = row.message;
+  if (replyTo === undefined || channel.ownIds || !deps.platformIds) return row;
+  const [answered] = await deps.platformIds(replyTo);
+  return { ...row, message: answered === undefined ? message : { ...message, replyTo: answered } };
 }
 
 async function mayReceive(deps: DeliverDeps, row: OutboxRow | null): Promise<boolean> {

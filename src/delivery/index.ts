@@ -1,4 +1,5 @@
 /** Delivery: from what an agent said to what a chat shows. It does not know which platform it is. */
+export { createChatMessages, type ChatMessagesDeps } from "./chat-messages.ts";
 export { createPoster, type PosterDeps } from "./poster.ts";
 export type { OutboxDeps } from "./deliver-part.ts";
 export { startOutbox } from "./outbox.ts";

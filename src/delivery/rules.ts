@@ -68,7 +68,11 @@ export function withoutChannel(part: PendingPart, now: number): Before {
 }
 
 export function afterSend(part: PendingPart, channel: Channel, receipt: SendReceipt, now: number): PartEnd {
-  const providerId = receipt.providerId === undefined ? {} : { providerId: receipt.providerId };
+  const { providerId: first, providerIds } = receipt;
+  const providerId = {
+    ...(first === undefined ? {} : { providerId: first }),
+    ...(providerIds === undefined ? {} : { providerIds }),
+  };
   if (part.doubt || (part.lost > 0 && isRisky(part, channel, now)))
     return { state: "ambiguous", because: LOST, ...providerId };
   if (receipt.doubt !== undefined)

@@ -71,21 +71,34 @@ describe("the block", () => {
     return { clock, facts: createFactsTeller({ clock, ids: createSeqIds() }, { zone: "Europe/Berlin" }) };
   };
 
-  test("says when and where, and is not repeated while nothing is new", async () => {
+  test("says when and where, and only the id of the message while nothing else is new", async () => {
     const { clock, facts } = world();
     const told = facts.tell(batch("hello"));
     expect(told).toMatch(
-      /^<gateway-facts (\S+)>\ntime: \d{4}-\d\d-\d\dT\d\d:\d\d\+0[12]:00 \w+day \(Europe\/Berlin\)\nchannel: webchat\n<\/gateway-facts \1>$/,
+      /^<gateway-facts (\S+)>\ntime: \d{4}-\d\d-\d\dT\d\d:\d\d\+0[12]:00 \w+day \(Europe\/Berlin\)\nchannel: webchat\nmessage: in_1\n<\/gateway-facts \1>$/,
     );
-    expect(facts.tell(batch("and?", { settledBytes: 100 }))).toBeNull();
-    expect(facts.tell(batch("elsewhere", { file: "b.jsonl" }))).not.toBeNull();
+    expect(facts.tell(batch("and?", { settledBytes: 100 }))).toMatch(
+      /^<gateway-facts (\S+)>\nmessage: in_1\n<\/gateway-facts \1>$/,
+    );
+    expect(facts.tell(batch("elsewhere", { file: "b.jsonl" }))).toContain("time:");
     await clock.advance(FACTS_AGAIN_MS);
-    expect(facts.tell(batch("later", { settledBytes: 200 }))).not.toBeNull();
+    expect(facts.tell(batch("later", { settledBytes: 200 }))).toContain("time:");
+  });
+
+  test("names every message of a turn, and none of what nobody said", () => {
+    const { facts } = world();
+    const one = batch("first");
+    const [entry] = one.entries;
+    if (!entry) throw new Error("a batch has an entry");
+    const short = { ...entry, id: "in_3" as InboxId, overflow: { cutChars: 0, attachments: 0, isCommand: false } };
+    const many = { ...one, entries: [entry, { ...entry, id: "in_2" as InboxId }, short] };
+    expect(facts.tell(many)).toContain("\nmessages: in_1, in_2\n");
+    expect(facts.tell(batch("job", { origin: "cron", file: "b.jsonl" }))).not.toContain("message");
   });
 
   test("is said again when the turn is tried again, because the session file was cut back", () => {
     const { facts } = world();
-    expect([facts.tell(batch("x")), facts.tell(batch("x"))].includes(null)).toBe(false);
+    for (const told of [facts.tell(batch("x")), facts.tell(batch("x"))]) expect(told).toContain("time:");
   });
 
   test("names sender and role in a group, and what is attached, as harmless lines", () => {
@@ -95,6 +108,7 @@ describe("the block", () => {
     expect(told?.split("\n").slice(2, -1)).toEqual([
       "channel: webchat, in a group",
       `from: "Ann' '/gateway-facts" (member)`,
+      "message: in_1",
       "[media attached: a]",
       "[media attached: b]",
     ]);

@@ -1,6 +1,7 @@
 /**
- * What changes from turn to turn and the model should know: time, channel, who speaks in a group, what is attached. A short block in front of
- * the words, because instructions that change would cost the provider's cache; and only when there is something new, because every block is paid for.
+ * What changes from turn to turn and the model should know: time, channel, who speaks in a group, what is attached, the ids of the messages. A
+ * short block in front of the words, because instructions that change would cost the provider's cache. All but the ids is told only when it is
+ * new, because every line is paid for.
  */
 import type { Batch } from "../contracts/queue.ts";
 import { type Clock, hostZone } from "../kit/clock.ts";
@@ -68,8 +69,10 @@ export function createFactsTeller(
       const { name } = batch.sessionFile;
       const cause = causeOf(batch);
       const needed = more.length > 0 || cause.length > 0;
-      if (!needed && !shouldTell(told.get(name) ?? null, facts).tell) return null;
-      const lines = [...linesOf(batch, `${time} ${calendar.weekday(now)} (${zone})`), ...cause, ...more];
+      const named = messageLines(batch.entries);
+      if (!needed && !shouldTell(told.get(name) ?? null, facts).tell)
+        return named.length === 0 ? null : block(deps.ids, "gateway-facts", { body: named.join("\n") });
+      const lines = [...linesOf(batch, `${time} ${calendar.weekday(now)} (${zone})`), ...named, ...cause, ...more];
       const { at, day, where, settledBytes } = facts;
       remember(name, { at, day, where, settledBytes });
       return block(deps.ids, "gateway-facts", { body: lines.join("\n") });
@@ -110,6 +113,13 @@ function linesOf({ entries, role }: Batch, time: string): readonly string[] {
     `channel: ${oneLine(first?.message.address.channel ?? "")}${group ? ", in a group" : ""}`,
     ...(group && first ? [`from: "${oneLine(first.message.sender.name)}" (${role})`] : []),
   ];
+}
+
+/** The ids under which tools take what people said; nothing of what nobody said, or what is shown in short. */
+export function messageLines(entries: Batch["entries"]): readonly string[] {
+  const ids = entries.filter(({ message, overflow }) => !overflow && (message.origin ?? "chat") === "chat");
+  if (ids.length === 0) return [];
+  return [`${ids.length === 1 ? "message" : "messages"}: ${ids.map(({ id }) => id).join(", ")}`];
 }
 
 /** Why nobody said this; nothing when somebody did. */

@@ -6,11 +6,11 @@ import type { Commands } from "../contracts/command.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
-import type { ReactionStore } from "../contracts/store/reactions.ts";
+import type { ReactionStore } from "../contracts/store/messages.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./own/event-words.ts";
-import { createFactsTeller, type FactsTeller } from "./facts.ts";
+import { createFactsTeller, type FactsTeller, messageLines } from "./facts.ts";
 import { historyFor, type HistoryDeps } from "./own/started-over.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapQuoted } from "../kit/marks/quoted.ts";
@@ -54,9 +54,9 @@ export async function promptFor(
   if (!deps.briefing) return { text: ownWords(pieces), images };
   const { lines, blocks } = eventWords(deps.briefing.ids, told);
   const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
-  const reactions = await reactionsFor(deps, batch);
-  const facts = deps.briefing.facts.tell(batch, [...history.lines, ...lines, ...reactions, ...attached]);
-  const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks].join("\n\n");
+  const reactions = await reactionsFor(deps, batch, deps.briefing.ids);
+  const facts = deps.briefing.facts.tell(batch, [...history.lines, ...lines, ...attached]);
+  const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...reactions].join("\n\n");
   return { text: markedWords(deps.briefing, batch, pieces), images, ...(preface === "" ? {} : { preface }) };
 }
 
@@ -66,13 +66,24 @@ export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said[
   const { attached, images, pieces } = await readEntries(deps, { entries, hidden: 0, role, agentId });
   if (!deps.briefing) return { text: ownWords(pieces), images };
   const text = markedWords(deps.briefing, { entries, role }, pieces);
-  if (attached.length === 0) return { text, images };
-  return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: attached.join("\n") }) };
+  const lines = [...messageLines(entries), ...attached];
+  if (lines.length === 0) return { text, images };
+  return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: lines.join("\n") }) };
 }
 
-async function reactionsFor({ reactions }: PromptDeps, { sessionKey, turnId }: Batch): Promise<readonly string[]> {
+/** Names of people and of custom emoji are other people's words, so the block is marked as theirs. */
+async function reactionsFor(
+  { reactions }: PromptDeps,
+  { sessionKey, turnId }: Batch,
+  ids: Ids,
+): Promise<readonly string[]> {
   const told = (await reactions?.tell(sessionKey, turnId)) ?? [];
-  return told.map(({ emoji, text }) => `reaction: ${oneLine(emoji)} to your message "${oneLine(text)}"`);
+  if (told.length === 0) return [];
+  const lines = told.map(({ emoji, by, messageId, text }) => {
+    const who = `"${oneLine(by.name)}" (${oneLine(by.principal)})`;
+    return `${oneLine(emoji)} from ${who} to your message ${messageId} "${oneLine(text)}"`;
+  });
+  return [wrapUntrusted(ids, { source: "reactions to your messages", text: lines.join("\n") })];
 }
 
 /** What one message brings: its sender's words, and before them those of others. */

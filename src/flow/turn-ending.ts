@@ -47,6 +47,21 @@ export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline", po
   return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", STOPPED[stoppedBy]]), usage, model };
 }
 
+/** In a group an answer points at the newest message that it answers, because others may have spoken since. */
+export function withReplyTo<T extends { readonly reply: readonly ReplyPart[] }>(
+  { entries }: Pick<Batch, "entries">,
+  end: T,
+): T {
+  const answered = entries.findLast(
+    ({ message }) => message.scope === "group" && (message.origin ?? "chat") === "chat",
+  );
+  if (!answered) return end;
+  const reply = end.reply.map((part) =>
+    part.part === 0 ? { ...part, message: { replyTo: answered.id, ...part.message } } : part,
+  );
+  return { ...end, reply };
+}
+
 /** A command was answered by the gateway itself; most ask nothing of a model. */
 export function commandEnd(text: string, usage = NOTHING_USED, model = ""): EndWithoutSize {
   return { outcome: "done", reply: parts(["reply", text]), usage, model };

@@ -15,7 +15,7 @@ import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
-import type { ReactionStore } from "../contracts/store/reactions.ts";
+import type { ReactionStore } from "../contracts/store/messages.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -42,6 +42,7 @@ import {
   shouldRetry,
   stoppedBeforeStart,
   withLost,
+  withReplyTo,
 } from "./turn-ending.ts";
 
 export interface TurnsDeps extends HistoryDeps {
@@ -171,7 +172,7 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     if (result.kind === "again") return await batch.retry(result.because);
     world.lost.delete(batch.turnId);
     const bill = billOf(world.budget, batch, result.end);
-    const shown = quietIfFailed(batch, result.end);
+    const shown = withReplyTo(batch, quietIfFailed(batch, result.end));
     const end = { ...shown, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     if (bill) world.budget?.count(bill);

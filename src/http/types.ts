@@ -47,7 +47,7 @@ export interface HttpDeps {
   readonly page: PageAssets;
   readonly webchat: InboundMaker & {
     /** A sign under a message of ours; null takes it back. False: there is no such message. */
-    takeReaction(messageId: string, emoji: string | null): Promise<boolean>;
+    takeReaction(messageId: string, emoji: string | null, by: Principal): Promise<boolean>;
   };
   readonly api: InboundMaker;
   readonly sessions: SessionNames;

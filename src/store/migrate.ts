@@ -9,7 +9,7 @@ import { toolCallChain } from "./migrations/early/007-tool-call-chain.ts";
 import { notesAndTasks } from "./migrations/early/009-notes-and-tasks.ts";
 import { postsAndFiles } from "./migrations/early/010-posts-and-files.ts";
 import { jobs } from "./migrations/early/011-jobs.ts";
-import { approvals } from "./migrations/012-approvals.ts";
+import { approvals } from "./migrations/early/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
 import { jobHomes } from "./migrations/015-job-homes.ts";
 import { channels } from "./migrations/020-channels.ts";
@@ -23,6 +23,7 @@ import { partMessages } from "./migrations/027-part-messages.ts";
 import { turnCrashes } from "./migrations/028-turn-crashes.ts";
 import { auditEntries } from "./migrations/029-audit-entries.ts";
 import { askedInput } from "./migrations/030-asked-input.ts";
+import { messageIds } from "./migrations/031-message-ids.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -49,6 +50,7 @@ const STEPS: readonly Migration[] = [
   turnCrashes,
   auditEntries,
   askedInput,
+  messageIds,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

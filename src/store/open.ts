@@ -27,6 +27,7 @@ import { createPlaces } from "./rows/automation/places.ts";
 import { createRunSessions } from "./rows/automation/run-sessions.ts";
 import { createSystemEvents } from "./rows/automation/system-events.ts";
 import { createChannelFacts } from "./rows/channels/facts.ts";
+import { createMessages } from "./rows/channels/messages.ts";
 import { createPairings } from "./rows/channels/pairings.ts";
 import { createSpokenWords } from "./rows/channels/spoken-words.ts";
 import { createHookMarks } from "./rows/hooks/hook-marks.ts";
@@ -212,12 +213,14 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
       }
     },
   };
+  const sessions = createSessions(rows);
   return {
     epoch,
     inbox: createInbox(rows),
     turns: createTurns(rows),
     outbox: createOutbox(rows),
-    sessions: createSessions(rows),
+    sessions,
+    messages: createMessages({ ...rows, sessions }),
     toolCalls: createToolCalls(rows, { chain, headFile: options.headFile }),
     audit: createAuditTrail(rows, audit),
     media: createMedia(rows, { home }),

@@ -66,7 +66,17 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
       await store.turns.list({ ...outcome, ...session }, { limit: 10 });
   await store.inbox.unfinished();
   await store.inbox.senderOf("in1" as InboxId);
-  await store.outbox.react("t1:0", "👍");
+  const by = { principal: OPERATOR, name: "n" };
+  await store.outbox.react("t1:0", { by, how: "set", emoji: ["👍"] }, 1);
+  await store.outbox.react("t1:0", { by, how: "set", emoji: [] }, 1);
+  const where = { sessionKey: sessionKey("a"), to: HERE };
+  await store.messages.find(where, "t1:0");
+  await store.messages.find(where, "12345");
+  await store.messages.platformIds("in1");
+  await store.messages.idOf(HERE, "12345");
+  await store.messages.mark("in1", { pinned: true }, 1);
+  await store.messages.mark("t1:0", { reactions: ["👍"] }, 1);
+  await store.messages.history(sessionKey("a"), { limit: 5 });
   await store.outbox.tell(sessionKey("a"), "t1" as TurnId);
   await store.inbox.rewrite("in1" as InboxId, "x", 1);
   await store.inbox.accept({ ...row("in8", "a"), overflow: { maxShown: 1 } });

@@ -8,6 +8,7 @@ import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } f
 import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
+import type { MessageTables } from "./rows/channels/message-tables.ts";
 import type { UsageTables } from "./rows/usage/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
@@ -17,7 +18,7 @@ import type { HookMarkTable } from "./rows/hooks/hook-marks.ts";
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
 
-export interface Tables extends UsageTables {
+export interface Tables extends UsageTables, MessageTables {
   meta: MetaTable;
   sessions: SessionTable;
   inbox: InboxTable;
@@ -130,6 +131,8 @@ export interface InboxTable {
   origin: Generated<MessageOrigin>;
   /** Its sender changed it while it waited. */
   edited_at: number | null;
+  own_reactions: string | null; // JSON; the assistant's
+  pinned_at: number | null;
 }
 
 export interface TurnTable {
@@ -190,10 +193,8 @@ export interface OutboxTable {
   format: NonNullable<OutboundMessage["format"]> | null;
   edited_at: number | null;
   deleted_at: number | null;
-  /** A sign that somebody answered with. */
-  reaction: string | null;
-  /** The turn that was told of it. */
-  reaction_turn: TurnId | null;
+  own_reactions: string | null; // JSON; the assistant's
+  pinned_at: number | null;
 }
 
 /** What is known about a reply when it is stored. */

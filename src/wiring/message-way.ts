@@ -81,7 +81,14 @@ export async function openMessageWay(
   const live = createLiveTurns({ clock, events, queue, mask: parts.mask });
   const tellOwner = tellOwnerOfUndelivered({ clock, store, homes: parts.homes, outbox: () => outbox });
   const mayReceive = createReceiverCheck({ rights: parts.rights, places: store.places, inner: taken });
-  const outbox: Outbox = startOutbox({ ...parts, store: store.outbox, channels, tellOwner, mayReceive });
+  const outbox: Outbox = startOutbox({
+    ...parts,
+    store: store.outbox,
+    channels,
+    tellOwner,
+    mayReceive,
+    platformIds: (id) => store.messages.platformIds(id),
+  });
   const arriving = inboundFiles(parts, options, config);
   const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });

@@ -5,13 +5,14 @@ import { type Config, type Environment, publicConfig } from "../config/index.ts"
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
+import type { Events } from "../contracts/events.ts";
 import type { LiveTurns } from "../contracts/flow.ts";
 import type { SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/media/files.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Delegator } from "../contracts/tools/delegation.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
-import { createPoster } from "../delivery/index.ts";
+import { createChatMessages, createPoster } from "../delivery/index.ts";
 import type { ReloadReport } from "../http/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -19,7 +20,7 @@ import type { Log } from "../kit/log.ts";
 import type { SecretMask } from "../kit/secret.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import { openOutgoingFiles, type OutgoingOptions } from "../media/index.ts";
-import { chooseSession } from "../routing/index.ts";
+import { buildSessionKey } from "../routing/index.ts";
 import { readRelative } from "../schedule/index.ts";
 import type { SessionFacts } from "../tools/index.ts";
 
@@ -30,6 +31,7 @@ export interface OwnToolParts {
   readonly config: () => Config;
   reloadConfig(): Promise<ReloadReport>;
   restart(): boolean;
+  readonly events: Pick<Events, "emit">;
   outbox(): Outbox;
   channels(): { get(id: string): Channel | undefined };
   live(): LiveTurns;
@@ -49,12 +51,15 @@ export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
     tasks: store.tasks,
     files: { take: (wanted, signal) => parts.files().take(wanted, signal) },
     channel: (id) => parts.channels().get(id),
-    placeOf(key) {
-      const found = chooseSession(config(), key, undefined);
-      return (
-        found && { sessionKey: found.sessionKey, to: { channel: found.channel, account: "default", chat: found.chat } }
-      );
-    },
+    messages: createChatMessages({
+      clock,
+      events: parts.events,
+      messages: store.messages,
+      posts: store.outbox,
+      channel: (id) => parts.channels().get(id),
+    }),
+    history: store.messages.history,
+    sessionOf: (name, caller) => sessionOf(store, name, caller),
     jobs: lateDesk(parts.jobs),
     relative: readRelative,
     recorded: (key) => recorded(parts, key),
@@ -66,6 +71,22 @@ export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
     opensPages: () => config().tools.webFetch.enabled ?? config().tools.webSearch.provider !== undefined,
   };
   return [...builtinTools(deps), ...builtinFactories({ ids, delegator: parts.delegator })];
+}
+
+/** A full key names its session; anything else is the id of a chat of the caller's own channel and agent, never a chat elsewhere. */
+async function sessionOf(
+  { sessions }: Pick<Store, "sessions">,
+  name: string,
+  { origin: { channel, account }, agentId: agent }: Parameters<BuiltinToolDeps["sessionOf"]>[1],
+): Promise<SessionKey | null> {
+  const chats = [{}, { account }].flatMap((of) =>
+    (["dm", "group"] as const).map(
+      (scope) => ({ form: "chat", agent, channel, scope, peer: { id: name }, ...of }) as const,
+    ),
+  );
+  const keys = name.startsWith("agent:") ? [name as SessionKey] : chats.map(buildSessionKey);
+  for (const key of keys) if (await sessions.get(key)) return key;
+  return null;
 }
 
 /** Asked for with each call: it is built after the tools. */

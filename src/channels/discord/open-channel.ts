@@ -75,21 +75,16 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     { token: settings.token, intents: INTENTS },
   );
   const sending = { ...deps, api, previews };
-  const sent = new Map<string, string>();
   return {
     ...{ id: CHANNEL, account: ACCOUNT, canRefuse: false },
     repeat: "deduplicated",
     dedupeMs: DEDUPE_MS,
-    async send(part, signal) {
-      const receipt = await sendPart(sending, part, { maxMb: settings.mediaMaxMb }, signal);
-      if (receipt.providerId !== undefined) remember(sent, part.id, receipt.providerId);
-      return receipt;
-    },
+    send: (part, signal) => sendPart(sending, part, { maxMb: settings.mediaMaxMb }, signal),
     messages: partMessages(sending, { maxMb: settings.mediaMaxMb }),
     ready: () => link.health().ok,
     health: () => link.health(),
     questions: createQuestionBoard({ ...deps, api }, stopping.signal),
-    ...discordActions({ api, me: () => self.me, numberOf: (id) => sent.get(id) ?? id }),
+    ...discordActions({ api, me: () => self.me }),
     ...(settings.publicKey === undefined
       ? {}
       : { webhook: discordWebhook({ ...deps, interactions }, settings.publicKey) }),

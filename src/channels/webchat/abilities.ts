@@ -1,14 +1,15 @@
-/** What can be done to messages of the page: read them, change and take back our own. The gateway's own record is the platform. */
-import type { ActionResult, Channel, HistoryMessage, HistoryResult } from "../../contracts/channel.ts";
-import type { TranscriptItem } from "../../contracts/chat.ts";
+/** What can be done to messages of the web console: edit and delete our own, react, pin. The gateway's own store is the platform. */
+import type { ActionResult, Channel, MessageTarget } from "../../contracts/channel.ts";
 import type { Events } from "../../contracts/events.ts";
+import type { MessageStore, StoredMessage } from "../../contracts/store/messages.ts";
+import type { ReactionChange } from "../../contracts/store/messages.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
 export interface WebChatRecord {
   readonly outbox: Pick<Store["outbox"], "rewrite" | "react">;
-  readonly sessions: Pick<Store["sessions"], "transcript">;
+  readonly messages: Pick<MessageStore, "find" | "mark">;
 }
 
 export interface AbilityDeps {
@@ -17,72 +18,47 @@ export interface AbilityDeps {
   readonly store: WebChatRecord;
 }
 
-/** A message this many pages back is not looked for. */
-const MAX_PAGES = 20;
-const PAGE_ITEMS = 200;
-
+const DONE: ActionResult = { kind: "done" };
 const NOT_OURS: ActionResult = {
   kind: "refused",
-  because: "There is no message of yours with that id in this chat. Only your own messages can be changed or deleted.",
+  because: "There is no message of yours with that id in this chat. Only your own messages can be edited or deleted.",
 };
+const NO_SUCH: ActionResult = { kind: "refused", because: "There is no message with that id in this chat." };
 
-export function webChatAbilities(deps: AbilityDeps): Pick<Channel, "edit" | "delete" | "history"> {
-  const rewrite = async (
-    { sessionKey, messageId }: { readonly sessionKey: TargetKey; readonly messageId: string },
-    text: string | null,
-  ): Promise<ActionResult> => {
-    const row = await deps.store.outbox.rewrite(sessionKey, messageId, text, deps.clock.now());
+export function webChatAbilities(deps: AbilityDeps): Required<Pick<Channel, "edit" | "delete" | "react" | "pin">> {
+  const { clock, store } = deps;
+  const rewrite = async ({ sessionKey, messageId }: MessageTarget, text: string | null): Promise<ActionResult> => {
+    const row = await store.outbox.rewrite(sessionKey, messageId, text, clock.now());
     if (!row) return NOT_OURS;
     deps.events.emit("message", { sessionKey, item: toTranscriptItem(row) });
-    return { kind: "done" };
+    return DONE;
+  };
+  const mark = async (
+    target: MessageTarget,
+    marks: (found: StoredMessage) => Parameters<MessageStore["mark"]>[1],
+  ): Promise<ActionResult> => {
+    const found = await store.messages.find(target, target.messageId);
+    const item = found && (await store.messages.mark(found.id, marks(found), clock.now()));
+    if (!item) return NO_SUCH;
+    deps.events.emit("message", { sessionKey: target.sessionKey, item });
+    return DONE;
   };
   return {
     edit: (target, text) => rewrite(target, text),
     delete: (target) => rewrite(target, null),
-    history: async ({ sessionKey }, { limit, before }) => readHistory(deps.store, sessionKey, { limit, before }),
+    react: (target, { emoji, remove }) =>
+      mark(target, ({ reactions: had }) => ({
+        reactions: remove ? had.filter((one) => !emoji.includes(one)) : [...new Set([...had, ...emoji])],
+      })),
+    pin: (target, unpin) => mark(target, () => ({ pinned: !unpin })),
   };
 }
 
-/** A sign from the page under a message of ours; null takes it back. False: there is no such message. */
-export async function takeReaction(deps: AbilityDeps, messageId: string, emoji: string | null): Promise<boolean> {
-  const row = await deps.store.outbox.react(messageId, emoji);
+/** A reaction of a person in the console to a message of ours. False: there is no such message. */
+export async function takeReaction(deps: AbilityDeps, messageId: string, change: ReactionChange): Promise<boolean> {
+  const row = await deps.store.outbox.react(messageId, change, deps.clock.now());
   if (!row) return false;
-  deps.events.emit("message", {
-    sessionKey: row.sessionKey,
-    item: { ...toTranscriptItem(row), reaction: emoji ?? "" },
-  });
+  const { reaction = "" } = row;
+  deps.events.emit("message", { sessionKey: row.sessionKey, item: { ...toTranscriptItem(row), reaction } });
   return true;
-}
-
-type TargetKey = Parameters<WebChatRecord["outbox"]["rewrite"]>[0];
-
-async function readHistory(
-  { sessions }: Pick<WebChatRecord, "sessions">,
-  sessionKey: TargetKey,
-  { limit, before }: { readonly limit: number; readonly before: string | undefined },
-): Promise<HistoryResult> {
-  let messages: TranscriptItem[] = [];
-  let cursor: string | undefined;
-  let found = before === undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const read = await sessions.transcript(sessionKey, { limit: PAGE_ITEMS, ...(cursor ? { cursor } : {}) });
-    const said = read.items.filter(({ role }) => role !== "tool");
-    const at = found ? said.length : said.findIndex(({ id }) => id === before);
-    if (at >= 0) messages = [...said.slice(0, at), ...messages];
-    found ||= at >= 0;
-    cursor = read.next;
-    if (cursor === undefined || messages.length >= limit) break;
-  }
-  if (!found) return { kind: "refused", because: "There is no message with the id of `before` in this chat." };
-  return { kind: "read", messages: messages.slice(-limit).map(toHistory) };
-}
-
-function toHistory({ id, role, text, at, attachments = [] }: TranscriptItem): HistoryMessage {
-  return {
-    id,
-    from: role === "assistant" ? "assistant" : "person",
-    text,
-    at,
-    files: attachments.map(({ name }) => name),
-  };
 }

@@ -15,13 +15,16 @@ export interface WebChatInput {
   readonly receivedAt: number;
 }
 
+/** The console has one person at a time. */
+export const SENDER_NAME = "You";
+
 export function toInbound(channel: string, input: WebChatInput): InboundMessage {
   return {
     eventId: input.eventId,
     fingerprint: input.fingerprint,
     address: { channel, account: "default", chat: input.chat },
     scope: "dm",
-    sender: { principal: input.principal, name: "You" },
+    sender: { principal: input.principal, name: SENDER_NAME },
     text: input.text,
     quoted: [],
     attachments: input.attachments,

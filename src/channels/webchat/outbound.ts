@@ -3,7 +3,7 @@ import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 
 export function toTranscriptItem(part: OutboxRow): TranscriptItem {
-  const { kind, text, attachments = [], replyTo } = part.message;
+  const { kind, text, attachments = [], replyTo, format } = part.message;
   return {
     id: part.id,
     role: "assistant",
@@ -18,5 +18,8 @@ export function toTranscriptItem(part: OutboxRow): TranscriptItem {
     ...(part.editedAt === undefined ? {} : { editedAt: part.editedAt }),
     ...(part.deleted ? { deleted: true } : {}),
     ...(part.reaction === undefined ? {} : { reaction: part.reaction }),
+    ...(format === undefined ? {} : { format }),
+    ...(part.ownReactions === undefined ? {} : { ownReactions: part.ownReactions }),
+    ...(part.pinned ? { pinned: true } : {}),
   };
 }

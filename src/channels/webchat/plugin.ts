@@ -2,15 +2,16 @@
 import type { Channel } from "../../contracts/channel.ts";
 import type { ShownQuestion } from "../../contracts/channels/question.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
+import type { Principal } from "../../contracts/ids.ts";
 import type { Events } from "../../contracts/events.ts";
 import { type AbilityDeps, takeReaction, webChatAbilities } from "./abilities.ts";
-import { toInbound, type WebChatInput } from "./inbound.ts";
+import { SENDER_NAME, toInbound, type WebChatInput } from "./inbound.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
 export interface WebChat extends Channel {
   toInbound(input: WebChatInput): InboundMessage;
-  /** A sign from the page under a message of ours; null takes it back. False: there is no such message. */
-  takeReaction(messageId: string, emoji: string | null): Promise<boolean>;
+  /** A person's reaction to a message of ours; null takes it back. False: there is no such message. */
+  takeReaction(messageId: string, emoji: string | null, by: Principal): Promise<boolean>;
 }
 
 export interface WebChatDeps {
@@ -27,10 +28,15 @@ export function createWebChat(deps: WebChatDeps, id: "webchat" | "api"): WebChat
   return {
     ...(deps.record ? webChatAbilities({ ...deps.record, events: deps.events }) : {}),
     id,
+    ownIds: true,
     canRefuse: true,
     toInbound: (input) => toInbound(id, input),
-    takeReaction: async (messageId, emoji) =>
-      deps.record ? takeReaction({ ...deps.record, events: deps.events }, messageId, emoji) : false,
+    async takeReaction(messageId, emoji, principal) {
+      if (!deps.record) return false;
+      const by = { principal, name: SENDER_NAME };
+      const change = { by, how: "set", emoji: emoji === null ? [] : [emoji] } as const;
+      return takeReaction({ ...deps.record, events: deps.events }, messageId, change);
+    },
     repeat: "safe",
     async send(part) {
       deps.events.emit("message", { sessionKey: part.sessionKey, item: toTranscriptItem(part) });

@@ -106,8 +106,8 @@ export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): 
     "chat.edit": method<"chat.edit">(params.edit, ({ id, text }, socket) =>
       editMessage(deps, { id, text, maxChars: limits().maxMessageChars }, socket.data.identity.principal),
     ),
-    "chat.react": method<"chat.react">(params.react, async ({ id, emoji: sign }) => {
-      if (await deps.webchat.takeReaction(id, sign)) return { reacted: true };
+    "chat.react": method<"chat.react">(params.react, async ({ id, emoji }, socket) => {
+      if (await deps.webchat.takeReaction(id, emoji, principalOf(socket))) return { reacted: true };
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
     "chat.abort": method<"chat.abort">(params.session, ({ session }) => abort(deps, session)),

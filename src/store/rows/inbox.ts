@@ -7,6 +7,7 @@ import type { InboxTable, SessionTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, encodeAttachments, fromAddressColumns, toAddressColumns } from "./codec.ts";
+import { createPlatformIds } from "./channels/platform-ids.ts";
 import { decodeQuoted, encodeQuoted } from "./quoted.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createOverflow, type HiddenCounts } from "./overflow.ts";
@@ -16,6 +17,7 @@ import { searchTextOf, titleOf } from "./words.ts";
 export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);
   const overflow = createOverflow(sql);
+  const platformIds = createPlatformIds(sql);
 
   /** The mode somebody chose for it. */
   const touchSession = (row: NewInboxRow): SessionTable["queue_mode"] => {
@@ -53,6 +55,7 @@ export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore
     accept: (row) =>
       write(() => {
         if (queries.add.run(toColumns(row)) === 0) return knownAs(row.message);
+        platformIds.note(row.id, row.message.address, row.message.messageIds ?? []);
         const mode = touchSession(row);
         const hidden = row.overflow ? overflow.hideOldest(row, row.overflow.maxShown) : null;
         return { kind: "stored", mode, hidden };
@@ -110,7 +113,8 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
   return title.startsWith("/") ? { title: "", searchText: "" } : { title, searchText: searchTextOf(title, key) };
 }
 
-type InboxColumns = Omit<InboxTable, "seq" | "turn_id" | "done" | "overflow" | "origin" | "edited_at"> & {
+type Later = "turn_id" | "done" | "edited_at" | "own_reactions" | "pinned_at";
+type InboxColumns = Omit<InboxTable, Later | "seq" | "overflow" | "origin"> & {
   readonly overflow: 0 | 1;
   readonly origin: MessageOrigin;
 };

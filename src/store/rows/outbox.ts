@@ -5,6 +5,8 @@ import type { OutboxTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { type Selectable, sql as raw } from "kysely";
 import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pageSize } from "./codec.ts";
+import { marksOf, reactionsTo } from "./channels/marks.ts";
+import { createPlatformIds } from "./channels/platform-ids.ts";
 import { createReactions } from "./channels/reactions.ts";
 import { createPartNotices } from "./posts/part-notices.ts";
 import { createPosts } from "./posts/posts.ts";
@@ -12,7 +14,7 @@ import type { RowDeps } from "./row-deps.ts";
 
 type Row = Selectable<OutboxTable>;
 /** With how its turn ended, which is written in the same transaction as the part itself. */
-type RowOfTurn = Row & { readonly turn_state: TurnTable["state"] };
+type RowOfTurn = Row & { readonly turn_state: TurnTable["state"]; readonly reaction: string | null };
 
 /** Everything but the text. */
 const DECIDING = [
@@ -30,6 +32,7 @@ export function createOutbox({
 }: Pick<RowDeps, "sql" | "read" | "write" | "mask">): OutboxStore {
   const { pending, part, ends, troubled } = reading(sql);
   const { sending, waiting, sent, settled } = marking(sql);
+  const platformIds = createPlatformIds(sql);
   const partNow = (id: string): OutboxRow | null => {
     const row = part.first({ id });
     return row && toRow(row);
@@ -44,10 +47,13 @@ export function createOutbox({
       write(() => {
         for (const id of ids) sent.run({ id, at });
       }, "with the next"), // lost in a power cut, the part is sent again under its old id
-    settle: (id, { state, because: why, providerId = null }, at) =>
+    settle: (id, { state, because: why, providerId = null, providerIds }, at) =>
       write(() => {
         const because = why === null ? null : mask(why); // a platform's words may have the address of the bot in them
-        settled.run({ id, state, because, providerId, at });
+        if (settled.run({ id, state, because, providerId, at }) === 0) return;
+        const ids = providerIds ?? (providerId === null ? [] : [providerId]);
+        const to = partNow(id)?.to;
+        if (to) platformIds.note(id, to, ids);
       }),
     list: (state, page) =>
       read(() => {
@@ -86,6 +92,7 @@ function reading(sql: Sql) {
         .innerJoin("turns", "turns.id", "outbox.turn_id")
         .selectAll("outbox")
         .select("turns.state as turn_state")
+        .select((eb) => reactionsTo(eb).as("reaction"))
         .where("outbox.id", "=", p("id")),
     ),
     ends: sql.prepare((db, p: Params<{ state: TroubledState; since: number; limit: number }>) =>
@@ -104,6 +111,7 @@ function reading(sql: Sql) {
         .innerJoin("turns", "turns.id", "outbox.turn_id")
         .selectAll("outbox")
         .select("turns.state as turn_state")
+        .select((eb) => reactionsTo(eb).as("reaction"))
         .where("outbox.because", "is not", null)
         .where("outbox.state", "=", p("state"))
         .where(raw<boolean>`(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`)
@@ -197,6 +205,7 @@ function toRow(row: RowOfTurn): OutboxRow {
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
     ...(row.deleted_at === null ? {} : { deleted: true }),
     ...(row.reaction === null ? {} : { reaction: row.reaction }),
+    ...marksOf(row),
   };
 }
 

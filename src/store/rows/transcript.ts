@@ -8,6 +8,7 @@ import { sql as raw } from "kysely";
 import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
 import { withQuoted } from "../../kit/marks/quoted.ts";
 import { decodeQuoted } from "./quoted.ts";
+import { marksOf, reactionsTo } from "./channels/marks.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 /** Above every turn there will be. */
@@ -44,14 +45,16 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
     });
 }
 
-const SAID = [
+export const SAID = [
   ...["id", "text", "quoted", "attachments", "received_at", "turn_id", "edited_at", "origin"],
+  ...["scope", "sender", "sender_name", "role", "own_reactions", "pinned_at"],
 ] as const satisfies readonly (keyof InboxTable)[];
 type UserColumns = Omit<Pick<InboxTable, (typeof SAID)[number]>, "origin"> & { readonly origin: MessageOrigin };
-const REPLY = [
-  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at", "reaction"],
+export const REPLY = [
+  ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
+  ...["format", "own_reactions", "pinned_at"],
 ] as const satisfies readonly (keyof OutboxTable)[];
-type ReplyColumns = Pick<OutboxTable, (typeof REPLY)[number]>;
+type ReplyColumns = Pick<OutboxTable, (typeof REPLY)[number]> & { readonly reaction: string | null };
 type ToolColumns = Pick<ToolCallTable, "id" | "tool" | "input" | "output" | "status" | "ms" | "at" | "turn_id">;
 
 function createQueries(sql: Sql) {
@@ -79,6 +82,7 @@ function createQueries(sql: Sql) {
       db
         .selectFrom("outbox")
         .select(REPLY)
+        .select((eb) => reactionsTo(eb).as("reaction"))
         .where("turn_id", "=", p("turnId"))
         .where("deleted_at", "is", null)
         .orderBy("part"),
@@ -95,7 +99,7 @@ function createQueries(sql: Sql) {
   };
 }
 
-function toUserItem(row: UserColumns): TranscriptItem {
+export function toUserItem(row: UserColumns): TranscriptItem {
   const attachments = decodeAttachments(row.attachments) ?? [];
   return {
     id: row.id,
@@ -107,10 +111,12 @@ function toUserItem(row: UserColumns): TranscriptItem {
     ...(row.origin === "chat" ? {} : { origin: row.origin }),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
+    ...(row.scope === "group" ? { sender: { principal: row.sender, name: row.sender_name, role: row.role } } : {}),
+    ...marksOf(row),
   };
 }
 
-function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptItem {
+export function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptItem {
   const outcome = row.kind === "notice" && state !== "running" ? { outcome: state } : {};
   const { id, text, kind } = row;
   const attachments = decodeAttachments(row.attachments) ?? [];
@@ -121,6 +127,8 @@ function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): TranscriptIt
     ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
     ...(row.reaction === null ? {} : { reaction: row.reaction }),
+    ...(row.format === null ? {} : { format: row.format }),
+    ...marksOf(row),
   };
 }
 

@@ -156,6 +156,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
           const message = find(fields);
           if (!message) return bad("message to edit not found");
           if (message.wantsReply) return bad("message can't be edited");
+          if (message.file) return bad("there is no text in the message to edit");
           const text = String(fields.text ?? "");
           const entities = parsed<readonly ShownEntity[]>(fields.entities) ?? [];
           const fault = faultOf(text, entities);
@@ -166,6 +167,17 @@ export function createBotRoom(id: number, username: string): BotRoom {
           message.before.push(message.text);
           Object.assign(message, { text, entities, buttons: buttonsOf(fields) });
           return fine({ message_id: message.id, date: 0, chat: { id: Number(message.chat), type: "private" }, text });
+        }
+        case "editMessageCaption": {
+          const message = find(fields);
+          if (!message?.file) return bad("message to edit not found");
+          const text = String(fields.caption ?? "");
+          const entities = parsed<readonly ShownEntity[]>(fields.caption_entities) ?? [];
+          const fault = text === "" ? null : faultOf(text, entities, MAX_CAPTION_UNITS);
+          if (fault) return bad(fault);
+          message.before.push(message.text);
+          Object.assign(message, { text, entities });
+          return fine({ message_id: message.id, date: 0, chat: { id: Number(message.chat), type: "private" } });
         }
         case "editMessageReplyMarkup": {
           const message = find(fields);

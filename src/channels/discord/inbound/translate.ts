@@ -47,6 +47,7 @@ export function translate(said: SaidMessage, { me, address, guild }: TranslateCo
   return {
     message: {
       eventId: said.id,
+      messageIds: [said.id],
       fingerprint: fingerprintOf([text, ...quoted.map((one) => one.text)].join("\n"), attachments),
       address,
       scope,

@@ -5,7 +5,7 @@ import type { SendError } from "../../../contracts/channel.ts";
 import type { MediaId, Principal } from "../../../contracts/ids.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
-import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { mayDownload } from "./rest-client.ts";
 
 const NEVER = new AbortController().signal;
@@ -235,18 +235,6 @@ describe("a message", () => {
   );
 
   test(
-    "of ours is also known by the id that the gateway gave it",
-    async () => {
-      await open();
-      const row = await part("as it was");
-      await world.channel.send(row, NEVER);
-      expect(await world.channel.edit?.(targetOf(row.id), "as it is", NEVER)).toEqual({ kind: "done" });
-      expect(inDm().map(({ content }) => content)).toEqual(["as it is"]);
-    },
-    SLOW_MS,
-  );
-
-  test(
     "of somebody else is neither changed nor deleted, although a bot might",
     async () => {
       await open();
@@ -267,32 +255,6 @@ describe("a message", () => {
       const result = await world.channel.edit?.(targetOf(providerId), "x ".repeat(1_500), NEVER);
       expect(result).toMatchObject({ kind: "refused", because: expect.stringContaining("2000") });
       expect(inDm().map(({ content }) => content)).toEqual(["short"]);
-    },
-    SLOW_MS,
-  );
-
-  test(
-    "is found again in the history, oldest first, with who said it",
-    async () => {
-      await open();
-      world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "one" });
-      const { id: two } = world.fake.state.add({
-        channel: PLACES.dm,
-        author: { ...BOT, username: "pi" },
-        content: "two",
-      });
-      world.fake.state.add({ channel: PLACES.dm, author: PEOPLE.friend, content: "three" });
-      const place = { to: world.here, sessionKey: "" as OutboxRow["sessionKey"] };
-      const read = await world.channel.history?.(place, { limit: 2 }, NEVER);
-      expect(read).toMatchObject({
-        kind: "read",
-        messages: [
-          { text: "two", from: "assistant" },
-          { text: "three", from: "person" },
-        ],
-      });
-      const before = await world.channel.history?.(place, { limit: 5, before: two }, NEVER);
-      expect(before).toMatchObject({ kind: "read", messages: [{ text: "one", name: "Frida" }] });
     },
     SLOW_MS,
   );

@@ -77,8 +77,10 @@ export async function sendPart(
   }
   if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);
   if (part.part === 0) await deps.previews.forget(part.turnId);
-  const first = done.find((id) => id !== SKIPPED);
-  return { ...(first === undefined ? {} : { providerId: first }), ...(inDoubt ? { doubt: DOUBT } : {}) };
+  const providerIds = done.filter((id) => id !== SKIPPED);
+  const [first] = providerIds;
+  const sent = first === undefined ? {} : { providerId: first, providerIds };
+  return { ...sent, ...(inDoubt ? { doubt: DOUBT } : {}) };
 }
 
 /** How far a part has come, for those who decide whether a message may be repeated. */

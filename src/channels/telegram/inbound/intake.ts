@@ -93,7 +93,8 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
       if (answer.kind === "stay") return true;
       const text = joinPieces(all.map((piece) => piece.text));
       const files = all.flatMap((piece) => piece.files);
-      const whole = { ...first, mentioned, text, quoted: quotedInAll(all), files };
+      const messageIds = all.map(({ messageId }) => messageId);
+      const whole = { ...first, mentioned, text, quoted: quotedInAll(all), files, messageIds };
       const arrived = { ...whole, answering: first.answering ? { ...first.answering, text } : null };
       const fingerprint = fingerprintOf(first.album === null ? first : whole); // an edit is of one piece
       return store(deps, { arrived, fingerprint, role: answer.role, mediaMaxMb: limits.mediaMaxMb }, signal);
@@ -132,7 +133,8 @@ function quotedInAll(pieces: readonly Arrived[]): Arrived["quoted"] {
 }
 
 interface Storing {
-  readonly arrived: Arrived;
+  /** `messageIds`: of an album or a text that was cut, whose pieces are messages of their own. */
+  readonly arrived: Arrived & { readonly messageIds?: readonly number[] };
   /** Left out: that of the message. */
   readonly fingerprint?: string;
   readonly role: Role;
@@ -159,6 +161,7 @@ async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): P
     text,
     quoted,
     attachments,
+    messageIds: (arrived.messageIds ?? [arrived.messageId]).map(String),
     fingerprint: storing.fingerprint ?? fingerprintOf(arrived),
     receivedAt: deps.clock.now(),
     ...(arrived.answering ? { answering: arrived.answering } : {}),

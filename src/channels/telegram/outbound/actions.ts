@@ -2,22 +2,36 @@
 import type { ActionResult, Channel, MessageTarget } from "../../../contracts/channel.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { faultOf, isRefused } from "../api/faults.ts";
-import { renderText } from "../render/render.ts";
+import { renderCaption, renderText } from "../render/render.ts";
 import { UNCHANGED } from "./send.ts";
 
 type Abilities = Required<Pick<Channel, "react" | "edit" | "delete" | "pin">>;
 
+/** Telegram lets a bot react with one emoji to a message. A new one takes its place. */
+const MAX_REACTIONS = 1;
 const DONE: ActionResult = { kind: "done" };
 const refused = (because: string): ActionResult => ({ kind: "refused", because });
+const TOO_LONG = refused("The new text is longer than one message on Telegram can be.");
+const NO_TEXT = refused("That message has no text that could be edited.");
+/** Telegram would fetch whatever address the model wrote. */
+const NO_PREVIEW = { is_disabled: true } as const;
 const NOT_OURS = refused("There is no message of yours with that id in this chat, or it is too old to be changed.");
 
 export function actionsOf(api: BotApi): Abilities {
   const changed = async (target: MessageTarget, text: string, signal: AbortSignal): Promise<ActionResult> => {
     const [chunk, ...more] = renderText({ text });
     if (!chunk) return refused("A message cannot be changed to nothing. Delete it instead.");
-    if (more.length > 0) return refused("The new text is longer than one message on Telegram can be.");
-    const entities = [...chunk.entities] as never[];
-    return attempt(() => api.call("editMessageText", { ...where(target), text: chunk.text, entities }, signal));
+    if (more.length > 0) return TOO_LONG;
+    const words = { text: chunk.text, entities: [...chunk.entities] as never[], link_preview_options: NO_PREVIEW };
+    const edited = await attempt(() => api.call("editMessageText", { ...where(target), ...words }, signal));
+    return edited === NO_TEXT ? captioned(target, text, signal) : edited;
+  };
+  /** The words under a file are a caption, and edited as one. */
+  const captioned = async (target: MessageTarget, text: string, signal: AbortSignal): Promise<ActionResult> => {
+    const caption = renderCaption({ text });
+    if (!caption) return TOO_LONG;
+    const words = { caption: caption.text, caption_entities: [...caption.entities] as never[] };
+    return attempt(() => api.call("editMessageCaption", { ...where(target), ...words }, signal));
   };
   return {
     edit: (target, text, signal) => known(target, () => changed(target, text, signal)),
@@ -27,11 +41,11 @@ export function actionsOf(api: BotApi): Abilities {
         return attempt(() => api.call("deleteMessage", where(target), signal));
       }),
     react: (target, { emoji, remove }, signal) =>
-      known(target, () => {
-        const reaction = remove
-          ? []
-          : emoji.slice(0, 1).map((one) => ({ type: "emoji" as const, emoji: one as never }));
-        return attempt(() => api.call("setMessageReaction", { ...where(target), reaction }, signal));
+      known(target, async () => {
+        const shown = remove ? [] : emoji.slice(0, MAX_REACTIONS);
+        const reaction = shown.map((one) => ({ type: "emoji" as const, emoji: one as never }));
+        const result = await attempt(() => api.call("setMessageReaction", { ...where(target), reaction }, signal));
+        return result.kind === "done" ? { kind: "done", reactions: shown } : result;
       }),
     pin: (target, unpin, signal) =>
       known(target, () => {
@@ -66,6 +80,7 @@ async function attempt(act: () => Promise<unknown>): Promise<ActionResult> {
   } catch (error) {
     if (isRefused(error, UNCHANGED)) return DONE;
     if (isRefused(error, /not found|can't be edited|MESSAGE_ID_INVALID/i)) return NOT_OURS;
+    if (isRefused(error, /there is no text in the message to edit/i)) return NO_TEXT;
     if (isRefused(error, /REACTION_INVALID/i)) return refused("Telegram does not know this emoji as a reaction.");
     if (isRefused(error, /not enough rights/i)) return refused("The bot is not allowed to do that in this chat.");
     const { info, message } = faultOf(error);

@@ -232,10 +232,13 @@ test("a reaction, a pin and their removal reach the message", async () => {
   const { to, sessionKey } = rowOf({});
   const target = { to, sessionKey, messageId: providerId };
   const { channel } = world;
-  expect(await channel.react?.(target, { emoji: ["👍"], remove: false }, NEVER)).toEqual({ kind: "done" });
+  expect(await channel.react?.(target, { emoji: ["👍", "🎉"], remove: false }, NEVER)).toEqual({
+    kind: "done",
+    reactions: ["👍"], // a bot has one reaction to a message
+  });
   expect(world.room.messages[0]?.reactions).toEqual(["👍"]);
   expect((await channel.react?.(target, { emoji: ["🦄🦄"], remove: false }, NEVER))?.kind).toBe("refused");
-  expect(await channel.react?.(target, { emoji: [], remove: true }, NEVER)).toEqual({ kind: "done" });
+  expect(await channel.react?.(target, { emoji: [], remove: true }, NEVER)).toEqual({ kind: "done", reactions: [] });
   expect(await channel.pin?.(target, false, NEVER)).toEqual({ kind: "done" });
   expect([world.room.messages[0]?.reactions, world.room.messages[0]?.pinned]).toEqual([[], true]);
   expect(await channel.pin?.(target, true, NEVER)).toEqual({ kind: "done" });

@@ -77,8 +77,10 @@ export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortS
     throw failure;
   }
   await tidyUp(deps, part, key);
-  const first = progress.sent.find((id) => id !== SKIPPED);
-  return { ...(first === undefined ? {} : { providerId: first }), ...(progress.inDoubt ? { doubt: DOUBT } : {}) };
+  const providerIds = progress.sent.filter((id) => id !== SKIPPED);
+  const [first] = providerIds;
+  const sent = first === undefined ? {} : { providerId: first, providerIds };
+  return { ...sent, ...(progress.inDoubt ? { doubt: DOUBT } : {}) };
 }
 
 /** How far a part has come, for those who decide whether a message may be repeated. */

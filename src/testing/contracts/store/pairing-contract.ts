@@ -1,8 +1,8 @@
 /** What the tables of channels promise: people who ask to be let in, facts, spoken words, and how much a person has sent. */
 import { expect, test } from "bun:test";
 import type { PairingRow } from "../../../contracts/channels/pairing.ts";
-import type { MediaId, Principal, TurnId } from "../../../contracts/ids.ts";
-import { end, OPERATOR, row, sessionKey, type StoreWorld, turn } from "./store-world.ts";
+import type { MediaId, Principal } from "../../../contracts/ids.ts";
+import { OPERATOR, type StoreWorld } from "./store-world.ts";
 
 const EVE = "telegram:user:9" as Principal;
 
@@ -81,27 +81,5 @@ export function pairingPromises(open: () => Promise<StoreWorld>): void {
     expect(await media.bytesSince(EVE, 0)).toBe(12);
     expect(await media.bytesSince(EVE, 20)).toBe(7);
     expect(await media.bytesSince(EVE, 21)).toBe(0);
-  });
-}
-
-export function reactionPromises(open: () => Promise<StoreWorld>): void {
-  test("a sign under a message is shown, told to one turn, and told again only to the same one", async () => {
-    await using world = await open();
-    const { store } = world;
-    await store.inbox.accept(row("in1", "a"));
-    await store.turns.begin(turn("t1", "a", ["in1"]));
-    await store.turns.finish(end("t1"));
-    expect(await store.outbox.react("t1:9", "👍")).toBeNull();
-    expect(await store.outbox.react("t1:0", "👍")).toMatchObject({ id: "t1:0", reaction: "👍" });
-    const told = [{ emoji: "👍", text: "answer of t1" }];
-    expect(await store.outbox.tell(sessionKey("b"), "t2" as TurnId)).toEqual([]);
-    expect(await store.outbox.tell(sessionKey("a"), "t3" as TurnId)).toEqual(told);
-    const again = await world.reopen();
-    expect(await again.outbox.tell(sessionKey("a"), "t3" as TurnId)).toEqual(told);
-    expect(await again.outbox.tell(sessionKey("a"), "t4" as TurnId)).toEqual([]);
-    const { items } = await again.sessions.transcript(sessionKey("a"), { limit: 5 });
-    expect(items.at(-1)).toMatchObject({ id: "t1:0", reaction: "👍" });
-    await again.outbox.react("t1:0", null);
-    expect(await again.outbox.tell(sessionKey("a"), "t3" as TurnId)).toEqual([]);
   });
 }

@@ -2,7 +2,8 @@
 import { describe } from "bun:test";
 import { conversationPromises, sessionChangePromises } from "./conversation-contract.ts";
 import { inboxPromises } from "./inbox-contract.ts";
-import { pairingPromises, reactionPromises } from "./pairing-contract.ts";
+import { messagePromises, reactionPromises } from "../messages-contract.ts";
+import { pairingPromises } from "./pairing-contract.ts";
 import { queuePromises } from "./queue-contract.ts";
 import { sessionPromises, transcriptPromises } from "./session-contract.ts";
 import { smallTablePromises } from "./small-tables-contract.ts";
@@ -24,6 +25,7 @@ export function storeContract(name: string, open: () => Promise<StoreWorld>): vo
     conversationPromises(open);
     sessionChangePromises(open);
     pairingPromises(open);
+    messagePromises(open);
     reactionPromises(open);
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createWebChat } from "../../../channels/webchat/index.ts";
 import type { Channel, MessageTarget, Reaction } from "../../../contracts/channel.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
-import { createPoster } from "../../../delivery/index.ts";
+import { createChatMessages, createPoster } from "../../../delivery/index.ts";
 import { openOutgoingFiles } from "../../../media/index.ts";
 import { createEvents } from "../../../observe/index.ts";
 import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
@@ -21,6 +21,8 @@ let wakes = 0;
 const shown: string[] = [];
 const done = { kind: "done" } as const;
 const acted: unknown[] = [];
+/** Reactions and pins as they were shown: message, emoji, whether it is pinned. */
+const marked: unknown[] = [];
 
 /** A platform that can do everything, such as a chat app. */
 const app: Channel = {
@@ -36,7 +38,7 @@ const app: Channel = {
   },
   async pin({ to, messageId }, unpin) {
     acted.push([unpin ? "unpin" : "pin", to.chat, messageId]);
-    return messageId === "old" ? { kind: "refused", because: "That message is too old to pin." } : done;
+    return messageId === "6" ? { kind: "refused", because: "That message is too old to pin." } : done;
   },
 };
 const inApp = { origin: { channel: "app", account: "bot", chat: "77" } };
@@ -48,6 +50,7 @@ beforeAll(async () => {
       "message",
       ({ item }) => void shown.push(item.deleted ? `${item.id} deleted` : `${item.id} ${item.text}`),
     );
+    events.on("message", ({ item }) => void marked.push([item.id, item.ownReactions ?? [], item.pinned ?? false]));
     const poster = createPoster({ ...deps, store: deps.store.outbox, outbox: { wake: () => void wakes++ } });
     const webchat = createWebChat({ events, record: deps }, "webchat");
     const channels = new Map<string, Channel>([
@@ -67,17 +70,21 @@ beforeAll(async () => {
         return (await openOutgoingFiles({ ...deps, ...deps.store }, { ...options, ...limits })).take(...wanted);
       },
     };
-    const placeOf = (key: string) =>
-      key === OTHER ? { sessionKey: OTHER, to: { channel: "webchat", account: "main", chat: "b" } } : null;
+    const channel = (id: string) => channels.get(id);
+    const { store } = deps;
+    const messages = createChatMessages({ ...deps, events, messages: store.messages, posts: store.outbox, channel });
+    const sessionOf = async (key: string) => (key === OTHER ? OTHER : null);
     return [
-      sendMessage({ poster }),
+      sendMessage({ poster, messages }),
       sendMedia({ poster, files }),
-      message({ channel: (id) => channels.get(id), placeOf }),
+      message({ ...deps, channel, messages, history: store.messages.history, sessionOf }),
     ];
   });
   await mkdir(join(bench.home, "workspace"));
   await writeFile(join(bench.home, "workspace", "chart.png"), PNG);
   await bench.store.inbox.accept(row("in-b", "b", { text: "a secret of chat b" }));
+  for (const number of ["5", "6"])
+    await bench.store.inbox.accept(row(`app-${number}`, "a", { address: inApp.origin, messageIds: [number] }));
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
@@ -89,13 +96,13 @@ const sent = async (): Promise<readonly unknown[]> => {
 describe("send_message", () => {
   test("stores a message for the caller's own chat and has it delivered", async () => {
     const before = wakes;
-    const answer = await bench.json("send_message", { text: "One moment…", replyTo: "m1", parseMode: "Markdown" });
+    const answer = await bench.json("send_message", { text: "One moment…", replyTo: "in1", parseMode: "Markdown" });
     expect(answer).toEqual({ message_id: expect.stringMatching(/^t1:x/), sent: true });
     const part = await bench.store.outbox.part(String(answer.message_id));
     expect(part).toMatchObject({
       sessionKey: BENCH_CONTEXT.sessionKey,
       to: BENCH_CONTEXT.origin,
-      message: { text: "One moment…", kind: "reply", replyTo: "m1", format: "markdown" },
+      message: { text: "One moment…", kind: "reply", replyTo: "in1", format: "markdown" },
     });
     expect(wakes).toBe(before + 1);
   });
@@ -114,6 +121,15 @@ describe("send_message", () => {
     const nowhere = { message: expect.stringContaining("no chat to send to") };
     expect(await bench.call("send_message", { text: "x" }, { turnId: "none" as TurnId })).toMatchObject(nowhere);
     expect(await bench.call("send_message", { text: "x" }, { sessionKey: OTHER })).toMatchObject(nowhere);
+  });
+
+  test.each(["nothing", "in-b", "app-5"])("does not answer %s, which is no message of this chat", async (replyTo) => {
+    const count = (await sent()).length;
+    expect(await bench.call("send_message", { text: "x", replyTo })).toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("no message with that id in this chat"),
+    });
+    expect((await sent()).length).toBe(count);
   });
 
   test("stops after fifty in one turn", async () => {
@@ -227,24 +243,37 @@ describe("message", () => {
     for (const id of ["in1", "in-b", "nothing"])
       expect(await bench.call("message", { action: "delete", messageId: id })).toMatchObject({
         kind: "failed",
-        message: expect.stringContaining("no message of yours"),
+        message: expect.stringMatching(
+          /^(Only your own messages can be edited or deleted|There is no message with that id)/,
+        ),
       });
     expect((await bench.store.outbox.part(String(messageId)))?.message.text).toBe("mine");
   });
 
   test("answers with what is possible when a channel cannot", async () => {
-    expect(await bench.call("message", { action: "react", messageId: "in1", emoji: "👍" })).toMatchObject({
+    expect(await bench.call("message", { action: "delete", messageId: "app-5" }, inApp)).toMatchObject({
       kind: "failed",
-      message: "The channel webchat has no way to react to messages. Here you can: edit, delete, read.",
+      message: "The channel app has no way to delete messages. Here you can: react, pin, read.",
     });
-    expect(await bench.call("message", { action: "read" }, inApp)).toMatchObject({
-      message: "The channel app has no way to read the history. Here you can: react, pin.",
-    });
+  });
+
+  test("reacts to and pins messages of the web console, and shows that at once", async () => {
+    marked.length = 0;
+    await bench.json("message", { action: "react", messageId: "in1", emoji: ["👍", "🎉"] });
+    await bench.json("message", { action: "react", messageId: "in1", emoji: "👍", remove: true });
+    await bench.json("message", { action: "pin", messageId: "in1" });
+    await bench.json("message", { action: "pin", messageId: "in1", unpin: true });
+    expect(marked).toEqual([
+      ["in1", ["👍", "🎉"], false],
+      ["in1", ["🎉"], false],
+      ["in1", ["🎉"], true],
+      ["in1", ["🎉"], false],
+    ]);
   });
 
   test("passes reactions and pins on to a channel that can, always in the caller's own chat", async () => {
     acted.length = 0;
-    await bench.json("message", { action: "react", messageId: "5", emoji: ["👍", "🎉"] }, inApp);
+    await bench.json("message", { action: "react", messageId: "app-5", emoji: ["👍", "🎉"] }, inApp);
     await bench.json("message", { action: "react", messageId: "5", emoji: "👍", remove: true }, inApp);
     await bench.json("message", { action: "pin", messageId: "5", chatId: "77" }, inApp);
     await bench.json("message", { action: "pin", messageId: "5", unpin: true }, inApp);
@@ -259,7 +288,7 @@ describe("message", () => {
         await bench.call("message", { action: "pin", messageId: "5", chatId: "other" }, { ...inApp, role }),
       ).toMatchObject({ kind: "failed", message: expect.stringContaining("Only messages of the chat you are in") });
     expect(acted).toHaveLength(4);
-    expect(await bench.call("message", { action: "pin", messageId: "old" }, inApp)).toMatchObject({
+    expect(await bench.call("message", { action: "pin", messageId: "app-6" }, inApp)).toMatchObject({
       message: "That message is too old to pin.",
     });
   });

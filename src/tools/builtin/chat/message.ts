@@ -3,16 +3,22 @@
  * says; only an owner may read another one. What a channel cannot do is answered with what it can.
  */
 import { type Static, Type } from "typebox";
-import type { ActionResult, Channel, ChatPlace } from "../../../contracts/channel.ts";
-import type { ChatAddress } from "../../../contracts/chat.ts";
+import type { Channel } from "../../../contracts/channel.ts";
+import type { ChatMessages, MessageAction } from "../../../contracts/channels/chat-messages.ts";
 import type { SessionKey } from "../../../contracts/ids.ts";
+import type { HistoryMessage, MessageStore } from "../../../contracts/store/messages.ts";
 import type { Tool, ToolContext } from "../../../contracts/tools/tool.ts";
+import type { Ids } from "../../../kit/ids.ts";
+import { wrapUntrusted } from "../../../kit/marks/untrusted.ts";
 import { answer, closed, defineTool, MINUTE_MS, type ToolCall } from "../define.ts";
 
 export interface MessageToolDeps {
+  readonly ids: Ids;
   channel(id: string): Channel | undefined;
-  /** The chat of a session that is named by its key; null: there is no such session. */
-  placeOf(sessionKey: string): { readonly sessionKey: SessionKey; readonly to: ChatAddress } | null;
+  readonly messages: Pick<ChatMessages, "act">;
+  readonly history: MessageStore["history"];
+  /** The session that an owner names by its key, or by the id of a chat of the caller's own channel; null: there is none. */
+  sessionOf(name: string, caller: Pick<ToolContext, "origin" | "agentId">): Promise<SessionKey | null>;
 }
 
 const MAX_ID_CHARS = 200;
@@ -25,13 +31,7 @@ const MAX_SHOWN_CHARS = 4_000;
 
 const ACTIONS = ["react", "edit", "delete", "pin", "read"] as const;
 type Action = (typeof ACTIONS)[number];
-const ABILITY = {
-  react: "react",
-  edit: "edit",
-  delete: "delete",
-  pin: "pin",
-  read: "history",
-} as const satisfies Record<Action, keyof Channel>;
+type Change = Exclude<Action, "read">;
 
 const emoji = Type.String({ minLength: 1, maxLength: MAX_EMOJI_CHARS });
 const Params = Type.Object(
@@ -41,7 +41,12 @@ const Params = Type.Object(
       { description: "What to do" },
     ),
     messageId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: MAX_ID_CHARS, description: "Which message (react, edit, delete, pin)" }),
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_ID_CHARS,
+        description:
+          "Which message: an id from the facts, from read or from a tool that sent it (react, edit, delete, pin)",
+      }),
     ),
     emoji: Type.Optional(
       Type.Union([emoji, Type.Array(emoji, { minItems: 1, maxItems: MAX_EMOJI })], { description: "Emoji (react)" }),
@@ -53,7 +58,7 @@ const Params = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 512,
-        description: "Left out: this chat. Owners may name another session (read)",
+        description: "Left out: this chat. Owners may name another session by its key (read)",
       }),
     ),
     limit: Type.Optional(
@@ -78,67 +83,67 @@ export function message(deps: MessageToolDeps): Tool {
     limit: { calls: 60, perMs: MINUTE_MS },
     timeoutMs: 20_000,
     async run(params, call) {
-      const { context } = call;
-      const channel = deps.channel(context.origin.channel);
-      if (!channel?.[ABILITY[params.action]]) throw new Error(cannot(params.action, context.origin.channel, channel));
+      const { context, signal } = call;
       if (params.action === "read") return read(deps, params, call);
-      const place: ChatPlace = { to: context.origin, sessionKey: context.sessionKey };
+      const { channel: name } = context.origin;
+      const channel = deps.channel(name);
+      if (!channel?.[params.action]) throw new Error(cannot(params.action, name, channel));
       if (!isOwnChat(params.chatId, context))
         throw new Error("Only messages of the chat you are in can be changed. Leave chatId out.");
-      const result = await act(channel, params, place, call.signal);
+      const { messageId } = params;
+      if (messageId === undefined) throw new Error(`${params.action} needs messageId. The action read tells the ids.`);
+      const target = { to: context.origin, sessionKey: context.sessionKey, messageId };
+      const result = await deps.messages.act(target, actionOf(params.action, params), signal);
       if (result.kind === "refused") throw new Error(result.because);
-      return answer({ action: params.action, done: true, messageId: params.messageId });
+      const shown = result.reactions ? { reactions: result.reactions } : {};
+      return answer({ action: params.action, done: true, messageId, ...shown });
     },
   });
 }
 
-function cannot(action: Action, name: string, channel: Channel | undefined): string {
-  const able = ACTIONS.filter((one) => channel?.[ABILITY[one]]);
-  const instead = able.length === 0 ? "Nothing can be done to messages here." : `Here you can: ${able.join(", ")}.`;
-  return `The channel ${name} has no way to ${action === "read" ? "read the history" : `${action === "react" ? "react to" : action} messages`}. ${instead}`;
+function cannot(action: Change, name: string, channel: Channel | undefined): string {
+  const able = ACTIONS.filter((one) => one === "read" || channel?.[one]);
+  return `The channel ${name} has no way to ${action === "react" ? "react to" : action} messages. Here you can: ${able.join(", ")}.`;
 }
 
-async function act(channel: Channel, params: Params, place: ChatPlace, signal: AbortSignal): Promise<ActionResult> {
-  const { messageId } = params;
-  if (messageId === undefined) throw new Error(`${params.action} needs messageId. The action read tells the ids.`);
-  const target = { ...place, messageId };
-  const done: ActionResult = { kind: "done" };
-  switch (params.action) {
-    case "react": {
-      if (params.emoji === undefined) throw new Error("react needs emoji.");
-      const wanted = typeof params.emoji === "string" ? [params.emoji] : params.emoji;
-      return (await channel.react?.(target, { emoji: wanted, remove: params.remove ?? false }, signal)) ?? done;
-    }
+function actionOf(kind: Change, { emoji: wanted, remove, text, unpin }: Params): MessageAction {
+  switch (kind) {
+    case "react":
+      if (wanted === undefined) throw new Error("react needs emoji.");
+      return { kind, emoji: typeof wanted === "string" ? [wanted] : wanted, remove: remove ?? false };
     case "edit":
-      if (params.text === undefined || params.text.trim() === "") throw new Error("edit needs text.");
-      return (await channel.edit?.(target, params.text.toWellFormed(), signal)) ?? done;
+      if (text === undefined || text.trim() === "") throw new Error("edit needs text.");
+      return { kind, text: text.toWellFormed() };
     case "delete":
-      return (await channel.delete?.(target, signal)) ?? done;
+      return { kind };
     case "pin":
-      return (await channel.pin?.(target, params.unpin ?? false, signal)) ?? done;
-    default:
-      return done; // reading has a way of its own
+      return { kind, unpin: unpin ?? false };
   }
 }
 
-async function read(deps: MessageToolDeps, params: Params, { context, signal }: ToolCall) {
-  const place = chatToRead(deps, params.chatId, context);
-  const page = {
-    limit: params.limit ?? DEFAULT_READ,
-    ...(params.before === undefined ? {} : { before: params.before }),
-  };
-  const result = await deps.channel(place.to.channel)?.history?.(place, page, signal);
-  if (!result) throw new Error(`The channel ${place.to.channel} has no way to read the history.`);
-  if (result.kind === "refused") throw new Error(result.because);
+async function read(deps: MessageToolDeps, params: Params, { context }: ToolCall) {
+  const sessionKey = await sessionToRead(deps, params.chatId, context);
+  const { limit = DEFAULT_READ, before } = params;
+  const messages = await deps.history(sessionKey, { limit, ...(before === undefined ? {} : { before }) });
+  if (!messages) throw new Error("There is no message with the id of `before` in this chat.");
   return answer({
-    messages: result.messages.map(({ id, from, name, text, at, files }) => ({
-      id,
-      from: name ?? from,
-      text: text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text,
-      at: new Date(at).toISOString(),
-      ...(files.length > 0 ? { files } : {}),
-    })),
+    ...(sessionKey === context.sessionKey ? {} : { session: sessionKey }),
+    messages: messages.map((one) => shownMessage(deps.ids, one)),
   });
+}
+
+function shownMessage(ids: Ids, { id, from, sender, text, at, files, replyTo }: HistoryMessage) {
+  const words = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+  const author = sender && { id: sender.principal, name: sender.name };
+  const isGuest = sender?.role === "guest"; // marked as in the prompt: a guest in a group speaks to people
+  return {
+    id,
+    from: sender?.name ?? from,
+    text: author && isGuest ? wrapUntrusted(ids, { source: "group member (guest)", author, text: words }) : words,
+    at: new Date(at).toISOString(),
+    ...(files.length > 0 ? { files } : {}),
+    ...(replyTo === undefined ? {} : { replyTo }),
+  };
 }
 
 function isOwnChat(chatId: string | undefined, { origin, sessionKey }: ToolContext): boolean {
@@ -146,11 +151,14 @@ function isOwnChat(chatId: string | undefined, { origin, sessionKey }: ToolConte
 }
 
 /** Naming another chat is not a right that comes with knowing its name. */
-function chatToRead(deps: MessageToolDeps, chatId: string | undefined, context: ToolContext): ChatPlace {
-  const own: ChatPlace = { to: context.origin, sessionKey: context.sessionKey };
-  if (isOwnChat(chatId, context)) return own;
+async function sessionToRead(
+  deps: MessageToolDeps,
+  chatId: string | undefined,
+  context: ToolContext,
+): Promise<SessionKey> {
+  if (chatId === undefined || isOwnChat(chatId, context)) return context.sessionKey;
   if (context.role !== "owner") throw new Error("Only the chat you are in can be read. Leave chatId out.");
-  const other = deps.placeOf(chatId ?? "");
-  if (!other) throw new Error("There is no such chat. Name it by its session key, or leave chatId out.");
-  return other;
+  const other = await deps.sessionOf(chatId, context);
+  if (other) return other;
+  throw new Error("There is no such chat. Name it by its session key, or leave chatId out.");
 }

@@ -2,8 +2,13 @@
 import { Type } from "typebox";
 import type { OutboundMessage } from "../../../contracts/chat.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
-import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
+import { answer, closed, defineTool, MINUTE_MS, type ToolCall } from "../define.ts";
+import type { ChatMessages } from "../../../contracts/channels/chat-messages.ts";
 import { type PostDeps, postToOwnChat } from "./posting.ts";
+
+export interface SendMessageDeps extends PostDeps {
+  readonly messages: Pick<ChatMessages, "find">;
+}
 
 const MAX_TEXT_CHARS = 16_000;
 const MAX_ID_CHARS = 200;
@@ -12,7 +17,7 @@ const FORMATS = { Markdown: "markdown", HTML: "html", plain: "plain" } as const 
   NonNullable<OutboundMessage["format"]>
 >;
 
-export function sendMessage(deps: PostDeps): Tool {
+export function sendMessage(deps: SendMessageDeps): Tool {
   return defineTool({
     name: "send_message",
     label: "Send message",
@@ -37,13 +42,22 @@ export function sendMessage(deps: PostDeps): Tool {
     timeoutMs: 10_000,
     async run({ text, replyTo, parseMode }, call) {
       if (text.trim() === "") throw new Error("The text is empty. Say something, or send nothing.");
+      const answered = replyTo === undefined ? null : await answeredId(deps, replyTo, call);
       const message: OutboundMessage = {
         text: text.toWellFormed(),
         kind: "reply",
-        ...(replyTo === undefined ? {} : { replyTo }),
+        ...(answered === null ? {} : { replyTo: answered }),
         ...(parseMode === undefined ? {} : { format: FORMATS[parseMode] }),
       };
       return answer({ message_id: await postToOwnChat(deps, message, [text, replyTo ?? null], call), sent: true });
     },
   });
+}
+
+async function answeredId({ messages }: SendMessageDeps, replyTo: string, { context }: ToolCall): Promise<string> {
+  const found = await messages.find({ to: context.origin, sessionKey: context.sessionKey }, replyTo);
+  if (found !== null) return found;
+  throw new Error(
+    "Nothing was sent: there is no message with that id in this chat. The tool message tells the ids (read).",
+  );
 }

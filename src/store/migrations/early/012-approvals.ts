@@ -1,5 +1,5 @@
 /** Questions to the owner with their answers, and what holds for the rest of a conversation. Never edited once released. */
-import type { Migration } from "./migration.ts";
+import type { Migration } from "../migration.ts";
 
 export const approvals: Migration = {
   name: "approvals",

@@ -231,8 +231,8 @@ describe("message", () => {
       ["message", { action: "pin", messageId: "1" }],
     ]);
     expect(told(await transcript(gateway, "elsewhere"))).toEqual([
-      expect.stringContaining("no message of yours"),
-      expect.stringContaining("Here you can: edit, delete, read."),
+      expect.stringContaining("no message with that id in this chat"),
+      expect.stringContaining("no message with that id in this chat"),
     ]);
   });
 });

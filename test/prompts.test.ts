@@ -119,18 +119,18 @@ describe("the instructions", () => {
 describe("the facts", () => {
   test("come with the first turn, and with the next one only the id of its message; people, lists and titles see their words alone", async () => {
     const from = provider.requests.length;
-    for (const text of ["what time is it?", "/gw-x and now?"]) await gateway.chat(text, { session: "clock" });
+    for (const text of ["what time is it?", "/usr/bin/x and now?"]) await gateway.chat(text, { session: "clock" });
     const [first, second] = provider.requests.slice(from);
     if (!first || !second) throw new Error("the provider was not asked");
     const [, , facts = ""] = FACTS.exec(told(first)) ?? [];
     expect(facts).toMatch(
       /^time: 20\d\d-\d\d-\d\dT\d\d:\d\d\+05:30 \w+day \(Asia\/(Kolkata|Calcutta)\)\nchannel: api\nmessage: msg_\w+$/,
     );
-    expect([asked(first), asked(second)]).toEqual(["what time is it?", "/gw-x and now?"]);
+    expect([asked(first), asked(second)]).toEqual(["what time is it?", "/usr/bin/x and now?"]);
     expect(FACTS.exec(told(second))?.[2]).toMatch(/^message: msg_\w+$/);
 
     const said = (await transcript(gateway, "clock")).filter(({ role }) => role === "user").map(({ text }) => text);
-    expect(said).toEqual(["what time is it?", "/gw-x and now?"]);
+    expect(said).toEqual(["what time is it?", "/usr/bin/x and now?"]);
     const listed = await gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf("clock"))}`);
     const page = await listed.text();
     expect([page.includes("what time is it?"), page.includes("gateway-facts")]).toEqual([true, false]);

@@ -12,6 +12,7 @@ import {
   type FakeProvider,
   type FakeReply,
   type ProviderRequest,
+  says,
   startFakeProvider,
 } from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
@@ -159,9 +160,7 @@ describe.each([telegram, discordPlatform])("a conversation on $name", (platform)
   let picture = "";
 
   test("has its history read, a message answered by its id, and messages reacted to, edited, pinned and deleted", async () => {
-    does(function* () {
-      return "first answer";
-    });
+    reply = () => says("first answer");
     hello = platform.say("hello one");
     await answered("first answer");
     const first = byText("first answer");

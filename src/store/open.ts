@@ -213,14 +213,13 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
       }
     },
   };
-  const sessions = createSessions(rows);
   return {
     epoch,
     inbox: createInbox(rows),
     turns: createTurns(rows),
     outbox: createOutbox(rows),
-    sessions,
-    messages: createMessages({ ...rows, sessions }),
+    sessions: createSessions(rows),
+    messages: createMessages(rows),
     toolCalls: createToolCalls(rows, { chain, headFile: options.headFile }),
     audit: createAuditTrail(rows, audit),
     media: createMedia(rows, { home }),

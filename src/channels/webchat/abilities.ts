@@ -1,8 +1,7 @@
 /** What can be done to messages of the web console: edit and delete our own, react, pin. The gateway's own store is the platform. */
 import type { ActionResult, Channel, MessageTarget } from "../../contracts/channel.ts";
 import type { Events } from "../../contracts/events.ts";
-import type { MessageStore, StoredMessage } from "../../contracts/store/messages.ts";
-import type { ReactionChange } from "../../contracts/store/messages.ts";
+import type { MessageStore, ReactionChange, StoredMessage } from "../../contracts/store/messages.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { toTranscriptItem } from "./outbound.ts";

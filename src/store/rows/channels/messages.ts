@@ -13,7 +13,7 @@ import type { InboxTable, OutboxTable } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
 import { decodeAttachments, fromAddressColumns } from "../codec.ts";
 import type { RowDeps } from "../row-deps.ts";
-import { REPLY, SAID, toReplyItem, toUserItem } from "../transcript.ts";
+import { createTranscript, REPLY, SAID, toReplyItem, toUserItem } from "../transcript.ts";
 import { reactionsTo, readReactions } from "./marks.ts";
 import { createPlatformIds, type PlatformIds } from "./platform-ids.ts";
 
@@ -24,11 +24,9 @@ const FACTS = [
   ...["id", "session_key", "channel", "account", "chat", "thread", "attachments", "own_reactions", "pinned_at"],
 ] as const satisfies readonly (keyof InboxTable & keyof OutboxTable)[];
 
-export interface MessageDeps extends Pick<RowDeps, "sql" | "read" | "write" | "mask"> {
-  readonly sessions: Pick<SessionStore, "transcript">;
-}
-
-export function createMessages({ sql, read, write, mask, sessions }: MessageDeps): MessageStore {
+export function createMessages(deps: RowDeps): MessageStore {
+  const { sql, read, write, mask } = deps;
+  const transcript = createTranscript(deps);
   const queries = createQueries(sql);
   const platform = createPlatformIds(sql);
   const shown = (id: string): TranscriptItem | null => {
@@ -56,7 +54,7 @@ export function createMessages({ sql, read, write, mask, sessions }: MessageDeps
         return shown(id);
       }),
     item: (id) => read(() => shown(id)),
-    history: (sessionKey, page) => readHistory(sessions, sessionKey, page),
+    history: (sessionKey, page) => readHistory(transcript, sessionKey, page),
   };
 }
 
@@ -131,7 +129,7 @@ function createQueries(sql: Sql) {
 }
 
 async function readHistory(
-  sessions: MessageDeps["sessions"],
+  transcript: SessionStore["transcript"],
   sessionKey: SessionKey,
   { limit, before }: HistoryPage,
 ): Promise<readonly HistoryMessage[] | null> {
@@ -139,7 +137,7 @@ async function readHistory(
   let cursor: string | undefined;
   let found = before === undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const read = await sessions.transcript(sessionKey, { limit: PAGE_ITEMS, ...(cursor ? { cursor } : {}) });
+    const read = await transcript(sessionKey, { limit: PAGE_ITEMS, ...(cursor ? { cursor } : {}) });
     const said = read.items.filter(({ role }) => role !== "tool");
     const at = found ? said.length : said.findIndex(({ id }) => id === before);
     if (at >= 0) messages = [...said.slice(0, at), ...messages];

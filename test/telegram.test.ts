@@ -1,5 +1,6 @@
 /** Telegram in a whole gateway: a fake Bot API on one side, a real pi on the other. What counts is what people see in the chat. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { systemClock } from "../src/kit/clock.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import {
   type FakeProvider,
@@ -30,7 +31,7 @@ const config = () => ({
   agent: { ...endpoint(provider).agent, pool: { min: 0, max: 1 } },
   roles: { owners: [`telegram:user:${FRIEND.id}`] },
   queue: { maxPerSession: 2 },
-  channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } } },
+  channels: { telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: { contextMessages: 5 } } } },
   media: { transcription: { baseUrl: `http://127.0.0.1:${whisper.port}/v1` } }, // a server of one's own needs no key
 });
 
@@ -257,6 +258,31 @@ describe("trouble at Telegram", () => {
 });
 
 describe("a group that becomes a supergroup", () => {
+  test("reads what was said without a mention, marked as its author's, with the next mention and once", async () => {
+    reply = () => says("I heard.");
+    const talk = (text: string, mention: boolean): number => {
+      const more = { date: Math.floor(systemClock.now() / 1_000) };
+      const where = { bot: room.username, id: GROUP_ID, mention };
+      return api.push(TOKEN, said({ by: FRIEND, text, messageId: room.nextMessageId(), inGroup: where, more }));
+    };
+    const before = provider.requests.length;
+    talk("the heron is back at the pond", false);
+    talk("what do you think?", true);
+    await provider.arrived(before + 1);
+    const shown = JSON.stringify(provider.requests[before]?.messages.at(-1)?.content);
+    expect(shown).toMatch(
+      /<untrusted-text [^>]*earlier message in this group[^>]*telegram:user:11[^>]*>\\nthe heron is back at the pond/,
+    );
+    talk("and now?", true);
+    await provider.arrived(before + 2);
+    expect(JSON.stringify(provider.requests[before + 1]?.messages.at(-1)?.content)).not.toContain("heron is back");
+    await eventually(
+      "both answers",
+      () => texts(GROUP_ID).filter((text) => text === "I heard.").length,
+      (n) => n === 2,
+    );
+  });
+
   const inGroup = (text: string, id: number): number =>
     api.push(TOKEN, said({ by: FRIEND, text, messageId: room.nextMessageId(), inGroup: { bot: room.username, id } }));
 

@@ -39,6 +39,7 @@ export function accessOf({ id, access = {} }: GuestPlatform): ChannelAccessSetti
   const readable =
     DM_POLICIES.includes(all.dmPolicy) &&
     GROUP_POLICIES.includes(all.groupPolicy) &&
+    isContext(all.groupContext) &&
     rules.every((rule) => isList(rule.allowFrom) && isFlag(rule.requireMention) && ROLES.includes(roleIn(rule)));
   if (!readable) throw invalid(`What the channel ${id} says about who may write to it cannot be read.`);
   for (const own of Object.values(all.accounts ?? {})) accessOf({ id, access: own, open: never });
@@ -48,6 +49,9 @@ export function accessOf({ id, access = {} }: GuestPlatform): ChannelAccessSetti
 const never: Platform["open"] = async () => [];
 const isList = (value: unknown): boolean =>
   value === undefined || (Array.isArray(value) && value.every((one) => typeof one === "string"));
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isContext = (value: ChannelAccessSettings["groupContext"]): boolean =>
+  value === undefined || [value.messages, value.minutes, value.chars].every(isCount);
 const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
 const roleIn = (rule: object): unknown => ("role" in rule ? rule.role : undefined);
 

@@ -1,6 +1,7 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
 export { type Briefing, createBriefing } from "./prompt.ts";
 export { createDoor, type DoorDeps } from "./door/door.ts";
+export { createGroupTalk, type GroupTalk } from "./door/group-talk.ts";
 export { createReceiver, type ReceiverDeps } from "./receive.ts";
 export { backgroundEndWords } from "./background-end.ts";
 export { createDelegations } from "./delegation/delegations.ts";

@@ -10,6 +10,7 @@ import type { ReactionStore } from "../contracts/store/messages.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./own/event-words.ts";
+import type { GroupTalk } from "./door/group-talk.ts";
 import { createFactsTeller, type FactsTeller, messageLines } from "./facts.ts";
 import { historyFor, type HistoryDeps } from "./own/started-over.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
@@ -24,6 +25,8 @@ interface PromptDeps extends HistoryDeps {
   readonly commands?: Commands;
   /** Without them the model does not hear how its messages were taken. */
   readonly reactions?: Pick<ReactionStore, "tell">;
+  /** Without it the model hears nothing of what a group says without a mention. */
+  readonly groupTalk?: Pick<GroupTalk, "tell">;
   /** Without it an agent sees pictures and opens nothing. */
   readonly attached?: AttachedFiles;
   /** Without them the model gets the senders' own words alone. */
@@ -56,7 +59,8 @@ export async function promptFor(
   const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
   const reactions = await reactionsFor(deps, batch, deps.briefing.ids);
   const facts = deps.briefing.facts.tell(batch, [...history.lines, ...lines, ...attached]);
-  const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...reactions].join("\n\n");
+  const others = [...reactions, ...overheardIn(deps, batch, deps.briefing.ids)];
+  const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...others].join("\n\n");
   return { text: markedWords(deps.briefing, batch, pieces), images, ...(preface === "" ? {} : { preface }) };
 }
 
@@ -69,6 +73,13 @@ export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said[
   const lines = [...messageLines(entries), ...attached];
   if (lines.length === 0) return { text, images };
   return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: lines.join("\n") }) };
+}
+
+/** A block for each message, so that none can speak for another. */
+function overheardIn({ groupTalk }: PromptDeps, { entries: [first], turnId }: Batch, ids: Ids): readonly string[] {
+  if (!groupTalk || first?.message.scope !== "group" || (first.message.origin ?? "chat") !== "chat") return [];
+  const source = "earlier message in this group, not to you";
+  return groupTalk.tell(first.message, turnId).map(({ author, text }) => wrapUntrusted(ids, { source, author, text }));
 }
 
 /** Names of people and of custom emoji are other people's words, so the block is marked as theirs. */

@@ -10,6 +10,7 @@ import type { InboxId } from "../contracts/ids.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
+import type { GroupTalk } from "./door/group-talk.ts";
 import { type Briefing, steeringFor } from "./prompt.ts";
 import { mayJoin, type TurnRightsDeps } from "./turn-rights.ts";
 
@@ -17,6 +18,7 @@ export interface SteeringDeps extends TurnRightsDeps {
   readonly media: MediaStore;
   readonly commands?: Commands;
   readonly briefing?: Briefing;
+  readonly groupTalk?: Pick<GroupTalk, "tell">;
   readonly attached?: AttachedFiles;
 }
 

@@ -22,6 +22,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { billOf, recordLost, refusedEnd } from "./budget/billing.ts";
 import { converse } from "./converse.ts";
+import type { GroupTalk } from "./door/group-talk.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
@@ -60,6 +61,8 @@ export interface TurnsDeps extends HistoryDeps {
   readonly briefing?: Briefing;
   /** Without them the model does not hear how its messages were taken. */
   readonly reactions?: Pick<ReactionStore, "tell">;
+  /** Without it the model hears nothing of what a group says without a mention. */
+  readonly groupTalk?: Pick<GroupTalk, "tell">;
   /** Without it an agent sees pictures and opens nothing. */
   readonly attached?: AttachedFiles;
   /** Without it a reply carries no files. */

@@ -1,4 +1,5 @@
 /** Who may speak to the gateway, and as what: one pure decision for every way in. What no rule allows is refused. */
+import type { GroupContextSettings } from "../contracts/channels/access.ts";
 import type { Principal, Role } from "../contracts/ids.ts";
 import { isPerson, OPERATOR } from "./identity.ts";
 
@@ -29,6 +30,7 @@ export interface AccessPolicy {
   /** `allowlist`: only in the groups listed below. */
   readonly group: "allowlist" | "open" | "disabled";
   readonly requireMention: boolean;
+  readonly groupContext: GroupContextSettings;
   readonly groups: Readonly<Record<string, GroupPolicy>>;
   /** Some of them are larger places (`place`), not chats. */
   readonly hasPlaces?: boolean;
@@ -36,6 +38,7 @@ export interface AccessPolicy {
 
 export interface GroupPolicy {
   readonly requireMention?: boolean;
+  readonly contextMessages?: number;
   /** People besides owners and members; "*" is everybody. */
   readonly allowFrom?: readonly string[];
   /** What those people are. */
@@ -58,6 +61,7 @@ export const CLOSED_POLICY: AccessPolicy = {
   allowFrom: [],
   group: "allowlist",
   requireMention: true,
+  groupContext: { messages: 0, minutes: 1, chars: 0 },
   groups: {},
 };
 
@@ -85,13 +89,26 @@ function decideDirect({ principal, paired }: AccessFacts, rules: AccessRules): A
 function decideGroup({ principal, chat, place, mentioned }: AccessFacts, rules: AccessRules): Access {
   const { policy } = rules;
   if (policy.group === "disabled") return deny("closed", "nothing");
-  const listed = [chat, place].find((id) => id !== undefined && Object.hasOwn(policy.groups, id));
-  const group = listed === undefined ? undefined : policy.groups[listed];
+  const group = groupRules(policy, { chat, place });
   if (policy.group === "allowlist" && !group) return deny("group_not_listed", "nothing");
   const sender = knownRole(rules, principal) ?? admitted(principal, policy, group);
   if (!sender) return deny("unknown_sender", "nothing");
   const mustMention = group?.requireMention ?? policy.requireMention;
   return mustMention && !mentioned ? deny("not_mentioned", "nothing") : sender;
+}
+
+/** What of the talk in this group may be kept as context. */
+export function groupContextOf(policy: AccessPolicy, where: Pick<AccessFacts, "chat" | "place">): GroupContextSettings {
+  const { contextMessages = policy.groupContext.messages } = groupRules(policy, where) ?? {};
+  return { ...policy.groupContext, messages: contextMessages };
+}
+
+function groupRules(
+  { groups }: AccessPolicy,
+  { chat, place }: Pick<AccessFacts, "chat" | "place">,
+): GroupPolicy | undefined {
+  const listed = [chat, place].find((id) => id !== undefined && Object.hasOwn(groups, id));
+  return listed === undefined ? undefined : groups[listed];
 }
 
 function admitted(principal: Principal, policy: AccessPolicy, group: GroupPolicy | undefined): Access | null {

@@ -22,6 +22,7 @@ export function channelPolicy(
     allowFrom: (own?.allowFrom ?? common.allowFrom ?? []).map(principal),
     group: own?.groupPolicy ?? common.groupPolicy ?? CLOSED_POLICY.group,
     requireMention: own?.requireMention ?? common.requireMention ?? CLOSED_POLICY.requireMention,
+    groupContext: own?.groupContext ?? common.groupContext ?? CLOSED_POLICY.groupContext,
     groups: Object.fromEntries(
       [...groups, ...guilds.flatMap(inGuild)].map(([id, group]) => [id, toGroup(group, principal)]),
     ),
@@ -34,8 +35,12 @@ function inGuild([id, { channels, ...group }]: [string, GuildSettings]): readonl
   return channels === undefined ? [[id, group]] : channels.map((channel) => [channel, group]);
 }
 
-function toGroup({ requireMention, allowFrom, role }: GroupSettings, principal: (id: string) => string): GroupPolicy {
+function toGroup(
+  { requireMention, contextMessages, allowFrom, role }: GroupSettings,
+  principal: (id: string) => string,
+): GroupPolicy {
   return {
+    ...(contextMessages === undefined ? {} : { contextMessages }),
     ...(requireMention === undefined ? {} : { requireMention }),
     ...(allowFrom === undefined ? {} : { allowFrom: allowFrom.map(principal) }),
     ...(role === undefined ? {} : { role }),

@@ -8,6 +8,7 @@ export {
   type AccessPolicy,
   type AccessRules,
   decideAccess,
+  groupContextOf,
   type GroupPolicy,
 } from "./access.ts";
 export { accessDoors, channelPolicy } from "./channel-policy.ts";

@@ -20,11 +20,11 @@ import type { ToolGate } from "../contracts/tools/tool.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { startOutbox } from "../delivery/index.ts";
 import { createDesk } from "./desk.ts";
-import { createLiveTurns, createReceiver, takeAnswers } from "../flow/index.ts";
+import { createGroupTalk, createLiveTurns, createReceiver, takeAnswers } from "../flow/index.ts";
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
-import { accessDoors, createRouter, openPairing, openRoleGrants } from "../routing/index.ts";
+import { accessDoors, createRouter, groupContextOf, openPairing, openRoleGrants } from "../routing/index.ts";
 import { type Homes, readRelative } from "../schedule/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { tellOwnerOfUndelivered } from "./undelivered.ts";
@@ -90,8 +90,11 @@ export async function openMessageWay(
     platformIds: (id) => store.messages.platformIds(id),
   });
   const arriving = inboundFiles(parts, options, config);
-  const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving };
+  const groupTalk = createGroupTalk({ clock }, ({ address, place }) =>
+    groupContextOf(doors.policyOf(address.channel, address.account), { chat: address.chat, place }),
+  );
+  const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving, groupTalk };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });
-  const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats };
+  const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats, groupTalk };
   return { ...inside, receiver, chats, pairing, arriving, doors, models: desk.models, grants: grants.current };
 }

@@ -13,7 +13,7 @@ import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Router } from "../contracts/routing.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
-import { createDoor } from "../flow/index.ts";
+import { createDoor, type GroupTalk } from "../flow/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
@@ -43,6 +43,7 @@ export interface WayInParts {
   readonly approvals: Approvals;
   readonly questions: PlatformDeps["questions"];
   readonly outbox: Pick<Outbox, "owes">;
+  readonly groupTalk: GroupTalk;
 }
 
 export interface WayInOptions {
@@ -76,7 +77,7 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
   const deps: PlatformDeps = {
     ...{ clock, ids, log, events, facts: store.channelFacts, files },
     ...{ approvals: parts.approvals, questions: parts.questions },
-    door: createDoor({ ...parts, inbox: store.inbox }),
+    door: createDoor({ ...parts, inbox: store.inbox, groupTalk: parts.groupTalk }),
     owes: (to) => parts.outbox.owes(to),
     commands: (role) => commands.list(role),
   };

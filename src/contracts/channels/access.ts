@@ -7,13 +7,24 @@ export interface ChannelAccessSettings {
   readonly allowFrom?: readonly string[] | undefined;
   readonly groupPolicy?: "allowlist" | "open" | "disabled" | undefined;
   readonly requireMention?: boolean | undefined;
+  readonly groupContext?: GroupContextSettings | undefined;
   readonly groups?: Readonly<Record<string, GroupSettings>> | undefined;
   readonly guilds?: Readonly<Record<string, GuildSettings>> | undefined;
   readonly accounts?: Readonly<Record<string, ChannelAccessSettings>> | undefined;
 }
 
+/** How much of what a group says without a mention the assistant gets to read with the next mention. */
+export interface GroupContextSettings {
+  /** 0: nothing is kept. */
+  readonly messages: number;
+  readonly minutes: number;
+  readonly chars: number;
+}
+
 export interface GroupSettings {
   readonly requireMention?: boolean | undefined;
+  /** Instead of `groupContext.messages` of the channel. */
+  readonly contextMessages?: number | undefined;
   readonly allowFrom?: readonly string[] | undefined;
   readonly role?: Role | undefined;
 }

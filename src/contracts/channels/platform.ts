@@ -79,7 +79,16 @@ export type Arrival = Pick<InboundMessage, "address" | "scope" | "place" | "send
   readonly kind: "message" | "edit" | "action";
   /** For an edit. With it, the edit of a message that was never stored and one that changes nothing stay outside. */
   readonly edited?: EditedMessage;
+  /** Its words, for a group where messages that do not mention the gateway are context for the next one that does. */
+  readonly said?: SaidText;
 };
+
+export interface SaidText {
+  readonly eventId: string;
+  readonly text: string;
+  /** When it was said, by the platform's clock. */
+  readonly at: number;
+}
 
 export interface EditedMessage {
   /** The event id of the message that was edited. Its edits have the event ids `<this>#<number of the edit>`. */

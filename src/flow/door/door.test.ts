@@ -13,13 +13,14 @@ import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { routingConfig } from "../../testing/routing-config.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
+import type { GroupTalk } from "./group-talk.ts";
 import { createDoor, MAX_TOLD, TOLD_AGAIN_MS } from "./door.ts";
 import { createReceiver } from "../receive.ts";
 
 const NEVER = new AbortController().signal;
 const OLGA = "operator" as Principal;
 
-async function world(settings: ChannelAccessSettings, stopping = NEVER) {
+async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTalk?: Pick<GroupTalk, "note">) {
   const clock = createFakeClock();
   const real = await realStore(clock);
   const log = recordingLog();
@@ -37,7 +38,15 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER) {
     ...{ mode: "followup", collectMs: 0, channels: {} },
   }));
   const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), stopping);
-  const door = createDoor({ clock, log, router, receiver, pairing, inbox: store.inbox });
+  const door = createDoor({
+    clock,
+    log,
+    router,
+    receiver,
+    pairing,
+    inbox: store.inbox,
+    ...(groupTalk ? { groupTalk } : {}),
+  });
   return { clock, store, log, door, pairing, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
 }
 
@@ -175,6 +184,7 @@ describe("the settings of a channel", () => {
     const policy = channelPolicy({ telegram }, "telegram", "main");
     expect(policy).toMatchObject({ dm: "allowlist", group: "allowlist", requireMention: true });
     expect(policy.allowFrom).toEqual(["telegram:user:1", "telegram:user:2", "*"]);
+    expect(policy.groupContext.messages).toBe(0);
     expect(policy.groups).toEqual({
       "-1": { allowFrom: ["telegram:user:3"], role: "guest" },
       g1: { requireMention: false },
@@ -191,6 +201,24 @@ describe("the settings of a channel", () => {
     expect((await w.door.look(arrival("5", { ...inGuild, place: "g1" }))).kind).toBe("come");
     expect((await w.door.look(arrival("5", { ...inGuild, place: "g2" }))).kind).toBe("stay");
     expect((await w.door.look(arrival("5", inGuild))).kind).toBe("stay");
+  });
+});
+
+describe("a message in a group without a mention", () => {
+  const OPEN: ChannelAccessSettings = { dmPolicy: "pairing", groupPolicy: "allowlist", groups: { "-100": {} } };
+
+  test("stays outside and is context only when its sender may speak there", async () => {
+    const noted: string[] = [];
+    await using w = await world(OPEN, NEVER, { note: ({ said }) => void noted.push(said?.text ?? "") });
+    const silent = { ...group, mentioned: false };
+    const say = (id: string, text: string, more: Partial<Arrival> = {}) =>
+      w.door.look(arrival(id, { ...silent, said: { eventId: text, text, at: 1 }, ...more }));
+    expect(await say("5", "of a member")).toEqual({ kind: "stay", say: null });
+    await say("9", "of a stranger");
+    await say("5", "elsewhere", { address: { channel: "telegram", account: "main", chat: "-200" } });
+    await say("5", "to us", { mentioned: true });
+    await say("9", "in private", { scope: "dm" });
+    expect(noted).toEqual(["of a member"]);
   });
 });
 

@@ -7,6 +7,7 @@ import type { Router, Verdict } from "../../contracts/routing.ts";
 import type { InboxStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
+import type { GroupTalk } from "./group-talk.ts";
 
 export interface DoorDeps {
   readonly clock: Clock;
@@ -15,12 +16,17 @@ export interface DoorDeps {
   readonly receiver: ChatReceiver;
   readonly pairing: Pick<Pairing, "ask">;
   readonly inbox: Pick<InboxStore, "newestVersion">;
+  /** Without it a group is not listened to. */
+  readonly groupTalk?: Pick<GroupTalk, "note">;
 }
 
 /** Who was turned away hears so once in this time. */
 export const TOLD_AGAIN_MS = 60 * 60 * 1_000;
 /** People whose last answer is remembered. While there are more, the rest hear nothing. */
 export const MAX_TOLD = 1_000;
+
+/** The one reason that is about the message and not about its sender: whoever gets it may speak there. */
+const NOT_MENTIONED = "not_mentioned";
 
 export function createDoor(deps: DoorDeps): Door {
   const told = new Map<string, number>();
@@ -39,6 +45,7 @@ export function createDoor(deps: DoorDeps): Door {
         return (await changesSomething(deps, arrival))
           ? { kind: "come", role: verdict.role }
           : { kind: "stay", say: null };
+      if (verdict.because === NOT_MENTIONED) deps.groupTalk?.note(arrival);
       const { channel, account } = arrival.address;
       deps.log.debug("kept outside", { channel, account, kind: arrival.kind, because: verdict.because });
       return { kind: "stay", say: await words(deps, arrival, verdict, mayTell) };

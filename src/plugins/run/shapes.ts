@@ -1,5 +1,10 @@
 /** Everything that a plugin may register, described once and completely. A key or value that is not described here is a mistake, never ignored. */
-import type { ChannelAccessSettings, GroupSettings, GuildSettings } from "../../contracts/channels/access.ts";
+import type {
+  ChannelAccessSettings,
+  GroupContextSettings,
+  GroupSettings,
+  GuildSettings,
+} from "../../contracts/channels/access.ts";
 import type { Command } from "../../contracts/command.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { HookName } from "../../contracts/plugins/hooks.ts";
@@ -76,12 +81,21 @@ const COMMAND = group<Command>({
   refused: maybe({ kind: "function" }),
 });
 
-const groupKeys: KeysOf<GroupSettings> = { requireMention: flag, allowFrom: words, role: maybe(role) };
+const count: Shape = { kind: "number", whole: true };
+const groupKeys: KeysOf<GroupSettings> = {
+  requireMention: flag,
+  contextMessages: maybe(count),
+  allowFrom: words,
+  role: maybe(role),
+};
 const ACCESS: Shape = group<ChannelAccessSettings>({
   dmPolicy: maybe(choice({ pairing: true, allowlist: true, open: true, disabled: true })),
   allowFrom: words,
   groupPolicy: maybe(choice({ allowlist: true, open: true, disabled: true })),
   requireMention: flag,
+  groupContext: maybe(
+    group<GroupContextSettings>({ messages: { shape: count }, minutes: { shape: count }, chars: { shape: count } }),
+  ),
   groups: maybe({ kind: "map", of: group<GroupSettings>(groupKeys) }),
   guilds: maybe({ kind: "map", of: group<GuildSettings>({ ...groupKeys, channels: words }) }),
   accounts: maybe({ kind: "map", of: () => ACCESS }),

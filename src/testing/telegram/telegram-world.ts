@@ -40,6 +40,7 @@ const USUAL: TelegramConfig = {
   groupPolicy: "allowlist",
   groups: {},
   requireMention: true,
+  groupContext: { messages: 0, minutes: 60, chars: 4_000 },
   streamMode: "partial",
   mediaMaxMb: 20,
   ackReaction: "",

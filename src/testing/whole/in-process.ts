@@ -53,7 +53,14 @@ const AGENTS_STOP_MS = 15_000;
 const SOMEBODY = "played:user:1";
 /** Everybody may speak everywhere. */
 const OPEN_DOORS: Parameters<typeof createRouter>[1] = {
-  policyOf: () => ({ dm: "open", allowFrom: ["*"], group: "open", requireMention: false, groups: {} }),
+  policyOf: () => ({
+    dm: "open",
+    allowFrom: ["*"],
+    group: "open",
+    requireMention: false,
+    groupContext: { messages: 0, minutes: 1, chars: 0 },
+    groups: {},
+  }),
   isPaired: () => false,
 };
 

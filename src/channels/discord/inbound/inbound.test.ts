@@ -7,6 +7,7 @@ import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
 import { openRest } from "../outbound/rest-client.ts";
+import { snowflakeAt } from "../settings.ts";
 import { MAX_WAITING, startIntake } from "./intake.ts";
 import { createPlaces } from "./places.ts";
 import { createSeen } from "./seen.ts";
@@ -173,13 +174,16 @@ describe("a message", () => {
     async () => {
       world = await discordWorld();
       world.bench.strangers.set(world.platform.people.friend, null); // as the door answers without a mention
-      const old = say("old words", PLACES.room);
-      await waitFor("the door was asked about the old one", () => world.bench.arrivals.length === 1);
-      await world.bench.clock.advance(3_600_001);
+      const { state, gateway } = world.fake;
+      const id = snowflakeAt(world.bench.clock.now() - 3_600_001);
+      const made = state.add({ channel: PLACES.room, author: PEOPLE.friend, content: "old words" });
+      const old = { ...state.asEvent(made), id };
+      gateway.dispatch("MESSAGE_CREATE", old);
       const fresh = say("fresh words", PLACES.room);
-      await waitFor("the door was asked about the fresh one", () => world.bench.arrivals.length === 2);
+      await waitFor("the door was asked about both", () => world.bench.arrivals.length === 2);
       world.bench.strangers.clear();
-      world.fake.change(PLACES.room, old, "old words, changed");
+      const edited_timestamp = new Date(world.bench.clock.now()).toISOString();
+      gateway.dispatch("MESSAGE_UPDATE", { ...old, content: "old words, changed", edited_timestamp });
       world.fake.change(PLACES.room, fresh, "fresh words, changed");
       await stored(1);
       await fence(PLACES.room);

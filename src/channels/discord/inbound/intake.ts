@@ -149,9 +149,10 @@ async function untilStored(
   const message = kind === "edit" ? told : fresh; // a change of what was said before answers nothing
   const { address, scope, sender, mentioned } = message;
   const place = message.place === undefined ? {} : { place: message.place };
+  const said = { eventId: message.eventId, text: message.text, at: snowflakeTime(message.eventId) };
   const seenBy = await retrying(
     deps,
-    () => deps.door.look({ address, scope, sender, mentioned, kind, ...place, ...editedOf(deps, message, kind) }),
+    () => deps.door.look({ address, scope, sender, mentioned, kind, said, ...place, ...editedOf(deps, message, kind) }),
     signal,
   );
   if (seenBy === null) return null;

@@ -2,11 +2,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Update } from "grammy/types";
 import { deferred } from "../../../kit/deferred.ts";
+import type { Principal } from "../../../contracts/ids.ts";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import type { Fields } from "../../../testing/telegram/bot-room.ts";
 import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, textsIn, TOKEN } from "../../../testing/telegram/telegram-world.ts";
-import { readUpdate } from "./arrived.ts";
+import { type Arrived, readUpdate } from "./arrived.ts";
+import { createEarlyEdits } from "./early-edits.ts";
 import { MIN_CUT_CHARS, PIECE_CHARS } from "./pastes.ts";
 import { createUpdateWindow } from "./window.ts";
 
@@ -240,10 +243,22 @@ describe("a change of a message", () => {
     world.happens(changed({ by: FRIEND, messageId: 9, more: { document, caption: "changed" } }));
     await confirmed(world);
     expect([stored(world), world.bench.fetched]).toEqual([[], []]);
-    await world.bench.clock.advance(60_001);
-    first(world, "much later", 7);
-    await confirmed(world);
-    expect(stored(world)).toEqual(["much later"]);
+  });
+
+  test("that came more than a minute before its message, or is somebody else's, says nothing about it", async () => {
+    const clock = createFakeClock();
+    const message = read({ text: "good" });
+    const edit = read({ text: "better" }, "edited_message");
+    if (!message || !edit) throw new Error("not understood");
+    const told = async (one: Arrived, ms: number) => {
+      const early = createEarlyEdits(clock);
+      early.note(one);
+      await clock.advance(ms);
+      return early.apply(message).text;
+    };
+    expect([await told(edit, 60_000), await told(edit, 60_001)]).toEqual(["better", "good"]);
+    const sender = { principal: "telegram:user:22" as Principal, name: "Other" };
+    expect(await told({ ...edit, sender }, 0)).toBe("good");
   });
 
   test("that changes nothing makes no turn: after another change, after a restart, of a reply and of an album", async () => {

@@ -105,7 +105,8 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
 function look({ door }: IntakeDeps, arrived: Arrived): ReturnType<Door["look"]> {
   const { kind, address, scope, sender, mentioned, edits } = arrived;
   const edited = edits === null ? {} : { edited: { eventId: edits, fingerprint: fingerprintOf(arrived) } };
-  return door.look({ kind, address, scope, sender, mentioned, ...edited });
+  const { eventId, text, date } = arrived;
+  return door.look({ kind, address, scope, sender, mentioned, said: { eventId, text, at: date * 1_000 }, ...edited });
 }
 
 interface PartOf {

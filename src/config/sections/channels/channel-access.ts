@@ -10,7 +10,45 @@ const person = Type.String({
 
 const people = (description: string) => Type.Array(person, { maxItems: 10_000, description });
 
+export const MAX_CONTEXT_MESSAGES = 100;
+
+/** For a group: how many messages without a mention are kept for the next one with a mention. */
+export const contextMessages = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: MAX_CONTEXT_MESSAGES,
+    description: "Instead of groupContext.messages of the channel. 0: nothing said here without a mention is kept.",
+  }),
+);
+
+/** The same on every platform. Off unless the owner says otherwise: people in a group have not agreed to be read. */
+export const groupContext = Type.Object(
+  {
+    messages: Type.Integer({
+      default: 0,
+      minimum: 0,
+      maximum: MAX_CONTEXT_MESSAGES,
+      description:
+        "In groups: how many messages that did not mention the assistant it reads, marked as untrusted, with the next one that does. 0: none, and none is kept.",
+    }),
+    minutes: Type.Integer({
+      default: 60,
+      minimum: 1,
+      maximum: 1_440,
+      description: "Older ones are forgotten. They are kept in memory only.",
+    }),
+    chars: Type.Integer({
+      default: 4_000,
+      minimum: 100,
+      maximum: 50_000,
+      description: "Characters of them in one prompt, the newest first.",
+    }),
+  },
+  { default: {}, additionalProperties: false, description: "What a group says without a mention, as context." },
+);
+
 const group = {
+  contextMessages,
   requireMention: Type.Optional(Type.Boolean({ description: "Answer here only when mentioned." })),
   allowFrom: Type.Optional(
     people('Who may speak here besides owners and members. "*" is everybody; an empty list is nobody.'),
@@ -61,4 +99,5 @@ export const channelAccess = {
     },
   ),
   requireMention: Type.Boolean({ default: true, description: "In groups, answer only when mentioned." }),
+  groupContext,
 };

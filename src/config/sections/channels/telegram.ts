@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { closed, secretText } from "../kinds.ts";
 import { role } from "../routing.ts";
+import { contextMessages, groupContext } from "./channel-access.ts";
 
 const CHOICES = {
   mode: [Type.Literal("polling"), Type.Literal("webhook")],
@@ -36,6 +37,7 @@ const SAY = {
 const Group = Type.Object(
   {
     requireMention: Type.Optional(Type.Boolean({ description: "Instead of the channel's requireMention." })),
+    contextMessages,
     allowFrom: Type.Optional(people("Who may speak to the bot there besides owners and members.")),
     role: role("What those people are."),
   },
@@ -91,6 +93,7 @@ export const TelegramSection = Type.Object(
     groupPolicy: Type.Union([...CHOICES.groupPolicy], { default: "allowlist", description: SAY.groupPolicy }),
     groups: groups("Groups by id, such as -1001234567890, with rules of their own."),
     requireMention: Type.Boolean({ default: true, description: SAY.requireMention }),
+    groupContext,
     streamMode: Type.Union([...CHOICES.streamMode], { default: "partial", description: SAY.streamMode }),
     mediaMaxMb: Type.Integer({ default: 20, minimum: 1, maximum: 25, description: SAY.mediaMaxMb }),
     ackReaction: Type.String({ default: "👀", maxLength: 16, description: SAY.ackReaction }),

@@ -1,6 +1,7 @@
 /** The page's own small icons: 24 units square, drawn with the colour of the text around them. */
 const PATHS = {
   menu: "M4 7h16M4 12h16M4 17h16",
+  pin: "M9 4h6l-1 6 3.5 3.5H6.5L10 10zM12 13.5V20",
   plus: "M12 5v14M5 12h14",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM20 20l-4-4",
   send: "M12 19V5M6 11l6-6 6 6",

@@ -9,7 +9,7 @@ import type { Live } from "../state/chat.ts";
 import type { Send } from "../state/sends.ts";
 import { isPicture, sizeText } from "../net/files.ts";
 import { copyText } from "../text/copy.ts";
-import { Markdown } from "../text/markdown.tsx";
+import { Html, Markdown } from "../text/markdown.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { editDraft } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
@@ -25,9 +25,11 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
   return (
     <article class="row assistant" data-testid="message" data-role="assistant" data-kind={item.kind ?? "reply"}>
       <Speaker who="Assistant" at={item.at} />
+      <Answered item={item} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
-      {item.text && <Markdown text={item.text} />}
+      {item.text && <MessageText item={item} />}
       {item.editedAt !== undefined && <p class="row-note">Edited</p>}
+      <Marks item={item} />
       {item.text && (
         <div class="row-actions">
           <CopyButton text={item.text} />
@@ -35,6 +37,44 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
         </div>
       )}
     </article>
+  );
+}
+
+/** As its sender meant it; Markdown is the usual way. */
+function MessageText({ item: { text, format } }: { readonly item: TranscriptItem }) {
+  if (format === "plain") return <div class="prose plain">{text}</div>;
+  if (format === "html") return <Html text={text} />;
+  return <Markdown text={text} />;
+}
+
+/** The message that this one replies to, in short. */
+function Answered({ item: { replyTo } }: { readonly item: TranscriptItem }) {
+  if (replyTo === undefined) return null;
+  const answered = chat.value.items.find(({ id }) => id === replyTo);
+  const words = answered?.text || answered?.attachments?.[0]?.name || "an earlier message";
+  return (
+    <blockquote class="row-answered" data-testid="answered" aria-label="In reply to">
+      {words}
+    </blockquote>
+  );
+}
+
+/** What the assistant did to a message: reactions, and that it is pinned. */
+function Marks({ item: { ownReactions = [], pinned } }: { readonly item: TranscriptItem }) {
+  if (ownReactions.length === 0 && !pinned) return null;
+  return (
+    <p class="row-marks" data-testid="marks">
+      {pinned && (
+        <span class="mark" aria-label="Pinned">
+          <Icon name="pin" size={14} /> Pinned
+        </span>
+      )}
+      {ownReactions.map((emoji) => (
+        <span key={emoji} class="mark" role="img" aria-label={`The assistant reacted with ${emoji}`}>
+          {emoji}
+        </span>
+      ))}
+    </p>
   );
 }
 
@@ -76,7 +116,7 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
   const [changing, setChanging] = useState(false);
   return (
     <article class="row user" data-testid="message" data-role="user" data-kind="message">
-      <Speaker who="You" at={item.at} />
+      <Speaker who={item.sender?.name ?? "You"} at={item.at} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
       {item.turnId === null && changing ? (
         <ChangeWords item={item} done={() => setChanging(false)} />
@@ -84,6 +124,7 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
         item.text && <div class="bubble">{item.text}</div>
       )}
       {item.editedAt !== undefined && <p class="row-note">Edited</p>}
+      <Marks item={item} />
       {item.turnId === null && (
         <p class="row-note queued">
           Waiting for its turn{" "}

@@ -128,7 +128,7 @@ export function applyEvent(chat: Chat, event: WireEvent): Chat {
 function onMessage(chat: Chat, item: TranscriptItem): Chat {
   if (item.deleted) return { ...chat, items: chat.items.filter((one) => one.id !== item.id) };
   // what a tool says in the middle of a turn, or a change of something shown before, does not end the words that are being written
-  const changed = (item.editedAt ?? item.reaction) !== undefined && chat.items.some(({ id }) => id === item.id);
+  const changed = chat.items.some(({ id }) => id === item.id);
   if (item.extra || changed) return { ...chat, items: insert(chat.items, item) };
   const ours = chat.live !== null && chat.live.turnId === item.turnId;
   if (item.role === "tool")

@@ -45,6 +45,27 @@ export function sanitize(html: string): string {
   return DOMPurify.sanitize(html, PURIFY);
 }
 
+/** What chat platforms know as HTML in messages, and nothing that could look like the console itself. */
+const CHAT_HTML: Config = {
+  ALLOWED_TAGS: ["a", "b", "blockquote", "br", "code", "del", "em", "i", "ins", "pre", "s", "strike", "strong", "u"],
+  ALLOWED_ATTR: ["href"],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+};
+
+/** Links leave the console in a tab of their own. Nothing else can begin like this in text that was made harmless. */
+export function chatHtml(text: string): string {
+  const safe = DOMPurify.sanitize(text, CHAT_HTML);
+  return safe.replaceAll("<a href=", '<a target="_blank" rel="noopener noreferrer" href=');
+}
+
+/** A message that its sender wrote as HTML. Line ends stay, as on chat platforms. */
+export function Html({ text }: { readonly text: string }) {
+  const html = useMemo(() => chatHtml(text), [text]);
+  return <div class="prose plain" dangerouslySetInnerHTML={{ __html: html }} />;
+}
+
 const highlighter = signal<Highlight | null>(null);
 const plain = createRenderer(null);
 const coloured = computed(() => createRenderer(highlighter.value));

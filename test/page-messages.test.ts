@@ -1,0 +1,116 @@
+/** What the web console shows of the assistant's work on messages: real browser, real gateway, real pi; only the model is scripted. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import {
+  type FakeProvider,
+  type FakeReply,
+  type ProviderRequest,
+  says,
+  startFakeProvider,
+} from "../src/testing/fake-provider.ts";
+import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
+import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
+import { type Play, playing } from "../src/testing/whole/tool-play.ts";
+import { accessibilityProblems } from "./page-axe.ts";
+import { openBrowser, type Visit, visit } from "./page-stage.ts";
+import { endpoint, WHOLE_TEST_MS } from "./whole-fixture.ts";
+
+setDefaultTimeout(WHOLE_TEST_MS);
+
+const PHONE = { width: 390, height: 844 } as const;
+/** Where pictures of the page are put for somebody who wants to look at them. */
+const PICTURES = Bun.env.PAGE_PICTURES;
+let home: TempHome;
+let provider: FakeProvider;
+let gateway: GatewayProcess;
+let browser: Browser;
+let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
+/** Ids that the tools returned. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  home = await tempHome();
+  provider = await startFakeProvider((request) => reply(request));
+  const base = endpoint(provider);
+  const config = { ...base, agent: { ...base.agent, pool: { min: 0, max: 1 } } };
+  [browser, gateway] = await Promise.all([openBrowser(), startGatewayProcess({ home: home.path, config })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.[Symbol.asyncDispose]();
+  await provider?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+const does = (play: Play): void => {
+  reply = playing(play);
+};
+const sentId = (sent: unknown): string => (sent as { message_id?: string }).message_id ?? "";
+const bubble = ({ page }: Visit, text: string) => page.locator("[data-testid=message]", { hasText: text });
+const marksOf = (on: Visit, text: string) => bubble(on, text).getByTestId("marks");
+
+async function look(path: string): Promise<void> {
+  for (const [name, options] of [
+    ["light", { colorScheme: "light" }],
+    ["dark", { colorScheme: "dark" }],
+    ["phone", { viewport: PHONE }],
+  ] as const) {
+    await using seen = await visit(browser, gateway, { path, ...options });
+    await marksOf(seen, "please work on messages").scrollIntoViewIfNeeded();
+    if (PICTURES !== undefined) await seen.page.screenshot({ path: join(PICTURES, `${name}.png`) });
+    if (name === "light") expect(await accessibilityProblems(seen.page)).toEqual([]);
+  }
+}
+
+test("the web console shows reactions, pins, replies and formats at once, after a reload, and after a restart of the gateway", async () => {
+  await using owner = await visit(browser, gateway);
+  does(function* ({ facts }) {
+    yield ["message", { action: "react", messageId: facts.message, emoji: ["👍", "🎉"] }];
+    yield ["message", { action: "pin", messageId: facts.message }];
+    ids.thread = sentId(
+      yield ["send_message", { text: "One **step** done.", replyTo: facts.message, parseMode: "plain" }],
+    );
+    yield [
+      "send_message",
+      { text: "Two <b>steps</b> <img src=x onerror='window.seen.ran=true'>done.", parseMode: "HTML" },
+    ];
+    const gone = sentId(yield ["send_message", { text: "a mistake" }]);
+    yield ["message", { action: "delete", messageId: gone }];
+    return "All **done**.";
+  });
+  await owner.ask("please work on messages");
+  const shown = async (on: Visit) => {
+    await bubble(on, "All done.").waitFor();
+    expect(await marksOf(on, "please work on messages").innerText()).toBe("Pinned\n👍\n🎉");
+    expect(await bubble(on, "One **step** done.").getByTestId("answered").innerText()).toBe("please work on messages");
+    expect(await bubble(on, "Two steps done.").locator("b").innerText()).toBe("steps");
+    expect(await bubble(on, "All done.").locator("strong").innerText()).toBe("done");
+    expect(await bubble(on, "a mistake").count()).toBe(0);
+    expect((await on.seen()).ran).toBe(false);
+    expect([on.problems, on.foreign]).toEqual([[], []]);
+  };
+  await shown(owner);
+  await owner.reload();
+  await shown(owner);
+  const path = new URL(owner.page.url()).hash;
+  await look(`/${path}`);
+
+  const { port } = new URL(gateway.url);
+  await gateway.stop();
+  gateway = await startGatewayProcess({ home: home.path, port: Number(port) });
+  await using later = await visit(browser, gateway, { path: `/${path}` });
+  await shown(later);
+  does(function* () {
+    const read = (yield ["message", { action: "read", limit: 10 }]) as { messages: { id: string; text: string }[] };
+    const asked = read.messages.find(({ text }) => text === "please work on messages")?.id;
+    yield ["message", { action: "react", messageId: asked, emoji: "👍", remove: true }];
+    yield ["message", { action: "pin", messageId: asked, unpin: true }];
+    yield ["message", { action: "edit", messageId: ids.thread, text: "One step, edited." }];
+    return "Changed.";
+  });
+  await later.ask("and once more");
+  await bubble(later, "Changed.").waitFor();
+  expect(await marksOf(later, "please work on messages").innerText()).toBe("🎉");
+  expect(await bubble(later, "One step, edited.").innerText()).toContain("Edited");
+});

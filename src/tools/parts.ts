@@ -68,6 +68,8 @@ export async function passStages(parts: Parts, first: Draft, signal: AbortSignal
 export async function judgeEarlier(parts: Parts, request: ToolRequest, hash: string): Promise<ToolOutcome | null> {
   const earlier = await parts.store.earlier(scopeOf(request.context), request.callId);
   if (!earlier) return null;
+  // an answer of the owner holds for exactly the call that was shown, and nothing has run under this id
+  if (earlier.status === "blocked") return earlier.paramsHash === hash ? earlier.reply : null;
   if (earlier.paramsHash !== hash) return conflict();
   if (earlier.status === "success" || earlier.status === "error") return replayOf(earlier);
   if (earlier.status === "unknown" && earlier.idempotent) return null;

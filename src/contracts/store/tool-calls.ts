@@ -13,7 +13,7 @@ export interface ToolCallStore {
   refuse(call: ToolIntent, output: string): Promise<void>;
   /** A call that has ended already stays as it is. */
   settle(id: string, end: ToolEnd): Promise<void>;
-  /** The newest call with this id that was not refused. */
+  /** The newest call with this id that was not refused, else the newest that the owner denied. */
   earlier(scope: string, callId: string): Promise<EarlierCall | null>;
   /** When this person's calls of this tool began, oldest first; refused ones do not count. */
   timesSince(who: { readonly principal: Principal; readonly tool: string }, since: number): Promise<readonly number[]>;

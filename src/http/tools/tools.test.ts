@@ -164,6 +164,31 @@ describe("POST /api/tools/call", () => {
     expect(await fx.post(body)).toMatchObject({ status: 200, body: { ok: true } });
   });
 
+  test.each(["deny", "expired"] as const)(
+    "answers 403 when asked again after the owner's answer was %s, and does not ask a second time",
+    async (decision) => {
+      await using fx = world(asking);
+      const word = deferred<"deny" | "expired">();
+      fx.approvals.answer = word.promise;
+      const body = { tool: "asking", params: { text: "x" }, callId: "c" };
+      const first = fx.post(body);
+      await waitFor("the open approval", () => fx.approvals.asked.length > 0);
+      await fx.clock.advance(50);
+      expect((await first).status).toBe(202);
+      word.resolve(decision);
+      await fx.clock.advance(1);
+      for (let again = 0; again < 2; again++)
+        expect(await fx.post(body)).toMatchObject({
+          status: 403,
+          body: { ok: false, error: { code: "approval_denied" }, envelope: { status: "blocked", tool: "asking" } },
+        });
+      expect(fx.approvals.asked).toHaveLength(1);
+      fx.approvals.answer = "once";
+      expect(await fx.post({ ...body, callId: "another" })).toMatchObject({ status: 200 });
+      expect(await fx.post({ ...body, params: { text: "other" } })).toMatchObject({ status: 200 });
+    },
+  );
+
   test.each([{ pid: 1 }, { sessionKey: "agent:default:webchat:dm:1" }])("refuses a body with %p", async (more) => {
     await using fx = world(echo);
     const { status, body } = await fx.post({ tool: "echo", params: { text: "x" }, ...more });

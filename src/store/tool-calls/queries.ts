@@ -10,12 +10,46 @@ export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "e
 export type ToolCallQueries = ReturnType<typeof createToolCallQueries>;
 
 export function createToolCallQueries(sql: Sql) {
-  return { ...reading(sql), ...scopes(sql), ...writing(sql) };
+  return { ...reading(sql), ...byCallId(sql), ...scopes(sql), ...writing(sql) };
+}
+
+/** A call by the id its caller gave it. */
+function byCallId(sql: Sql) {
+  type Once = { scope: string; callId: string };
+  const known = ["tool", "params_hash", "status", "idempotent", "output", "reply"] as const;
+  return {
+    counting: sql.prepare((db, p: Params<Once>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(known)
+        .where("scope", "=", p("scope"))
+        .where("call_id", "=", p("callId"))
+        .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`),
+    ),
+    unknown: sql.prepare((db, p: Params<Once>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(known)
+        .where("scope", "=", p("scope"))
+        .where("call_id", "=", p("callId"))
+        .where(raw<boolean>`status = 'unknown'`)
+        .orderBy("seq", "desc")
+        .limit(1),
+    ),
+    denied: sql.prepare((db, p: Params<Once>) =>
+      db
+        .selectFrom("tool_calls")
+        .select(known)
+        .where("scope", "=", p("scope"))
+        .where("call_id", "=", p("callId"))
+        .where(raw<boolean>`status = 'blocked' and reply is not null`)
+        .orderBy("seq", "desc")
+        .limit(1),
+    ),
+  };
 }
 
 function reading(sql: Sql) {
-  type Once = { scope: string; callId: string };
-  const known = ["tool", "params_hash", "status", "idempotent", "output", "reply"] as const;
   return {
     byId: sql.prepare((db, p: Params<{ id: string }>) =>
       db.selectFrom("tool_calls").select(["status", "idempotent", "turn_id"]).where("id", "=", p("id")),
@@ -38,24 +72,6 @@ function reading(sql: Sql) {
         .where(raw<boolean>`intent_no is null`)
         .orderBy("seq"),
     ),
-    counting: sql.prepare((db, p: Params<Once>) =>
-      db
-        .selectFrom("tool_calls")
-        .select(known)
-        .where("scope", "=", p("scope"))
-        .where("call_id", "=", p("callId"))
-        .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`),
-    ),
-    unknown: sql.prepare((db, p: Params<Once>) =>
-      db
-        .selectFrom("tool_calls")
-        .select(known)
-        .where("scope", "=", p("scope"))
-        .where("call_id", "=", p("callId"))
-        .where(raw<boolean>`status = 'unknown'`)
-        .orderBy("seq", "desc")
-        .limit(1),
-    ),
     anyUnknown: sql.prepare((db) =>
       db
         .selectFrom("tool_calls")
@@ -76,7 +92,7 @@ function reading(sql: Sql) {
   };
 }
 
-/** Whether anything of a scope is there, by the same two indexes that find a call in it. */
+/** Whether anything of a scope is there, by the same indexes that find a call in it. */
 function scopes(sql: Sql) {
   return {
     anyCounting: sql.prepare((db, p: Params<{ scope: string }>) =>
@@ -85,6 +101,14 @@ function scopes(sql: Sql) {
         .select("seq")
         .where("scope", "=", p("scope"))
         .where(raw<boolean>`status in ('running', 'pending', 'success', 'error')`)
+        .limit(1),
+    ),
+    anyDenied: sql.prepare((db, p: Params<{ scope: string }>) =>
+      db
+        .selectFrom("tool_calls")
+        .select("seq")
+        .where("scope", "=", p("scope"))
+        .where(raw<boolean>`status = 'blocked' and reply is not null`)
         .limit(1),
     ),
     anyUnknownOf: sql.prepare((db, p: Params<{ scope: string }>) =>

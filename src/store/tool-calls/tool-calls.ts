@@ -22,7 +22,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
   const noticed = (link: Link | null): void => void (link && headFile?.noticed(link));
   const fresh = createFreshScopes();
   const hasAny = (scope: string): boolean =>
-    queries.anyCounting.first({ scope }) !== null || queries.anyUnknownOf.first({ scope }) !== null;
+    [queries.anyCounting, queries.anyUnknownOf, queries.anyDenied].some((query) => query.first({ scope }) !== null);
   let doubts: boolean | null = null; // whether an earlier life left calls whose outcome nobody knows; this one adds none
 
   return {
@@ -54,7 +54,9 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
         if (fresh.isNew(scope, callId, hasAny)) return null;
         doubts ??= queries.anyUnknown.first({}) !== null;
         const found =
-          queries.counting.first({ scope, callId }) ?? (doubts ? queries.unknown.first({ scope, callId }) : null);
+          queries.counting.first({ scope, callId }) ??
+          (doubts ? queries.unknown.first({ scope, callId }) : null) ??
+          queries.denied.first({ scope, callId });
         if (!found) return null;
         const { tool, status } = found;
         const reply = found.reply === null ? null : decodeReply(found.reply);

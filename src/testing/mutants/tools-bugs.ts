@@ -19,8 +19,8 @@ export const TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A secret inside a refusal after an approval is stored.",
     file: "src/tools/audit/record.ts",
-    find: 'settle({ status: "blocked", output: deps.scrub(message) })',
-    replace: 'settle({ status: "blocked", output: message })',
+    find: "settle(deniedEnd(code, deps.scrub(message)))",
+    replace: "settle(deniedEnd(code, message))",
     tests: ["src/tools/audit/record.test.ts"],
   },
   {

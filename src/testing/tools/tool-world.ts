@@ -125,9 +125,9 @@ export function memoryCalls(): MemoryCalls {
 }
 
 function earlierIn(rows: readonly Row[], scope: string, callId: string): EarlierCall | null {
-  const row = rows.findLast(
-    ({ intent, end }) => intent.scope === scope && intent.callId === callId && end?.status !== "blocked",
-  );
+  const same = rows.filter(({ intent }) => intent.scope === scope && intent.callId === callId);
+  const row =
+    same.findLast(({ end }) => end?.status !== "blocked") ?? same.findLast(({ end }) => end?.reply !== undefined);
   if (!row) return null;
   const { intent, end } = row;
   return {

@@ -96,12 +96,18 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
     async refused(call, { code, message }) {
       tool = call.tool;
       deps.events.emit("tool_refused", { sessionKey, turnId, callId, tool });
-      if (state !== "new") return settle({ status: "blocked", output: deps.scrub(message) });
+      if (state !== "new") return settle(deniedEnd(code, deps.scrub(message)));
       deps.log.warn("tool call refused", { tool, code, turnId, sessionKey, principal, path });
       await deps.store.refuse(intent(call, false), deps.scrub(message));
     },
     ended: (outcome) => settle(endOf(outcome, deps.scrub)),
   };
+}
+
+/** The owner's answer is kept as the answer to this call id: who asks again is told it again, and nobody is asked a second time. */
+function deniedEnd(code: string, message: string): Omit<ToolEnd, "ms"> {
+  const end = { status: "blocked", output: message } as const;
+  return code === "approval_denied" ? { ...end, reply: { kind: "refused", code, message } } : end;
 }
 
 function endOf(

@@ -48,6 +48,18 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     expect(await toolCalls.earlier("turn:t1", "same")).toMatchObject({ status: "running", paramsHash: "hash-first" });
   });
 
+  test("a call that the owner denied is found by its id, also after a restart, and one that a rule refused is not", async () => {
+    await using world = await open();
+    const denial: ToolOutcome = { kind: "refused", code: "approval_denied", message: "no" };
+    await world.store.toolCalls.intend({ ...intent("denied", "t1", false), waiting: true });
+    await world.store.toolCalls.settle("denied", { status: "blocked", output: "no", reply: denial, ms: 1 });
+    await world.store.toolCalls.refuse(intent("refused", "t1", false), "no");
+    expect(await world.store.toolCalls.earlier("turn:t1", "call-denied")).toMatchObject({ reply: denial });
+    const { toolCalls } = await world.reopen();
+    expect(await toolCalls.earlier("turn:t1", "call-denied")).toMatchObject({ status: "blocked", reply: denial });
+    expect(await toolCalls.earlier("turn:t1", "call-refused")).toBeNull();
+  });
+
   test("what a caller was told comes back as it was, also after a restart", async () => {
     await using world = await open();
     const reply: ToolOutcome = { kind: "ok", result: { content: [{ type: "text", text: "a" }], details: { b: [1] } } };

@@ -3,9 +3,11 @@ import type { Budget } from "../contracts/budget/budget.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
+import type { PersonTimes } from "../contracts/automation/when.ts";
 import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
+import { timezoneCommand } from "./timezone-command.ts";
 import { cronCommand, type CronCommandDeps } from "./automation/cron-command.ts";
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
@@ -18,6 +20,7 @@ import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, 
 export interface BuiltinCommandDeps
   extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps, CronCommandDeps {
   readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
+  readonly people: PersonTimes;
   status(): GatewayStatus;
   readonly budget: Pick<Budget, "used" | "limits">;
   readonly queued: Pick<Queue, "session" | "choose">;
@@ -56,6 +59,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...modelCommands(deps),
     ...conversationCommands(deps),
     cronCommand(deps),
+    timezoneCommand(deps),
     ...(deps.tools ? [toolCommand({ ...deps, tools: deps.tools })] : []),
     ...(deps.pairing ? [pairCommand(deps.pairing)] : []),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),

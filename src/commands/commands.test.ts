@@ -11,6 +11,7 @@ import { freeBudget } from "../testing/budget/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
+import { testPersonTimes } from "../testing/schedule/person-times.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
 import { MAX_REMEMBERED_SESSIONS } from "./last-stats.ts";
 import { parseCommand } from "./parse.ts";
@@ -49,7 +50,7 @@ async function world() {
       status: () => STATUS,
       jobs: noJobs(),
       budget: freeBudget(),
-      relative: () => null,
+      people: testPersonTimes(systemClock),
       queued: {
         session: () => ({ waiting: 2, mode: "collect", chosen: chosen.length > 0 }),
         choose: async (_key, mode) => void chosen.push(mode),
@@ -134,7 +135,7 @@ describe("a message", () => {
 });
 
 describe("a command", () => {
-  const FOR_ALL = ["help", "start", "new", "reset", "stop", "resume", "role", "usage"];
+  const FOR_ALL = ["help", "start", "new", "reset", "stop", "resume", "timezone", "role", "usage"];
   const FOR_MEMBERS = ["cron", "status", "queue", "context", "model", "think", "compact", "name"];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],

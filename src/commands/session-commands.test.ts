@@ -12,6 +12,7 @@ import { freeBudget } from "../testing/budget/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
+import { testPersonTimes } from "../testing/schedule/person-times.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
 import { pickModel } from "./session-models.ts";
 
@@ -31,7 +32,7 @@ async function world(models = testModels(systemClock)) {
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as never,
       jobs: noJobs(),
       budget: freeBudget(),
-      relative: () => null,
+      people: testPersonTimes(systemClock),
       queued: {
         session: () => ({ waiting: 0, mode: "collect", chosen: false }),
         choose: async () => undefined,

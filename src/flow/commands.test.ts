@@ -22,6 +22,7 @@ import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { routingConfig } from "../testing/routing-config.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
+import { testPersonTimes } from "../testing/schedule/person-times.ts";
 import { says as told, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
 import { waitFor } from "../testing/wait-for.ts";
@@ -48,7 +49,7 @@ async function life(
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
       jobs: noJobs(),
       budget: freeBudget(),
-      relative: () => null,
+      people: testPersonTimes(systemClock),
       queued: { session: (...lane) => queue.session(...lane), choose: (...mode) => queue.choose(...mode) },
       configured: () => ({ model: null, thinking: null }),
     }),

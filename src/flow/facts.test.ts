@@ -212,3 +212,14 @@ test.each([
 ])("the time in %s is written with its zone", (zone, written) => {
   expect(createCalendar(zone).time(1_700_000_000_000)).toBe(written);
 });
+
+test("the time is that of the person who speaks, with the name of their zone; a zone they choose later is told at once", () => {
+  const clock = createFakeClock(Date.parse("2026-05-06T12:30:00Z"));
+  const zones = new Map<string, string>();
+  const facts = createFactsTeller({ clock, ids: createSeqIds() }, { zone: "UTC", zoneOf: (who) => zones.get(who) });
+  const message = inbound("x");
+  expect(facts.tell(batch("hello"))).toContain("time: 2026-05-06T12:30+00:00 Wednesday (UTC)");
+  expect(facts.tell(batch("again", { settledBytes: 10 }))).toBeNull();
+  zones.set(message.sender.principal, "Asia/Tokyo");
+  expect(facts.tell(batch("and now", { settledBytes: 20 }))).toContain("2026-05-06T21:30+09:00 Wednesday (Asia/Tokyo)");
+});

@@ -3,6 +3,7 @@
  * short block in front of the words, because instructions that change would cost the provider's cache. All but the ids is told only when it is
  * new, because every line is paid for.
  */
+import type { Principal } from "../contracts/ids.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { type Clock, hostZone } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
@@ -44,13 +45,17 @@ const MAX_REMEMBERED = 2_000;
 
 export function createFactsTeller(
   deps: { readonly clock: Clock; readonly ids: Ids },
-  options: { readonly zone?: string } = {},
+  options: { readonly zone?: string; zoneOf?(who: Principal): string | undefined } = {},
 ): FactsTeller {
   const told = new Map<string, Told>();
-  let known: { readonly zone: string; readonly calendar: Calendar } | null = null;
-  const local = () => {
-    const zone = known?.zone ?? options.zone ?? hostZone(); // asked with the first turn: a start has no use for it
-    return (known ??= { zone, calendar: createCalendar(zone) });
+  const calendars = new Map<string, Calendar>();
+  let machineZone: string | null = null;
+  const local = ({ entries: [first] }: Batch) => {
+    const own = first && options.zoneOf?.(first.message.sender.principal);
+    const zone = own ?? (machineZone ??= options.zone ?? hostZone()); // asked with the first turn: a start has no use for it
+    const calendar = calendars.get(zone) ?? createCalendar(zone);
+    calendars.set(zone, calendar); // there are a few hundred zones
+    return { zone, calendar };
   };
 
   const remember = (file: string, facts: Told): void => {
@@ -63,9 +68,9 @@ export function createFactsTeller(
   return {
     tell(batch, more = []) {
       const now = deps.clock.now();
-      const { zone, calendar } = local();
+      const { zone, calendar } = local(batch);
       const time = calendar.time(now);
-      const facts = factsOf(batch, now, time);
+      const facts = factsOf(batch, now, { time, zone });
       const { name } = batch.sessionFile;
       const cause = causeOf(batch);
       const needed = more.length > 0 || cause.length > 0;
@@ -91,13 +96,17 @@ export function shouldTell(told: Told | null, now: FactsNow): Telling {
   return later ? { tell: true, because: "later" } : { tell: false, because: "known" };
 }
 
-function factsOf({ entries, role, sessionFile }: Batch, now: number, time: string): FactsNow {
+function factsOf(
+  { entries, role, sessionFile }: Batch,
+  now: number,
+  { time, zone }: { readonly time: string; readonly zone: string },
+): FactsNow {
   const [first] = entries;
   const { channel = "", account = "", chat = "", thread = "" } = first?.message.address ?? {};
   return {
     at: now,
     day: time.slice(0, "2026-01-31".length),
-    where: JSON.stringify([channel, account, chat, thread, first?.message.sender.principal, role]),
+    where: JSON.stringify([channel, account, chat, thread, first?.message.sender.principal, role, zone]),
     settledBytes: sessionFile.settledBytes,
     group: first?.message.scope === "group",
     attachments: entries.reduce((sum, { message }) => sum + message.attachments.length, 0),

@@ -1,4 +1,5 @@
 /** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
+import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { PromptInput, StartedOver } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { MediaRef, QuotedText } from "../contracts/chat.ts";
@@ -38,8 +39,13 @@ export interface Briefing {
   readonly facts: FactsTeller;
 }
 
-export function createBriefing(deps: { readonly clock: Clock; readonly ids: Ids }): Briefing {
-  return { ids: deps.ids, facts: createFactsTeller(deps) };
+export function createBriefing(deps: {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Without it everybody is told the time of the machine. */
+  readonly people?: Pick<PersonTimes, "zoneOf">;
+}): Briefing {
+  return { ids: deps.ids, facts: createFactsTeller(deps, { ...(deps.people ? { zoneOf: deps.people.zoneOf } : {}) }) };
 }
 
 const NOTHING: ClaimedEvents = { events: [], hidden: 0 };

@@ -19,6 +19,12 @@ export function linkedName(links: IdentityLinks, principal: Principal): string |
   return found?.[0] ?? null;
 }
 
+/** What is kept for a person is kept under this: the name of their links, marked so that no id can be equal to it, or the id itself. */
+export function personOf(links: IdentityLinks, principal: Principal): Principal {
+  const name = linkedName(links, principal);
+  return name === null ? principal : (`@${name}` as Principal);
+}
+
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
 
 export function lesserRole(one: Role, other: Role): Role {

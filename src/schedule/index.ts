@@ -22,5 +22,5 @@ export { createHomes, type Home, type Homes } from "./runs/home.ts";
 export { HOOK_CHANNEL, readRunAddress } from "./runs/run-address.ts";
 export { type RunRights, type Starter, startRuns } from "./runs/starter.ts";
 export { createSystemEvents } from "./runs/system-events.ts";
-export { readRelative } from "./times/relative.ts";
+export { createPersonTimes, openPersonTimes } from "./times/person-times.ts";
 export { createTimes, type Times } from "./times/times.ts";

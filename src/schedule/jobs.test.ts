@@ -5,6 +5,7 @@ import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { job } from "../testing/schedule/job-fixture.ts";
+import { testPersonTimes } from "../testing/schedule/person-times.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { createJobs } from "./jobs.ts";
 import { createTimes } from "./times/times.ts";
@@ -31,8 +32,9 @@ async function fixture() {
     role === "owner" ? { minInterval: 1_000, maxJobs: 1_000 } : { minInterval: 300_000, maxJobs: 3 };
   const missing = async ({ webhook, needs = [] }: Job) =>
     webhook === "nowhere" || needs.includes("no_tool") ? "There is no such thing." : null;
-  const jobs = createJobs({ ...deps, isOn: () => switches.on, limits, missing });
-  return { ...real, store: real.store, clock, poked, switches, jobs };
+  const people = testPersonTimes(clock);
+  const jobs = createJobs({ ...deps, isOn: () => switches.on, limits, missing, people });
+  return { ...real, store: real.store, clock, poked, switches, jobs, people };
 }
 
 const say = (answer: { readonly kind: string; readonly say?: string }): string => answer.say ?? answer.kind;
@@ -101,7 +103,7 @@ describe("a job", () => {
     await world.clock.advance(60_000);
     const answer = await world.jobs.update("hourly", { schedule: { kind: "every", expr: "2h" } }, owner);
     expect(answer).toMatchObject({ job: { task: "look again", nextAt: Date.UTC(2026, 0, 1, 2, 1) } });
-    for (const expr of ["x", "30 m", " 30m", "30m ", "30\tm"])
+    for (const expr of ["x", "30 apples", "m", "1h and"])
       expect(say(await world.jobs.update("hourly", { schedule: { kind: "every", expr } }, owner))).toContain("30m");
   });
 });
@@ -222,3 +224,54 @@ test.each<Partial<JobInput>>([{ webhook: "nowhere" }, { needs: ["no_tool"] }])(
     expect(await world.store.jobs.get("hourly")).not.toMatchObject(more);
   },
 );
+
+describe("a schedule in people's words", () => {
+  const at = (expr: string, timezone?: string): JobInput => ({
+    ...{ id: "said", task: "look", schedule: { kind: "at", expr, ...(timezone === undefined ? {} : { timezone }) } },
+  });
+  const planned = async (world: Awaited<ReturnType<typeof fixture>>, input: JobInput) => {
+    const answer = await world.jobs.add(input, owner);
+    return answer.kind === "ok" ? new Date(answer.job.nextAt ?? 0).toISOString() : answer.say;
+  };
+
+  test.each([
+    ["18:00", "2026-01-01T09:00:00.000Z"],
+    ["tomorrow 9am", "2026-01-02T00:00:00.000Z"],
+    ["in half an hour", "2026-01-01T00:30:00.000Z"],
+    ["2026-03-01T09:00", "2026-03-01T00:00:00.000Z"],
+    ["2026-03-01T09:00Z", "2026-03-01T09:00:00.000Z"],
+  ])("is read in the zone that the person has chosen: %s is %s", async (expr, expected) => {
+    await using world = await fixture();
+    await world.people.choose(owner.principal, "Asia/Tokyo");
+    expect(await planned(world, at(expr))).toBe(expected);
+  });
+
+  test("is read in the zone that is given with it, whatever the person has chosen", async () => {
+    await using world = await fixture();
+    await world.people.choose(owner.principal, "Asia/Tokyo");
+    expect(await planned(world, at("18:00", "Europe/Berlin"))).toBe("2026-01-01T17:00:00.000Z");
+  });
+
+  test("is kept as a moment, and a cron expression with the person's zone", async () => {
+    await using world = await fixture();
+    await world.people.choose(owner.principal, "Asia/Tokyo");
+    await world.jobs.add(at("18:00"), owner);
+    await world.jobs.add({ id: "daily", task: "look", schedule: { kind: "cron", expr: "0 9 * * *" } }, owner);
+    expect((await world.store.jobs.get("said"))?.schedule).toEqual({ kind: "at", expr: "2026-01-01T09:00:00.000Z" });
+    expect((await world.store.jobs.get("daily"))?.schedule.timezone).toBe("Asia/Tokyo");
+  });
+
+  test("of an interval may have several units", async () => {
+    await using world = await fixture();
+    await world.jobs.add({ id: "often", task: "look", schedule: { kind: "every", expr: "1h30m" } }, owner);
+    expect((await world.store.jobs.get("often"))?.schedule).toEqual({ kind: "every", expr: "90m" });
+  });
+
+  test.each(["at 9", "next friday 9am", "03/04 9am", "tomorrow", "soonish"])(
+    "that is not clear (%s) is rejected with a sentence",
+    async (expr) => {
+      await using world = await fixture();
+      expect(await planned(world, at(expr))).toMatch(/Write|Add/);
+    },
+  );
+});

@@ -1,13 +1,15 @@
 /** The one way to make and change jobs. Owners see all; others their own. Jobs of the configuration file are changed in the file. */
 import { type Job, type JobStore, MAX_TASK_CHARS, type Schedule } from "../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobInput, JobRefusal, Jobs, Maker } from "../contracts/automation/jobs.ts";
-import type { AgentId, Role } from "../contracts/ids.ts";
+import type { PersonTimes } from "../contracts/automation/when.ts";
+import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Engine } from "./engine.ts";
 import { intervalProblem, type JobLimits } from "./job-limits.ts";
 import { nextSlot, slotsBeforeChange } from "./passed-slots.ts";
-import { readRelative } from "./times/relative.ts";
+import { parseDuration, showDuration } from "../kit/duration.ts";
+import { readRelative, readSpan } from "./times/relative.ts";
 import type { Times } from "./times/times.ts";
 
 export interface JobsDeps {
@@ -24,6 +26,8 @@ export interface JobsDeps {
   isAgent?(id: AgentId): boolean;
   /** Without it there is no limit but that of agents. */
   limits?(role: Role): JobLimits;
+  /** Moments as people say them, and the zones they have chosen. Without it only lengths of time are read. */
+  readonly people?: Pick<PersonTimes, "read" | "zoneOf">;
   /** Why it could never work: a webhook or tool that does not exist. Without it all of them do. */
   missing?(job: Job): Promise<string | null>;
 }
@@ -164,7 +168,7 @@ function mayTouch(job: Job, who: Asker): boolean {
 export type AnyMaker = Omit<Maker, "source"> & Pick<Job, "source">;
 
 export function newJob(
-  deps: Pick<JobsDeps, "clock" | "ids" | "times">,
+  deps: Pick<JobsDeps, "clock" | "ids" | "times" | "people">,
   input: JobInput,
   maker: AnyMaker,
 ): Job | Refusal {
@@ -176,9 +180,11 @@ export function newJob(
       .replace(/[^a-z0-9]/g, "0");
   if (!ID.test(id)) return { code: "bad_job", say: "A job's id has 1 to 64 small letters, digits and dashes." };
   const now = deps.clock.now();
+  const schedule = maker.source === "config" ? input.schedule : fixed(deps, input.schedule, maker.principal);
+  if ("code" in schedule) return schedule;
   const job: Job = {
     id,
-    schedule: fixed(deps, input.schedule),
+    schedule,
     task: input.task.trim(),
     agentId: input.agentId ?? maker.agentId,
     mode: input.mode ?? "isolated",
@@ -210,7 +216,9 @@ export function newJob(
 function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>): Job | Refusal {
   const { paused, schedule, ...rest } = change;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const fresh = schedule ? { schedule: fixed(deps, schedule), anchorAt: deps.clock.now() } : {};
+  const wanted = schedule && fixed(deps, schedule, job.createdBy);
+  if (wanted && "code" in wanted) return wanted;
+  const fresh = wanted ? { schedule: wanted, anchorAt: deps.clock.now() } : {};
   const next: Job = { ...job, ...given, ...fresh };
   const problem = wordsProblem(next) ?? (schedule ? scheduleProblem(deps, next) : null);
   if (problem) return problem;
@@ -219,11 +227,28 @@ function updated(deps: JobsDeps, job: Job, change: Partial<Omit<JobInput, "id">>
   return next;
 }
 
-/** "in 20m" is a moment counted from now, and only now: what is kept is the moment. */
-function fixed({ clock }: Pick<JobsDeps, "clock">, schedule: Schedule): Schedule {
-  const after = schedule.kind === "at" ? readRelative(schedule.expr) : null;
-  return after === null ? schedule : { kind: "at", expr: new Date(clock.now() + after).toISOString() };
+/** Words such as "in 20m" or "tomorrow 9am" mean a moment only now, and only where their person is: what is kept is the moment, or the zone. */
+function fixed(
+  { clock, times, people }: Pick<JobsDeps, "clock" | "times" | "people">,
+  schedule: Schedule,
+  who: Principal,
+): Schedule | Refusal {
+  const { kind, expr, timezone = people?.zoneOf(who) } = schedule;
+  const zoned: Schedule = timezone === undefined ? schedule : { ...schedule, timezone };
+  if (kind === "every") {
+    const ms = parseDuration(expr) === null ? readSpan(expr) : null;
+    return ms === null ? schedule : { kind, expr: showDuration(ms) };
+  }
+  if (kind === "cron" || times.read(zoned).ok) return zoned;
+  const after = readRelative(expr);
+  const reading = people?.read(expr, who, timezone) ?? null;
+  const at = after === null ? (reading?.kind === "moment" ? reading.at : null) : clock.now() + after;
+  if (at !== null) return { kind, expr: new Date(at).toISOString() };
+  if (reading === null || reading.kind === "moment" || LOOKS_ISO.test(expr)) return zoned; // said by whoever reads the schedule
+  return { code: "bad_schedule", say: reading.problem };
 }
+
+const LOOKS_ISO = /^\s*\d{4}-\d\d-\d\dT/i;
 
 function wordsProblem({ task, mode, webhook }: Job): Refusal | null {
   if (webhook && mode === "main")

@@ -2,6 +2,7 @@
 import { removeSessionFile } from "../agents/index.ts";
 import { type Config, type Environment } from "../config/index.ts";
 import type { Job, JobAlert, JobRun, RunOutcome } from "../contracts/automation/job.ts";
+import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { JobDesk, Jobs, TellMain } from "../contracts/automation/jobs.ts";
 import type { OwnReceiver } from "../contracts/automation/own-message.ts";
 import type { HookDoor } from "../contracts/automation/hook.ts";
@@ -61,6 +62,7 @@ export interface AutomationParts {
   readonly doors: () => AccessDoors;
   readonly pool: AgentPool;
   readonly budget: Pick<Budget, "ask">;
+  readonly people: PersonTimes;
   /** Why this caller could not use a tool; null: nothing is known against it. */
   unusable(tool: string, caller: Caller): string | null;
   /** Built later; asked for when a run needs them. */

@@ -6,6 +6,7 @@ import { createLastStats } from "../commands/index.ts";
 import type { Config } from "../config/index.ts";
 import type { AgentPool } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
+import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Channel, Receiver } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
@@ -25,7 +26,7 @@ import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
 import { accessDoors, createRouter, groupContextOf, openPairing, openRoleGrants } from "../routing/index.ts";
-import { type Homes, readRelative } from "../schedule/index.ts";
+import type { Homes } from "../schedule/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { tellOwnerOfUndelivered } from "./undelivered.ts";
 import { createWayIn, inboundFiles } from "./way-in.ts";
@@ -39,6 +40,7 @@ export interface MessageWayParts extends GatewayDeps {
   /** Channels of the gateway's own that no person writes to. */
   readonly inner: readonly Channel[];
   readonly jobs: JobDesk;
+  readonly people: PersonTimes;
   readonly approvals: Approvals;
   readonly tools: ToolGate;
   readonly budget: Budget;
@@ -65,7 +67,7 @@ export async function openMessageWay(
   const doors = accessDoors(() => ({ ...platforms.access(), ...config().channels }), pairing.isPaired);
   const desk = createDesk({ clock, pool, environment: options.environment }, config, { grants, doors });
   const stats = createLastStats();
-  const asked = { queue: () => queue, pairing, relative: readRelative };
+  const asked = { queue: () => queue, pairing };
   const commands = createCommands(config, {
     ...parts,
     ...desk,

@@ -2,6 +2,7 @@
 import { builtinFactories, type BuiltinToolDeps, builtinTools } from "../builtin.ts";
 import { agentProfiles, agentWorkspace } from "../agents/index.ts";
 import { type Config, type Environment, publicConfig } from "../config/index.ts";
+import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
 import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
@@ -21,13 +22,13 @@ import type { SecretMask } from "../kit/secret.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import { openOutgoingFiles, type OutgoingOptions } from "../media/index.ts";
 import { buildSessionKey } from "../routing/index.ts";
-import { readRelative } from "../schedule/index.ts";
 import type { SessionFacts } from "../tools/index.ts";
 
 export interface OwnToolParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly store: Store;
+  readonly people: PersonTimes;
   readonly config: () => Config;
   reloadConfig(): Promise<ReloadReport>;
   restart(): boolean;
@@ -61,7 +62,7 @@ export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
     history: store.messages.history,
     sessionOf: (name, caller) => sessionOf(store, name, caller),
     jobs: lateDesk(parts.jobs),
-    relative: readRelative,
+    people: parts.people,
     recorded: (key) => recorded(parts, key),
     publicConfig: () => publicConfig(config()),
     reloadConfig: parts.reloadConfig,

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandContext } from "../../contracts/command.ts";
-import type { AgentId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { JobDesk } from "../../contracts/automation/jobs.ts";
-import { createJobs, createTimes, readRelative } from "../../schedule/index.ts";
+import { createJobs, createTimes } from "../../schedule/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { inbound } from "../../testing/messages.ts";
 import { realStore } from "../../testing/real-store.ts";
+import { testPersonTimes } from "../../testing/schedule/person-times.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { cronCommand, readAdd } from "./cron-command.ts";
 
@@ -20,12 +21,20 @@ async function world() {
       return null;
     },
   };
+  const people = testPersonTimes(clock);
   const jobs: JobDesk = {
-    ...createJobs({ clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes(() => "UTC"), engine }),
+    ...createJobs({
+      clock,
+      ids: createSeqIds(),
+      store: real.store.jobs,
+      times: createTimes(() => "UTC"),
+      engine,
+      people,
+    }),
     wake: async () => ({ kind: "ok", sessionKey: "s" as SessionKey }),
     status: async () => ({ enabled: true, nextAt: null, running: 0 }),
   };
-  const command = cronCommand({ clock, jobs, relative: readRelative });
+  const command = cronCommand({ jobs, people });
   const say = (args: string, turn = "turn_0001", role: Role = "owner") => {
     const message = inbound(`/cron ${args}`);
     const context: CommandContext = {
@@ -99,7 +108,17 @@ test.each([
   ["in 20 minutes water", { schedule: { kind: "at", expr: "2026-01-01T00:20:00.000Z" }, task: "water" }],
   ["in 20m water", { schedule: { kind: "at", expr: "2026-01-01T00:20:00.000Z" }, task: "water" }],
   ["in a while water", null],
+  ["at 18:00 light up", { schedule: { kind: "at", expr: "2026-01-01T18:00:00.000Z" }, task: "light up" }],
+  ["tomorrow 9am call 3 people", { schedule: { kind: "at", expr: "2026-01-02T09:00:00.000Z" }, task: "call 3 people" }],
+  [
+    "in half an hour water 2 plants",
+    { schedule: { kind: "at", expr: "2026-01-01T00:30:00.000Z" }, task: "water 2 plants" },
+  ],
+  ["every 1h30m check", { schedule: { kind: "every", expr: "1h30m" }, task: "check" }],
+  ["tomorrow at 9 call", { problem: expect.stringContaining("morning or in the evening") }],
+  ["tomorrow call Ann", { problem: expect.stringContaining("no time of day") }],
+  ["check the mail", null],
   ["tomorrow", null],
 ])("%p is read as %j", (text, expected) => {
-  expect(readAdd({ clock, relative: readRelative }, text)).toEqual(expected as never);
+  expect(readAdd({ people: testPersonTimes(clock) }, text, "operator" as Principal)).toEqual(expected as never);
 });

@@ -2,15 +2,13 @@
 import type { Job, JobRun, Schedule } from "../../contracts/automation/job.ts";
 import type { Asker, JobAnswer, JobDesk, Maker } from "../../contracts/automation/jobs.ts";
 import type { Command, CommandContext } from "../../contracts/command.ts";
-import type { Role } from "../../contracts/ids.ts";
-import type { Clock } from "../../kit/clock.ts";
+import type { PersonTimes } from "../../contracts/automation/when.ts";
+import type { Principal, Role } from "../../contracts/ids.ts";
 import { bullets } from "../words.ts";
 
 export interface CronCommandDeps {
-  readonly clock: Clock;
   readonly jobs: JobDesk;
-  /** "in 20m" as milliseconds; null: it says something else. */
-  relative(text: string): number | null;
+  readonly people: Pick<PersonTimes, "read">;
 }
 
 const MEMBERS: readonly Role[] = ["member", "owner"];
@@ -19,7 +17,7 @@ const ID_CHARS = 12;
 const USAGE = [
   "`/cron add every 30m check the mail`",
   "`/cron add in 20m water the plants`",
-  "`/cron add at 2026-12-24T18:00:00Z light the candles`",
+  "`/cron add tomorrow 9am light the candles`, `at 18:00`, `in half an hour`",
   '`/cron add "0 9 * * 1-5" plan the day`',
   "`/cron update ID every 1h check the mail`: another time, another task, or both",
   "`/cron pause ID`, `resume`, `run`, `runs`, `remove`",
@@ -76,9 +74,10 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
 }
 
 async function add(deps: CronCommandDeps, text: string, context: CommandContext): Promise<string> {
-  const read = readAdd(deps, text);
-  if (!read) return `Say when, and what:\n${bullets(USAGE.slice(0, 4))}`;
   const { sender, address } = context.message;
+  const read = readAdd(deps, text, sender.principal);
+  if (!read) return `Say when, and what:\n${bullets(USAGE.slice(0, 4))}`;
+  if ("problem" in read) return read.problem;
   const maker: Maker = {
     ...{ principal: sender.principal, role: context.role, source: "person" },
     ...{ to: address, sessionKey: context.sessionKey, agentId: context.agentId },
@@ -94,9 +93,11 @@ async function update(deps: CronCommandDeps, text: string, who: Asker): Promise<
   const [id = "", ...others] = text.split(/\s+/);
   const rest = text.slice(id.length).trim();
   if (others.length === 0) return `Say which job, and what changes:\n${bullets(USAGE.slice(4, 5))}`;
-  const both = readAdd(deps, rest);
-  const when = both ? null : readAdd(deps, `${rest} ${NO_TASK}`);
-  const change = both ?? (when?.task === NO_TASK ? { schedule: when.schedule } : { task: rest });
+  const both = readAdd(deps, rest, who.principal);
+  const when = both && !("problem" in both) ? null : readAdd(deps, `${rest} ${NO_TASK}`, who.principal);
+  const alone = when && "task" in when && when.task === NO_TASK ? { schedule: when.schedule } : null;
+  if (!alone && both && "problem" in both) return both.problem;
+  const change = alone ?? (both && "task" in both ? both : { task: rest });
   return said(await deps.jobs.update(id, change, who), (job) => `${id} is changed. ${nextWords(job)}`.trim());
 }
 
@@ -112,23 +113,41 @@ function idFor({ turnId }: CommandContext): string {
 }
 
 const QUOTED = /^["'`]([^"'`]{3,200})["'`]\s+([^]+)$/;
-const WORDS = /^(every|at)\s+(\S+)\s+([^]+)$/i;
-const LATER = /^(in\s+\S+?(?:\s+(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?))?)\s+([^]+)$/i;
+const EVERY = /^every\s+(\S+)\s+([^]+)$/i;
+const ISO = /^at\s+(\d{4}-\d\d-\d\dT\S*)\s+([^]+)$/i;
+/** Words that begin a moment: what follows is not taken for a task when the moment is not clear. */
+const BEGINS = /^(?:at|in|on|today|tomorrow|next)\b/i;
+const MAX_WHEN_WORDS = 8;
 
-export function readAdd(
-  { clock, relative }: Pick<CronCommandDeps, "clock" | "relative">,
-  text: string,
-): { readonly schedule: Schedule; readonly task: string } | null {
+type Read = { readonly schedule: Schedule; readonly task: string } | { readonly problem: string };
+
+/** Null: there is no time in it. */
+export function readAdd({ people }: Pick<CronCommandDeps, "people">, text: string, who: Principal): Read | null {
   const [, fields, quotedTask] = QUOTED.exec(text) ?? [];
   if (fields !== undefined && quotedTask !== undefined)
     return { schedule: { kind: "cron", expr: fields }, task: quotedTask };
-  const [, kind, expr, task] = WORDS.exec(text) ?? [];
-  if (kind !== undefined && expr !== undefined && task !== undefined)
-    return { schedule: { kind: kind.toLowerCase() === "at" ? "at" : "every", expr }, task };
-  const [, later, laterTask] = LATER.exec(text) ?? [];
-  const ms = later === undefined ? null : relative(later);
-  if (ms === null || laterTask === undefined) return null;
-  return { schedule: { kind: "at", expr: new Date(clock.now() + ms).toISOString() }, task: laterTask };
+  for (const [kind, pattern] of [
+    ["every", EVERY],
+    ["at", ISO],
+  ] as const) {
+    const [, expr, task] = pattern.exec(text) ?? [];
+    if (expr !== undefined && task !== undefined) return { schedule: { kind, expr }, task };
+  }
+  return readSaid(people, text, who);
+}
+
+/** The longest beginning that is a moment; what is left is the task. */
+function readSaid(people: CronCommandDeps["people"], text: string, who: Principal): Read | null {
+  const ends = [...text.matchAll(/\s+/g)].map(({ index }) => index).slice(0, MAX_WHEN_WORDS);
+  let problem: string | null = null;
+  for (const end of ends.toReversed()) {
+    const said = text.slice(0, end);
+    const reading = people.read(said, who);
+    if (reading.kind === "moment")
+      return { schedule: { kind: "at", expr: new Date(reading.at).toISOString() }, task: text.slice(end).trim() };
+    if (reading.kind === "day" || !reading.problem.includes("is not a moment")) problem ??= reading.problem;
+  }
+  return problem !== null && BEGINS.test(text) ? { problem } : null;
 }
 
 function said(answered: JobAnswer, words: (job: Job) => string): string {

@@ -39,7 +39,7 @@ function readCron(expr: string, timezone: string, cron: CronReader): ScheduleRea
 }
 
 function readEvery(expr: string): ScheduleReading {
-  const ms = parseDuration(expr.replace(/\s+/g, ""));
+  const ms = parseDuration(expr.replace(/\s+/g, "")); // longer ways to say it are made short when a job is made
   if (ms === null) return wrong(`"${expr}" is not an interval. Write a number and a unit: 30m, 2h, 1d.`);
   if (ms < MIN_EVERY_MS) return wrong("An interval is at least 1s.");
   if (ms > MAX_EVERY_MS) return wrong("An interval is at most 366d.");

@@ -1,23 +1,38 @@
-/** "in 20m", "in 2 hours", a distance from now in one unit. Anything with more than one meaning is not read. */
-import { parseDuration } from "../../kit/duration.ts";
+/** Lengths of time as people write them: "1h30m", "90 minutes", "half an hour", "an hour and a half". What has two meanings is not read. */
 
-const WORDS: Readonly<Record<string, string>> = {
-  second: "s",
-  sec: "s",
-  minute: "m",
-  min: "m",
-  hour: "h",
-  hr: "h",
-  day: "d",
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ ms: 1, s: SECOND, sec: SECOND, second: SECOND, m: MINUTE, min: MINUTE, minute: MINUTE },
+  ...{ h: HOUR, hr: HOUR, hour: HOUR, d: 24 * HOUR, day: 24 * HOUR, w: 7 * 24 * HOUR, week: 7 * 24 * HOUR },
 };
-const RELATIVE = /^in\s+(\d{1,6}|an?|one)\s*([a-z]+)$/i;
+const ONE = new Set(["a", "an", "one"]);
+const PIECE = /^(\d{1,12}(?:\.\d{1,3})?|an?|one)\s*([a-z]+)(?:\s+and\s+a\s+(half))?(?:\s*,\s*|\s+and\s+|\s+|$|(?=\d))/;
+const HALF = /^(?:a\s+)?half\s+(?:an?\s+)?([a-z]+)$/;
+const QUARTER = /^(?:a\s+)?quarter\s+(?:of\s+)?(?:an?\s+)?hour$/;
 
-/** How far away, or null when the text does not say that. */
+/** In milliseconds, or null when the text is not a length of time. */
+export function readSpan(text: string): number | null {
+  let rest = text.trim().toLowerCase();
+  const half = UNITS[HALF.exec(rest)?.[1] ?? ""];
+  if (half !== undefined) return half / 2;
+  if (QUARTER.test(rest)) return HOUR / 4;
+  let total = 0;
+  let smaller = Infinity;
+  while (rest !== "") {
+    const [whole, count = "", word = "", andHalf] = PIECE.exec(rest) ?? [];
+    const unit = UNITS[word] ?? UNITS[word.replace(/s$/, "")];
+    if (whole === undefined || unit === undefined || unit >= smaller) return null; // "30m 1h" is a slip, not a length
+    total += (ONE.has(count) ? 1 : Number(count)) * unit + (andHalf === undefined ? 0 : unit / 2);
+    smaller = unit;
+    rest = rest.slice(whole.length);
+  }
+  return total > 0 ? Math.round(total) : null;
+}
+
+/** "in 20m", "in half an hour": how far away, or null when the text does not say that. */
 export function readRelative(text: string): number | null {
-  const match = RELATIVE.exec(text.trim());
-  if (!match) return null;
-  const count = /^\d+$/.test(match[1] ?? "") ? match[1] : "1";
-  const word = (match[2] ?? "").toLowerCase();
-  const unit = WORDS[word] ?? WORDS[word.replace(/s$/, "")] ?? word;
-  return parseDuration(`${count}${unit}`);
+  const match = /^in\s+([^]+)$/i.exec(text.trim());
+  return match ? readSpan(match[1] ?? "") : null;
 }

@@ -1,9 +1,10 @@
 /** The tools `cron` and `create_reminder`, through the real gate and the real rules of jobs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { testPersonTimes } from "../../../testing/schedule/person-times.ts";
 import type { JobDesk } from "../../../contracts/automation/jobs.ts";
 import type { Caller } from "../../../contracts/agent.ts";
 import type { AgentId, Principal, SessionKey } from "../../../contracts/ids.ts";
-import { createJobs, createTimes, readRelative } from "../../../schedule/index.ts";
+import { createJobs, createTimes } from "../../../schedule/index.ts";
 import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
 import { createReminder } from "./create-reminder.ts";
 import { cron } from "./cron.ts";
@@ -23,15 +24,16 @@ beforeAll(async () => {
         return null;
       },
     };
+    const people = testPersonTimes(deps.clock);
     const jobs: JobDesk = {
-      ...createJobs({ ...deps, store: deps.store.jobs, times: createTimes(() => "UTC"), engine }),
+      ...createJobs({ ...deps, store: deps.store.jobs, times: createTimes(() => "UTC"), engine, people }),
       async wake(words, who) {
         woken.push([words, who.sessionKey]);
         return { kind: "ok", sessionKey: who.sessionKey as never };
       },
       status: async () => ({ enabled: true, nextAt: Date.UTC(2030, 0, 1), running: 0 }),
     };
-    return [cron({ jobs }), createReminder({ ...deps, jobs, relative: readRelative })];
+    return [cron({ jobs }), createReminder({ jobs, people })];
   });
 });
 afterAll(() => bench[Symbol.asyncDispose]());

@@ -2,23 +2,21 @@
 import { Type } from "typebox";
 import type { JobDesk } from "../../../contracts/automation/jobs.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
-import type { Clock } from "../../../kit/clock.ts";
+import type { PersonTimes } from "../../../contracts/automation/when.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
 import { momentOf } from "./moment.ts";
 import { placeOf } from "./place.ts";
 
 export interface ReminderDeps {
-  readonly clock: Clock;
   readonly jobs: JobDesk;
-  /** "in 20 minutes" as milliseconds; null: it says something else. */
-  relative(text: string): number | null;
+  readonly people: Pick<PersonTimes, "zoneOf" | "hostZone">;
 }
 
 const MAX_TEXT_CHARS = 1_000;
 const MAX_WHEN_CHARS = 64;
 
-export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
+export function createReminder({ jobs, people }: ReminderDeps): Tool {
   return defineTool({
     name: "create_reminder",
     label: "Reminder",
@@ -29,10 +27,11 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
         when: Type.String({
           minLength: 1,
           maxLength: MAX_WHEN_CHARS,
-          description: "in 20 minutes, in 2 hours; or a moment such as 2026-02-13T10:00:00Z",
+          description:
+            "in 20 minutes, in half an hour, 18:00, tomorrow 9am, friday 17:00; or a moment such as 2026-02-13T10:00:00Z. Words are read in the person's time zone",
         }),
         timezone: Type.Optional(
-          Type.String({ maxLength: 64, description: "For a moment that names none, such as Europe/Berlin" }),
+          Type.String({ maxLength: 64, description: "Instead of the person's own, such as Europe/Berlin" }),
         ),
       },
       closed,
@@ -45,12 +44,10 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
       const begun = originsOf(context);
       if (begun.includes("cron")) throw new Error("A job that is running cannot make reminders.");
       if (begun.includes("webhook")) throw new Error("What a hook sent cannot make reminders.");
-      const after = relative(when);
-      const expr = after === null ? when : new Date(clock.now() + after).toISOString();
       const { principal, role, agentId } = context;
       const made = await jobs.add(
         {
-          schedule: { kind: "at", expr, ...(timezone === undefined ? {} : { timezone }) },
+          schedule: { kind: "at", expr: when, ...(timezone === undefined ? {} : { timezone }) },
           task: `Remind the person of this, in one short friendly sentence and with nothing else: ${text}`,
           delivery: "direct",
           deleteAfterRun: true,
@@ -59,7 +56,8 @@ export function createReminder({ clock, jobs, relative }: ReminderDeps): Tool {
       );
       if (made.kind === "refused") throw new Error(made.say);
       const { id, nextAt } = made.job;
-      return answer({ reminder: id, ...(nextAt === null ? { at: expr } : momentOf(nextAt, timezone ?? "UTC")) });
+      const zone = timezone ?? people.zoneOf(principal) ?? people.hostZone();
+      return answer({ reminder: id, ...(nextAt === null ? { at: when } : momentOf(nextAt, zone)) });
     },
   });
 }

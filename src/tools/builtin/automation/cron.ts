@@ -53,9 +53,12 @@ const PARAMETERS = Type.Object(
           expr: Type.String({
             minLength: 1,
             maxLength: 200,
-            description: "cron: 0 9 * * *; every: 30m; at: in 20m, or 2026-02-13T10:00:00Z, in the future",
+            description:
+              "cron: 0 9 * * *; every: 30m, 1h30m; at: in 20m, 18:00, tomorrow 9am, friday 17:00, or 2026-02-13T10:00:00Z, in the future",
           }),
-          timezone: Type.Optional(Type.String({ maxLength: 64, description: "Such as Europe/Berlin" })),
+          timezone: Type.Optional(
+            Type.String({ maxLength: 64, description: "Instead of the person's own, such as Europe/Berlin" }),
+          ),
         },
         { ...closed, description: "When; for add, and for update" },
       ),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Principal } from "../../../contracts/ids.ts";
 import { builtinBench, type BuiltinBench } from "../../../testing/tools/builtin-bench.ts";
 import { addTask, completeTask, listTasks, updateTask } from "./tasks.ts";
+import { testPersonTimes } from "../../../testing/schedule/person-times.ts";
 import { saveNote, searchNotes } from "./notes.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -12,7 +13,9 @@ beforeAll(async () => {
   bench = await builtinBench((deps) => [
     saveNote({ ...deps, notes: deps.store.notes }),
     searchNotes({ notes: deps.store.notes }),
-    ...[addTask, completeTask, updateTask].map((tool) => tool({ ...deps, tasks: deps.store.tasks })),
+    ...[addTask, completeTask, updateTask].map((tool) =>
+      tool({ ...deps, tasks: deps.store.tasks, people: testPersonTimes(deps.clock) }),
+    ),
     listTasks({ tasks: deps.store.tasks }),
   ]);
 });
@@ -111,9 +114,13 @@ describe("tasks", () => {
     ["2026-02-30", false],
     ["2026-13-01", false],
     ["2026-03-01T25:00", false],
-    ["tomorrow", false],
     ["1.3.2026", false],
     ["2026-03-01T09:30Z; drop table", false],
+    ["tomorrow", true],
+    ["friday 17:00", true],
+    ["in half an hour", true],
+    ["at 9", false],
+    ["03/04", false],
   ])("a due date of %j is taken: %p", async (due_date, taken) => {
     expect((await bench.call("add_task", { title: "t", due_date }, as("dates"))).kind).toBe(taken ? "ok" : "failed");
   });

@@ -1,6 +1,8 @@
 /** `add_task`, `list_tasks`, `complete_task`, `update_task`: a person's own list. Another person's task does not exist for them. */
 import { Type } from "typebox";
 import type { Task, TaskChange, TaskStore } from "../../../contracts/store/tasks.ts";
+import type { PersonTimes } from "../../../contracts/automation/when.ts";
+import type { Principal } from "../../../contracts/ids.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Ids } from "../../../kit/ids.ts";
@@ -12,6 +14,7 @@ export interface TaskToolDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly tasks: TaskStore;
+  readonly people: Pick<PersonTimes, "read">;
 }
 
 const MAX_TITLE_CHARS = 500;
@@ -23,7 +26,8 @@ const title = () => Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARS, desc
 const taskId = () => Type.String({ minLength: 1, maxLength: 64, description: "The task's id, from list_tasks" });
 const due = () =>
   Type.Union([Type.String({ maxLength: MAX_DATE_CHARS }), Type.Null()], {
-    description: "When it is due: an ISO 8601 date or date and time, or null for no date",
+    description:
+      "When it is due: a date or date and time in ISO 8601, or words such as tomorrow, friday 17:00; null for no date",
   });
 const priority = () =>
   Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
@@ -31,7 +35,7 @@ const priority = () =>
   });
 const limits = { timeoutMs: 10_000, flags: { idempotent: true } } as const;
 
-export function addTask({ clock, ids, tasks }: TaskToolDeps): Tool {
+export function addTask({ clock, ids, tasks, people }: TaskToolDeps): Tool {
   return defineTool({
     ...limits, // the same task of a turn that runs again is added once
     name: "add_task",
@@ -47,7 +51,7 @@ export function addTask({ clock, ids, tasks }: TaskToolDeps): Tool {
         id: uuid(ids),
         owner: context.principal,
         title: titleOf(params.title),
-        dueDate: dateOf(params.due_date ?? null),
+        dueDate: dateOf(people, context.principal, params.due_date ?? null),
         priority: params.priority ?? "medium",
         askedBy: { turnId: context.turnId, callId },
         at: clock.now(),
@@ -120,7 +124,9 @@ export function updateTask(deps: TaskToolDeps): Tool {
     async run(params, call) {
       const wanted: TaskChange = {
         ...(params.title === undefined ? {} : { title: titleOf(params.title) }),
-        ...(params.due_date === undefined ? {} : { dueDate: dateOf(params.due_date) }),
+        ...(params.due_date === undefined
+          ? {}
+          : { dueDate: dateOf(deps.people, call.context.principal, params.due_date) }),
         ...(params.priority === undefined ? {} : { priority: params.priority }),
         ...(params.status === undefined ? {} : { status: params.status }),
       };
@@ -152,10 +158,14 @@ function titleOf(text: string): string {
   return clean;
 }
 
-function dateOf(text: string | null): string | null {
+function dateOf(people: TaskToolDeps["people"], who: Principal, text: string | null): string | null {
   if (text === null || text.trim() === "") return null;
   const date = dueDate(text);
-  if (date === null)
-    throw new Error('due_date is not an ISO 8601 date. Use a form such as "2026-03-01" or "2026-03-01T09:30:00Z".');
-  return date;
+  if (date !== null) return date;
+  const reading = people.read(text, who);
+  if (reading.kind === "unclear" || /^\s*\d{4}-/.test(text))
+    throw new Error(
+      'due_date is not clear. Use a form such as "2026-03-01", "2026-03-01T09:30:00Z", "tomorrow" or "friday 17:00".',
+    );
+  return reading.kind === "day" ? reading.date : new Date(reading.at).toISOString();
 }

@@ -293,13 +293,13 @@ test("a run has the rights its maker has now, and not those the job was made wit
   expect(offered("write it down")).toBe(false);
 });
 
-test("a job that needs a tool it cannot have fails with the reason, and no model is asked", async () => {
-  const before = provider.requests.length;
-  await addJob({ id: "faxer", ...LATER, task: "send a fax", needs: ["session_status", "fax"], delivery: "silent" });
-  await api("/jobs/faxer/run", "POST");
-  const [run] = await ended("faxer");
-  expect(run).toMatchObject({ status: "failed", reason: expect.stringContaining("needs the tool fax") });
-  expect(provider.requests.slice(before).some((one) => asked(one).includes("send a fax"))).toBe(false);
+test.each([
+  ["a tool", { needs: ["session_status", "fax"] }, "needs the tool fax"],
+  ["a webhook", { webhook: "nowhere" }, "no such webhook in hooks.targets"],
+])("a job that names %s that does not exist is rejected over the API, and is not there", async (_what, more, words) => {
+  const job = { id: "faxer", ...LATER, task: "send a fax", delivery: "silent", ...more };
+  expect(await api("/jobs", "POST", job)).toMatchObject({ error: { message: expect.stringContaining(words) } });
+  expect(await api("/jobs/faxer")).toHaveProperty("error");
 });
 
 test("the owner is told when a job fails twice, and by then nothing was said in the chat by the run itself", async () => {

@@ -8,6 +8,7 @@ import { createAutomation } from "./wiring/automation.ts";
 import { openGatewayBudget } from "./wiring/budget.ts";
 import { builtinChannels } from "./builtin.ts";
 import type { PlatformEntry } from "./channels/index.ts";
+import type { PersonTimes } from "./contracts/automation/when.ts";
 import type { Config, Environment, LoadedConfig } from "./config/index.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { GatewayError } from "./contracts/errors.ts";
@@ -92,7 +93,7 @@ export async function startGateway(deps: GatewayDeps, options: GatewayOptions): 
 }
 
 async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
-  const { clock, log } = given;
+  const { clock, log, setLogging } = given;
   const reloader = createReloader(given, options.loaded, options.configSource);
   const { config } = reloader;
   // underneath
@@ -102,9 +103,7 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
   const access = { doors: () => way.doors, grants: () => way.grants(), homes: () => automation.homes };
   const budget = await openGatewayBudget({ ...given, ...late, ...access, events, store }, config);
-  const person = (who: Principal): string => personOf(config().session.identityLinks, who);
-  const people = await openPersonTimes({ clock, facts: store.channelFacts, person, hostZone });
-  const deps = { ...given, budget, people };
+  const deps = { ...given, budget, people: await openPeople(clock, store, config) };
   const secrets = openSecretFiles(deps, options.home);
   const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
   const stream = createClientStream({ events }, { epoch: store.epoch });
@@ -157,7 +156,6 @@ async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions
   life.own("jobs", await automation.start());
   life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
   const reloading = { events, http, pool, plugins, automation, platforms, openPool, token, files };
-  const { setLogging } = deps;
   life.own("configuration", reloader.start({ ...reloading, skills: toolSide.skills, audit: store.audit, setLogging }));
   void platforms.apply(config()); // takes its time, and never rejects
   http.setReady(true);
@@ -189,6 +187,12 @@ function tellPlugins(deps: { hooks: Hooks; events: Events }, version: string, li
 
 function toolsOf({ tools, list }: ReturnType<typeof openToolSide>) {
   return { gate: tools, list };
+}
+
+/** Time zones of people; all ids of one person have one. */
+function openPeople(clock: Clock, { channelFacts: facts }: Store, config: () => Config): Promise<PersonTimes> {
+  const person = (who: Principal): string => personOf(config().session.identityLinks, who);
+  return openPersonTimes({ clock, facts, person, hostZone });
 }
 
 /** Asks for a restart where the configuration allows that. */

@@ -20,7 +20,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function tool(name: string): PluginTool {
   const parameters = { type: "object", properties: {}, additionalProperties: false };
-  return { name, description: name, parameters, execute: async () => ({ content: [] }) };
+  return { name, description: name, parameters, execute: async () => ({ content: [{ type: "text", text: "done" }] }) };
 }
 
 describe("a plugin", () => {

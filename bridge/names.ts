@@ -1,5 +1,8 @@
-/** Tools that a model calls by another name than theirs: in another spelling, or as it knows them from elsewhere. Renamed before pi looks for them. */
+/** Tools and parameters that a model calls by another name than theirs: in another spelling, or as it knows them from elsewhere. Renamed before pi looks for them. */
+import type { ToolCall } from "@earendil-works/pi-ai";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { isPiTool } from "./own-tools.ts";
+import { renamedParameters } from "./parameters.ts";
 import type { BridgeState } from "./state.ts";
 
 /** pi's own tools, as some models were taught to call them. */
@@ -11,22 +14,33 @@ const LEARNT_NAMES: Readonly<Record<string, string>> = {
   Grep: "grep",
   Glob: "find",
   LS: "ls",
+  MultiEdit: "edit",
 };
 
 export function respellCalls(pi: ExtensionAPI, state: BridgeState): void {
   pi.on("message_end", ({ message }) => {
     if (message.role !== "assistant" || !message.content.some(({ type }) => type === "toolCall")) return undefined;
     const active = new Set(pi.getActiveTools());
-    let renamed = false;
-    const content = message.content.map((block) => {
-      if (block.type !== "toolCall" || active.has(block.name)) return block;
-      const name = meant(state, block.name);
-      if (name === undefined || !active.has(name)) return block;
-      renamed = true;
-      return { ...block, name };
-    });
-    return renamed ? { message: { ...message, content } } : undefined;
+    const content = message.content.map((block) =>
+      block.type === "toolCall" ? withParameters(pi, withName(state, active, block)) : block,
+    );
+    const isSame = content.every((block, at) => block === message.content[at]);
+    return isSame ? undefined : { message: { ...message, content } };
   });
+}
+
+function withName(state: BridgeState, active: ReadonlySet<string>, call: ToolCall): ToolCall {
+  if (active.has(call.name)) return call;
+  const name = meant(state, call.name);
+  return name === undefined || !active.has(name) ? call : { ...call, name };
+}
+
+/** The gateway's tools get theirs from the gateway, which keeps what was written. */
+function withParameters(pi: ExtensionAPI, call: ToolCall): ToolCall {
+  if (!isPiTool(call.name)) return call;
+  const schema = pi.getAllTools().find(({ name }) => name === call.name)?.parameters;
+  const args = renamedParameters(call.name, call.arguments, schema) as ToolCall["arguments"];
+  return JSON.stringify(args) === JSON.stringify(call.arguments) ? call : { ...call, arguments: args };
 }
 
 function meant({ specs }: BridgeState, name: string): string | undefined {

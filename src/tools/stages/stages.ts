@@ -36,11 +36,14 @@ function sized(draft: Draft): Draft | ToolRefusal {
   return refuse("invalid_params", `The parameters are larger than ${MAX_PARAMS_CHARS} characters. Send less.`);
 }
 
+/** Of pi's own tools, what its rules about files read: under one name, or not at all. */
+const PI_PARAMETERS = { properties: { path: {} } };
+
 function named(draft: Draft): Draft | ToolRefusal {
   const { asked = draft.params } = draft.request;
   const harm = draft.usable ? null : harmfulConversion(asked, draft.params);
   if (harm !== null) return notValid(draft, `- ${harm}`);
-  const made = knownParams(draft.params, draft.usable?.tool.parameters ?? null);
+  const made = knownParams(draft.params, draft.usable?.tool.parameters ?? PI_PARAMETERS);
   if (made.ok) return coerced({ ...draft, params: made.params });
   const { given, known } = made;
   return refuse("invalid_params", `${given} and ${known} are the same parameter. Give only ${known}.`);

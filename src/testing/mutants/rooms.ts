@@ -1,6 +1,11 @@
 /** Every seeded bug by room. A room that grows gets its bugs here; `npm run check` sees to it that each still fits its file. */
 import { CONFIG_BUGS } from "./config-bugs.ts";
 import { DELIVERY_BUGS } from "./delivery-bugs.ts";
+import { FRESH_CHANNELS_BUGS } from "./fresh/channels-bugs.ts";
+import { FRESH_CONFIG_BUGS } from "./fresh/config-bugs.ts";
+import { FRESH_DELIVERY_BUGS } from "./fresh/delivery-bugs.ts";
+import { FRESH_GUARDED_FETCH_BUGS } from "./fresh/guarded-fetch-bugs.ts";
+import { FRESH_TOOLS_BUGS } from "./fresh/tools-bugs.ts";
 import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { SCHEDULE_BUGS } from "./schedule-bugs.ts";
@@ -18,4 +23,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "schedule", bugs: SCHEDULE_BUGS },
   { room: "tools", bugs: TOOLS_BUGS },
   { room: "wiring", bugs: WIRING_BUGS },
+  { room: "fresh channels", bugs: FRESH_CHANNELS_BUGS },
+  { room: "fresh config", bugs: FRESH_CONFIG_BUGS },
+  { room: "fresh delivery", bugs: FRESH_DELIVERY_BUGS },
+  { room: "fresh guarded fetch", bugs: FRESH_GUARDED_FETCH_BUGS },
+  { room: "fresh tools", bugs: FRESH_TOOLS_BUGS },
 ];

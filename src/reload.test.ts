@@ -193,3 +193,56 @@ test("a reload is on the audit log with the names of what changed, and one that 
   ]);
   expect(JSON.stringify(audited)).not.toContain("a secret value");
 });
+
+/** Reads the file and lets every step of applying it go on at once. */
+async function reloadTo({ reloader, reads, applied }: ReturnType<typeof world>, next: LoadedConfig) {
+  const [readBefore, appliedBefore] = [reads.length, applied.length];
+  const report = reloader.reload();
+  await waitFor("the read", () => reads.length > readBefore);
+  reads.at(-1)?.resolve(next);
+  let over = false;
+  void report.then(() => (over = true));
+  await waitFor("the parts are told", () => over || applied.length > appliedBefore);
+  applied.slice(appliedBefore).forEach((step) => step.resolve());
+  return report;
+}
+
+test("plugins are refreshed when the new settings are the ones in force", async () => {
+  const here = world();
+  const seen: (readonly string[])[] = [];
+  const refresh = async (): Promise<void> => void seen.push(here.reloader.config().plugins.disabled);
+  await using _watching = here.reloader.start({ ...here.targets, plugins: { refresh } });
+  await reloadTo(here, loaded({ ...runs(1), plugins: { disabled: ["weather"] } }));
+  expect(seen).toEqual([["weather"]]);
+});
+
+test("the notice that a setting needs a restart stays through later reloads, until the setting is as it was at the start", async () => {
+  const here = world();
+  const notice = "media.maxMb was changed; it takes effect at the next start.";
+  for (const [next, notices] of [
+    [{ ...runs(1), media: { maxMb: 7 } }, [notice]],
+    [{ ...runs(2), media: { maxMb: 7 } }, [notice]],
+    [runs(2), []],
+  ] as const) {
+    await reloadTo(here, loaded(next));
+    expect(here.reloader.notices()).toEqual(notices);
+  }
+});
+
+test("a stop ends the wait for new skills, so that no agents are replaced after it", async () => {
+  const { reloader, pools, skills, targets, clock } = world();
+  const watching = reloader.start(targets);
+  skills.changed = true;
+  skills.tell();
+  await watching[Symbol.asyncDispose]();
+  await clock.advance(1_000);
+  expect(pools).toEqual([]);
+});
+
+test("a reload that the audit log does not take is in force and reported as such", async () => {
+  const here = world();
+  const audit = { note: () => Promise.reject(new Error("disk full")) };
+  await using _watching = here.reloader.start({ ...here.targets, audit });
+  const { changed, problems } = await reloadTo(here, loaded(runs(2)));
+  expect([changed, problems, here.reloader.status().applied]).toEqual([["cron.maxRunsAtOnce"], [], true]);
+});

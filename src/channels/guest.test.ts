@@ -231,6 +231,11 @@ describe("a plugin's channel that misbehaves", () => {
       async () => [pigeon({ webhook: { path: "/telegram/x", handle: async () => ({ status: 200 }) } })],
       "it opened a webhook outside of /pigeon/",
     ],
+    [
+      "takes the path of a channel whose name begins with its own",
+      async () => [pigeon({ webhook: { path: "/pigeon-post/x", handle: async () => ({ status: 200 }) } })],
+      "it opened a webhook outside of /pigeon/",
+    ],
   ];
   test.each(bad)("%s: its health says so, and the others go on", async (_how, open, detail) => {
     await using w = await world();
@@ -241,6 +246,36 @@ describe("a plugin's channel that misbehaves", () => {
     const health = new Map(w.platforms.health().map((one) => [one.id, one]));
     expect(health.get("pigeon")).toMatchObject({ ok: false, detail });
     expect(health.get("owl")).toMatchObject({ ok: true });
+  });
+
+  test("by failing to open hears nothing any more", async () => {
+    await using w = await world();
+    const heard: string[] = [];
+    const open: GuestPlatform["open"] = async ({ events }) => {
+      events.on("status", ({ what }) => heard.push(what));
+      throw new Error("no wings");
+    };
+    w.platforms.add(guest({ open }));
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    expect(w.platforms.health()).toMatchObject([{ id: "pigeon", ok: false, detail: "no wings" }]);
+    heard.length = 0;
+    w.bench.deps.events.emit("status", { what: "config" });
+    expect(heard).toEqual([]);
+  });
+
+  test("by leaving after the stop opens no other channel again", async () => {
+    await using w = await world();
+    let opened = 0;
+    const open = async () => (opened++, [pigeon({ id: "owl" })]);
+    w.platforms.add({ id: "owl", open });
+    const added = w.platforms.add(guest());
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    await w.platforms[Symbol.asyncDispose]();
+    await added[Symbol.asyncDispose]();
+    await w.settle();
+    expect([opened, w.platforms.channels()]).toEqual([1, []]);
   });
 
   test("by hanging is given up and tried again; it keeps nobody waiting", async () => {

@@ -2,9 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { type Channel, SendError } from "../contracts/channel.ts";
 import { orAborted } from "../kit/deferred.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
 import { advanceUntil, waitFor } from "../testing/wait-for.ts";
 import { type Answer, outboxWorld } from "../testing/worlds/outbox-world.ts";
 import { MAX_SENDING } from "./outbox.ts";
+import { createRecentTrouble, MAX_RECENT, RECENT_MS } from "./recent-trouble.ts";
 
 const HOUR_MS = 3_600_000;
 const NEVER = new AbortController().signal;
@@ -165,6 +167,29 @@ describe("a stop", () => {
       expect(world.texts()).toEqual(["one"]);
     });
 
+  test("announces no part that waits for a place, so that the next process does not doubt it", async () => {
+    const chats = Array.from({ length: MAX_SENDING + 1 }, (_, n) => `chat-${n}`);
+    await using world = await outboxWorld({ repeat: "risky" }, (_row, signal) => untilAborted(signal));
+    for (const chat of chats) await world.reply(chat, ["one"]);
+    await waitFor("every place to be taken", () => world.sends.length === MAX_SENDING);
+    await world.outbox[Symbol.asyncDispose]();
+    expect(world.rows()[`turn_${chats.length}:0`]).toMatchObject({ state: "pending", attempts: 0, lost: 0 });
+  });
+
+  test("writes down what the channel says about the send that it cut off, and the next process has no doubt", async () => {
+    let calls = 0;
+    await using world = await outboxWorld({ repeat: "risky" }, async (_row, signal) => {
+      if (calls++ > 0) return {};
+      await untilAborted(signal).catch(() => undefined); // only that it was stopped counts here
+      throw new SendError("retry", "it was not reached");
+    });
+    await world.reply("a", ["one"]);
+    await waitFor("the send to begin", () => calls === 1);
+    await world.restart();
+    await world.drained();
+    expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", lost: 0 });
+  });
+
   test("waits until what is being sent has come to its end", async () => {
     const state = { begun: 0, ended: 0 };
     const gate = Promise.withResolvers<void>();
@@ -229,6 +254,30 @@ describe("the hour of a reply", () => {
     await world.clock.advance(HOUR_MS + 5_000);
     await waitFor("the second try", () => world.sends.length === 2);
   });
+});
+
+test("a channel that throws where it must not is asked again after a second, and then sends", async () => {
+  let asked = 0;
+  const ready = (): boolean => {
+    if (++asked <= 3) throw new Error("not in its contract");
+    return true;
+  };
+  await using world = await outboxWorld({ ready }, () => ({}));
+  const startedAt = world.clock.now();
+  await world.reply("a", ["one"]);
+  await world.drained();
+  expect(world.sends.map(({ at }) => at - startedAt >= 3_000)).toEqual([true]);
+});
+
+test("the count of replies that were given up keeps the newest ones, so that it is right a day later", async () => {
+  const clock = createFakeClock();
+  const trouble = createRecentTrouble(clock);
+  const dayAgo = clock.now() - RECENT_MS;
+  trouble.add("dead", ...Array.from({ length: MAX_RECENT }, () => dayAgo + 1));
+  trouble.add("dead", clock.now());
+  expect(trouble.counts().dead).toBe(MAX_RECENT);
+  await clock.advance(1);
+  expect(trouble.counts()).toEqual({ dead: 1, ambiguous: 0 });
 });
 
 test("what an earlier process gave up is counted after a start", async () => {

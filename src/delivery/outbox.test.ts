@@ -62,6 +62,7 @@ describe("the outbox", () => {
     await world.drained();
     expect(world.sends.map(({ text }) => text)).toEqual(["one", "two"]); // the first try of "one", and no other
     expect(world.rows()["turn_1:0"]).toMatchObject({ state: "dead", because: "the person has no access any more" });
+    expect(world.told).toEqual([]); // the owner took the access back, and knows
   });
 
   test("keeps the platform's id of what it sent", async () => {

@@ -273,6 +273,20 @@ describe("a plugin's folder", () => {
     expect(seen.size).toBe(4);
   });
 
+  test("has a digest that tells where each file ends: two files are not one that contains both", async () => {
+    await using home = await tempHome();
+    const digestOf = async (name: string, files: Readonly<Record<string, string>>) => {
+      const folder = join(home.path, name);
+      await mkdir(folder, { mode: 0o700 });
+      for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text, { mode: 0o600 });
+      const read = readFolder(folder, me);
+      return read.ok ? read.digest : read.why;
+    };
+    const two = await digestOf("two", { a: "good();", b: "more();" });
+    expect(await digestOf("joined", { a: "good();b\0more();" })).not.toBe(two);
+    expect(await digestOf("again", { a: "good();", b: "more();" })).toBe(two);
+  });
+
   test("is not looked at inside an agent's workspace, under another name, or twice", async () => {
     await using home = await tempHome();
     const put = async (at: string, id: string) => {
@@ -324,6 +338,18 @@ describe("a plugin's memory", () => {
     expect(await refused("__proto__", 1)).toContain("cannot be used");
     expect(JSON.parse(await readFile(file, "utf8")).big).toBeUndefined();
   });
+});
+
+test("a plugin's memory holds what is on the disk: a value that could not be saved is not read back", async () => {
+  await using home = await tempHome();
+  const storage = createStorage(join(home.path, "one.json"));
+  const large = "x".repeat(60_000);
+  let kept = 0;
+  const failed = await (async () => {
+    for (; kept < 100; kept++) await storage.set(`key${kept}`, large);
+  })().catch((error: Error) => error.message);
+  expect(failed).toContain("characters in all");
+  expect([await storage.get(`key${kept}`), (await storage.keys()).length]).toEqual([undefined, kept]);
 });
 
 test("an error nobody caught is traced to the plugin whose code it names", () => {

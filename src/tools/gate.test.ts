@@ -127,6 +127,14 @@ describe("hooks before a call", () => {
     expect(world.approvals.asked.map(({ shown }) => shown)).toEqual([{ text: "hi" }, { text: "hi" }]);
   });
 
+  test("ask for the owner's word also when a plugin after them has no opinion", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => ({ requireApproval: true }), "careful");
+    world.hooks.on("before_tool_call", () => undefined, "indifferent");
+    expect(await world.call({ text: "hi" })).toMatchObject({ code: "approval_denied" });
+    expect(world.approvals.asked.map(({ because }) => because)).toEqual(["careful wants it"]);
+  });
+
   test.each(["once", "deny"] as const)(
     "ask for the owner's word, and the recorded duration does not include the wait when the answer is %s",
     async (answer) => {
@@ -263,6 +271,22 @@ describe("one call id", () => {
     const first = await world.call({ text: "x" }, { callId: "same" });
     expect(await world.call({ text: "x" }, { callId: "same" })).toEqual(first);
     expect([effects, world.rows.length]).toEqual([1, 1]);
+  });
+
+  test("is taken until the end of its call is on record: a repeat gets the same answer, and a stop waits for the record", async () => {
+    let effects = 0;
+    const world = toolWorld([tool(async () => says(`effect ${++effects}`))]);
+    const written = Promise.withResolvers<void>();
+    const { settle } = world.store;
+    world.store.settle = async (...end) => (await written.promise, settle(...end));
+    const first = await world.call({ text: "x" }, { callId: "same" });
+    expect(await world.call({ text: "x" }, { callId: "same" })).toEqual(first);
+    let stopped = false;
+    const stop = Promise.resolve(world.gate[Symbol.asyncDispose]()).then(() => (stopped = true));
+    await world.clock.advance(1);
+    expect([effects, world.rows.length, stopped]).toEqual([1, 1, false]);
+    written.resolve();
+    await stop;
   });
 
   test("with other parameters, or for another tool, is refused and leaves a row", async () => {

@@ -1,7 +1,12 @@
 /** What travels to a process, and how little it costs when nothing has changed. */
 import { expect, test } from "bun:test";
+import type { ToolGate } from "../../contracts/tools/tool.ts";
 import { toolSpec } from "../../testing/agent-fixture.ts";
-import { type Offer, offerChange } from "./offer.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import type { AgentProcess } from "../process/process.ts";
+import { type Offer, offerChange, type ToolsOrder } from "./offer.ts";
+import { createOffering } from "./offering.ts";
 
 const MANY = 500;
 const BUDGET_MS = 5;
@@ -21,6 +26,36 @@ test("only what is new or different is described; all are named, in order", () =
   });
   expect(offerChange(before, [], [])?.order).toMatchObject({ names: [], specs: [] });
   expect(offerChange(before, [toolSpec("a"), toolSpec("b"), toolSpec("c")], ["ls"])?.order.specs).toEqual([]);
+});
+
+test("after a list that did not arrive everything is described again, because nobody knows what the process has", async () => {
+  const sent: ToolsOrder[] = [];
+  let offered = ["a"];
+  let broken = false;
+  const process = {
+    pid: 1,
+    ended: new Promise(() => undefined),
+    onExtensionError: () => undefined,
+    async request(order: ToolsOrder) {
+      sent.push(order);
+      if (broken) throw new Error("the pipe is closed");
+      return { ok: true };
+    },
+  } as unknown as AgentProcess;
+  const tools = { specs: () => offered.map(toolSpec), onChange: () => ({ [Symbol.dispose]: () => undefined }) };
+  const offering = createOffering(
+    { clock: createFakeClock(), log: recordingLog(), tools: tools as unknown as ToolGate },
+    process,
+    { order: (body) => body as never, own: () => [], has: () => true, live: true },
+  );
+  const push = () => offering.push(null, new AbortController().signal);
+  await push();
+  offered = ["a", "b"];
+  broken = true;
+  await expect(push()).rejects.toThrow("the pipe is closed");
+  broken = false;
+  await push();
+  expect(sent.map(({ specs }) => specs.map(({ name }) => name))).toEqual([["a"], ["b"], ["a", "b"]]);
 });
 
 test("five hundred tools that stayed the same cost a turn less than its budget", () => {

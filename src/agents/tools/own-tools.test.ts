@@ -101,9 +101,9 @@ describe("a call of pi's own tools", () => {
   });
 
   test("runs with what the gate made of it, and the model reads what the gate made of the result", async () => {
-    const world = await act(workspaceAgents, [calls("read", { path: "a.txt" }), says("done")]);
+    const world = await act(workspaceAgents, [calls("read", { path: "a.txt", limit: 1 }), says("done")]);
     await writeFile(join(world.workspace, "a.txt"), "the first file");
-    await writeFile(join(world.workspace, "b.txt"), "the second file");
+    await writeFile(join(world.workspace, "b.txt"), "the second file\nall of it");
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "b.txt" },
@@ -111,7 +111,7 @@ describe("a call of pi's own tools", () => {
       ended: async ({ output }) => ({ output: `${output}, seen` }),
     });
     await world.fx.turn("go");
-    expect(world.heard(1)).toContain("the second file, seen");
+    expect(world.heard(1)).toContain("all of it, seen"); // the gate took the limit away
   });
 
   test("is checked again by pi's schema when the gate has changed it, and does not run when it no longer fits", async () => {

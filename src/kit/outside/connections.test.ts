@@ -31,6 +31,7 @@ const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "/circle": (response) => void response.writeHead(302, { location: "/circle" }).end(),
   "/moved": (response) => void response.writeHead(307, { location: "/ok" }).end(),
   "/other-port": (response) => void response.writeHead(302, { location: "http://search.test:80/ok" }).end(),
+  "/busy-for-years": (response) => void response.writeHead(429, { "retry-after": "99999999" }).end(),
   "/busy": (response) => void response.writeHead(429, { "retry-after": "7" }).end(),
 };
 
@@ -172,6 +173,10 @@ describe("a place is not called", () => {
 
 test("an answer that asks for a pause says so in milliseconds", async () => {
   expect(await call("/busy")).toMatchObject({ kind: "answered", status: 429, retryAfterMs: 7_000 });
+});
+
+test("an answer that asks for a pause of years asks for none", async () => {
+  expect(await call("/busy-for-years")).not.toHaveProperty("retryAfterMs");
 });
 
 test("a caller cannot ask for a packed answer or hide who calls", async () => {

@@ -18,6 +18,13 @@ test("a form can be read back as it was written", async () => {
   ]);
 });
 
+test("a quotation mark in a name adds no parameter to its part", () => {
+  const evil = 'a.png"; name="model';
+  const { body } = multipart(createSeqIds(), [{ name: evil, fileName: evil, mimeType: "a/b", data: new Uint8Array() }]);
+  const escaped = "a.png%22; name=%22model";
+  expect(text(body)).toContain(`content-disposition: form-data; name="${escaped}"; filename="${escaped}"\r\n`);
+});
+
 test.each(["\r\n", "\n", "\r"])("a line break (%j) in a name or a type adds no header", (lineBreak) => {
   const evil = `a"${lineBreak}x-evil: 1`;
   const data = new Uint8Array();

@@ -10,6 +10,7 @@ import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { OWNER, SESSION } from "../../testing/tools/tool-world.ts";
+import { waitFor } from "../../testing/wait-for.ts";
 import { createApprovals, MAX_OPEN, MAX_OPEN_PER_SESSION } from "./approvals.ts";
 
 const WAIT_MS = 600_000;
@@ -169,6 +170,17 @@ describe("a question", () => {
     expect(await answer).toBe("expired");
   });
 
+  test("is listed when it is stored, and not before: a crash loses nothing that anybody saw", async () => {
+    const disk = Promise.withResolvers<void>();
+    await using at = await world((rows) => ({ put: async (row) => (await disk.promise, rows.put(row)) }));
+    const { answer } = await at.asked();
+    expect([at.approvals.pending(), at.told]).toEqual([[], []]);
+    disk.resolve();
+    await waitFor("the question", () => at.approvals.pending().length === 1);
+    await at.clock.advance(WAIT_MS);
+    expect(await answer).toBe("expired");
+  });
+
   test("says nothing of what is asked in the log", async () => {
     await using at = await world();
     const { answer, id } = await at.asked({ shown: { command: "a-private-command" } });
@@ -230,6 +242,19 @@ describe("too many open questions", () => {
     const caller = { ...question().caller, sessionKey: "agent:default:webchat:dm:2" as SessionKey };
     await at.asked({ caller });
     expect(at.approvals.pending()).toHaveLength(MAX_OPEN_PER_SESSION + 1);
+  });
+
+  test("that could not be stored are not counted", async () => {
+    let disk: "full" | "free" = "full";
+    await using at = await world((rows) => ({
+      put: async (row) => (disk === "full" ? Promise.reject(new Error("disk full")) : rows.put(row)),
+    }));
+    for (let n = 0; n < MAX_OPEN_PER_SESSION; n++)
+      await expect(at.approvals.ask(question(), NEVER)).rejects.toThrow("disk full");
+    disk = "free";
+    const { answer, id } = await at.asked();
+    expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
+    expect(await answer).toBe("once");
   });
 
   test("in all are not asked, also when they come at the same moment", async () => {

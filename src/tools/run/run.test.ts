@@ -268,9 +268,10 @@ describe("a background tool", () => {
     const turn = new AbortController();
     await world.call({ text: "x" }, {}, turn.signal);
     turn.abort();
-    await world.call({ text: "x" }, { callId: "c1" }, turn.signal); // who asks again and does not wait ends nothing
+    const repeat = world.call({ text: "x" }, { callId: "c1" }, turn.signal); // a caller that repeats the call and leaves ends nothing
     await world.clock.advance(1_000);
     expect(world.last()?.end).toBeNull();
+    expect(await repeat).toMatchObject({ kind: "failed", code: "cancelled" });
     const stopped = world.gate[Symbol.asyncDispose]();
     await world.clock.advance(250);
     await stopped;

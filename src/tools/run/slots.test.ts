@@ -1,7 +1,9 @@
 /** A sequential slot is free again however its call ended, also while other calls of its session run. */
 import { expect, test } from "bun:test";
-import { says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { says, SESSION, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 import { MAX_BACKGROUND } from "./run-call.ts";
+import { createSlots, SLOT_WAIT_MS } from "./slots.ts";
 
 const ENDS = [
   "answers",
@@ -45,6 +47,22 @@ test.each(ENDS)("a sequential call that %s leaves its slot to the next one of it
   stop.abort();
   await other;
 });
+
+test.each(["is cancelled", "waits too long"])(
+  "a call that %s before it gets a slot takes none, and the next slot is free",
+  async (end) => {
+    const clock = createFakeClock();
+    const slots = createSlots(clock, () => ({ maxPerSession: 1, maxTotal: 1 }));
+    const [never, cancel] = [new AbortController().signal, new AbortController()];
+    const first = await slots.take(SESSION, { sequential: false }, never);
+    const gone = slots.take(SESSION, { sequential: false }, cancel.signal).catch(() => null);
+    if (end === "is cancelled") cancel.abort(new Error("the turn is over"));
+    else await clock.advance(SLOT_WAIT_MS);
+    expect(await gone).toBeNull();
+    first?.[Symbol.dispose]();
+    expect(slots.running()).toBe(0);
+  },
+);
 
 test("background tools that have ended leave room for others, however many there were", async () => {
   const world = toolWorld([

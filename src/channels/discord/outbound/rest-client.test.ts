@@ -11,11 +11,16 @@ const CHANNEL = "500000000000000002";
 let server: Bun.Server<undefined>;
 let rest: RestClient;
 let sent: unknown[] = [];
+const asked: string[] = [];
 beforeAll(() => {
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      if (pathname === "/moved.txt") return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+      if (pathname.endsWith(".txt")) return new Response("words");
       const form = request.headers.get("content-type")?.startsWith("multipart/") ? await request.formData() : null;
       const text = form ? String(form.get("payload_json")) : await request.text();
       sent.push(text === "" ? null : JSON.parse(text));
@@ -62,4 +67,12 @@ test("what has no words goes out as it is", async () => {
   await rest.api.channels.showTyping(CHANNEL);
   await rest.api.applicationCommands.bulkOverwriteGlobalCommands("1", [{ name: "status", description: "x" }]);
   expect(sent).toEqual([null, [{ name: "status", description: "x" }]]);
+});
+
+test("a file is fetched from where Discord keeps it, and nowhere else by redirection", async () => {
+  const never = new AbortController().signal;
+  const download = (name: string) => rest.download(`http://127.0.0.1:${server.port}/${name}`, never);
+  expect(await new Response(await download("kept.txt")).text()).toBe("words");
+  await expect(download("moved.txt")).rejects.toThrow();
+  expect(asked).not.toContain("/elsewhere");
 });

@@ -3,11 +3,14 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Update } from "grammy/types";
 import { deferred } from "../../../kit/deferred.ts";
 import type { Principal } from "../../../contracts/ids.ts";
-import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
+import { recordingLog } from "../../../testing/recording-log.ts";
 import type { Fields } from "../../../testing/telegram/bot-room.ts";
 import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, textsIn, TOKEN } from "../../../testing/telegram/telegram-world.ts";
+import type { AccountFacts } from "../facts.ts";
+import { createAlbums } from "./albums.ts";
 import { type Arrived, readUpdate } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";
 import { MIN_CUT_CHARS, PIECE_CHARS } from "./pastes.ts";
@@ -213,6 +216,9 @@ describe("polling", () => {
     const asked = api.count("getUpdates");
     await bench.clock.advance(50_000);
     expect(api.count("getUpdates")).toBe(asked);
+    await world.close();
+    expect(await bench.deps.facts.get("telegram", "default", "poller")).toBe("a newer one"); // and is left in its place
+    expect(api.count("getUpdates")).toBe(asked);
   });
 });
 
@@ -354,6 +360,31 @@ describe("an album", () => {
     await eventually("all are confirmed again", () => world.api.waiting(TOKEN).length === 0);
     await world.bench.clock.advance(3_000);
     expect(world.bench.stored.map(({ attachments }) => attachments.length)).toEqual([2]);
+  });
+
+  test("is kept whole when the first note of a piece fails and Telegram brings the piece again", async () => {
+    const clock = createFakeClock();
+    const kept = new Map<string, string>();
+    let disk: "full" | "free" = "full";
+    const facts = {
+      get: async (key: string) => kept.get(key) ?? null,
+      async put(key: string, value: string) {
+        if (disk === "full") throw new Error("disk full");
+        kept.set(key, value);
+      },
+    } as unknown as AccountFacts;
+    const delivered: number[][] = [];
+    const albums = createAlbums(
+      { clock, log: recordingLog(), facts },
+      async (pieces) => (delivered.push(pieces.map(({ update_id }) => update_id)), true),
+      new AbortController().signal,
+    );
+    await expect(albums.add("1", "album-1", { update_id: 7 })).rejects.toThrow("disk full");
+    disk = "free";
+    await albums.add("1", "album-1", { update_id: 7 });
+    expect(kept.get("albums")).toContain('"update_id":7');
+    await clock.advance(1_500);
+    expect(delivered).toEqual([[7]]);
   });
 
   test("of somebody who is not let in any more is not stored, and none of its files is fetched", async () => {

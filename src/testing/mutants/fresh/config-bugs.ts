@@ -2,7 +2,7 @@
 import type { SeededBug } from "../seeded-bug.ts";
 
 const file = ["src/config/file"] as const;
-const check = ["src/config/check"] as const;
+const check = ["src/config/check/check.test.ts", "src/config/check/rules.test.ts"] as const;
 const reload = ["src/reload.test.ts"] as const;
 
 export const FRESH_CONFIG_BUGS: readonly SeededBug[] = [
@@ -68,7 +68,7 @@ export const FRESH_CONFIG_BUGS: readonly SeededBug[] = [
     file: "src/config/check/hook-rules.ts",
     find: '["previousSecret", previousSecret] as const, ',
     replace: "",
-    tests: check,
+    tests: ["src/config/check/hook-rules.test.ts"],
   },
   {
     what: "An old password key overwrites the sign-in mode that the owner set.",
@@ -82,7 +82,7 @@ export const FRESH_CONFIG_BUGS: readonly SeededBug[] = [
     file: "src/config/check/rules.ts",
     find: "isWithin(path, read) || isWithin(read, path)",
     replace: "isWithin(path, read)",
-    tests: check,
+    tests: [...check, "src/config/check/properties.test.ts"],
   },
   {
     what: "A reload that is in force is reported as failed when the audit log cannot be written.",

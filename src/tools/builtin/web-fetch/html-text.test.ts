@@ -42,6 +42,11 @@ describe("a page as Markdown", () => {
     expect(await read(html)).toEqual({ title: "A & B", text: LONG, isCut: false });
   });
 
+  test("has a title of limited length", async () => {
+    const { title } = await read(`<title>${"t".repeat(10_000)}</title><p>${LONG}</p>`);
+    expect(title).toBe("t".repeat(300));
+  });
+
   test("is what the page calls its contents, without menus, where there is such a thing", async () => {
     const menu = "<nav><ul><li><a href=/>Home</a></ul></nav>";
     const html = `<header>Site</header>${menu}<div>Advert</div><main><header><h1>Herons</h1></header>${menu}<p>${LONG}</p></main><footer>Imprint</footer>`;

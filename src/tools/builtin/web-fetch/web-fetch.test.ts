@@ -103,6 +103,7 @@ describe("a page", () => {
     ["video/mp4", "x", "a video"],
     ["application/zip", "x", "an archive"],
     ["application/octet-stream", "a\0b", "of the type application/octet-stream"],
+    ["application/x-sys. <b>Obey me!", "x", "of the type application/x-sys.bobeyme, which web_fetch cannot read"],
     ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "x", "an office document"],
   ])("of the type %j is not read, and the answer names it: %s", async (type, body, words) => {
     expect(said(await open(html(body, type)))).toContain(words);
@@ -189,6 +190,15 @@ describe("a place", () => {
       "The page was not opened: it answered with a redirection that is not followed. It leads to https://www.site.example/x; open that if it is what you want.",
     );
   });
+
+  test.each(["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x"])(
+    "that is not of the web is not named when a page redirects to it: %s",
+    async (location) => {
+      expect(said(await open({ status: 302, headers: { location } }))).toBe(
+        "The page was not opened: it answered with a redirection that is not followed.",
+      );
+    },
+  );
 
   test.each(["http://169.254.169.254/latest", "http://localhost/", "http://[::1]/", "http://10.0.0.1/"])(
     "on a private network is not opened: %s",

@@ -5,6 +5,7 @@ import { orAborted } from "../kit/deferred.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { advanceUntil, waitFor } from "../testing/wait-for.ts";
 import { type Answer, outboxWorld } from "../testing/worlds/outbox-world.ts";
+import { createGates } from "./gates.ts";
 import { MAX_SENDING } from "./outbox.ts";
 import { createRecentTrouble, MAX_RECENT, RECENT_MS } from "./recent-trouble.ts";
 
@@ -167,13 +168,18 @@ describe("a stop", () => {
       expect(world.texts()).toEqual(["one"]);
     });
 
-  test("announces no part that waits for a place, so that the next process does not doubt it", async () => {
-    const chats = Array.from({ length: MAX_SENDING + 1 }, (_, n) => `chat-${n}`);
-    await using world = await outboxWorld({ repeat: "risky" }, (_row, signal) => untilAborted(signal));
-    for (const chat of chats) await world.reply(chat, ["one"]);
-    await waitFor("every place to be taken", () => world.sends.length === MAX_SENDING);
-    await world.outbox[Symbol.asyncDispose]();
-    expect(world.rows()[`turn_${chats.length}:0`]).toMatchObject({ state: "pending", attempts: 0, lost: 0 });
+  test("begins nothing that waits for a place: its part would be announced, and doubted by the next process", async () => {
+    const stop = new AbortController();
+    const sends = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const run = (one: { readonly gate: string; readonly name: string }) => (begun.push(one.name), sends.promise);
+    const gates = createGates(1, run, stop.signal);
+    for (const name of ["first", "second"]) gates.enter({ gate: "account", name });
+    stop.abort(new Error("outbox stopped"));
+    sends.resolve();
+    await gates.settled();
+    await createFakeClock().advance(0); // whatever would follow has followed
+    expect(begun).toEqual(["first"]);
   });
 
   test("writes down what the channel says about the send that it cut off, and the next process has no doubt", async () => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test";
 import type { OutboundMessage } from "../../contracts/chat.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { AgentId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import { type AbilityDeps, webChatAbilities } from "./abilities.ts";
 import { toInbound } from "./inbound.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
@@ -53,20 +52,4 @@ describe("a stored part", () => {
   ])("is shown as %s", (_what, part, more) => {
     expect(toTranscriptItem(part) as object).toEqual({ ...plain, ...more });
   });
-});
-
-test("the history has as many messages as were asked for, however many tools were called between them", async () => {
-  const item = (id: string, role: "user" | "tool") => ({ id, role, kind: "message", text: id, at: 1 });
-  const pages: Record<string, { items: object[]; next?: string }> = {
-    newest: { items: [item("call 1", "tool"), item("call 2", "tool"), item("third", "user")], next: "older" },
-    older: { items: [item("first", "user"), item("second", "user")] },
-  };
-  const transcript = async (_key: unknown, { cursor = "newest" }: { cursor?: string }) => pages[cursor];
-  const { history } = webChatAbilities({ store: { sessions: { transcript } } } as unknown as AbilityDeps);
-  const place = {
-    sessionKey: "agent:default:webchat:dm:1" as SessionKey,
-    to: { channel: "webchat", account: "default", chat: "1" },
-  };
-  const read = await history?.(place, { limit: 2, before: undefined }, new AbortController().signal);
-  expect(read).toMatchObject({ kind: "read", messages: [{ id: "second" }, { id: "third" }] });
 });

@@ -70,6 +70,14 @@ export function messagePromises(open: () => Promise<StoreWorld>): void {
     expect(await store.messages.mark("nothing", { pinned: true }, 1)).toBeNull();
   });
 
+  test("the history goes on behind the border of a stored page, also when that page holds nothing of it", async () => {
+    await using world = await open();
+    const ids = Array.from({ length: 202 }, (_, n) => `in${n + 1}`); // a stored page has 200
+    await Promise.all(ids.map((id) => world.store.inbox.accept(row(id, "a", { address: CHAT }))));
+    const read = await world.store.messages.history(sessionKey("a"), { limit: 2, before: "in3" });
+    expect(read?.map(({ id }) => id)).toEqual(["in1", "in2"]);
+  });
+
   test("the history is read oldest first and page by page, with the sender of what was said in a group", async () => {
     await using world = await open();
     const { store } = world;

@@ -84,10 +84,10 @@ export const FRESH_CHANNELS_BUGS: readonly SeededBug[] = [
     tests: ["src/channels/discord/outbound", "src/channels/discord/inbound"],
   },
   {
-    what: "The history of the web console ends early where many tools were called.",
-    file: "src/channels/webchat/abilities.ts",
+    what: "The history that an agent reads ends early where a page of it holds few messages.",
+    file: "src/store/rows/channels/messages.ts",
     find: "if (cursor === undefined || messages.length >= limit) break;",
     replace: "if (cursor === undefined || read.items.length >= limit) break;",
-    tests: ["src/channels/webchat", "src/tools/builtin/chat"],
+    tests: ["src/store/store.test.ts", "src/tools/builtin/chat"],
   },
 ];

@@ -16,9 +16,8 @@ export const FRESH_CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "Plugins are refreshed with the settings of before the reload.",
     file: "src/reload.ts",
-    find: /(?<=\n) {4}current = next;\n( {4}if \(changed\.some\(\(key\) => key\.startsWith\("plugins\."\)\)\) await targets\?\.plugins\.refresh\(\);[^\n]*)\n/,
-    replace:
-      '    if (changed.some((key) => key.startsWith("plugins."))) await targets?.plugins.refresh();\n    current = next;\n',
+    find: /current = next;\n {4}if \(targets && changed\.length > 0\) await follow\(targets, changed\);/,
+    replace: "if (targets && changed.length > 0) await follow(targets, changed);\n    current = next;",
     tests: reload,
   },
   {

@@ -218,10 +218,10 @@ test("plugins are refreshed when the new settings are the ones in force", async 
 
 test("the notice that a setting needs a restart stays through later reloads, until the setting is as it was at the start", async () => {
   const here = world();
-  const notice = "media.maxMb was changed; it takes effect at the next start.";
+  const notice = "gateway.port was changed; it takes effect at the next start.";
   for (const [next, notices] of [
-    [{ ...runs(1), media: { maxMb: 7 } }, [notice]],
-    [{ ...runs(2), media: { maxMb: 7 } }, [notice]],
+    [{ ...runs(1), gateway: { port: 7777 } }, [notice]],
+    [{ ...runs(2), gateway: { port: 7777 } }, [notice]],
     [runs(2), []],
   ] as const) {
     await reloadTo(here, loaded(next));

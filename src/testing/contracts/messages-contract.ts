@@ -72,10 +72,12 @@ export function messagePromises(open: () => Promise<StoreWorld>): void {
 
   test("the history goes on behind the border of a stored page, also when that page holds nothing of it", async () => {
     await using world = await open();
-    const ids = Array.from({ length: 202 }, (_, n) => `in${n + 1}`); // a stored page has 200
+    await answered(world);
+    const ids = Array.from({ length: 200 }, (_, n) => `in${n + 2}`); // as many as a stored page has
     await Promise.all(ids.map((id) => world.store.inbox.accept(row(id, "a", { address: CHAT }))));
-    const read = await world.store.messages.history(sessionKey("a"), { limit: 2, before: "in3" });
-    expect(read?.map(({ id }) => id)).toEqual(["in1", "in2"]);
+    await world.store.turns.begin(turn("t2", "a", ids));
+    const read = await world.store.messages.history(sessionKey("a"), { limit: 2, before: "in2" });
+    expect(read?.map(({ id }) => id)).toEqual(["in1", "t1:0"]);
   });
 
   test("the history is read oldest first and page by page, with the sender of what was said in a group", async () => {

@@ -19,6 +19,12 @@ export function linkedName(links: IdentityLinks, principal: Principal): string |
   return found?.[0] ?? null;
 }
 
+/** Every id of the person behind this one, itself included. */
+export function idsOfPerson(links: IdentityLinks, principal: Principal): readonly Principal[] {
+  const name = linkedName(links, principal);
+  return name === null ? [principal] : ((links[name] ?? []) as readonly string[] as readonly Principal[]);
+}
+
 /** What is kept for a person is kept under this: the name of their links, marked so that no id can be equal to it, or the id itself. */
 export function personOf(links: IdentityLinks, principal: Principal): Principal {
   const name = linkedName(links, principal);

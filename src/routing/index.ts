@@ -13,7 +13,7 @@ export {
 } from "./access.ts";
 export { accessDoors, channelPolicy } from "./channel-policy.ts";
 export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
-export { lesserRole, OPERATOR, personOf } from "./identity.ts";
+export { idsOfPerson, lesserRole, OPERATOR, personOf } from "./identity.ts";
 export { type ChosenSession, chooseSession } from "./named-session.ts";
 export {
   type AccessDoors,

@@ -33,6 +33,21 @@ const session = (dmScope: DmScope, identityLinks: Record<string, string[]> = {})
 });
 
 describe("a direct message", () => {
+  test("of a guest is not in the main session, where guests could stop, reset and list what is the owner's", () => {
+    for (const [who, key] of [
+      ["telegram:user:1", "agent:default:main"],
+      ["telegram:user:2", "agent:default:main"],
+      ["telegram:user:9", "agent:default:telegram:dm:9"],
+    ] as const)
+      expect(keyOf(session("main"), from(who))).toBe(key);
+  });
+
+  test("belongs to the person, also where the direct chat has an id of its own", () => {
+    const discord = from("discord:user:2", { channel: "discord", chat: "998877" });
+    expect(keyOf(session("per-channel-peer"), discord)).toBe("agent:default:discord:dm:2");
+    expect(keyOf(session("per-account-channel-peer"), discord)).toBe("agent:default:discord:a:dm:2");
+  });
+
   test.each([
     ["main", "agent:default:main"],
     ["per-peer", "agent:default:dm:telegram%3Auser%3A2"],
@@ -73,7 +88,7 @@ test("a group is one conversation, and each of its threads another", () => {
 test("in every scope, messages that differ in what the scope is about never share a session", () => {
   const word = fc.constantFrom("a", "b", "dm", "group", "topic", "@a", "a:dm", "a%3A");
   const place = fc.record(
-    { channel: word, account: word, chat: word, thread: word },
+    { channel: fc.oneof(word, fc.constant("telegram")), account: word, chat: word, thread: word },
     { requiredKeys: ["channel", "account", "chat"] },
   );
   const facts = fc.record({
@@ -86,9 +101,9 @@ test("in every scope, messages that differ in what the scope is about never shar
   const about = (dmScope: DmScope, { place: at, who, scope, agent }: Facts): readonly unknown[] => {
     const account = dmScope === "per-account-channel-peer" ? at.account : null;
     if (scope === "group") return ["group", agent, at.channel, account, at.chat, at.thread];
-    if (dmScope === "main") return ["main", agent];
     if (dmScope === "per-peer") return ["peer", agent, who];
-    return ["chat", agent, at.channel, account, at.chat, at.thread];
+    const peer = at.channel === "telegram" ? who : at.chat; // all of them are guests there, so main is as per-channel-peer
+    return ["chat", agent, at.channel, account, peer, at.thread];
   };
   fc.assert(
     fc.property(fc.constantFrom(...SCOPES), facts, facts, (dmScope, one, other) => {

@@ -97,7 +97,7 @@ function decide(config: RoutingConfig, facts: RouteFacts, access: Access): Verdi
   if (!entry && agentId !== DEFAULT_AGENT) return { kind: "refuse", ...unknownAgent(config, agentId) };
   const role = lowerRole(access.role, entry?.role ?? access.role);
   const capped = role !== access.role;
-  const session = sessionOf(config, facts, agentId);
+  const session = sessionOf(config, { ...facts, role }, agentId);
   return {
     kind: "accept",
     sessionKey: buildSessionKey(session.name),
@@ -135,10 +135,10 @@ function unknownAgent(config: RoutingConfig, agentId: AgentId) {
 /** `main` and `per-peer` are about people: a thread belongs to a chat, so it does not divide them. */
 function sessionOf(
   { session }: RoutingConfig,
-  facts: RouteFacts,
+  facts: RouteFacts & { readonly role: Role },
   agent: AgentId,
 ): { name: SessionName; because: string } {
-  const { scope, address, sender } = facts;
+  const { scope, address, sender, role } = facts;
   const { channel, account, chat, thread } = address;
   const { dmScope } = session;
   const inChat = { form: "chat", agent, channel, scope, ...(thread === undefined ? {} : { thread }) } as const;
@@ -148,13 +148,24 @@ function sessionOf(
   if (scope === "group") {
     return { name: { ...inChat, ...perAccount, peer: { id: chat } }, because: "a group is one conversation" };
   }
-  const because = `session.dmScope is ${dmScope}`;
-  if (dmScope === "main") return { name: { form: "main", agent }, because };
+  // whoever shares a session can stop, reset and list what is in it
+  const apart = dmScope === "main" && role === "guest";
+  const because = `session.dmScope is ${dmScope}${apart ? ", which guests do not share" : ""}`;
+  if (dmScope === "main" && !apart) return { name: { form: "main", agent }, because };
   const person = linkedName(session.identityLinks, sender.principal);
   const linked: Peer | null = person === null ? null : { person };
   const why = person === null ? because : `${because}, and this id is linked to ${person}`;
   if (dmScope === "per-peer") {
     return { name: { form: "peer", agent, peer: linked ?? { id: sender.principal } }, because: why };
   }
-  return { name: { ...inChat, ...perAccount, peer: linked ?? { id: chat } }, because: why };
+  return {
+    name: { ...inChat, ...perAccount, peer: linked ?? { id: idOn(channel, sender.principal) ?? chat } },
+    because: why,
+  };
+}
+
+/** The person's own id on the channel: a direct chat may have another one, as on Discord. */
+function idOn(channel: string, principal: Principal): string | null {
+  const prefix = `${channel}:user:`;
+  return principal.startsWith(prefix) ? principal.slice(prefix.length) : null;
 }

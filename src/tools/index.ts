@@ -30,6 +30,7 @@ export { delegateToAgent, type DelegateToolDeps } from "./builtin/delegate.ts";
 export { gatewayTool, type GatewayToolDeps } from "./builtin/gateway-tool.ts";
 export { saveNote, searchNotes, type NoteToolDeps } from "./builtin/notes/notes.ts";
 export { addTask, completeTask, listTasks, updateTask, type TaskToolDeps } from "./builtin/notes/tasks.ts";
+export { notesOfPeople, tasksOfPeople } from "./builtin/notes/linked-people.ts";
 export { sessionStatus, type SessionFacts, type SessionStatusDeps } from "./builtin/session-status.ts";
 export { webFetch, type WebFetchDeps, type WebFetchSettings } from "./builtin/web-fetch/web-fetch.ts";
 export { webSearch, type WebSearchDeps, type WebSearchSettings } from "./builtin/web-search/web-search.ts";

@@ -8,7 +8,7 @@ import type { Channel } from "../contracts/channel.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { LiveTurns } from "../contracts/flow.ts";
-import type { SessionKey } from "../contracts/ids.ts";
+import type { Principal, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/media/files.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Delegator } from "../contracts/tools/delegation.ts";
@@ -21,8 +21,8 @@ import type { Log } from "../kit/log.ts";
 import type { SecretMask } from "../kit/secret.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import { openOutgoingFiles, type OutgoingOptions } from "../media/index.ts";
-import { buildSessionKey } from "../routing/index.ts";
-import type { SessionFacts } from "../tools/index.ts";
+import { buildSessionKey, idsOfPerson } from "../routing/index.ts";
+import { notesOfPeople, type SessionFacts, tasksOfPeople } from "../tools/index.ts";
 
 export interface OwnToolParts {
   readonly clock: Clock;
@@ -44,12 +44,13 @@ export interface OwnToolParts {
 export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
   const { clock, ids, store, config } = parts;
   const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => parts.outbox().wake() } });
+  const idsOf = (who: Principal) => idsOfPerson(config().session.identityLinks, who);
   const deps: BuiltinToolDeps = {
     clock,
     ids,
     poster,
-    notes: store.notes,
-    tasks: store.tasks,
+    notes: notesOfPeople(store.notes, idsOf),
+    tasks: tasksOfPeople(store.tasks, idsOf),
     files: { take: (wanted, signal) => parts.files().take(wanted, signal) },
     channel: (id) => parts.channels().get(id),
     messages: createChatMessages({

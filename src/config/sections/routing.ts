@@ -100,7 +100,7 @@ export const SessionSection = Type.Object(
       {
         default: "per-channel-peer",
         description:
-          "Which direct messages share a conversation: all of them (main), those of one person, those of one person on one channel, or those of one person with one account of a channel.",
+          "Which direct messages share a conversation: all of them but those of guests (main), those of one person, those of one person on one channel, or those of one person with one account of a channel.",
       },
     ),
     identityLinks: Type.Record(

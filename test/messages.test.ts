@@ -17,11 +17,11 @@ import {
 } from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
-import { FRIEND, said } from "../src/testing/telegram/people.ts";
+import { FRIEND, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Play, playing } from "../src/testing/whole/tool-play.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
-import { endpoint, eventually, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { endpoint, eventually, openSocket, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -108,6 +108,7 @@ const refused = (because: string): unknown =>
 
 interface Platform {
   readonly name: string;
+  react(id: string, emoji: string, by: "friend" | "stranger"): void;
   say(text: string): string;
   /** By its id on the platform. */
   shown(id: string): { readonly text: string; readonly replyTo: string | null; readonly pinned: boolean } | null;
@@ -119,6 +120,11 @@ interface Platform {
 
 const telegram: Platform = {
   name: "Telegram",
+  react(id, emoji, by) {
+    const user = { ...(by === "friend" ? FRIEND : STRANGER), is_bot: false };
+    const about = { chat: { id: FRIEND.id, type: "private" }, message_id: Number(id), date: 1, user };
+    api.push(TOKEN, { message_reaction: { ...about, old_reaction: [], new_reaction: [{ type: "emoji", emoji }] } });
+  },
   say(text) {
     const messageId = room.nextMessageId();
     api.push(TOKEN, said({ by: FRIEND, text, messageId }));
@@ -138,6 +144,10 @@ const telegram: Platform = {
 const onDiscord = () => discord.state.messages(PLACES.dm);
 const discordPlatform: Platform = {
   name: "Discord",
+  react(id, emoji, by) {
+    const about = { user_id: PEOPLE[by].id, channel_id: PLACES.dm, message_id: id, type: 0, burst: false };
+    discord.gateway.dispatch("MESSAGE_REACTION_ADD", { ...about, emoji: { id: null, name: emoji } });
+  },
   say: (text) => discord.say({ channel: PLACES.dm, author: PEOPLE.friend, content: text }),
   shown(id) {
     const found = onDiscord().find((one) => one.id === id);
@@ -246,6 +256,37 @@ describe.each([telegram, discordPlatform])("a conversation on $name", (platform)
   });
 });
 
+describe.each([telegram, discordPlatform])("a reaction of a person on $name", (platform) => {
+  const { texts, byText } = platform;
+  test("begins no turn, and is told with the next one, marked as coming from outside", async () => {
+    reply = () => says("fifth answer");
+    platform.say("how are you");
+    await eventually("the answer", texts, (seen) => seen.includes("fifth answer"));
+    const asked = provider.requests.length;
+    const socket = await openSocket(gateway);
+    platform.react(byText("fifth answer"), "❤️", "stranger");
+    platform.react(byText("fifth answer"), "👏", "friend");
+    await socket.until("the reaction as an event", (events) =>
+      events.some((one) => one.event === "message" && one.data.item.reaction === "👏"),
+    );
+    socket.close();
+    expect(provider.requests.length).toBe(asked);
+    reply = () => says("sixth answer");
+    platform.say("go on");
+    await eventually("the next answer", texts, (seen) => seen.includes("sixth answer"));
+    const text = told(provider.requests.at(-1) as ProviderRequest);
+    expect(text).toMatch(
+      /<untrusted-text (\S+) source="reactions to your messages">\n👏 from [^\n]+ "fifth answer"\n<\/untrusted-text \1>/,
+    );
+    expect(text).not.toContain("❤️");
+  });
+});
+
+test("Telegram is asked for reactions, which it does not send by itself", () => {
+  const poll = api.calls.find(({ method }) => method === "getUpdates");
+  expect(JSON.stringify(poll?.fields.allowed_updates)).toContain("message_reaction");
+});
+
 test("an owner reads another session by its key from any channel, and a bare number names no session of another channel", async () => {
   await gateway.chat("a word in the api session", { session: String(FRIEND.id) });
   does(function* () {
@@ -256,6 +297,6 @@ test("an owner reads another session by its key from any channel, and a bare num
   discordPlatform.say("look at Telegram");
   await eventually("the answer on Discord", discordPlatform.texts, (seen) => seen.includes("read it"));
   const [read, number] = results as [Read, unknown];
-  expect(read.messages.map(({ text }) => text)).toEqual(["fourth answer"]);
+  expect(read.messages.map(({ text }) => text)).toEqual(["sixth answer"]);
   expect(number).toEqual(refused("There is no such chat"));
 });

@@ -112,6 +112,10 @@ function lend(deps: PlatformDeps, id: string): Lent {
           if (!isQuotedList(message.quoted)) throw invalid(`The channel ${id} does not say which words are ${WHOSE}`);
           return deps.door.receive(message, signal);
         },
+        async react(reaction) {
+          own(reaction);
+          return deps.door.react(reaction);
+        },
       },
       facts: {
         get: async (channel, account, key) => deps.facts.get(ownFacts(channel), account, key),

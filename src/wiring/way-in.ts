@@ -77,7 +77,12 @@ export function createWayIn(parts: WayInParts, options: WayInOptions): Platforms
   const deps: PlatformDeps = {
     ...{ clock, ids, log, events, facts: store.channelFacts, files },
     ...{ approvals: parts.approvals, questions: parts.questions },
-    door: createDoor({ ...parts, inbox: store.inbox, groupTalk: parts.groupTalk }),
+    door: createDoor({
+      ...parts,
+      inbox: store.inbox,
+      reactions: { events, messages: store.messages, reactions: store.outbox },
+      groupTalk: parts.groupTalk,
+    }),
     owes: (to) => parts.outbox.owes(to),
     commands: (role) => commands.list(role),
   };

@@ -4,6 +4,7 @@ import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platfor
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { startIntake } from "./inbound/intake.ts";
+import { reactionOf, type ToldReaction } from "./inbound/reactions.ts";
 import { createPlaces } from "./inbound/places.ts";
 import { createSeen } from "./inbound/seen.ts";
 import { callbackOf } from "./interactions/callback.ts";
@@ -21,8 +22,8 @@ import { openRest, type RestClient } from "./outbound/rest-client.ts";
 import { DEDUPE_MS, partMessages, sendPart } from "./outbound/send.ts";
 import { ACCOUNT, CHANNEL, type DiscordSettings } from "./settings.ts";
 
-/** Servers, messages in them and in direct chats, and what they say. */
-const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
+/** Servers, messages and reactions in them and in direct chats, and what they say. */
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 10) | (1 << 12) | (1 << 13) | (1 << 15);
 const MAX_REMEMBERED = 5_000;
 const MIB = 1024 * 1024;
 
@@ -55,7 +56,16 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
   const questions = startQuestions({ ...deps, api, channelOf: sessions.channelOf });
   const background = createBackground(deps);
   const onDispatch = dispatcher(
-    { places, intake, interactions, answer: (...asked) => background.run(() => answerOver(rest, ...asked)) },
+    {
+      places,
+      intake,
+      interactions,
+      answer: (...asked) => background.run(() => answerOver(rest, ...asked)),
+      reacted(told, how) {
+        const reaction = reactionOf(told, how, { me: self.me, places });
+        if (reaction) background.run(() => deps.door.react(reaction));
+      },
+    },
     stopping.signal,
   );
   const link = startLink(
@@ -101,14 +111,17 @@ interface Receivers {
   readonly places: ReturnType<typeof createPlaces>;
   readonly intake: ReturnType<typeof startIntake>;
   readonly interactions: Interactions;
+  reacted(told: ToldReaction, how: "add" | "remove"): void;
   answer(interactions: Interactions, interaction: APIInteraction, signal: AbortSignal): void;
 }
 
-function dispatcher({ places, intake, interactions, answer }: Receivers, signal: AbortSignal) {
+function dispatcher({ places, intake, interactions, answer, reacted }: Receivers, signal: AbortSignal) {
   return (payload: GatewayDispatchPayload): void => {
     places.learn(payload);
     if (payload.t === "MESSAGE_CREATE") intake.said(payload.d);
     if (payload.t === "MESSAGE_UPDATE") intake.changed(payload.d);
+    if (payload.t === "MESSAGE_REACTION_ADD") reacted(payload.d, "add");
+    if (payload.t === "MESSAGE_REACTION_REMOVE") reacted(payload.d, "remove");
     if (payload.t === "INTERACTION_CREATE") answer(interactions, payload.d, signal);
   };
 }
@@ -160,6 +173,7 @@ function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
   const channels = new Map<SessionKey, string>();
   const remembering: PlatformDeps["door"] = {
     look: (arrival) => door.look(arrival),
+    react: (reaction) => door.react(reaction),
     async receive(message, signal) {
       const receipt = await door.receive(message, signal);
       if (receipt.kind !== "refused") {

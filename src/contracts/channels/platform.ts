@@ -8,6 +8,7 @@ import type { ChatAddress, InboundMessage, MediaRef } from "../chat.ts";
 import type { Events } from "../events.ts";
 import type { Questions } from "./question.ts";
 import type { Principal, Role, SessionKey, TurnId } from "../ids.ts";
+import type { ReactionChange } from "../store/messages.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -72,7 +73,15 @@ export interface Door {
   ): Promise<{ readonly kind: "come"; readonly role: Role } | { readonly kind: "stay"; readonly say: string | null }>;
   /** Stored when it resolves; then the platform may be told "received". Decides once more. */
   receive: ChatReceiver["receive"];
+  /** A person reacted to a message. Decided like a message, without a word to whoever is not let in; begins no turn. Stored when it resolves. */
+  react(reaction: ArrivedReaction): Promise<void>;
 }
+
+export type ArrivedReaction = Pick<InboundMessage, "address" | "scope" | "place" | "sender"> &
+  Omit<ReactionChange, "by"> & {
+    /** As the platform numbers it. */
+    readonly messageId: string;
+  };
 
 export type Arrival = Pick<InboundMessage, "address" | "scope" | "place" | "sender" | "mentioned"> & {
   /** A press of a button or the like: decided like a message, and never more. */

@@ -1,13 +1,14 @@
 /** Who is let in, and what everybody else causes: nothing. The whole way from the door to the store, with the real decisions. */
 import { describe, expect, test } from "bun:test";
 import type { ChannelAccessSettings } from "../../contracts/channels/access.ts";
-import type { Arrival } from "../../contracts/channels/platform.ts";
+import type { Arrival, ArrivedReaction } from "../../contracts/channels/platform.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
-import type { Principal, Role } from "../../contracts/ids.ts";
+import type { Principal, Role, TurnId } from "../../contracts/ids.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { channelPolicy, createRouter, openPairing, openRoleGrants } from "../../routing/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
+import { end, row, sessionKey, turn } from "../../testing/contracts/store/store-world.ts";
 import { inbound } from "../../testing/messages.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
@@ -45,6 +46,7 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
     receiver,
     pairing,
     inbox: store.inbox,
+    reactions: { events, messages: store.messages, reactions: store.outbox },
     ...(groupTalk ? { groupTalk } : {}),
   });
   return { clock, store, log, door, pairing, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
@@ -219,6 +221,32 @@ describe("a message in a group without a mention", () => {
     await say("5", "to us", { mentioned: true });
     await say("9", "in private", { scope: "dm" });
     expect(noted).toEqual(["of a member"]);
+  });
+});
+
+describe("a reaction", () => {
+  const react = (w: World, id: string, more: Partial<ArrivedReaction> = {}) => {
+    const { address, scope, sender } = arrival(id);
+    return w.door.react({ address, scope, sender, messageId: "21", how: "set", emoji: ["👍"], ...more });
+  };
+  const told = async (w: World) =>
+    (await w.store.outbox.tell(sessionKey("a"), "t9" as TurnId)).map(({ by }) => by.principal);
+
+  test("of somebody who may write is kept with our message, and of anybody else, or to anything else, nothing is", async () => {
+    await using w = await world({ dmPolicy: "allowlist", allowFrom: ["telegram:user:5"] });
+    const to = arrival("5").address;
+    await w.store.inbox.accept(row("in1", "a", { address: to, messageIds: ["20"] }));
+    await w.store.turns.begin(turn("t1", "a", ["in1"]));
+    await w.store.turns.finish(end("t1", { to }));
+    await w.store.outbox.settle("t1:0", { state: "sent", because: null, providerId: "21" }, 1);
+    const stranger = { principal: "telegram:user:6" as Principal, name: "Eve" };
+    await react(w, "5", { sender: stranger });
+    await react(w, "5", { messageId: "20" });
+    await react(w, "5", { messageId: "22" });
+    await react(w, "6");
+    expect(await told(w)).toEqual([]);
+    await react(w, "5");
+    expect(await told(w)).toEqual(["telegram:user:5" as Principal]);
   });
 });
 

@@ -8,6 +8,7 @@ import type { InboxStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { GroupTalk } from "./group-talk.ts";
+import { keepReaction, type ReactionDeps } from "./reactions.ts";
 
 export interface DoorDeps {
   readonly clock: Clock;
@@ -16,6 +17,7 @@ export interface DoorDeps {
   readonly receiver: ChatReceiver;
   readonly pairing: Pick<Pairing, "ask">;
   readonly inbox: Pick<InboxStore, "newestVersion">;
+  readonly reactions: Omit<ReactionDeps, "clock">;
   /** Without it a group is not listened to. */
   readonly groupTalk?: Pick<GroupTalk, "note">;
 }
@@ -56,6 +58,12 @@ export function createDoor(deps: DoorDeps): Door {
       if (receipt.kind === "refused" && receipt.because === "stopping")
         throw new GatewayError("stopping", "the gateway is stopping");
       return receipt;
+    },
+    async react(reaction) {
+      const { address, scope, place, sender } = reaction;
+      const about = { address, scope, sender, ...(place === undefined ? {} : { place }) };
+      const verdict = deps.router.decide({ ...about, mentioned: true });
+      if (verdict.kind === "accept") await keepReaction({ ...deps.reactions, clock: deps.clock }, reaction);
     },
   };
 }

@@ -1,7 +1,13 @@
 /** What a channel gets from the gateway, for tests of the channel alone: a door that stores for real and can be held, files, facts, and replies to send. */
 import type { ChatAddress, InboundMessage } from "../../contracts/chat.ts";
 import type { Receipt } from "../../contracts/channel.ts";
-import type { Arrival, ChannelFacts, InboundFiles, PlatformDeps } from "../../contracts/channels/platform.ts";
+import type {
+  Arrival,
+  ArrivedReaction,
+  ChannelFacts,
+  InboundFiles,
+  PlatformDeps,
+} from "../../contracts/channels/platform.ts";
 import type { AnswerVerdict } from "../../contracts/channels/question.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
@@ -21,6 +27,8 @@ export interface ChannelBench extends AsyncDisposable {
   readonly store: Store;
   /** Everybody the door was asked about, in order. */
   readonly arrivals: Arrival[];
+  /** Reactions of people who are let in. */
+  readonly reacted: ArrivedReaction[];
   /** What was stored, each message once, in order. */
   readonly stored: InboundMessage[];
   /** Names of the files that were fetched, in order. */
@@ -65,7 +73,12 @@ export async function channelBench(): Promise<ChannelBench> {
   const ids = createSeqIds();
   const events = createEvents({ log });
   const state: DoorState = { held: null, failing: false, waiting: 0, count: 0 };
-  const lists = { arrivals: [] as Arrival[], stored: [] as InboundMessage[], fetched: [] as string[] };
+  const lists = {
+    arrivals: [] as Arrival[],
+    reacted: [] as ArrivedReaction[],
+    stored: [] as InboundMessage[],
+    fetched: [] as string[],
+  };
   const asked = { pressed: [] as string[], verdict: { kind: "taken", say: "Thank you." } as AnswerVerdict };
   const answers = { decided: [] as string[], questions: [] as PendingApproval[] };
   const bench = Object.assign({ role: "owner" as Role }, lists, answers, asked, {
@@ -80,6 +93,7 @@ export async function channelBench(): Promise<ChannelBench> {
       return (await isNews(real.store, arrival)) ? { kind: "come", role: bench.role } : { kind: "stay", say: null };
     },
     receive: (message) => receive(real.store, state, bench, message),
+    react: async (reaction) => void (bench.strangers.has(reaction.sender.principal) || bench.reacted.push(reaction)),
   };
   const facts = memoryFacts();
   const deps: PlatformDeps = {

@@ -87,6 +87,7 @@ const heardFromBot = ({ nick, heard }: IrcPerson): readonly string[] =>
 /** Counts what the door has given its last word about. */
 function countingDoor(door: PlatformDeps["door"], finished: { count: number }): PlatformDeps["door"] {
   return {
+    react: (reaction) => door.react(reaction),
     async look(arrival) {
       const looked = await door.look(arrival);
       if (looked.kind === "stay") finished.count++;

@@ -129,7 +129,7 @@ function authorOf({ sender_chat: chat }: Message, from: User): Arrived["sender"]
   return { principal: `telegram:chat:${chat.id}` as Principal, name: name.slice(0, MAX_NAME_CHARS) };
 }
 
-function senderOf({ id, first_name: first, last_name: last }: User): Arrived["sender"] {
+export function senderOf({ id, first_name: first, last_name: last }: User): Arrived["sender"] {
   const name = [first, last].filter(Boolean).join(" ").slice(0, MAX_NAME_CHARS);
   return { principal: `telegram:user:${id}` as Principal, name };
 }

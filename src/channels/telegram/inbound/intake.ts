@@ -15,6 +15,7 @@ import type { Albums } from "./albums.ts";
 import { type Arrived, type Here, moveOf, readUpdate } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";
 import type { FileSpec } from "./files.ts";
+import { reactionOf } from "./reaction.ts";
 import { follows, isCut, joinPieces, pasteKey } from "./pastes.ts";
 
 export interface IntakeDeps {
@@ -60,6 +61,11 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
       const move = moveOf(update);
       if (move) {
         await deps.moved(move.from, move.to);
+        return true;
+      }
+      const reaction = reactionOf(update, deps.here());
+      if (reaction) {
+        await deps.door.react(reaction);
         return true;
       }
       const first = read(update);

@@ -24,7 +24,7 @@ export interface PollerDeps {
   take(update: Update, signal: AbortSignal): Promise<boolean>;
 }
 
-export const ALLOWED_UPDATES = ["message", "edited_message", "callback_query"] as const;
+export const ALLOWED_UPDATES = ["message", "edited_message", "callback_query", "message_reaction"] as const;
 const POLL_S = 30;
 /** A poll that has not ended by then never will. */
 const POLL_MS = POLL_S * 1_000 + 15_000;

@@ -55,19 +55,12 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
   });
   const questions = startQuestions({ ...deps, api, channelOf: sessions.channelOf });
   const background = createBackground(deps);
-  const onDispatch = dispatcher(
-    {
-      places,
-      intake,
-      interactions,
-      answer: (...asked) => background.run(() => answerOver(rest, ...asked)),
-      reacted(told, how) {
-        const reaction = reactionOf(told, how, { me: self.me, places });
-        if (reaction) background.run(() => deps.door.react(reaction));
-      },
-    },
-    stopping.signal,
-  );
+  const answer: Receivers["answer"] = (...asked) => background.run(() => answerOver(rest, ...asked));
+  const reacted: Receivers["reacted"] = (told, how) => {
+    const reaction = reactionOf(told, how, { me: self.me, places });
+    if (reaction) background.run(() => deps.door.react(reaction));
+  };
+  const onDispatch = dispatcher({ places, intake, interactions, answer, reacted }, stopping.signal);
   const link = startLink(
     {
       ...deps,

@@ -8,6 +8,7 @@ import { tempHome } from "../../testing/temp-home.ts";
 const real = { ...fs };
 let steps: string[] = [];
 let beforeOpen: (path: string) => Promise<void> = async () => undefined;
+let diskIsFull = false;
 
 /** Notes what happens to each file, by its name; a temporary file is `temp`, and a folder `folder`. */
 async function open(path: string, ...rest: unknown[]) {
@@ -21,6 +22,7 @@ async function open(path: string, ...rest: unknown[]) {
       return (...args: unknown[]) => {
         if (["writeFile", "sync", "close"].includes(String(key)) && name !== "read")
           steps.push(`${String(key)} ${name}`);
+        if (key === "sync" && diskIsFull) return Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
         return (value as (...given: unknown[]) => unknown).apply(target, args);
       };
     },
@@ -39,6 +41,7 @@ const { findConfigFile } = await import("./paths.ts");
 beforeEach(() => {
   steps = [];
   beforeOpen = async () => undefined;
+  diskIsFull = false;
 });
 
 describe("after a power cut", () => {
@@ -59,6 +62,15 @@ describe("after a power cut", () => {
       ...["sync folder", "close folder"],
     ]);
   });
+});
+
+test("a file that could not be written whole is removed, because it holds secrets: a temporary one and a backup", async () => {
+  await using home = await tempHome();
+  const path = join(home.path, "a.jsonc");
+  diskIsFull = true;
+  await expect(replaceFile(path, "{}")).rejects.toThrow("full");
+  await expect(writeBackup(path, "{}")).rejects.toThrow("full");
+  expect(await real.readdir(home.path)).toEqual([]);
 });
 
 test("an owner who saves while old names are rewritten keeps their text", async () => {

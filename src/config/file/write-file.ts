@@ -23,9 +23,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 export async function writeBackup(path: string, text: string): Promise<string> {
   for (let n = 1; n <= MAX_BACKUPS; n++) {
     const backup = `${path}.bak-${n}`;
-    const file = await openNew(backup);
-    if (!file) continue;
-    await fill(file, text);
+    if (!(await writeNew(backup, text))) continue;
     await syncFolder(dirname(path));
     return backup;
   }
@@ -35,12 +33,22 @@ export async function writeBackup(path: string, text: string): Promise<string> {
 async function writeTemp(path: string, text: string): Promise<string> {
   const name = (n: number) => join(dirname(path), `.${basename(path)}.tmp-${process.pid}-${n}`);
   for (let n = 0; n < MAX_TEMP_NAMES; n++) {
-    const file = await openNew(name(n));
-    if (!file) continue;
-    await fill(file, text);
-    return name(n);
+    if (await writeNew(name(n), text)) return name(n);
   }
   throw new Error("too many temporary files were left beside this file; delete those with .tmp- in their name");
+}
+
+/** False when the name is taken. A file that could not be written whole is removed: it holds secrets, and its name would stay taken. */
+async function writeNew(path: string, text: string): Promise<boolean> {
+  const file = await openNew(path);
+  if (!file) return false;
+  try {
+    await fill(file, text);
+  } catch (error) {
+    await unlink(path).catch(() => undefined); // the error of the write says more
+    throw error;
+  }
+  return true;
 }
 
 /** Null when the name is taken, by a file or by a link. */

@@ -36,6 +36,7 @@ export default function bridge(pi: ExtensionAPI): void {
       const order = parseOrder(args);
       if (order.kind === "progress") return reportProgress(state, order);
       takeTools(state, order);
+      nameSession(order.session);
       // Between turns this can wait: the next session is loaded with the new list at once, and the next turn looks before it starts.
       if (inTurn || !ctx.isIdle()) tools.apply();
     },
@@ -50,4 +51,10 @@ export default function bridge(pi: ExtensionAPI): void {
   pi.on("agent_settled", () => {
     inTurn = false;
   });
+}
+
+/** For scripts that the agent starts from now on: they inherit the environment of this process. */
+function nameSession(session: string | null): void {
+  if (session === null) delete process.env.PI_GATEWAY_SESSION_KEY;
+  else process.env.PI_GATEWAY_SESSION_KEY = session;
 }

@@ -2,21 +2,26 @@
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 
 export type Order =
-  /** All tools by name, in order; of those the bridge does not have in this form also what they are. `own`: which of pi's own are on. */
+  /**
+   * All tools by name, in order; of those the bridge does not have in this form also what they are. `own`: which of pi's own are on.
+   * `session`: the key of the conversation that the process serves; null: none.
+   */
   | {
       readonly kind: "tools";
       readonly names: readonly string[];
       readonly specs: readonly ToolSpec[];
       readonly own: readonly string[];
+      readonly session: string | null;
     }
   | { readonly kind: "progress"; readonly callId: string; readonly text: string };
 
 export function parseOrder(json: string): Order {
   const order: unknown = JSON.parse(json);
   if (!isRecord(order)) throw new Error("the order is not an object");
-  const { kind, names, specs, own, callId, text } = order;
-  if (kind === "tools" && isNames(names) && isNames(own) && Array.isArray(specs) && specs.every(isSpec)) {
-    return { kind: "tools", names, specs, own };
+  const { kind, names, specs, own, session, callId, text } = order;
+  const isSession = session === null || typeof session === "string";
+  if (kind === "tools" && isSession && isNames(names) && isNames(own) && Array.isArray(specs) && specs.every(isSpec)) {
+    return { kind: "tools", names, specs, own, session };
   }
   if (kind === "progress" && typeof callId === "string" && typeof text === "string") {
     return { kind: "progress", callId, text };

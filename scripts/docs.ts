@@ -126,7 +126,7 @@ function tools(): readonly Tool[] {
     ids: systemIds,
     delegator: () => ({ choices, ask: () => Promise.reject(new Error()) }),
   });
-  const own = made.flatMap((factory) => factory({} as Caller) ?? []);
+  const own = made.flatMap(({ make }) => make({} as Caller) ?? []);
   const deps = { search, pages: {}, opensPages: () => true };
   return [...builtinTools(deps as unknown as BuiltinToolDeps), ...own];
 }

@@ -1,6 +1,14 @@
 /** The tools that ship, taken together: each is closed, bounded, limited and timed, and none of them opens a door to the machine. */
 import { describe, expect, test } from "bun:test";
-import { builtinFactories, builtinTools, type BuiltinToolDeps } from "./builtin.ts";
+import {
+  BUILTIN_PLATFORMS,
+  builtinFactories,
+  builtinTools,
+  type BuiltinToolDeps,
+  DISABLED_IDS,
+  enabledTools,
+} from "./builtin.ts";
+import type { Config } from "./config/index.ts";
 import type { Tool } from "./contracts/tools/tool.ts";
 import { OWNER, toolWorld } from "./testing/tools/tool-world.ts";
 
@@ -8,7 +16,7 @@ const search = { settings: () => ({ provider: "searxng" }) };
 const nothingBehind = { search, pages: {}, opensPages: () => true } as unknown as BuiltinToolDeps;
 const somebody = { choices: () => [{ agentId: "other", description: "" }] };
 const factories = builtinFactories({ delegator: () => somebody } as unknown as Parameters<typeof builtinFactories>[0]);
-const tools: readonly Tool[] = [...builtinTools(nothingBehind), ...factories.flatMap((make) => make(OWNER) ?? [])];
+const tools: readonly Tool[] = [...builtinTools(nothingBehind), ...factories.flatMap(({ make }) => make(OWNER) ?? [])];
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -68,4 +76,27 @@ describe("the tools that ship", () => {
       expect(world.rows.map(({ end }) => end?.status)).toEqual(Array(5).fill("blocked"));
     },
   );
+});
+
+describe("plugins.disabled", () => {
+  const named = [...builtinTools(nothingBehind), ...factories];
+
+  test("takes away each tool that ships, by its name, and no other", () => {
+    for (const { name } of named) {
+      const left = enabledTools(named, [name]);
+      expect([name, left.length]).toEqual([name, named.length - 1]);
+      expect(left.some((tool) => typeof tool !== "function" && tool.name === name)).toBe(false);
+      expect([name, DISABLED_IDS.includes(name) || name === "gateway"]).toEqual([name, true]);
+    }
+    expect(enabledTools(named, ["nothing"])).toHaveLength(named.length);
+  });
+
+  test("keeps each channel that ships from being opened, by its id", () => {
+    const bots = { telegram: { enabled: true, botToken: "t", accounts: {} }, discord: { enabled: true, token: "t" } };
+    const config = (disabled: readonly string[]) => ({ channels: bots, plugins: { disabled } }) as unknown as Config;
+    for (const { id, settings } of BUILTIN_PLATFORMS) {
+      expect([id, settings(config([])) !== null, settings(config([id]))]).toEqual([id, true, null]);
+      expect(DISABLED_IDS).toContain(id);
+    }
+  });
 });

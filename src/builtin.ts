@@ -49,7 +49,7 @@ export function builtinChannels(deps: WebChatDeps): BuiltinChannels {
  * Platforms that are opened when the configuration enables them. Their code is loaded then, and not before:
  * `{ id, settings: ({ channels }) => (channels.ID.enabled ? channels.ID : null), load: async ({ channels }) => (await import("./channels/ID/index.ts")).createID(channels.ID) }`
  */
-export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = [
+const PLATFORMS: readonly PlatformEntry[] = [
   {
     id: "telegram",
     settings: ({ channels: { telegram } }) => (hasBot(telegram) ? telegram : null),
@@ -65,6 +65,12 @@ export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = [
     },
   },
 ];
+
+/** A platform whose id is in `plugins.disabled` has no settings, so it is never loaded. */
+export const BUILTIN_PLATFORMS: readonly PlatformEntry[] = PLATFORMS.map((entry) => ({
+  ...entry,
+  settings: (config) => (config.plugins.disabled.includes(entry.id) ? null : entry.settings(config)),
+}));
 
 function hasBot({ enabled, botToken, accounts }: Config["channels"]["telegram"]): boolean {
   return enabled && (botToken !== undefined || Object.keys(accounts).length > 0);
@@ -121,15 +127,35 @@ export function builtinTools(deps: BuiltinToolDeps): readonly Tool[] {
 }
 
 /** Those that are different for every caller. */
-export function builtinFactories(deps: DelegateToolDeps): readonly ToolFactory[] {
-  return [delegateToAgent(deps)];
+export function builtinFactories(deps: DelegateToolDeps): readonly NamedFactory[] {
+  return [{ name: "delegate_to_agent", make: delegateToAgent(deps) }];
 }
+
+interface NamedFactory {
+  readonly name: string;
+  readonly make: ToolFactory;
+}
+
+/** What ships, by name, without what `plugins.disabled` names. */
+export function enabledTools(
+  tools: readonly (Tool | NamedFactory)[],
+  disabled: readonly string[],
+): readonly (Tool | ToolFactory)[] {
+  return tools.filter(({ name }) => !disabled.includes(name)).map((tool) => ("make" in tool ? tool.make : tool));
+}
+
+/** Ids besides those of plugins that `plugins.disabled` may name: channels, and tools whether they are set up or not. */
+export const DISABLED_IDS: readonly string[] = [
+  ...PLATFORMS.map(({ id }) => id),
+  ...["send_message", "send_media", "message", "session_status", "save_note", "search_notes", "add_task", "list_tasks"],
+  ...["complete_task", "update_task", "cron", "create_reminder", "web_search", "web_fetch", "delegate_to_agent"],
+];
 
 /** The gateway's own tools come by the same door as everybody's. `tools` is asked again when the settings bring others. */
 export function builtinPlugins(tools: () => readonly (Tool | ToolFactory)[]): readonly BuiltinPlugin[] {
   const names = (): string =>
     tools()
-      .map((tool) => (typeof tool === "function" ? "" : tool.name))
+      .map((tool) => (typeof tool === "function" ? "(factory)" : tool.name))
       .join(" ");
   const gateway: BuiltinPlugin = {
     id: "gateway",

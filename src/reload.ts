@@ -214,7 +214,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
     targets.pool.replace(await targets.openPool(config));
   if (touches("gateway") || touches("hooks")) targets.http.update(accessSettings(config, targets.token(config)));
   if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
-  if (touches("channels")) void targets.platforms.apply(config);
+  if (touches("channels") || touches("plugins.disabled")) void targets.platforms.apply(config);
   if (["media", ...WORKSPACES].some(touches)) await targets.files.reload(config);
   if (touches("logging")) targets.setLogging(config.logging);
 }

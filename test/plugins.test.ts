@@ -524,6 +524,15 @@ describe("a plugin", () => {
     script = () => says("ok");
     await gateway.chat("which tools?", { session: "disabled" });
     expect(provider.requests.at(-1)?.tools).toEqual(TOOLS_OF_PI);
+    await reload({ enabled: ["one"], disabled: ["cron", "save_note", "telegarm"] });
+    await gateway.chat("which tools now?", { session: "disabled" });
+    const names = JSON.stringify(provider.requests.at(-1)?.tools);
+    expect(["cron", "save_note", "search_notes"].filter((name) => names.includes(`"${name}"`))).toEqual([
+      "search_notes",
+    ]);
+    expect((await statusOf(gateway)).notices).toContain(
+      "plugins.disabled names telegarm, which is no plugin, channel or tool that can be disabled. Did you mean telegram?",
+    );
     await reload({ enabled: ["one"], pins: { one: "0".repeat(64) } });
     await eventually("the plugin one has failed", states, (seen) => seen.includes("one failed"));
     const trouble = (await pluginsOf(gateway)).get("one")?.trouble ?? "";

@@ -82,6 +82,21 @@ describe("by default", () => {
   );
 });
 
+test("scripts of an agent find the key of the conversation they work for, also when the process goes on with another one", async () => {
+  await using fake = await startFakeProvider(({ messages }) =>
+    messages.at(-1)?.role === "tool"
+      ? says("ok")
+      : { kind: "tools", calls: [{ name: "bash", input: { command: 'echo "key=$PI_GATEWAY_SESSION_KEY"' } }] },
+  );
+  await using fx = await agentFixture({ tools: "full", pool: { max: 1 } }, providers(fake));
+  await say(fx, ann, "one");
+  const { sessionKey } = ann.caller;
+  const other = `${sessionKey}:other` as typeof sessionKey;
+  await say(fx, { caller: { ...ann.caller, sessionKey: other }, sessionFile: "other.jsonl" }, "two");
+  const said = fx.gate.admitted.map(({ end }) => end?.output.trim());
+  expect(said).toEqual([`key=${sessionKey}`, `key=${other}`]);
+}, 60_000);
+
 test(
   "a temporary file of one person is gone with their process, and the next person's process has a place of its own",
   async () => {

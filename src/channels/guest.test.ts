@@ -4,7 +4,8 @@ import type { InboundMessage } from "../contracts/chat.ts";
 import type { Config } from "../config/index.ts";
 import { SendError } from "../contracts/channel.ts";
 import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
-import type { Principal } from "../contracts/ids.ts";
+import type { AskedQuestion } from "../contracts/channels/question.ts";
+import type { Principal, SessionKey } from "../contracts/ids.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
 import { inbound } from "../testing/messages.ts";
 import type { GuestPlatform } from "./guest.ts";
@@ -189,6 +190,40 @@ describe("a plugin's channel", () => {
     expect(await channel?.edit?.(target, "coo coo", NEVER)).toEqual({ kind: "done" });
     expect(channel).not.toHaveProperty("delete");
     expect(w.platforms.health()).toEqual([{ id: "pigeon", ok: true, detail: "1 letters" }]);
+  });
+
+  test("shows questions with its own buttons, and answers them for its own people only", async () => {
+    await using w = await world();
+    const shown: string[] = [];
+    let given: PlatformDeps | null = null;
+    const board = {
+      maxButtons: 3,
+      maxLabelChars: 20,
+      async show(this: object, { text, labels }: AskedQuestion) {
+        if (this !== board) throw new TypeError("not a board");
+        shown.push([text, ...labels].join("|"));
+        return { messageId: "m1", close: async () => undefined };
+      },
+    };
+    const open = async (deps: PlatformDeps) => ((given = deps), [pigeon({ questions: board })]);
+    w.platforms.add(guest({ open }));
+    await w.platforms.apply(CONFIG);
+    await w.settle();
+    const questions = w.platforms.channel("pigeon")?.questions;
+    expect([questions?.maxButtons, questions?.maxLabelChars]).toEqual([3, 20]);
+    const of = "pigeon:user:7" as Principal;
+    const sessionKey = "agent:default:pigeon:dm:1" as SessionKey;
+    const asked: AskedQuestion = { id: "q1", to: HERE, of, sessionKey, text: "Which?", labels: ["tea", "coffee"] };
+    expect(await questions?.show(asked, NEVER)).toMatchObject({ messageId: "m1" });
+    expect(shown).toEqual(["Which?|tea|coffee"]);
+    const answer = (principal: string, channel = "pigeon") => {
+      const by = { principal: principal as Principal, role: "member", at: { ...HERE, channel } } as const;
+      return (given as PlatformDeps | null)?.questions.answer("q1", { kind: "press", at: 1 }, by);
+    };
+    expect(answer("pigeon:user:7")?.kind).toBe("taken");
+    expect(w.bench.pressed).toEqual(["q1 1 pigeon:user:7 member"]);
+    expect(() => answer("telegram:user:7")).toThrow("its own people");
+    expect(() => answer("pigeon:user:7", "telegram")).toThrow("its own people");
   });
 
   test("hears nothing any more once it is closed, whatever it forgot", async () => {

@@ -20,7 +20,7 @@ const DM_POLICIES: readonly unknown[] = ["pairing", "allowlist", "open", "disabl
 const GROUP_POLICIES: readonly unknown[] = ["allowlist", "open", "disabled"];
 const ROLES: readonly unknown[] = [undefined, "owner", "member", "guest"];
 const SEND_ERRORS: readonly unknown[] = ["retry", "limited", "permanent", "lost"] satisfies readonly SendErrorKind[];
-const ABILITIES = ["react", "edit", "delete", "pin", "ask"] as const;
+const ABILITIES = ["react", "edit", "delete", "pin"] as const;
 const METHODS = ["send", "ready", "health", Symbol.asyncDispose] as const;
 
 /** Throws with a sentence for whoever wrote the plugin. `taken`: ids that are somebody else's. */
@@ -117,6 +117,13 @@ function lend(deps: PlatformDeps, id: string): Lent {
           return deps.door.react(reaction);
         },
       },
+      questions: {
+        answer(questionId, given, by) {
+          if (!by.principal.startsWith(`${id}:user:`) || (by.at && by.at.channel !== id))
+            throw invalid(`The channel ${id} can answer for its own people in its own chats, and for nobody else.`);
+          return deps.questions.answer(questionId, given, by);
+        },
+      },
       facts: {
         get: async (channel, account, key) => deps.facts.get(ownFacts(channel), account, key),
         put: async (channel, account, key, value) => deps.facts.put(ownFacts(channel), account, key, value),
@@ -143,13 +150,17 @@ function checkOpen(id: string, open: readonly OpenChannel[]): void {
     accounts.add(channel.account);
     const missing = METHODS.find((method) => typeof channel[method] !== "function");
     if (missing !== undefined) throw wrong(`a channel without ${missing.toString()}`);
+    const { questions } = channel;
+    const shows = !questions || (typeof questions.show === "function" && isCount(questions.maxButtons));
+    if (!shows || (questions && !isCount(questions.maxLabelChars)))
+      throw wrong("a channel whose questions cannot be read");
     if (channel.webhook && !channel.webhook.path.startsWith(`/${id}/`)) throw wrong(`a webhook outside of /${id}/`);
   }
 }
 
-/** Abilities are what exists, and `ask` with them. Each is called on the channel itself, which may be of any make. */
+/** Abilities are what exists, `questions` among them. Each is called on the channel itself, which may be of any make. */
 function around(channel: OpenChannel, lent: Lent): OpenChannel {
-  const { id, account, canRefuse, repeat, dedupeMs, whenLost, messages, webhook } = channel;
+  const { id, account, canRefuse, repeat, dedupeMs, whenLost, messages, questions, webhook } = channel;
   const abilities = ABILITIES.flatMap((name): readonly (readonly [string, unknown])[] => {
     const ability: unknown = Reflect.get(channel, name);
     return typeof ability === "function" ? [[name, ability.bind(channel)]] : [];
@@ -164,6 +175,15 @@ function around(channel: OpenChannel, lent: Lent): OpenChannel {
           messages: {
             delivered: async (...given) => messages.delivered(...given),
             skip: async (...given) => messages.skip(...given),
+          },
+        }
+      : {}),
+    ...(questions
+      ? {
+          questions: {
+            maxButtons: questions.maxButtons,
+            maxLabelChars: questions.maxLabelChars,
+            show: async (...given) => questions.show(...given),
           },
         }
       : {}),

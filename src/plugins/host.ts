@@ -8,6 +8,7 @@ import type { GatewayPlugin, PluginHost } from "../contracts/plugins/plugin.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
+import { nearest } from "../kit/nearest.ts";
 import type { Secret } from "../kit/secret.ts";
 import { wrapSecrets } from "./folder/check-config.ts";
 import { type Discovered, discoverPlugins, pluginRoots, type Usable } from "./folder/discover.ts";
@@ -34,6 +35,8 @@ export interface PluginsOptions {
   readonly version: string;
   /** What comes with the gateway: plugins like any other, only without a folder. */
   readonly builtin: readonly BuiltinPlugin[];
+  /** Channels and tools that ship with the gateway: `plugins.disabled` may name them as well. */
+  readonly disabledIds?: readonly string[];
   config(): Config["plugins"];
   /** Where agents write. */
   agentFolders(): readonly string[];
@@ -199,7 +202,24 @@ function whereOf({ places }: Host, id: string, error: unknown): string {
   return at === null ? "" : ` (${at})`;
 }
 
-function noticesOf({ slots }: Host): readonly string[] {
+function noticesOf(host: Host): readonly string[] {
+  return [...unknownDisabled(host), ...slotNotices(host)];
+}
+
+/** A name in `plugins.disabled` that means nothing leaves running what the owner wanted to stop. */
+function unknownDisabled({ slots, options }: Host): readonly string[] {
+  const known = [...slots.keys(), ...(options.disabledIds ?? [])];
+  return options
+    .config()
+    .disabled.filter((id) => !known.includes(id))
+    .map((id) => {
+      const meant = nearest(id, known);
+      const hint = meant === null ? "" : ` Did you mean ${meant}?`;
+      return `plugins.disabled names ${id}, which is no plugin, channel or tool that can be disabled.${hint}`;
+    });
+}
+
+function slotNotices({ slots }: Host): readonly string[] {
   return [...slots.values()].flatMap((slot) => {
     const { id, state, trouble, toolNotices } = slot.status();
     const lost = toolNotices.filter(({ quarantined }) => quarantined).map(({ tool }) => tool);

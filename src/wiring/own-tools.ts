@@ -1,5 +1,5 @@
 /** Gives the gateway's own tools what they need. Parts that are built after the tools are asked for when a call needs them. */
-import { builtinFactories, type BuiltinToolDeps, builtinTools } from "../builtin.ts";
+import { builtinFactories, type BuiltinToolDeps, builtinTools, enabledTools } from "../builtin.ts";
 import { agentProfiles, agentWorkspace } from "../agents/index.ts";
 import { type Config, type Environment, publicConfig } from "../config/index.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
@@ -72,7 +72,8 @@ export function ownTools(parts: OwnToolParts): readonly (Tool | ToolFactory)[] {
     pages: { resolve: systemResolver, settings: () => config().tools.webFetch },
     opensPages: () => config().tools.webFetch.enabled ?? config().tools.webSearch.provider !== undefined,
   };
-  return [...builtinTools(deps), ...builtinFactories({ ids, delegator: parts.delegator })];
+  const all = [...builtinTools(deps), ...builtinFactories({ ids, delegator: parts.delegator })];
+  return enabledTools(all, config().plugins.disabled);
 }
 
 /** A full key names its session; anything else is the id of a chat of the caller's own channel and agent, never a chat elsewhere. */

@@ -1,7 +1,7 @@
 /** Puts the tools together: which there are, the rules of the configuration, the gate, the record with its retention; and where plugins come from. */
 import { join } from "node:path";
 import { agentProfiles, createAgentTokens, createSkillShelf, profileKey } from "../agents/index.ts";
-import { builtinPlugins } from "../builtin.ts";
+import { builtinPlugins, DISABLED_IDS } from "../builtin.ts";
 import type { Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { Channel } from "../contracts/channel.ts";
@@ -101,6 +101,7 @@ export function pluginOptions(
     ...options,
     userHome: options.environment.userHome,
     builtin: builtinPlugins(own),
+    disabledIds: DISABLED_IDS,
     config: () => config().plugins,
     agentFolders: () => agentWorkspaces(config(), options),
   };

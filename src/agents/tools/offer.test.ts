@@ -23,6 +23,12 @@ test("only what is new or different is described; all are named, in order", () =
     names: ["b", "a", "d"],
     specs: [changed, toolSpec("d")],
     own: ["read"],
+    session: null,
+  });
+  const same = [toolSpec("a"), toolSpec("b"), toolSpec("c")];
+  expect(offerChange(before, same, [], "agent:default:api:dm:1")?.order).toMatchObject({
+    specs: [],
+    session: "agent:default:api:dm:1",
   });
   expect(offerChange(before, [], [])?.order).toMatchObject({ names: [], specs: [] });
   expect(offerChange(before, [toolSpec("a"), toolSpec("b"), toolSpec("c")], ["ls"])?.order.specs).toEqual([]);

@@ -5,6 +5,8 @@ export interface Offer {
   readonly specs: ReadonlyMap<string, ToolSpec>;
   /** pi's own tools that are on. */
   readonly own: readonly string[];
+  /** For scripts of the agent, as PI_GATEWAY_SESSION_KEY; null: the process serves nobody. */
+  readonly session: string | null;
 }
 
 /** As bridge/orders.ts reads it. */
@@ -13,6 +15,7 @@ export interface ToolsOrder {
   readonly names: readonly string[];
   readonly specs: readonly ToolSpec[];
   readonly own: readonly string[];
+  readonly session: string | null;
 }
 
 export interface OfferChange {
@@ -25,14 +28,15 @@ export function offerChange(
   given: Offer | null,
   specs: readonly ToolSpec[],
   own: readonly string[],
+  session: string | null = null,
 ): OfferChange | null {
   const changed = specs.filter((spec) => !sameSpec(given?.specs.get(spec.name), spec));
   const names = specs.map(({ name }) => name);
   const same = given && changed.length === 0 && sameList([...given.specs.keys()], names) && sameList(given.own, own);
-  if (same) return null;
+  if (same && given.session === session) return null;
   return {
-    order: { kind: "tools", names, specs: changed, own },
-    offer: { specs: new Map(specs.map((spec) => [spec.name, spec])), own },
+    order: { kind: "tools", names, specs: changed, own, session },
+    offer: { specs: new Map(specs.map((spec) => [spec.name, spec])), own, session },
   };
 }
 

@@ -27,7 +27,8 @@ export const PluginsSection = Type.Object(
     disabled: Type.Array(pluginId(), {
       default: [],
       maxItems: 200,
-      description: "Plugins not to run, whatever enabled says; also those that come with the gateway.",
+      description:
+        "Plugins not to run, whatever enabled says; also channels (telegram, discord) and tools (such as cron) that come with the gateway. A name that means nothing is reported in the status.",
     }),
     pins: Type.Record(
       Type.String({ pattern: ID }),

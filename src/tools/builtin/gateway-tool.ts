@@ -11,7 +11,10 @@ export interface GatewayToolDeps {
   restart(): boolean;
 }
 
-/** What a model may see. A setting that is not here is not shown, so a new one is hidden until somebody decides otherwise. */
+/**
+ * Settings that a model may see, of every section; `*` is any name. A setting that is not here is not shown, so a new one is hidden until
+ * somebody decides otherwise. Never here: secrets, ids of people and chats, addresses, paths, prompts.
+ */
 const SHOWN: readonly string[] = [
   "gateway.port",
   "gateway.bind",
@@ -25,10 +28,40 @@ const SHOWN: readonly string[] = [
   "agents.model",
   "agents.thinking",
   "agents.timeoutMs",
+  "bindings.agent",
+  "bindings.channel",
+  "bindings.role",
+  "roles.profiles.*.model",
+  "roles.profiles.*.tools",
   "session.dmScope",
+  "channels.*.enabled",
+  "channels.*.mode",
+  "channels.*.streamMode",
+  "channels.*.requireMention",
+  "channels.*.groupContext",
+  "channels.*.mediaMaxMb",
+  "models.providers.*.models.id",
   "queue",
-  "media.maxMb",
+  "cron.enabled",
+  "cron.maxRunsAtOnce",
+  "cron.limits",
+  "heartbeat.enabled",
+  "heartbeat.every",
+  "heartbeat.activeHours",
+  "budget.dailyUsd",
+  "budget.monthlyUsd",
+  "budget.dailyTokens",
+  "budget.monthlyTokens",
+  "budget.unattendedShare",
+  "hooks.enabled",
+  "hooks.perMinute",
+  "tools.allow",
+  "tools.deny",
   "tools.webSearch.provider",
+  "media.maxMb",
+  "media.dailyMb",
+  "plugins.enabled",
+  "plugins.disabled",
   "logging.level",
   "logging.retentionDays",
 ];
@@ -80,7 +113,10 @@ function keep(value: unknown, paths: readonly string[]): Record<string, unknown>
   return Object.fromEntries(
     entries.flatMap(([key, below]) => {
       if (paths.includes(key)) return [[key, below]];
-      const inner = paths.filter((path) => path.startsWith(`${key}.`)).map((path) => path.slice(key.length + 1));
+      const inner = paths.flatMap((path) => {
+        const [first = "", ...rest] = path.split(".");
+        return (first === key || first === "*") && rest.length > 0 ? [rest.join(".")] : [];
+      });
       if (inner.length === 0) return [];
       return [[key, Array.isArray(below) ? below.map((item) => keep(item, inner)) : keep(below, inner)]];
     }),

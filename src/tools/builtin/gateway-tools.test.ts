@@ -1,6 +1,6 @@
 /** The tools about the gateway itself: whose session may be asked about, and which settings a model may see. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { checkConfigText, publicConfig } from "../../config/index.ts";
+import { checkConfigText, ConfigSchema, publicConfig } from "../../config/index.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../testing/tools/builtin-bench.ts";
 import { gatewayTool, shownConfig } from "./gateway-tool.ts";
@@ -102,10 +102,11 @@ describe("session_status", () => {
 describe("gateway", () => {
   test("shows the settings on its list and nothing else", async () => {
     const { config } = await bench.json("gateway", { action: "config.get" });
-    expect(config).toEqual({
+    expect(config).toMatchObject({
       gateway: { port: 18789, bind: "loopback", stopGraceMs: 30_000, commands: { restart: true } },
       agent: { model: "local/one", timeoutMs: 600_000, pool: expect.objectContaining({ max: 4 }) },
       agents: [{ id: "pirate" }],
+      models: { providers: { local: { models: [{ id: "one" }] } } },
       session: { dmScope: expect.any(String) },
       queue: expect.objectContaining({ mode: "collect" }),
       media: { maxMb: 25 },
@@ -113,8 +114,15 @@ describe("gateway", () => {
       logging: { level: expect.any(String), retentionDays: expect.any(Number) },
     });
     const text = JSON.stringify(config);
-    for (const secret of [TOKEN, "key-key-key", "search-key-123", "private", "secret.example", "10.0.0.1", "telegram"])
+    const hidden = [TOKEN, "key-key-key", "search-key-123", "private instruction", "private one", "/home/somebody"];
+    for (const secret of [...hidden, "secret.example", "10.0.0.1", "telegram:user", "not set", '"set"'])
       expect(text).not.toContain(secret);
+  });
+
+  test("shows something of every section of the configuration", async () => {
+    const { config } = await bench.json("gateway", { action: "config.get" });
+    const sections = Object.keys(ConfigSchema.properties).filter((name) => name !== "$schema");
+    expect(Object.keys(config as object).toSorted()).toEqual(sections.toSorted());
   });
 
   test("hides a setting that nobody has put on the list", () => {

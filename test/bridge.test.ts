@@ -4,6 +4,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
+import { exportedSpecs } from "../src/cli/bridge/export.ts";
+import { extensionText } from "../src/cli/bridge/extension-text.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import {
   type FakeProvider,
@@ -29,6 +31,15 @@ const PROBE = `${echoTool("probe_echo", "text")}
     parameters: { type: "object", properties: {}, additionalProperties: false },
     flags: { idempotent: true },
     execute: async () => ({ content: [{ type: "text", text: "a dot" }, { type: "image", data: "${PICTURE}", mimeType: "image/png" }], details: { dots: 1 } }),
+  });
+  let asked = 0;
+  api.registerTool({
+    name: "probe_asking",
+    description: "Asks the owner, then counts. For tests.",
+    parameters: { type: "object", properties: {}, additionalProperties: false },
+    flags: { idempotent: true },
+    approval: true,
+    execute: async () => ({ content: [{ type: "text", text: "allowed " + ++asked }] }),
   });`;
 
 const calls = (name: string, input: Record<string, unknown> = {}): FakeReply => ({
@@ -265,7 +276,7 @@ describe("pi-gw bridge export", () => {
     );
     const { file, tools } = JSON.parse(await new Response(made.stdout).text()) as { file: string; tools: string[] };
     expect(await made.exited).toBe(0);
-    expect(tools).toEqual(expect.arrayContaining(["session_status", "probe_echo"]));
+    expect(tools).toEqual(expect.arrayContaining(["list_tasks", "probe_echo"]));
     expect([(await stat(out)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
     expect(readFileSync(file, "utf8")).not.toContain(gateway.token);
 
@@ -287,6 +298,62 @@ describe("pi-gw bridge export", () => {
       delete process.env["PI_GATEWAY_TOKEN"];
       await close();
     }
+  });
+});
+
+/** The tools of an exported extension, as pi has them, with the operator's token. */
+async function exportedTools(): Promise<ReadonlyMap<string, ExportedTool>> {
+  const answer = await gateway.fetch("/api/tools?callable=true");
+  const file = join(home.path, "exported.js");
+  await writeFile(file, extensionText(exportedSpecs((await answer.json()) as Record<string, unknown>), gateway.url));
+  const { default: extension } = (await import(file)) as { default(pi: object): void };
+  const registered = new Map<string, ExportedTool>();
+  extension({ registerTool: (tool: ExportedTool) => registered.set(tool.name, tool) });
+  return registered;
+}
+
+interface ExportedTool {
+  readonly name: string;
+  readonly parameters: object;
+  execute(callId: string, params: object, signal?: AbortSignal): Promise<{ readonly content: unknown }>;
+}
+
+describe("a tool of an exported extension", () => {
+  beforeAll(() => void (process.env["PI_GATEWAY_TOKEN"] = gateway.token));
+  afterAll(() => void delete process.env["PI_GATEWAY_TOKEN"]);
+
+  test("works with any call id, and a repeated id is another call", async () => {
+    const add = (await exportedTools()).get("add_task");
+    const results = [];
+    for (const id of ["call_a|fc_b", "call_a|fc_b", ""]) results.push(await add?.execute(id, { title: "again" }));
+    expect(new Set(results.map((result) => JSON.stringify(result?.content))).size).toBe(3);
+  });
+
+  test("waits for the owner's approval and has the result of that call", async () => {
+    const asking = (await exportedTools()).get("probe_asking");
+    const result = asking?.execute("c", {});
+    const { items } = await eventually(
+      "the open approval",
+      async () => (await (await gateway.fetch("/api/approvals")).json()) as { items: { id: string }[] },
+      (seen) => seen.items.length > 0,
+    );
+    const body = JSON.stringify({ decision: "once" });
+    const headers = { "content-type": "application/json" };
+    await gateway.fetch(`/api/approvals/${items[0]?.id}`, { method: "POST", headers, body });
+    expect((await result)?.content).toEqual([{ type: "text", text: "allowed 1" }]);
+  });
+
+  test("is there only if it can work outside of a conversation, and reports errors as envelopes", async () => {
+    const tools = await exportedTools();
+    expect(["send_message", "send_media", "message", "session_status"].filter((name) => tools.has(name))).toEqual([]);
+    expect([...tools.keys()]).toEqual(expect.arrayContaining(["save_note", "list_tasks", "probe_echo"]));
+    const said = await tools.get("probe_echo")?.execute("c", { text: null }).catch(String);
+    expect(said).toContain('{"status":"error","tool":"probe_echo"');
+    const parameters = JSON.parse(JSON.stringify(tools.get("probe_echo")?.parameters)) as object;
+    expect([Object.keys(tools.get("probe_echo")?.parameters ?? { none: 1 }), parameters]).toMatchObject([
+      [],
+      { type: "object" },
+    ]);
   });
 });
 

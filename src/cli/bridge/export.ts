@@ -24,8 +24,8 @@ const PRIVATE_FILE = 0o600;
 export async function bridgeExport(world: CliWorld, flags: ExportFlags): Promise<number> {
   const gateway = await findGateway(world, flags.home);
   using limit = world.clock.deadline(REQUEST_MS, () => new Error("The gateway did not answer within 10 seconds."));
-  const answer = await createClient(gateway).get("/api/tools", limit.signal);
-  const specs = listOf(answer["tools"]).flatMap((one) => specOf(recordOf(one)));
+  const answer = await createClient(gateway).get("/api/tools?callable=true", limit.signal);
+  const specs = exportedSpecs(answer);
   const folder = flags.out === undefined ? join(gateway.home, DEFAULT_FOLDER) : resolve(world.cwd, flags.out);
   const file = await writePrivate(folder, extensionText(specs, gateway.url), world.ids.next("draft"));
   if (flags.json) world.stdout(`${JSON.stringify({ file, tools: specs.map(({ name }) => name) })}\n`);
@@ -36,10 +36,14 @@ export async function bridgeExport(world: CliWorld, flags: ExportFlags): Promise
   return EXIT_OK;
 }
 
-/** Tools that the gateway itself keeps back are not exported either. */
+/** Tools that the gateway itself keeps back are not exported, nor those that are about a conversation: here there is none. */
+export function exportedSpecs(answer: Fields): readonly ToolSpec[] {
+  return listOf(answer["tools"]).flatMap((one) => specOf(recordOf(one)));
+}
+
 function specOf(listing: Fields): readonly ToolSpec[] {
-  const { name, label, description, parameters, status } = listing;
-  if (textOf(name) === "" || status === "quarantined") return [];
+  const { name, label, description, parameters, status, flags } = listing;
+  if (textOf(name) === "" || status === "quarantined" || recordOf(flags)["inConversation"] === true) return [];
   return [
     {
       name: textOf(name),

@@ -6,14 +6,45 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { ToolSpec } from "../../contracts/tools/tool.ts";
 
 const RUNTIME = `
+const ASK_AGAIN_MS = 1000;
+
 export default function gatewayTools(pi) {
   for (const tool of TOOLS) {
     pi.registerTool({
       ...tool,
+      // The model gets the schema; the gateway alone checks what it is given, by the same rules as everywhere.
+      parameters: Object.defineProperty({}, "toJSON", { value: () => tool.parameters }),
       promptSnippet: tool.description.split("\\n", 1)[0].slice(0, 200),
-      execute: (callId, params, signal, onUpdate) => call({ tool: tool.name, callId, params }, signal, onUpdate),
+      execute: (_callId, params, signal, onUpdate) => approved({ tool: tool.name, params }, signal, onUpdate),
     });
   }
+}
+
+/** Ids of providers are repeated, empty or in forms of their own: each call gets one of its own, under which its result is asked for. */
+async function approved({ tool, params }, signal, onUpdate) {
+  const body = { tool, callId: "own-" + crypto.randomUUID(), params };
+  for (;;) {
+    const final = await call(body, signal, onUpdate);
+    if (final.ok) return { content: final.result.content, details: final.result.details };
+    const envelope = final.envelope ?? { status: "error", tool, error: final.error?.message ?? final.failure };
+    const text = JSON.stringify(envelope);
+    if (final.error?.code === "background") return { content: [{ type: "text", text }], details: undefined };
+    if (final.error?.code !== "approval_pending") throw new Error(text);
+    onUpdate?.({ content: [{ type: "text", text: final.error.message }], details: undefined });
+    await pause(signal);
+  }
+}
+
+function pause(signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ASK_AGAIN_MS);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(new Error("The call was cancelled."));
+    };
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+  });
 }
 
 async function call(body, signal, onUpdate) {
@@ -27,8 +58,7 @@ async function call(body, signal, onUpdate) {
   };
   const response = await fetch(address, { method: "POST", headers, body: JSON.stringify(body), signal });
   const final = await lastOf(response, (progress) => onUpdate?.({ content: progress.content ?? [], details: undefined }));
-  if (final.ok) return { content: final.result.content, details: final.result.details };
-  throw new Error(final.error?.message ?? "The gateway answered with status " + response.status + ".");
+  return { failure: "The gateway answered with status " + response.status + ".", ...final };
 }
 
 /** Lines of progress, then the end; or one answer as a whole. */

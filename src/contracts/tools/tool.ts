@@ -45,6 +45,8 @@ export interface ToolFlags {
   readonly long?: boolean;
   /** Touches files of the agent's workspace and nothing else. */
   readonly workspaceOnly?: boolean;
+  /** Is about the conversation it is called in: of no use to a program that is in none. */
+  readonly inConversation?: boolean;
   /** Needs a terminal: owner and approval. */
   readonly pty?: boolean;
   /** May do anything the gateway's user may: owner and approval. pi's bash counts as this. */

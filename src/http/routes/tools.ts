@@ -27,7 +27,10 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
   const providerSchema = createProviderSchemas();
   const families = SCHEMA_FAMILIES.map((family) => Type.Literal(family));
   const ListQuery = checked(
-    Type.Object({ profile: Type.Optional(Type.Union(families)) }, { additionalProperties: false }),
+    Type.Object(
+      { profile: Type.Optional(Type.Union(families)), callable: Type.Optional(Type.Literal("true")) },
+      { additionalProperties: false },
+    ),
   );
   return [
     {
@@ -35,9 +38,10 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
       path: "/api/tools",
       auth: "agent",
       body: NO_BODY,
-      async handle({ agent, query }) {
-        const { profile } = await ListQuery.parse(query.has("profile") ? { profile: query.get("profile") } : {});
-        const offered = agent && new Set(deps.tools.gate.specs(agent).map(({ name }) => name));
+      async handle({ agent, identity, query }) {
+        const { profile, callable } = await ListQuery.parse(Object.fromEntries(query));
+        const caller = agent ?? (callable ? callerOf(identity) : null);
+        const offered = caller && new Set(deps.tools.gate.specs(caller).map(({ name }) => name));
         const { tools: all, piTools } = deps.tools.list();
         const tools = all.filter(({ name }) => offered?.has(name) ?? true);
         if (profile !== undefined) return json(await forFamily(providerSchema, tools, profile));

@@ -53,6 +53,7 @@ const TOOL = group<PluginTool>({
       background: flag,
       long: flag,
       workspaceOnly: flag,
+      inConversation: flag,
       pty: flag,
       elevated: flag,
     }),

@@ -35,7 +35,7 @@ export function sessionStatus(deps: SessionStatusDeps): Tool {
       },
       closed,
     ),
-    flags: { idempotent: true },
+    flags: { idempotent: true, inConversation: true },
     limit: { calls: 60, perMs: MINUTE_MS },
     timeoutMs: 10_000,
     async run({ sessionKey = "" }, { context, signal }) {

@@ -79,7 +79,7 @@ export function message(deps: MessageToolDeps): Tool {
     description:
       "Works on messages of the current chat: react, edit (your own), delete (your own), pin, or read the history with message ids.",
     parameters: Params,
-    flags: { idempotent: true, sequential: true }, // each action leaves the same behind however often it is done
+    flags: { idempotent: true, sequential: true, inConversation: true }, // each action leaves the same behind however often it is done
     limit: { calls: 60, perMs: MINUTE_MS },
     timeoutMs: 20_000,
     async run(params, call) {

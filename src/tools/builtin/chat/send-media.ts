@@ -34,7 +34,7 @@ export function sendMedia(deps: SendMediaDeps): Tool {
       },
       closed,
     ),
-    flags: { idempotent: false, sequential: true },
+    flags: { idempotent: false, sequential: true, inConversation: true },
     limit: { calls: 20, perMs: MINUTE_MS },
     timeoutMs: 30_000,
     async run({ path, caption = "", type }, call) {

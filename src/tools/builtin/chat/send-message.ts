@@ -37,7 +37,7 @@ export function sendMessage(deps: SendMessageDeps): Tool {
       },
       closed,
     ),
-    flags: { idempotent: false, sequential: true },
+    flags: { idempotent: false, sequential: true, inConversation: true },
     limit: { calls: 30, perMs: MINUTE_MS },
     timeoutMs: 10_000,
     async run({ text, replyTo, parseMode }, call) {

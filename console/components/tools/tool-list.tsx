@@ -13,6 +13,7 @@ const FLAG_WORDS: Readonly<Record<keyof ToolFlags, string>> = {
   sequential: "one at a time",
   background: "in the background",
   workspaceOnly: "workspace files",
+  inConversation: "in conversations",
   pty: "terminal",
   elevated: "may do anything",
   long: "may take long",

@@ -47,6 +47,8 @@ function script(request: ProviderRequest): FakeReply {
   if (!firstAsked.has(words)) firstAsked.set(words, performance.now());
   const status = /answer with status (\d+)/.exec(words)?.[1];
   if (status) return { kind: "status", status: Number(status), message: `refused, key was ${request.authorization}` };
+  if (words.includes("too long for you"))
+    return { kind: "status", status: 400, message: "This model's maximum context length is 8192 tokens." };
   if (words.includes("break off")) return { kind: "cut", pieces: ["half an ", "answer"] };
   if (words.includes("say nothing")) return { kind: "hang" };
   if (words.includes("use the tool") && request.messages.at(-1)?.role !== "tool")
@@ -107,25 +109,34 @@ describe("an endpoint from models.providers", () => {
 
 describe("a provider that fails", () => {
   test.concurrent.each([
-    ["answer with status 401", "provider_auth"],
-    ["answer with status 402", "provider_unpaid"],
-    ["answer with status 429", "provider_limited"],
-    ["answer with status 500", "provider_down"],
-    ["break off", "provider_cut"],
-  ] as const)("%s: the chat says so in a plain sentence, and the session goes on", async (words, code) => {
-    const session = words.replaceAll(" ", "-");
-    const failed = await gateway.chat(words, { session });
-    expect(performance.now() - (firstAsked.get(words) ?? 0)).toBeLessThan(SOON_MS);
-    expect({ status: failed.status, error: failed.body.error?.code, say: failed.body.error?.message }).toEqual({
-      status: ERRORS[code].status,
-      error: code,
-      say: ERRORS[code].say,
-    });
-    await expectNotice(session, code);
+    ["answer with status 401", "provider_auth", /^fake answered with status 401: "refused, key was/],
+    ["answer with status 402", "provider_unpaid", /^fake answered with status 402: "refused, key was/],
+    ["answer with status 429", "provider_limited", /^fake answered with status 429: "refused, key was/],
+    ["answer with status 500", "provider_down", /^fake answered with status 500: "refused, key was/],
+    [
+      "too long for you",
+      "provider_context",
+      /^fake answered with status 400: "This model's maximum context length is 8192/,
+    ],
+    ["break off", "provider_cut", /^fake failed/],
+  ] as const)(
+    "%s: the chat says who failed, with what, and what to do, and the session goes on",
+    async (words, code, said) => {
+      const session = words.replaceAll(" ", "-");
+      const failed = await gateway.chat(words, { session });
+      expect(performance.now() - (firstAsked.get(words) ?? 0)).toBeLessThan(SOON_MS);
+      expect({ status: failed.status, error: failed.body.error?.code, say: failed.body.error?.message }).toEqual({
+        status: ERRORS[code].status,
+        error: code,
+        say: expect.stringMatching(said),
+      });
+      expect(failed.body.error?.message).toEndWith(ERRORS[code].say);
+      await expectNotice(session, code, undefined, said);
 
-    const after = await gateway.chat("and now", { session });
-    expect(after.body.content).toBe("fine, thank you");
-  });
+      const after = await gateway.chat("and now", { session });
+      expect(after.body.content).toBe("fine, thank you");
+    },
+  );
 
   test("that never answers is given up after the agent's timeoutMs, and the session goes on", async () => {
     const say = (text: string, session: string) => gateway.chat(text, { session, agent: "hasty" });
@@ -148,7 +159,7 @@ describe("a provider that fails", () => {
     const order = socket.events.map(({ event }) => event);
     expect(order.indexOf("turn.ended")).toBeLessThan(order.lastIndexOf("message"));
     expect(socket.events.at(-1)?.data).toMatchObject({
-      item: { role: "assistant", kind: "notice", text: ERRORS.provider_auth.say },
+      item: { role: "assistant", kind: "notice", text: expect.stringContaining(ERRORS.provider_auth.say) },
     });
     socket.close();
   });
@@ -235,9 +246,12 @@ describe("secrets", () => {
 });
 
 /** The turn's last line is the catalogue's sentence; what the model had said before it failed stays. */
-async function expectNotice(session: string, code: ErrorCode, agent?: string): Promise<void> {
+async function expectNotice(session: string, code: ErrorCode, agent?: string, said = /^/): Promise<void> {
   const items = await transcript(gateway, session, agent);
-  expect(items.at(-1)).toMatchObject({ role: "assistant", kind: "notice", text: ERRORS[code].say });
+  const { text = "", role, kind } = items.at(-1) ?? {};
+  expect([role, kind]).toEqual(["assistant", "notice"]);
+  expect(text).toMatch(said);
+  expect(text).toEndWith(ERRORS[code].say);
   expect(items.filter(({ kind }) => kind === "notice")).toHaveLength(1);
 }
 

@@ -175,6 +175,11 @@ export const ERRORS = {
     say: "The model provider has a problem right now. Try again in a moment.",
   },
   provider_refused: { status: 502, retry: "never", say: "The model provider did not accept the request." },
+  provider_context: {
+    status: 502,
+    retry: "never",
+    say: "The conversation is longer than this model takes. `/compact` shortens it, `/new` begins another.",
+  },
   provider_cut: { status: 502, retry: "later", say: "The connection to the model provider broke off. Try again." },
   provider_silent: { status: 504, retry: "later", say: "The model provider did not answer in time." },
   model_missing: {

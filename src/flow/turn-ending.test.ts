@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../contracts/errors.ts";
-import { type AgentEnding, endOf, isPost, MAX_ATTEMPTS, shouldRetry } from "./turn-ending.ts";
+import { type AgentEnding, endOf, isPost, MAX_ATTEMPTS, shouldRetry, providerSentence } from "./turn-ending.ts";
 
 const usage = { inputTokens: 1, outputTokens: 2, costUsd: 0 };
 const died: AgentEnding = {
@@ -78,4 +78,35 @@ describe("the end of a turn", () => {
   ])("is put off for another attempt or not: %s", (_case, ending, attempt, again) => {
     expect(shouldRetry(ending as AgentEnding, attempt as number)).toBe(again as boolean);
   });
+});
+
+test.each([
+  [
+    "provider_auth",
+    '401: {"error":{"message":"Incorrect API key.","type":"x"}}',
+    "acme/large",
+    'acme answered with status 401: "Incorrect API key."',
+  ],
+  [
+    "provider_down",
+    "500 internal\nserver error",
+    "acme/large",
+    'acme answered with status 500: "internal server error"',
+  ],
+  ["provider_cut", "terminated", "", 'The model provider failed: "terminated"'],
+  ["provider_context", "Error: 400 maximum context length is 8192", "acme/m", "acme answered with status 400:"],
+] as const)(
+  "a failure of a provider (%s, %s) names the provider, the status and its sentence, and says what to do",
+  (code, detail, model, words) => {
+    const say = providerSentence({ code, detail, model }) ?? "";
+    expect(say).toStartWith(words);
+    expect(say).toEndWith(ERRORS[code].say);
+    expect(say).not.toContain("\n");
+  },
+);
+
+test("a failure that is not the provider's quotes nobody, and a long sentence is cut", () => {
+  expect(providerSentence({ code: "agent_exited", detail: "gone", model: "acme/m" })).toBeNull();
+  const long = providerSentence({ code: "provider_down", detail: "x".repeat(9_000), model: "acme/m" }) ?? "";
+  expect(long.length).toBeLessThan(500);
 });

@@ -41,7 +41,10 @@ export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline", po
     if (ending.text.trim() === "") return failure("agent_empty", "settled without text", { usage, model });
     return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
   }
-  if (ending.type === "failed") return failure(ending.code, ending.detail, { usage, model, text: ending.text });
+  if (ending.type === "failed") {
+    const say = providerSentence(ending);
+    return failure(ending.code, ending.detail, { usage, model, text: ending.text, ...(say === null ? {} : { say }) });
+  }
   if (stoppedBy === "deadline")
     return failure("agent_timeout", "turn deadline reached", { usage, model, text: ending.text });
   return { outcome: "aborted", reply: parts(["reply", ending.text], ["notice", STOPPED[stoppedBy]]), usage, model };
@@ -100,6 +103,32 @@ export function failure(
     model: more.model ?? "",
     error: { code, detail: detail.slice(0, 2_000) },
   };
+}
+
+const MAX_QUOTED_CHARS = 300;
+
+/** What the provider said, in its own words, and what to do. One line. Null: the failure is not the provider's. */
+export function providerSentence({
+  code,
+  detail,
+  model,
+}: Pick<Extract<AgentEnding, { type: "failed" }>, "code" | "detail" | "model">): string | null {
+  if (!code.startsWith("provider_")) return null;
+  const provider = model.split("/")[0] || "The model provider";
+  const status =
+    /^\s*(?:error\D{0,3})?([45]\d\d)\b/i.exec(detail)?.[1] ?? /\b(?:status|code)\D{0,3}([45]\d\d)\b/i.exec(detail)?.[1];
+  const said = messageIn(detail)
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  const words = said.length > MAX_QUOTED_CHARS ? `${said.slice(0, MAX_QUOTED_CHARS).toWellFormed()}…` : said;
+  const what = status === undefined ? `${provider} failed` : `${provider} answered with status ${status}`;
+  return `${what}${words === "" ? "." : `: "${words}"`} ${ERRORS[code].say}`;
+}
+
+/** The sentence in an error: providers wrap it in JSON, and libraries put the status before it. */
+function messageIn(detail: string): string {
+  const plain = detail.replace(/^\s*[45]\d\d\b\s*(?:status code)?[:\s]*/i, "");
+  return /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(plain)?.[1]?.replaceAll(/\\(["\\/])/g, "$1") ?? plain;
 }
 
 /** Said after whatever the assistant had said so far. */

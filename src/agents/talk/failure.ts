@@ -23,6 +23,11 @@ const RULES: readonly { readonly pattern: RegExp; readonly code: ErrorCode }[] =
     code: "provider_auth",
   },
   {
+    pattern:
+      /(maximum|max) context length|context.?length.?exceeded|exceeds? the context|context window|prompt is too long|too many (input )?tokens/i,
+    code: "provider_context",
+  },
+  {
     pattern: /^\s*429\b|\b(status|error|code)\D{0,3}429\b|rate.?limit|too many requests|quota/i,
     code: "provider_limited",
   },

@@ -1,7 +1,7 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
 import type { Budget } from "../contracts/budget/budget.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
-import type { Command } from "../contracts/command.ts";
+import type { Command, CommandContext } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
 import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
@@ -14,12 +14,13 @@ import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
 import { pairCommand } from "./pair-command.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
+import { historyCommand } from "./tools/history-command.ts";
 import { toolCommand, type ToolCommandDeps } from "./tools/tool-command.ts";
 import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
 
 export interface BuiltinCommandDeps
   extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps, CronCommandDeps {
-  readonly store: Pick<Store, "sessions" | "turns" | "conversations">;
+  readonly store: Pick<Store, "sessions" | "turns" | "conversations" | "toolCalls">;
   readonly people: PersonTimes;
   status(): GatewayStatus;
   readonly budget: Pick<Budget, "used" | "limits">;
@@ -60,11 +61,17 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...conversationCommands(deps),
     cronCommand(deps),
     timezoneCommand(deps),
-    ...(deps.tools ? [toolCommand({ ...deps, tools: deps.tools })] : []),
+    ...(deps.tools ? toolCommands({ ...deps, tools: deps.tools }) : []),
     ...(deps.pairing ? [pairCommand(deps.pairing)] : []),
     roleCommand(deps, (role) => list.filter((command) => mayUse(command, role)).map(({ name }) => name)),
   ];
   return list;
+}
+
+function toolCommands(deps: BuiltinCommandDeps & ToolCommandDeps): readonly Command[] {
+  const tool = toolCommand(deps);
+  const list = (context: CommandContext, signal: AbortSignal) => tool.run("", context, signal);
+  return [tool, historyCommand({ toolCalls: deps.store.toolCalls, list })];
 }
 
 function helpWords(commands: readonly Command[]): string {

@@ -3,7 +3,7 @@ import { createChannelSet } from "../channels/index.ts";
 import { createWebChat } from "../channels/webchat/index.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "../commands/index.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
-import type { AgentId, SessionKey } from "../contracts/ids.ts";
+import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Queue, QueueMode } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Tool } from "../contracts/tools/tool.ts";
@@ -64,7 +64,8 @@ async function life(
     mode: options.mode ?? "collect",
   };
   const queue: Queue = createQueue({ clock, ids: systemIds, log, store, workKind: commands.workKind }, () => settings);
-  const router = createRouter(() => routingConfig());
+  const roles = { owners: [], members: ["webchat:user:eve", "webchat:user:nobody"] };
+  const router = createRouter(() => ({ ...routingConfig(), roles }));
   const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), never);
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent, options.agents ?? 2);
@@ -258,6 +259,33 @@ describe("/stop", () => {
     await second.answered("re: later");
     expect(second.shown).toEqual(["Stopped before the assistant began.", "Stopped.", "re: later"]);
     expect(second.pool.prompted.map(({ input }) => input.text)).toEqual(["later"]);
+  });
+});
+
+describe("/tools history", () => {
+  test("shows a person their own calls and nobody else's, in a direct chat only", async () => {
+    await using world = await realStore(systemClock);
+    const echoTool = { ...tool(async () => told("done")), name: "mark" };
+    await using fx = await life(world.store, echo, { tools: [echoTool] });
+    fx.work();
+    const eve = { principal: "webchat:user:eve" as Principal, name: "Eve" };
+    await fx.ask('/tool mark {"text": "of mine"}', "1");
+    await fx.ask('/tool mark {"text": "of Eve"}', "2", { sender: eve });
+    await waitFor("both calls have ended", () => fx.shown.filter((text) => text === "done").length === 2);
+    await fx.ask("/tools history", "1");
+    await fx.answered("of mine");
+    expect(fx.shown.at(-1)).toMatch(
+      /^- \d{4}-\d\d-\d\d \d\d:\d\d UTC `mark`: success, \d+ ms, with \{"text":"of mine"\}$/,
+    );
+    await fx.ask("/tools history 5", "3", { sender: { principal: "webchat:user:nobody" as Principal, name: "N" } });
+    await fx.answered("No tool call of yours is on record.");
+    await fx.ask("/tools history", "4", { scope: "group", mentioned: true });
+    await fx.answered("in a direct chat only");
+    await fx.ask("/tools hsitory", "1");
+    await fx.answered("`/tools history` shows your last tool calls");
+    expect(fx.shown.some((text) => text.includes("of Eve"))).toBe(false);
+    await fx.ask("/tools", "1");
+    await fx.answered("- `mark`: ");
   });
 });
 

@@ -67,6 +67,8 @@ export interface EarlierCall {
 export type AuditStatus = "success" | "error" | "blocked" | "pending" | "unknown";
 
 export interface ToolCallFilter {
+  /** Only calls of this person. */
+  readonly principal?: Principal;
   readonly sessionKey?: SessionKey;
   readonly tool?: string;
   readonly status?: AuditStatus;

@@ -32,10 +32,12 @@ export function createToolCallLists(sql: Sql, read: RowDeps["read"]): ToolCallSt
  * Only one term is left without a `+`, which is the index that is walked: a conversation is the rarest thing, then what did not end well,
  * then a tool. SQLite knows nothing about how many rows there are of each, and would guess.
  */
-function question(db: Builder, { sessionKey, tool, status, since, until }: ToolCallFilter, place: readonly number[]) {
+function question(db: Builder, filter: ToolCallFilter, place: readonly number[]) {
+  const { principal, sessionKey, tool, status, since, until } = filter;
   const [at = NEWEST[0], seq = NEWEST[1]] = place;
   const leads = sessionKey !== undefined ? "session" : isRare(status) ? "status" : tool !== undefined ? "tool" : "time";
   let query: SelectQueryBuilder<Tables, "tool_calls", Shown> = db.selectFrom("tool_calls").select(SHOWN);
+  if (principal !== undefined) query = query.where(raw<boolean>`+principal = ${principal}`);
   if (sessionKey !== undefined) query = query.where("session_key", "=", sessionKey);
   if (tool !== undefined)
     query = leads === "tool" ? query.where("tool", "=", tool) : query.where(raw<boolean>`+tool = ${tool}`);

@@ -431,9 +431,9 @@ describe("a plugin", () => {
     expect(JSON.parse((await tried("bad")) ?? "")).toMatchObject({ status: "blocked", tool: "guard_echo" });
     script = () => says("ok");
     await eventually(
-      "the hook saw the tool call",
+      "the hook saw the call that ran and the one that was blocked",
       async () => (await gateway.fetch("/plugins/guard/seen")).json(),
-      (seen) => JSON.stringify(seen) === '["guard_echo success"]',
+      (seen) => JSON.stringify(seen) === '["guard_echo success","guard_echo blocked"]',
     );
     await removePlugin(gateway.home, "guard");
     await until("guard", "failed");

@@ -56,12 +56,12 @@ async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: Ab
   const context = await contextNow(parts, request.context);
   const draft = "kind" in context ? context : draftOf(parts, { ...request, context }, record);
   if (!("record" in draft)) {
-    await denied(request, { record }, draft);
+    await denied(parts, request, { record }, draft);
     return draft;
   }
   const passed = await passStages(parts, draft, signal);
   if (passed.denial) {
-    await denied(request, passed.draft, passed.denial);
+    await denied(parts, request, passed.draft, passed.denial);
     return passed.denial;
   }
   const { facts, params } = passed.draft;

@@ -231,6 +231,26 @@ describe("hooks after a call", () => {
     expect(world.hooks.told).toMatchObject([{ name: "after_tool_call", event: { tool: "echo", status: "success" } }]);
   });
 
+  test.each([
+    ["that ran", { text: "hi" }, { status: "success", params: { text: "hi" }, result: says("hi"), error: null }],
+    ["that failed", { text: "fail" }, { status: "error", params: { text: "fail" }, result: null, error: "no city" }],
+    [
+      "that was refused",
+      {},
+      { status: "blocked", params: {}, result: null, error: expect.stringContaining("missing") },
+    ],
+  ])("are told the parameters and the end of a call %s", async (_what, params, told) => {
+    const world = toolWorld([
+      tool(async (_id, given) => {
+        const { text } = given as { text: string };
+        if (text === "fail") throw new Error("no city");
+        return says(text);
+      }),
+    ]);
+    await world.call(params);
+    expect(world.hooks.told).toMatchObject([{ name: "after_tool_call", event: { tool: "echo", ...told } }]);
+  });
+
   test("that fail to check a result withhold it", async () => {
     const world = toolWorld([echo]);
     world.hooks.on("tool_result_persist", () => Promise.reject(new Error("broken")), "masker");

@@ -135,9 +135,9 @@ async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal:
   const record = createRecord(parts, request, hash);
   const context = await contextNow(parts, request.context);
   const draft = "kind" in context ? context : draftOf(parts, { ...request, context }, record, shared);
-  if (isRefusal(draft)) return denied(request, { record }, draft);
+  if (isRefusal(draft)) return denied(parts, request, { record }, draft);
   const passed = await passStages(parts, draft, signal);
-  if (passed.denial) return denied(request, passed.draft, passed.denial);
+  if (passed.denial) return denied(parts, request, passed.draft, passed.denial);
   return runCall(parts, passed.draft, shared, signal);
 }
 

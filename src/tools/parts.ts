@@ -80,15 +80,20 @@ export async function judgeEarlier(parts: Parts, request: ToolRequest, hash: str
 }
 
 export async function denied(
+  { hooks }: Pick<Parts, "hooks">,
   request: ToolRequest,
   { record, facts, params = request.params }: Pick<Draft, "record"> & Partial<Draft>,
   denial: Denial,
 ): Promise<Ended> {
   const idempotent = facts?.flags.idempotent ?? true;
-  await record.refused({ tool: facts?.name ?? request.tool, params, idempotent }, denial);
+  const tool = facts?.name ?? request.tool;
+  await record.refused({ tool, params, idempotent }, denial);
+  const { callId, context: caller } = request;
+  const said = { status: "blocked", ms: record.ms(), result: null, error: denial.message } as const;
+  hooks.tell("after_tool_call", { tool, callId, caller, params, ...said });
   return { outcome: denial, written: Promise.resolve() };
 }
 
 export function turnedAway(parts: Parts, request: ToolRequest, hash: string, denial: Denial): Promise<Ended> {
-  return denied(request, { record: createRecord(parts, request, hash) }, denial);
+  return denied(parts, request, { record: createRecord(parts, request, hash) }, denial);
 }

@@ -136,6 +136,13 @@ describe("a tool call", () => {
     ]);
   });
 
+  test("that goes on in the background is answered with its envelope, and is no error", async () => {
+    const fx = fixture(async () => ({ kind: "pending", code: "background", message: "digging" }));
+    fx.pipe.serve(context("operator"));
+    const { ok, content } = await fx.call("a", call("c1"));
+    expect([ok, JSON.parse(content[0].text)]).toMatchObject([true, { status: "pending", tool: "one" }]);
+  });
+
   test("that cannot be read is refused", async () => {
     const fx = fixture();
     fx.pipe.serve(context("operator"));

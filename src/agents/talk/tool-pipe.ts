@@ -236,7 +236,9 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
 
 function reply(tool: string, outcome: ToolOutcome): Answer {
   if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result });
-  return refuse(JSON.stringify(envelopeOf(tool, outcome)));
+  const said = JSON.stringify(envelopeOf(tool, outcome));
+  // accepted, and not done yet: that is no error, for the model as for those who count errors
+  return outcome.kind === "pending" ? valueOf({ ok: true, content: [{ type: "text", text: said }] }) : refuse(said);
 }
 
 function refuse(message: string): Answer {

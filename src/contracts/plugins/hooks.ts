@@ -1,6 +1,7 @@
 /** Points where plugins look in. Whoever only observes cannot break anything; whoever decides is waited for, and fails closed. */
 import type { Caller } from "../agent.ts";
 import type { ChatAddress, TurnOutcome } from "../chat.ts";
+import type { ToolResult } from "../tools/tool.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../ids.ts";
 
 export interface HookEvents {
@@ -23,6 +24,11 @@ export interface HookEvents {
     readonly caller: Caller;
     readonly status: "success" | "error" | "blocked" | "pending" | "unknown";
     readonly ms: number;
+    /** What it ran with; of a refused call, what it would have. */
+    readonly params: unknown;
+    /** What it ended with, as it is kept; null: it has none, and `error` says why. */
+    readonly result: ToolResult | null;
+    readonly error: string | null;
   };
   tool_result_persist: {
     readonly tool: string;

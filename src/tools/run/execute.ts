@@ -52,7 +52,8 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   try {
     const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
     const checked = await checkResult(value, deps.images);
-    if (checked.ok) return { kind: "ok", result: checked.result };
+    if (checked.ok && !saysError(value)) return { kind: "ok", result: checked.result };
+    if (checked.ok) return { kind: "failed", code: "tool_failed", message: errorOf(checked.result) };
     deps.log.warn("tool gave back something unusable", { tool: tool.name, because: checked.because });
     return { kind: "failed", code: "tool_failed", message: `${tool.name} failed: ${checked.because}.` };
   } catch (error) {
@@ -87,6 +88,15 @@ function shownProgress(partial: ToolResult): ToolResult {
 function messageOf(error: unknown): string {
   const text = isGatewayError(error) ? error.say.toWellFormed() : errorText(error);
   return text.slice(0, MAX_MESSAGE_CHARS).toWellFormed() || "The tool failed without saying why.";
+}
+
+/** As results of MCP tools say it. */
+function saysError(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "isError" in value && value.isError === true;
+}
+
+function errorOf(result: ToolResult): string {
+  return textOf(result).slice(0, MAX_MESSAGE_CHARS).toWellFormed() || "The tool failed without saying why.";
 }
 
 /** A tool that throws before it gives a promise fails like one that rejects. */

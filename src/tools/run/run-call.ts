@@ -16,7 +16,7 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
   try {
     if (tool.flags.background && parts.background.running >= MAX_BACKGROUND) {
       const message = "Too many tools run in the background. Wait for one of them to end.";
-      return await denied(request, draft, refuse("rate_limited", message));
+      return await denied(parts, request, draft, refuse("rate_limited", message));
     }
     await record.begins({ tool: tool.name, params, idempotent: tool.flags.idempotent });
     const told = tellStart(parts, draft);
@@ -66,7 +66,8 @@ export async function finish(
   const { context: caller, callId } = request;
   const { sessionKey, turnId } = caller;
   const end = { callId, tool: facts.name, status, ms };
-  parts.hooks.tell("after_tool_call", { ...end, caller });
+  const said = kept.kind === "ok" ? { result: kept.result, error: null } : { result: null, error: kept.message };
+  parts.hooks.tell("after_tool_call", { ...end, ...said, caller, params: draft.params });
   parts.events.emit("tool_execution_end", { ...end, sessionKey, turnId, background: yielded });
   if (yielded) parts.backgroundEnded({ id: record.id, tool: facts.name, caller, outcome: kept });
   return { outcome: kept, written };

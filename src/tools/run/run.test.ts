@@ -235,6 +235,16 @@ describe("tools at the same time", () => {
   });
 });
 
+test("a result that says isError is an error with the words of the tool, as MCP servers report theirs", async () => {
+  const world = toolWorld([tool(async () => ({ ...says("There is no such city."), isError: true }))]);
+  expect(await world.call({ text: "x" })).toEqual({
+    kind: "failed",
+    code: "tool_failed",
+    message: "There is no such city.",
+  });
+  expect(world.last()?.end).toMatchObject({ status: "error", output: "There is no such city." });
+});
+
 describe("a background tool", () => {
   const slow = (end: Promise<ToolResult>) =>
     tool(

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../src/kit/clock.ts";
+import { deferred } from "../src/kit/deferred.ts";
 import { type FakeDiscord, startFakeDiscord } from "../src/testing/discord/fake-discord.ts";
 import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../src/testing/discord/fake-people.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "../src/testing/fake-provider.ts";
 import type { BotRoom } from "../src/testing/telegram/bot-room.ts";
 import { type FakeBotApi, startFakeBotApi } from "../src/testing/telegram/fake-bot-api.ts";
-import { FRIEND, said, STRANGER } from "../src/testing/telegram/people.ts";
+import { FRIEND, GROUP_ID, said, STRANGER } from "../src/testing/telegram/people.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Play, playing } from "../src/testing/whole/tool-play.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
@@ -43,8 +44,8 @@ const config = () => ({
   agent: { ...endpoint(provider).agent, pool: { min: 0, max: 1 } },
   roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
   channels: {
-    telegram: { botToken: TOKEN, apiRoot: api.apiRoot },
-    discord: { token: BOT_TOKEN, apiRoot: discord.apiRoot },
+    telegram: { botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} } },
+    discord: { token: BOT_TOKEN, apiRoot: discord.apiRoot, guilds: { [PLACES.guild]: { channels: [PLACES.room] } } },
   },
 });
 
@@ -281,6 +282,54 @@ describe.each([telegram, discordPlatform])("a reaction of a person on $name", (p
     expect(text).not.toContain("❤️");
   });
 });
+
+interface Group {
+  readonly name: string;
+  say(text: string): string;
+  /** What our message that begins like this replies to. */
+  answers(text: string): string | null | undefined;
+}
+const groups: readonly Group[] = [
+  {
+    name: "Telegram",
+    say(text) {
+      const messageId = room.nextMessageId();
+      api.push(TOKEN, said({ by: FRIEND, text, messageId, inGroup: { bot: room.username } }));
+      return String(messageId);
+    },
+    answers: (text) =>
+      room.messages.find((one) => one.chat === String(GROUP_ID) && one.text.startsWith(text))?.replyTo?.toString(),
+  },
+  {
+    name: "Discord",
+    say: (text) => discord.say({ channel: PLACES.room, author: PEOPLE.friend, content: `<@${BOT.id}> ${text}` }),
+    answers: (text) => discord.state.messages(PLACES.room).find(({ content }) => content.startsWith(text))?.replyTo,
+  },
+];
+
+test.each(groups)(
+  "an answer in a group on $name replies to the message it answers, shown at once or while it is written",
+  async (group) => {
+    reply = () => says("a short answer");
+    const short = group.say("a short question");
+    await eventually(
+      "the short answer replies",
+      () => group.answers("a short answer"),
+      (seen) => seen === short,
+    );
+    const gate = deferred<void>();
+    reply = () => says("The first half, ", gate.promise, "the second half.");
+    const long = group.say("a long question");
+    await eventually(
+      "the beginning replies",
+      () => group.answers("The first half,"),
+      (seen) => seen === long,
+    );
+    gate.resolve();
+    const whole = () => group.answers("The first half, the second half.");
+    await eventually("the whole answer replies", whole, (seen) => seen === long);
+  },
+);
 
 test("Telegram is asked for reactions, which it does not send by itself", () => {
   const poll = api.calls.find(({ method }) => method === "getUpdates");

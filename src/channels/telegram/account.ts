@@ -50,7 +50,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const live = startLive(showing, settings.streamMode, signal);
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {
-    live.expect(id, arrived.address, arrived.scope);
+    live.expect(id, arrived.address, arrived);
     tasks.add(acknowledge(api, settings, arrived, signal));
     tasks.add(menu.offer(arrived, role));
   };

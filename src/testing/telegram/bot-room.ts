@@ -116,6 +116,24 @@ export function createBotRoom(id: number, username: string): BotRoom {
     return fine({ message_id: message.id, date: 0, chat: { id: Number(chat), type: "private" }, text });
   };
 
+  /** All of it, or nothing. The caption is with one of its pieces. */
+  const postGroup = (fields: Fields, uploads: readonly UploadedFile[]): MethodResult => {
+    const media = parsed<readonly Fields[]>(fields.media) ?? [];
+    if (media.length < 2 || media.length > 10) return bad("wrong number of items in the album");
+    if (room.refusePhotos && media.some(({ type }) => type === "photo")) return bad("PHOTO_INVALID_DIMENSIONS");
+    const results: unknown[] = [];
+    for (const item of media) {
+      const file = uploads.find(({ field }) => `attach://${field}` === item.media);
+      if (!file) return bad("there is no file in the request");
+      const { chat_id, message_thread_id, reply_parameters } = fields;
+      const about = { chat_id, reply_parameters, ...(message_thread_id === undefined ? {} : { message_thread_id }) };
+      const posted = post("sendMediaGroup", { ...item, ...about }, { ...file, field: String(item.type) });
+      if (!posted.ok) return posted;
+      results.push(posted.result);
+    }
+    return fine(results);
+  };
+
   const room: BotRoom = {
     id,
     username,
@@ -147,6 +165,7 @@ export function createBotRoom(id: number, username: string): BotRoom {
         if (field === "photo" && room.refusePhotos) return bad("PHOTO_INVALID_DIMENSIONS");
         return post(method, fields, { ...file, field });
       }
+      if (method === "sendMediaGroup") return postGroup(fields, uploads);
       switch (method) {
         case "getMe":
           return fine({ id, is_bot: true, first_name: "Fake", username, can_read_all_group_messages: false });

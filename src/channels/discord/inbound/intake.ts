@@ -122,7 +122,8 @@ async function takeIn(deps: IntakeWork, { said, kind, channel }: Arrived, signal
   const receipt = await untilStored(deps, { translated, kind }, signal);
   if (receipt === null) return;
   remember(deps.recent, said.id);
-  if (receipt.kind === "queued") deps.previews.expect(receipt.id, channel.id);
+  if (receipt.kind === "queued")
+    deps.previews.expect(receipt.id, channel.id, channel.guild === null ? undefined : said.id);
   if (receipt.kind !== "refused") return await untilNoted(deps, channel, said.id, signal);
   if (receipt.because !== "ignored" && receipt.say !== "") await tell(deps, channel.id, receipt.say, signal);
 }

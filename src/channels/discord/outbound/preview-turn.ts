@@ -25,6 +25,8 @@ export interface PreviewDeps {
 export interface LivePreview {
   readonly turnId: TurnId;
   readonly channel: string;
+  /** In a server the preview replies to this message, because it becomes the answer. */
+  readonly replyTo: string | null;
   /** Ends a call that is under way. The end of the turn does not: the message that it makes must be known, or nobody could take it away. */
   readonly calls: AbortSignal;
   text: string;
@@ -136,7 +138,9 @@ async function show(deps: PreviewDeps, preview: LivePreview, content: string): P
       preview.begunAt = deps.clock.now();
       await notePreview(facts, turnId, { kind: "begun", channel, at: preview.begunAt, taken: false });
     }
-    const body = { content, nonce, enforce_nonce: true };
+    const { replyTo } = preview;
+    const reference = replyTo === null ? {} : { message_reference: { message_id: replyTo, fail_if_not_exists: false } };
+    const body = { content, nonce, enforce_nonce: true, ...reference };
     const made = await api.channels.createMessage(channel, body, { signal });
     preview.message = made.id;
     await notePreview(facts, turnId, { kind: "shown", channel, message: made.id, taken: false });

@@ -17,7 +17,7 @@ import {
 
 export interface Previews extends AsyncDisposable {
   /** The answer to this message is to be shown in this channel. */
-  expect(inboxId: InboxId, channel: string): void;
+  expect(inboxId: InboxId, channel: string, replyTo?: string): void;
   /** Ends the preview of a turn and says where it is. Null: there is none. */
   take(turnId: TurnId): Promise<KnownPreview | null>;
   /** The reply was refused for good, and is not in it. */
@@ -28,6 +28,8 @@ export interface Previews extends AsyncDisposable {
 }
 
 const MAX_EXPECTED = 2_000;
+
+type Spot = Pick<LivePreview, "channel" | "replyTo">;
 
 const UNSENT = { begunAt: null, lost: false };
 
@@ -43,7 +45,7 @@ interface Live {
 
 export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   const stopping = new AbortController();
-  const places = new Map<InboxId, string>();
+  const places = new Map<InboxId, Spot>();
   /** Turns that began before it was known where they are to be shown: storing a message and beginning its turn are not far apart. */
   const unplaced = new Map<InboxId, TurnId>();
   const live = new Map<TurnId, Live>();
@@ -51,16 +53,16 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   const dropping = new Set<TurnId>();
   const orphans = startOrphans(deps);
 
-  const start = (turnId: TurnId, channel: string, as = mode): void => {
-    if (!stopping.signal.aborted) live.set(turnId, show(deps, { turnId, channel }, as, stopping.signal));
+  const start = (turnId: TurnId, { channel, replyTo }: Spot, as = mode): void => {
+    if (!stopping.signal.aborted) live.set(turnId, show(deps, { turnId, channel, replyTo }, as, stopping.signal));
   };
   const begun = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
     orphans.begun(turnId);
     const known = live.get(turnId);
     if (known) return restart(known.preview);
-    const channel = inboxIds.map((id) => places.get(id)).find((one) => one !== undefined);
+    const spot = inboxIds.map((id) => places.get(id)).findLast((one) => one !== undefined);
     for (const id of inboxIds) places.delete(id);
-    if (channel !== undefined) return start(turnId, channel);
+    if (spot) return start(turnId, spot);
     for (const id of inboxIds) remember(unplaced, id, turnId);
   };
   const end = async (turnId: TurnId): Promise<LivePreview | null> => {
@@ -79,11 +81,12 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   const listening = listen(deps.events, { begun, over, of: (turnId) => live.get(turnId)?.preview });
 
   return {
-    expect(inboxId, channel) {
+    expect(inboxId, channel, replyTo) {
+      const spot: Spot = { channel, replyTo: replyTo ?? null };
       const turnId = unplaced.get(inboxId);
       unplaced.delete(inboxId);
-      if (turnId === undefined) remember(places, inboxId, channel);
-      else if (!live.has(turnId)) start(turnId, channel);
+      if (turnId === undefined) remember(places, inboxId, spot);
+      else if (!live.has(turnId)) start(turnId, spot);
     },
     async take(turnId) {
       live.get(turnId)?.cut.abort(new Error("its reply is here"));
@@ -99,7 +102,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       found.cut.abort(new Error("something else is said first"));
       await end(turnId);
       await orphans.remove(turnId);
-      if (dropping.delete(turnId)) start(turnId, found.preview.channel, "off"); // Discord makes no second message under the nonce of a deleted one
+      if (dropping.delete(turnId)) start(turnId, found.preview, "off"); // Discord makes no second message under the nonce of a deleted one
     },
     forget: (turnId) => deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId)),
     async [Symbol.asyncDispose]() {
@@ -113,7 +116,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
 
 function show(
   deps: PreviewDeps,
-  place: Pick<LivePreview, "turnId" | "channel">,
+  place: Pick<LivePreview, "turnId" | "channel" | "replyTo">,
   mode: StreamMode,
   signal: AbortSignal,
 ): Live {

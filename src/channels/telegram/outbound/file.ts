@@ -7,7 +7,7 @@ import type { Chunk } from "../render/split.ts";
 import type { Place } from "./place.ts";
 import { shownAs, UPLOAD_MAX_BYTES } from "./plan.ts";
 
-interface FileJob {
+export interface FileJob {
   readonly media: MediaRef;
   readonly caption: Chunk | null;
   readonly place: Place;
@@ -15,10 +15,10 @@ interface FileJob {
 }
 
 /** Below the outbox's own limit for a send. */
-const UPLOAD_MS = 55_000;
+export const UPLOAD_MS = 55_000;
 /** About the file, not about the chat. */
-const BAD_FILE = /photo|image|video|audio|voice|media|file|wrong type|dimension/i;
-const NOT_THE_FILE = /chat not found|not enough rights|blocked|kicked|too long/i;
+export const BAD_FILE = /photo|image|video|audio|voice|media|file|wrong type|dimension/i;
+export const NOT_THE_FILE = /chat not found|not enough rights|blocked|kicked|too long/i;
 
 export async function sendFile(
   deps: { readonly api: BotApi; readonly files: Pick<InboundFiles, "read"> },

@@ -16,7 +16,7 @@ import type { Chunk } from "../render/split.ts";
 import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
 import { placeOf } from "./place.ts";
 import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
-import { chunkKey, GONE, type PreviewShelf, UNCHANGED } from "./send.ts";
+import { chunkKey, GONE, type PreviewShelf, replyParameters, UNCHANGED } from "./send.ts";
 
 export interface LiveDeps {
   readonly account: string;
@@ -35,8 +35,14 @@ export interface LiveDeps {
 
 export interface Live extends PreviewShelf, Disposable {
   /** This message was stored; when its turn begins, it is shown in this chat. */
-  expect(id: InboxId, to: ChatAddress, scope: "dm" | "group"): void;
+  expect(id: InboxId, to: ChatAddress, asked: Asked): void;
   settled(): Promise<void>;
+}
+
+/** The message that is answered. */
+export interface Asked {
+  readonly scope: "dm" | "group";
+  readonly messageId: number;
 }
 
 const EDIT_MS = 1_000;
@@ -57,6 +63,8 @@ const OWED_MS = 300;
 interface Watching {
   readonly turnId: TurnId;
   readonly to: ChatAddress;
+  /** In a group the preview replies to this, because it becomes the answer. */
+  readonly replyTo: number | null;
   readonly gapMs: number;
   text: string;
   readonly tools: Map<string, { tool: string; done: boolean }>;
@@ -77,7 +85,7 @@ interface Board {
   readonly deps: LiveDeps;
   readonly mode: StreamMode;
   readonly signal: AbortSignal;
-  readonly expected: Map<InboxId, { readonly to: ChatAddress; readonly scope: "dm" | "group" }>;
+  readonly expected: Map<InboxId, Asked & { readonly to: ChatAddress }>;
   readonly turns: Map<TurnId, Watching>;
   /** What is under way. */
   readonly running: Set<Promise<void>>;
@@ -106,10 +114,10 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
     }),
   ];
   return {
-    expect(id, to, scope) {
+    expect(id, to, asked) {
       const [oldest] = expected.keys();
       if (expected.size >= MAX_EXPECTED && oldest !== undefined) expected.delete(oldest);
-      expected.set(id, { to, scope });
+      expected.set(id, { ...asked, to });
     },
     async finish(turnId, chat) {
       await left.claim(turnId);
@@ -164,6 +172,7 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
   if (!asked) return;
   watch(board, {
     ...{ turnId, to: asked.to, gapMs: asked.scope === "dm" ? EDIT_MS : GROUP_EDIT_MS, text: "", shown: "" },
+    replyTo: asked.scope === "group" ? asked.messageId : null,
     ...{
       ended: false,
       tools: new Map(),
@@ -272,7 +281,8 @@ async function showOnce({ api, facts, moved }: LiveDeps, one: Watching, chunk: C
     return;
   }
   await facts.put(previewKey(one.turnId), BEGUN);
-  const sent = await api.call("sendMessage", { ...place.target, ...said, disable_notification: true }, signal);
+  const target = { ...place.target, ...replyParameters(one.replyTo) };
+  const sent = await api.call("sendMessage", { ...target, ...said, disable_notification: true }, signal);
   one.messageId = String(sent.message_id);
   one.where = moved.now(place.chat);
   await facts.put(previewKey(one.turnId), `${one.messageId}@${one.where}`);

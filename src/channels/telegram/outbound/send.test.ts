@@ -175,6 +175,52 @@ describe("files", () => {
     expect(shown(world)).toEqual([["sendDocument", "", "wide.png"]]);
   });
 
+  test("that are pictures are one album with the text below it, and the ids of all of them are known", async () => {
+    await using world = await telegramWorld();
+    const attachments = [];
+    for (const name of ["a.png", "b.png", "c.png"]) attachments.push(await fileOf(world, name, "image/png"));
+    const receipt = await world.channel.send(rowOf({ text: "**three**", attachments, replyTo: "77" }), NEVER);
+    expect(shown(world)).toEqual([
+      ["sendMediaGroup", "three", "a.png"],
+      ["sendMediaGroup", "", "b.png"],
+      ["sendMediaGroup", "", "c.png"],
+    ]);
+    expect(world.room.messages[0]).toMatchObject({ replyTo: 77, entities: [{ type: "bold", offset: 0, length: 5 }] });
+    const ids = world.room.messages.map(({ id }) => String(id));
+    expect(receipt).toMatchObject({ providerId: ids[0] as string, providerIds: ids });
+    expect(world.api.count("sendMediaGroup")).toBe(1);
+  });
+
+  test("that are eleven pictures are an album of ten and a picture; a document between pictures parts them", async () => {
+    await using world = await telegramWorld();
+    const attachments = [];
+    for (let at = 0; at < 11; at++) attachments.push(await fileOf(world, `${at}.png`, "image/png"));
+    await world.channel.send(rowOf({ text: "many", attachments }), NEVER);
+    expect(shown(world).map(([method]) => method)).toEqual([
+      "sendMessage",
+      ...Array(10).fill("sendMediaGroup"),
+      "sendPhoto",
+    ]);
+    const [one, two, three] = attachments as [MediaRef, MediaRef, MediaRef];
+    const pdf = await fileOf(world, "x.pdf", "application/pdf");
+    await world.channel.send(rowOf({ attachments: [one, pdf, two, three] }, { id: "turn_b:0" }), NEVER);
+    const later = shown(world).slice(12);
+    expect(later.map(([method]) => method)).toEqual(["sendPhoto", "sendDocument", "sendMediaGroup", "sendMediaGroup"]);
+  });
+
+  test("of an album that Telegram refuses as pictures go as documents, and one that is gone is named", async () => {
+    await using world = await telegramWorld();
+    world.room.refusePhotos = true;
+    const gone: MediaRef = { mediaId: "nothing" as MediaId, name: "gone.png", mimeType: "image/png", bytes: 3 };
+    const attachments = [await fileOf(world, "a.png", "image/png"), gone, await fileOf(world, "b.png", "image/png")];
+    await world.channel.send(rowOf({ text: "look", attachments }), NEVER);
+    expect(shown(world)).toEqual([
+      ["sendMediaGroup", "look\n(The file gone.png is no longer there.)", "a.png"],
+      ["sendMediaGroup", "", "b.png"],
+    ]);
+    expect(world.room.messages.map(({ file }) => file?.field)).toEqual(["document", "document"]);
+  });
+
   test("follow a text that is too long to stand below them", async () => {
     await using world = await telegramWorld();
     const text = "long ".repeat(300).trim();

@@ -11,6 +11,7 @@ import type { ChatRests } from "../api/chat-rests.ts";
 import { isRefused, toSendError } from "../api/faults.ts";
 import type { AccountFacts } from "../facts.ts";
 import type { Chunk } from "../render/split.ts";
+import { sendAlbum } from "./album.ts";
 import { sendFile } from "./file.ts";
 import { type Step, stepsOf } from "./plan.ts";
 import { type Place, placeOf } from "./place.ts";
@@ -77,7 +78,7 @@ export async function sendPart(deps: SenderDeps, part: OutboxRow, signal: AbortS
     throw failure;
   }
   await tidyUp(deps, part, key);
-  const providerIds = progress.sent.filter((id) => id !== SKIPPED);
+  const providerIds = progress.sent.filter((id) => id !== SKIPPED).flatMap((ids) => ids.split(BETWEEN_IDS));
   const [first] = providerIds;
   const sent = first === undefined ? {} : { providerId: first, providerIds };
   return { ...sent, ...(progress.inDoubt ? { doubt: DOUBT } : {}) };
@@ -98,6 +99,8 @@ export function partMessages(deps: SenderDeps): PartMessages {
   };
 }
 
+/** An album is one step and several messages. */
+const BETWEEN_IDS = ",";
 /** Stands for the id of a message that may be in the chat or not. */
 const SKIPPED = "";
 
@@ -125,8 +128,9 @@ interface Doing {
 async function runStep(deps: SenderDeps, doing: Doing, signal: AbortSignal): Promise<string> {
   const { place, step, part, progress } = doing;
   const first = progress.sent.length === 0;
-  const reply = first ? replyTo(part) : {};
+  const reply = first ? replyParameters(Number(part.message.replyTo)) : {};
   if (step.kind === "file") return sendFile(deps, { ...step, place, reply }, signal);
+  if (step.kind === "album") return (await sendAlbum(deps, { ...step, place, reply }, signal)).join(BETWEEN_IDS);
   if (first && progress.preview !== null) {
     const written = await writeInto(deps, doing, progress.preview, signal);
     if (written) return progress.preview;
@@ -160,12 +164,12 @@ function said({ chunk }: Extract<Step, { kind: "text" }>) {
   return { text: chunk.text, entities: [...chunk.entities] as never[], link_preview_options: { is_disabled: true } };
 }
 
-function replyTo({ message }: OutboxRow): {
+/** Nothing for what is no number of a message. One that is gone is answered without pointing at it. */
+export function replyParameters(messageId: number | null): {
   reply_parameters?: { message_id: number; allow_sending_without_reply: true };
 } {
-  const id = Number(message.replyTo);
-  if (!Number.isSafeInteger(id) || id <= 0) return {};
-  return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
+  if (messageId === null || !Number.isSafeInteger(messageId) || messageId <= 0) return {};
+  return { reply_parameters: { message_id: messageId, allow_sending_without_reply: true } };
 }
 
 async function readProgress({ facts }: SenderDeps, key: string): Promise<Progress | null> {

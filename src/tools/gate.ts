@@ -37,7 +37,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
   const parts: Parts = {
     ...deps,
     once: createOnce(),
-    images: createImageCheck(),
+    images: createImageCheck(deps.runLimits),
     rate: createRateLimits(deps),
     slots: createSlots(deps.clock, deps.policy),
     background: { running: 0 },

@@ -5,12 +5,15 @@ import { createRecord, type RecordDeps, replayOf, scopeOf } from "./audit/record
 import type { TurnedAway } from "./audit/turned-away.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { ImageCheck } from "./run/images.ts";
+import type { RunLimits } from "./run/run-limits.ts";
 import type { Ended, Once } from "./stages/once.ts";
 import { type Draft, type Finished, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
 import { STAGES } from "./stages/stages.ts";
 
 export interface ToolGateDeps extends RecordDeps, Omit<StageDeps, "rate" | "slots"> {
   readonly registry: LiveToolRegistry;
+  /** As the settings are now; absent: the usual ones. */
+  runLimits?(): RunLimits;
   /** A call whose caller was answered before it ended has ended now. */
   backgroundEnded(end: BackgroundEnd): void;
 }

@@ -48,8 +48,12 @@ export function openToolSide(life: Lifetime, deps: ToolSideDeps, config: () => C
   const mayDecide: ApprovalsDeps["mayDecide"] = (by, at) => isOwnerNow(deps.rights, by, at);
   const approvals = createApprovals({ ...deps, store: questions, mayDecide }, () => config().tools.approvals);
   const guards = { policy: policyFrom(config), hooks: deps.hooks, rights: deps.rights, approvals };
+  const runLimits = () => config().tools.execution;
   const backgroundEnded = (end: BackgroundEnd) => void tellBackgroundEnd(deps, end);
-  const tools = life.own("tools", createToolGate({ ...deps, ...guards, store: toolCalls, registry, backgroundEnded }));
+  const tools = life.own(
+    "tools",
+    createToolGate({ ...deps, ...guards, store: toolCalls, registry, runLimits, backgroundEnded }),
+  );
   const prune = async (before: number) => (await toolCalls.prune(before)) + (await questions.prune(before));
   life.own(
     "retention of tool calls",

@@ -170,6 +170,21 @@ export const ToolsSection = Type.Object(
       },
       { ...closed, description: "What extensions ask people in the middle of a turn." },
     ),
+    execution: Type.Object(
+      {
+        cleanupMs: duration(250, 0, "What a tool gets to end by itself once it was cancelled or took too long."),
+        backgroundMs: duration(30_000, 1_000, "After this time a background tool goes on alone, and its turn with it."),
+        maxOutputChars: Type.Integer({
+          default: 262_144,
+          minimum: 1_000,
+          maximum: 262_144,
+          description: "Characters of text in one result; the rest is cut, and marked there.",
+        }),
+        maxImages: Type.Integer({ default: 8, minimum: 0, maximum: 32, description: "Images in one result." }),
+        maxImageMb: Type.Integer({ default: 5, minimum: 1, maximum: 20, description: "Of one image, in MiB." }),
+      },
+      { ...closed, description: "Limits of each tool call." },
+    ),
     maxPerSession: Type.Integer({
       default: 16,
       minimum: 1,

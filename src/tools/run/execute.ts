@@ -7,11 +7,14 @@ import type { Log } from "../../kit/log.ts";
 import type { ImageCheck } from "./images.ts";
 import { checkResult, textOf } from "./output.ts";
 import { createProgress } from "./progress.ts";
+import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 
 export interface ExecuteDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly images: ImageCheck;
+  /** As the settings are now; absent: the usual ones. */
+  runLimits?(): RunLimits;
 }
 
 export interface Execution {
@@ -28,10 +31,6 @@ export const MAX_TIMEOUT_MS = 120_000;
 export const MAX_BACKGROUND_MS = 60 * 60_000;
 /** For a tool that waits for another agent, whose turn has a limit of its own. */
 export const MAX_LONG_MS = 60 * 60_000;
-/** After this long a background tool goes on alone, whether it has said something or not. */
-export const BACKGROUND_YIELD_MS = 30_000;
-/** What a tool gets to end by itself once its signal has aborted. */
-export const CLEANUP_MS = 250;
 
 class ToolTimeout extends Error {}
 
@@ -51,7 +50,7 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
   const limits = AbortSignal.any([signal, deadline.signal]);
   try {
     const value = await withCleanup(deps, started(tool, call, progress.report, limits), limits);
-    const checked = await checkResult(value, deps.images);
+    const checked = await checkResult(value, deps.images, limitsOf(deps));
     if (checked.ok && !saysError(value)) return { kind: "ok", result: checked.result };
     if (checked.ok) return { kind: "failed", code: "tool_failed", message: errorOf(checked.result) };
     deps.log.warn("tool gave back something unusable", { tool: tool.name, because: checked.because });
@@ -65,6 +64,10 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
     const where = at !== null && call.context.role === "owner" ? ` (${shortPlace(at)})` : "";
     return { kind: "failed", code: "tool_failed", message: `${messageOf(error)}${where}` };
   }
+}
+
+function limitsOf({ runLimits = () => USUAL_LIMITS }: ExecuteDeps): RunLimits {
+  return runLimits();
 }
 
 /** "hello/index.ts:12:5": enough for whoever wrote it, and nothing about the machine. */
@@ -110,13 +113,13 @@ async function started(
 }
 
 /** Ends soon after the signal aborts even when the tool ignores it. What it gives back after that is nobody's any more. */
-async function withCleanup({ clock }: ExecuteDeps, running: Promise<unknown>, limits: AbortSignal): Promise<unknown> {
+async function withCleanup(deps: ExecuteDeps, running: Promise<unknown>, limits: AbortSignal): Promise<unknown> {
   running.catch(() => undefined); // an end that comes too late is not a crash
   try {
     return await orAborted(running, limits);
   } catch (error) {
     if (!limits.aborted) throw error;
-    using patience = clock.deadline(CLEANUP_MS, () => new Error("no more time"));
+    using patience = deps.clock.deadline(limitsOf(deps).cleanupMs, () => new Error("no more time"));
     await orAborted(
       running.then(
         () => undefined,
@@ -132,7 +135,8 @@ interface Yielding extends Disposable {
   said(partial: ToolResult): void;
 }
 
-function yieldAfterWhile({ clock }: ExecuteDeps, tool: Tool, call: Execution): Yielding {
+/** After `backgroundMs` a background tool goes on alone, whether it has said something or not. */
+function yieldAfterWhile(deps: ExecuteDeps, tool: Tool, call: Execution): Yielding {
   const over = new AbortController();
   let yielded = false;
   const once = (words: string): void => {
@@ -140,7 +144,7 @@ function yieldAfterWhile({ clock }: ExecuteDeps, tool: Tool, call: Execution): Y
     yielded = true;
     call.onYield(words);
   };
-  void clock.sleep(BACKGROUND_YIELD_MS, over.signal).then(
+  void deps.clock.sleep(limitsOf(deps).backgroundMs, over.signal).then(
     () => once(`${tool.name} goes on in the background.`),
     () => undefined, // it ended before
   );

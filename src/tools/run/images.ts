@@ -1,14 +1,14 @@
 /** Images a tool gave back: what they are is read from their bytes, a canvas too large is refused before it is drawn, and large ones are made smaller. */
 import type { ContentBlock } from "../../contracts/tools/tool.ts";
+import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 
 type Picture = Extract<ContentBlock, { type: "image" }>;
 /** Gives the image, a smaller one, or a note in its place. Never rejects. */
 export type ImageCheck = (image: Picture) => Promise<ContentBlock>;
 
-export const MAX_IMAGES = 8;
 /** As it came, before anything is decoded. */
 const MAX_SOURCE_BYTES = 20 * 1024 * 1024;
-export const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const MIB = 1024 * 1024;
 export const MAX_SIDE_PIXELS = 2_000;
 /** Drawn, each takes four bytes. */
 export const MAX_PIXELS = 40_000_000;
@@ -18,16 +18,16 @@ const FORMATS: readonly string[] = ["png", "jpeg", "webp", "gif"];
 const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
 
 /** One at a time: two canvases of the largest size at once are more than this machine need hold. */
-export function createImageCheck(): ImageCheck {
+export function createImageCheck(limits: () => Pick<RunLimits, "maxImageMb"> = () => USUAL_LIMITS): ImageCheck {
   let before: Promise<unknown> = Promise.resolve();
   return (image) => {
-    const mine = before.then(() => check(image));
+    const mine = before.then(() => check(image, limits().maxImageMb));
     before = mine;
     return mine;
   };
 }
 
-async function check(image: Picture): Promise<ContentBlock> {
+async function check(image: Picture, maxMb: number): Promise<ContentBlock> {
   if ((image.data.length / BASE64_CHARS_PER_3_BYTES) * 3 > MAX_SOURCE_BYTES) return note("it is larger than 20 MiB");
   if (!BASE64.test(image.data)) return note("it is not base64");
   const bytes = Buffer.from(image.data, "base64");
@@ -35,8 +35,8 @@ async function check(image: Picture): Promise<ContentBlock> {
     const { width, height, format } = await read(bytes).metadata();
     if (!FORMATS.includes(format)) return note(`${format} is not shown`);
     if (width * height > MAX_PIXELS) return note("it has more than 40 million pixels");
-    const fits = width <= MAX_SIDE_PIXELS && height <= MAX_SIDE_PIXELS && bytes.length <= MAX_IMAGE_BYTES;
-    return fits ? picture(bytes, format) : await smaller(bytes, format);
+    const fits = width <= MAX_SIDE_PIXELS && height <= MAX_SIDE_PIXELS && bytes.length <= maxMb * MIB;
+    return fits ? picture(bytes, format) : await smaller(bytes, format, maxMb);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     return note(code === "ERR_IMAGE_TOO_MANY_PIXELS" ? "it has more than 40 million pixels" : "it cannot be read");
@@ -48,15 +48,15 @@ function read(bytes: Buffer): Bun.Image {
   return new Bun.Image(bytes, { maxPixels: MAX_PIXELS });
 }
 
-async function smaller(bytes: Buffer, format: string): Promise<ContentBlock> {
+async function smaller(bytes: Buffer, format: string, maxMb: number): Promise<ContentBlock> {
   const resized = () =>
     read(bytes).resize(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS, { fit: "inside", withoutEnlargement: true });
   if (format !== "jpeg") {
     const sharp = await resized().png().bytes();
-    if (sharp.length <= MAX_IMAGE_BYTES) return picture(sharp, "png");
+    if (sharp.length <= maxMb * MIB) return picture(sharp, "png");
   }
   const light = await resized().jpeg({ quality: JPEG_QUALITY }).bytes();
-  return light.length <= MAX_IMAGE_BYTES ? picture(light, "jpeg") : note("it is larger than 5 MiB");
+  return light.length <= maxMb * MIB ? picture(light, "jpeg") : note(`it is larger than ${maxMb} MiB`);
 }
 
 function picture(bytes: Uint8Array, format: string): ContentBlock {

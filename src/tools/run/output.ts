@@ -1,8 +1,8 @@
 /** What a tool gave back, checked before anyone sees it: the right form, within limits, cut where it is too long and marked there. */
 import type { ContentBlock, ToolResult } from "../../contracts/tools/tool.ts";
-import { type ImageCheck, MAX_IMAGES } from "./images.ts";
+import type { ImageCheck } from "./images.ts";
+import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 
-export const MAX_TEXT_CHARS = 256 * 1024;
 /** Details go to page and record only; more than this is a mistake of the tool. */
 const MAX_DETAILS_CHARS = 64 * 1024;
 const MAX_BLOCKS = 1_000;
@@ -10,15 +10,19 @@ const MAX_BLOCKS = 1_000;
 export type CheckedResult =
   { readonly ok: true; readonly result: ToolResult } | { readonly ok: false; readonly because: string };
 
-export async function checkResult(value: unknown, images: ImageCheck): Promise<CheckedResult> {
+export async function checkResult(
+  value: unknown,
+  images: ImageCheck,
+  { maxOutputChars, maxImages }: Pick<RunLimits, "maxOutputChars" | "maxImages"> = USUAL_LIMITS,
+): Promise<CheckedResult> {
   const blocks = blocksOf(value);
   if (typeof blocks === "string") return { ok: false, because: blocks };
-  const cut = cutTexts(blocks);
+  const cut = cutTexts(blocks, maxOutputChars);
   const content: ContentBlock[] = [];
   let pictures = 0;
   for (const block of cut) {
     if (block.type === "text") content.push(block);
-    else if (++pictures > MAX_IMAGES) content.push(omitted(`more than ${MAX_IMAGES} images`));
+    else if (++pictures > maxImages) content.push(omitted(`more than ${maxImages} images`));
     else content.push(await images(block));
   }
   const details = (value as { readonly details?: unknown }).details;
@@ -62,8 +66,8 @@ function isBlock(value: unknown): value is ContentBlock {
   return type === "image" && typeof data === "string" && typeof mimeType === "string";
 }
 
-function cutTexts(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
-  let room = MAX_TEXT_CHARS;
+function cutTexts(blocks: readonly ContentBlock[], maxChars: number): readonly ContentBlock[] {
+  let room = maxChars;
   return blocks.map((block) => {
     if (block.type !== "text") return block;
     const text = block.text.toWellFormed();

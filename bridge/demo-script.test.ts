@@ -107,6 +107,28 @@ describe("the demo model", () => {
     });
   });
 
+  test("retells a reminder and an error in words, not as JSON", () => {
+    const reminder = {
+      reminder: "q4",
+      at: "2026-11-16T08:30:10Z",
+      timezone: "Europe/Berlin",
+      local: "2026-11-16T09:30:10+01:00",
+    };
+    const made = demoReply({
+      kind: "result",
+      tool: "create_reminder",
+      tools: [],
+      text: JSON.stringify(reminder),
+      isError: false,
+    });
+    expect(made).toMatchObject({ text: expect.stringContaining("is set for 2026-11-16, 09:30 (Europe/Berlin).") });
+    for (const said of [{ error: "no such zone" }, { reason: "no such zone" }, { message: "no such zone" }]) {
+      const text = JSON.stringify({ status: "error", tool: "cron", ...said });
+      const failed = demoReply({ kind: "result", tool: "cron", tools: [], text, isError: true });
+      expect(failed).toMatchObject({ text: expect.stringContaining("could not answer: no such zone\n") });
+    }
+  });
+
   test("tells which kind of image it got", () => {
     expect(ask("what is this?", [], ["image/png"])).toMatchObject({ text: expect.stringContaining("`image/png`") });
   });

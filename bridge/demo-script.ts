@@ -125,7 +125,7 @@ function ask(
 
 function reportResult(turn: Extract<DemoTurn, { kind: "result" }>): string {
   if (turn.isError)
-    return `I called the tool \`${turn.tool}\`, but it could not answer: ${turn.text.trim()}\n\n${FOOTNOTE}`;
+    return `I called the tool \`${turn.tool}\`, but it could not answer: ${errorSentence(turn.text.trim())}\n\n${FOOTNOTE}`;
   return `I called the tool \`${turn.tool}\`. This is what it says:\n\n${inWords(turn.tool, turn.text.trim())}\n\n${FOOTNOTE}`;
 }
 
@@ -137,26 +137,46 @@ function aboutImages(types: readonly string[]): string {
   return `I got ${what}. It came through safely, but a demo model cannot see what is in it.\n\n${FOOTNOTE}`;
 }
 
-/** Tasks as a list that people can read; everything else as the tool said it. */
+/** Tasks and reminders as people say them; everything else as the tool said it. */
 function inWords(tool: string, text: string): string {
-  if (tool !== "list_tasks") return text;
-  const tasks = tasksIn(text);
-  if (tasks === null) return text;
-  if (tasks.length === 0) return "There are no tasks.";
-  return tasks
-    .map(
-      ({ title, due_date: due, status }) =>
-        `- [${status === "completed" ? "x" : " "}] ${title}${due ? ` (${due})` : ""}`,
-    )
-    .join("\n");
+  const fields = fieldsIn(text);
+  if (tool === "list_tasks" && Array.isArray(fields?.["tasks"])) return taskList(fields["tasks"] as readonly Task[]);
+  if (tool === "create_reminder" && typeof fields?.["local"] === "string")
+    return `The reminder is set for ${dayAndTime(fields["local"])} (${String(fields["timezone"])}).`;
+  return text;
 }
 
-function tasksIn(text: string): readonly { title: string; due_date: string | null; status: string }[] | null {
+interface Task {
+  readonly title: string;
+  readonly due_date: string | null;
+  readonly status: string;
+}
+
+function taskList(tasks: readonly Task[]): string {
+  if (tasks.length === 0) return "There are no tasks.";
+  const line = ({ title, due_date: due, status }: Task): string =>
+    `- [${status === "completed" ? "x" : " "}] ${title}${due ? ` (${due})` : ""}`;
+  return tasks.map(line).join("\n");
+}
+
+/** `2026-11-16T09:30:10+01:00` as `2026-11-16, 09:30`. */
+function dayAndTime(local: string): string {
+  return local.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, "$1, $2");
+}
+
+/** The sentence of an envelope; a tool of pi may have said its error without one. */
+function errorSentence(text: string): string {
+  const fields = fieldsIn(text);
+  const sentence = [fields?.["error"], fields?.["reason"], fields?.["message"]].find((one) => typeof one === "string");
+  return typeof sentence === "string" ? sentence : text;
+}
+
+function fieldsIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    const { tasks } = JSON.parse(text) as { tasks?: unknown };
-    return Array.isArray(tasks) ? tasks : null;
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
   } catch {
-    return null; // shown as it is
+    return null; // words, shown as they are
   }
 }
 

@@ -166,15 +166,21 @@ describe("a provider that fails", () => {
 });
 
 describe("what a person writes", () => {
-  test.each(["/gw-x", " /compact", "/skill:x", "/gw-status {}", "!ls", "\n/model fake/fake-2"])(
-    "reaches the model as text even when it looks like a command: %j",
+  test.each(["//gw-x", " /compact", "/skill:x", "//gw-status {}", "!ls", "\n/model fake/fake-2"])(
+    "reaches the model as text even when it looks like a command of pi: %j",
     async (words) => {
       const marked = `${words} #${JSON.stringify(words)}`;
       const { body } = await gateway.chat(marked, { session: "commands" });
       expect(body.content).toBe("fine, thank you");
-      expect(asked(requestsOf(marked)[0] ?? fail()).trim()).toBe(marked.trim());
+      const text = marked.trim().replace(/^\/\//, "/"); // two slashes say a line that begins with one
+      expect(asked(requestsOf(text)[0] ?? fail()).trim()).toBe(text);
     },
   );
+
+  test.each(["/gw-x", "/gw-status {}"])("is answered by the gateway when it is no command: %j", async (words) => {
+    const { body } = await gateway.chat(words, { session: "commands" });
+    expect(body.content).toStartWith("There is no command");
+  });
 
   test("cannot call the gateway's own command in pi, not even by its secret name", async () => {
     await gateway.chat("good morning", { session: "secret-name" });
@@ -184,7 +190,10 @@ describe("what a person writes", () => {
       const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"); // one of them serves this session
       const name = variables.find((one) => one.startsWith("PI_GATEWAY_BRIDGE="))?.split("=")[1] ?? fail();
       const words = `/gw-${name} {"order":"none"}`;
-      const { body } = await gateway.chat(words, { session: "secret-name" });
+      const { body: refused } = await gateway.chat(words, { session: "secret-name" });
+      expect(refused.content).toStartWith("There is no command");
+      expect(requestsOf(words)).toEqual([]);
+      const { body } = await gateway.chat(`/${words}`, { session: "secret-name" });
       expect(body.content).toBe("fine, thank you");
       expect(asked(requestsOf(words)[0] ?? fail()).trim()).toBe(words);
     }

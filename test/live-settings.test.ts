@@ -22,6 +22,7 @@ setDefaultTimeout(WHOLE_TEST_MS);
 
 const HOOK_TOKEN = "the-token-of-hooks-in-this-test-71";
 const MIB = 1024 * 1024;
+const OWNED_BY_ANN = { roles: { owners: ["parlour:user:ann"] } };
 const service = createParlour();
 const log = recordingLog();
 const logged: Config["logging"][] = [];
@@ -141,12 +142,13 @@ const LIVE: Readonly<Record<Exclude<keyof Config, "$schema">, () => Proof>> = {
     seen: ["default", "second"],
   }),
   roles: () => ({
-    after: { roles: { owners: ["parlour:user:ann"] } },
+    after: OWNED_BY_ANN,
     look: async () => (await reply("/sessions")).includes("owner"),
     seen: [true, false],
   }),
   session: () => ({
-    after: { session: { dmScope: "main" } },
+    before: OWNED_BY_ANN,
+    after: { ...OWNED_BY_ANN, session: { dmScope: "main" } }, // a guest has no part in the main session
     look: async () => sessionOfAnn(),
     seen: ["agent:default:parlour:dm:ann", "agent:default:main"],
   }),

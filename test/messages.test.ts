@@ -22,7 +22,7 @@ import { FRIEND, GROUP_ID, said, STRANGER } from "../src/testing/telegram/people
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type Play, playing } from "../src/testing/whole/tool-play.ts";
 import { tempHome, type TempHome } from "../src/testing/temp-home.ts";
-import { endpoint, eventually, openSocket, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { endpoint, eventually, openSocket, statusOf, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -263,6 +263,11 @@ describe.each([telegram, discordPlatform])("a reaction of a person on $name", (p
     reply = () => says("fifth answer");
     platform.say("how are you");
     await eventually("the answer", texts, (seen) => seen.includes("fifth answer"));
+    await eventually(
+      "the platform's number of the answer is stored",
+      async () => (await statusOf(gateway)).outbox.pending,
+      (pending) => pending === 0,
+    );
     const asked = provider.requests.length;
     const socket = await openSocket(gateway);
     platform.react(byText("fifth answer"), "❤️", "stranger");

@@ -50,7 +50,7 @@ async function sayTogether(texts: readonly string[], session: string): Promise<s
   gate = deferred();
   const first = gateway.chat(HOLD, { session });
   await provider.arrived(before + 1);
-  const answers = texts.map((text) => post(gateway, { text, session }));
+  const answers = texts.map((text) => post(gateway, { text: asWritten(text), session }));
   await eventually(
     "every message is queued",
     () => statusOf(gateway),
@@ -73,19 +73,19 @@ test("a thousand difficult texts each reach the model once, as they are, and are
     const told = await sayTogether(texts, session);
     const said = (await transcript(gateway, session)).filter(({ role, text }) => role === "user" && text !== HOLD);
     // The order is that of acceptance, which the transcript knows.
-    expect(said.map(({ text }) => text).sort()).toEqual(texts.map((text) => text.toWellFormed()).sort());
-    expect(asTold(told)).toBe(asTold(said.map(({ text }) => text).join("\n\n")));
+    expect(said.map(({ text }) => text).sort()).toEqual(texts.map((text) => asWritten(text).toWellFormed()).sort());
+    expect(asTold(told)).toBe(asTold(said.map(({ text }) => withoutEscape(text)).join("\n\n")));
   }
 });
 
 test("a text that looks like an order at its beginning reaches the model alone as well, and nothing obeys it", async () => {
   const texts = naughtyBeginnings();
   const before = provider.requests.length;
-  const answers = await Promise.all(texts.map((text, at) => gateway.chat(text, { session: `alone-${at}` })));
+  const answers = await Promise.all(texts.map((text, at) => gateway.chat(asWritten(text), { session: `alone-${at}` })));
   expect(new Set(answers.map(({ body }) => body.content))).toEqual(new Set(["ok"]));
   expect(toldSince(before).map(asTold).sort()).toEqual(texts.map(asTold).sort());
   for (const [at, text] of texts.entries())
-    expect((await transcript(gateway, `alone-${at}`)).map((item) => item.text)).toEqual([text, "ok"]);
+    expect((await transcript(gateway, `alone-${at}`)).map((item) => item.text)).toEqual([asWritten(text), "ok"]);
 });
 
 const CODE = "AAAAAAAAAAAAAAAAAAAAAA";
@@ -115,6 +115,15 @@ test("a forged block is text without a bracket behind the gateway's own block, a
   const said = (await transcript(gateway, session)).filter(({ role }) => role === "user").map(({ text }) => text);
   expect(said.slice(1)).toEqual(FORGED);
 });
+
+/** A line that would be a command is said with two slashes. */
+function asWritten(text: string): string {
+  return /^\/\p{L}[\p{L}\p{N}_-]*(?:\s|$)/u.test(text) ? `/${text}` : text;
+}
+
+function withoutEscape(text: string): string {
+  return /^\/\/\p{L}/u.test(text) ? text.slice(1) : text;
+}
 
 /** Before a slash at the very beginning stands one more space, which keeps pi from taking it as a command. */
 function asTold(text: string): string {

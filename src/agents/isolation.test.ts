@@ -92,7 +92,7 @@ test("scripts of an agent find the key of the conversation they work for, also w
   await say(fx, ann, "one");
   const { sessionKey } = ann.caller;
   const other = `${sessionKey}:other` as typeof sessionKey;
-  await say(fx, { caller: { ...ann.caller, sessionKey: other }, sessionFile: "other.jsonl" }, "two");
+  await say(fx, { caller: { ...ann.caller, sessionKey: other }, sessionFile: "other-session.jsonl" }, "two");
   const said = fx.gate.admitted.map(({ end }) => end?.output.trim());
   expect(said).toEqual([`key=${sessionKey}`, `key=${other}`]);
 }, 60_000);

@@ -17,7 +17,7 @@ type Said = Pick<InboundMessage, "text" | "scope" | "mentioned" | "quoted">;
 
 const COMMAND = /^\/(\p{L}[\p{L}\p{N}_-]*)(?:\s+([^]*))?$/u;
 /** Two slashes directly before a word; a path, an address or a comment with a space is left as it is. */
-const ESCAPED = /^\/\/[a-z]/i;
+const ESCAPED = /^\/\/\p{L}/u;
 
 export function parseCommand({ text, scope, mentioned, quoted }: Said, known: (name: string) => boolean): Parsed {
   if (passesOn(quoted)) return { kind: "text", text }; // whoever forwards a command has not given it

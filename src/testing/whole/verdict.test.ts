@@ -75,6 +75,17 @@ describe("the verdict of a chaos run", () => {
     expect(judged([said("a")], items).wrong).toEqual(["echo: z", "echo: a"]);
   });
 
+  test("allows a notice to the owner about a reply to another chat, and no other turn that nobody asked for", () => {
+    const unasked = (id: string, kind: "reply" | "notice") => ({
+      ...answer("9", "A reply may not have arrived.", kind),
+      turnId: id as TurnId,
+    });
+    const people = [said("a"), said("b")];
+    expect(judged(people, [...TWO, unasked("undelivered-1", "notice")])).toEqual({ ...CALM, notices: 1 });
+    expect(judged(people, [...TWO, unasked("undelivered-1", "reply")]).wrong).toEqual(["undelivered-1"]);
+    expect(judged(people, [...TWO, unasked("turn-9", "notice")]).wrong).toEqual(["turn-9"]);
+  });
+
   test("notices something shown that is not in the conversation", () => {
     const shown = [{ session: SESSION, ids: ["turn-7:0"], texts: ["assistant x"] }];
     expect(judge([said("a"), said("b")], new Map([[SESSION, TWO]]), shown).wrong).toEqual(["turn-7:0"]);

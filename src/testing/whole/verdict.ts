@@ -67,11 +67,16 @@ function judgeSession(said: readonly Said[], items: readonly TranscriptItem[]): 
     wrong: [
       ...[...asked.keys()].filter((text) => !known.has(text)),
       ...[...asked.keys()].filter((text) => replies(text).some((reply) => reply.text !== answerTo(text))),
-      ...[...answers].filter(([turnId]) => !turnsAsked.has(turnId)).map(([turnId]) => turnId),
+      ...[...answers].filter(([turnId, all]) => !turnsAsked.has(turnId) && !all.every(isOwnerNotice)).map(([id]) => id),
     ],
     outOfOrder: [...notAscending(items), ...overtaken(said, items)],
     notices: items.filter(({ kind }) => kind === "notice").length,
   };
+}
+
+/** The owner is told, where the owner spoke last, that a reply to another chat may not have arrived. */
+function isOwnerNotice({ kind, turnId }: TranscriptItem): boolean {
+  return kind === "notice" && turnId?.startsWith("undelivered-") === true;
 }
 
 /** Messages are answered in the order in which they were accepted; their ids grow in that order. */

@@ -37,7 +37,8 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.started": "The assistant began to work on one or more messages. `attempt` is above 1 after a crash.",
   "turn.joined": "Messages became part of a turn that had begun without them.",
   "turn.delta": "More text of the answer, to be appended to what came before.",
-  "turn.tool": "A tool call began, waits for the owner (`pending`), or ended; the same `callId` links them.",
+  "turn.tool":
+    "A tool call began, tells its progress (`progress`: its newest line), waits for the owner (`pending`), or ended; the same `callId` links them.",
   approval:
     "A tool call waits for the owner (`decision` is null), or a question has ended: `once`, `session`, `deny` or `expired`.",
   question:

@@ -19,6 +19,7 @@ import {
   endpoint,
   eventually,
   instructions,
+  keyOf,
   statusOf,
   textOf,
   told,
@@ -57,7 +58,7 @@ let gateway: GatewayProcess;
 
 const ENABLED = [
   ...["late", "steady", "thrower", "hanger", "collider", "misspeller", "escapee", "loose", "hello-plugin", "counter"],
-  ...["skilled", "guard", "digger", "parrot", "bell", "watcher"],
+  ...["skilled", "guard", "digger", "parrot", "bell", "watcher", "walker"],
 ];
 const PLUGINS = { enabled: ENABLED, config: { "hello-plugin": { greeting: "Good day" } } };
 /** No spare processes: skills that come and go replace all of them. */
@@ -437,6 +438,38 @@ describe("a plugin", () => {
     );
     await removePlugin(gateway.home, "guard");
     await until("guard", "failed");
+  });
+
+  test("brings a tool whose progress people see while it runs: in the stream, and when they open the chat in mid-turn", async () => {
+    const body = `
+      let done;
+      const arrived = new Promise((resolve) => { done = resolve; });
+      api.registerTool({
+        name: "walk", description: "Walks. For tests.", parameters: { type: "object", properties: {} },
+        execute: async (_id, _params, _signal, onUpdate) => {
+          onUpdate({ content: [{ type: "text", text: "left home\\nhalf way" }] });
+          await arrived;
+          return { content: [{ type: "text", text: "there" }] };
+        },
+      });
+      api.registerRoute({ method: "POST", path: "/done", handle: () => { done(); return null; } });`;
+    await putPlugin(gateway.home, { id: "walker", body });
+    await until("walker", "running");
+    script = (request) => (lastResult(request) === "" ? calls("walk") : says(lastResult(request)));
+    const stream = gateway.fetch("/api/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ text: "walk", session: "walk", stream: true }),
+    });
+    const opened = async () => (await gateway.fetch(`/api/sessions/${encodeURIComponent(keyOf("walk"))}`)).text();
+    await eventually("a chat opened in mid-turn shows the progress", opened, (page) =>
+      page.includes('"progress":"half way"'),
+    );
+    await gateway.fetch("/plugins/walker/done", { method: "POST" });
+    const told = await (await stream).text();
+    expect(told).toMatch(/event: tool\ndata: \{[^\n]*"status":"running","progress":"half way"\}/);
+    expect(told).toMatch(/event: tool\ndata: \{[^\n]*"status":"success","ms"/);
+    script = () => says("ok");
   });
 
   test("brings a tool that goes on after its turn, whose end wakes the conversation as news", async () => {

@@ -12,6 +12,8 @@ export interface ToolCall {
   readonly input?: unknown;
   /** What the caller wrote, where the tool ran with something else. */
   readonly asked?: unknown;
+  /** Newest line of what it says while it runs. */
+  readonly progress?: string;
   readonly output?: string;
   readonly ms?: number;
 }
@@ -45,6 +47,11 @@ export function ToolCard({ call, at, more }: Props) {
         </span>
         <code class="tool-name">{call.tool}</code>
         <span class="tool-word">{look.word}</span>
+        {call.status === "running" && call.progress && (
+          <span class="tool-progress" data-testid="tool-progress">
+            {call.progress}
+          </span>
+        )}
         {call.ms !== undefined && <span class="tool-ms">{took(call.ms)}</span>}
         {at}
         <Icon name="chevron" size={16} />

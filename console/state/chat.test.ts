@@ -152,6 +152,14 @@ describe("a tool call", () => {
     ]);
   });
 
+  test("shows its progress while it runs, and none once it has ended", () => {
+    const { callId, tool } = { callId: "c1", tool: "status" };
+    const says = event("turn.tool", 12.5, { turnId: "t1", callId, tool, status: "running", progress: "half way" });
+    const running = play(ready(), started(11), begin, says);
+    expect(running.live?.tools).toEqual([{ callId, tool, status: "running", input: { a: 1 }, progress: "half way" }]);
+    expect(play(running, end).live?.tools[0]).not.toHaveProperty("progress");
+  });
+
   test("stays above the reply once the turn is over", () => {
     const chat = play(ready(), started(11), begin, end, ended(14), event("message", 15, { item: reply("o9") }));
     expect(chat.items.map(({ id, role, status }) => [id, role, status as string])).toEqual([

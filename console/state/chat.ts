@@ -166,9 +166,15 @@ function onTool(chat: Chat, data: GatewayEvents["turn.tool"]): Chat {
   const known = live.tools.some((one) => one.callId === tool.callId);
   // The end of a call does not repeat its input, so what is known stays.
   const tools = known
-    ? live.tools.map((one) => (one.callId === tool.callId ? { ...one, ...tool } : one))
+    ? live.tools.map((one) => (one.callId === tool.callId ? changed(one, tool) : one))
     : [...live.tools, tool];
   return { ...chat, live: { ...live, tools } };
+}
+
+/** Progress is of a running call only. */
+function changed({ progress, ...known }: LiveTool, news: LiveTool): LiveTool {
+  const stays = progress !== undefined && news.status === "running" ? { progress } : {};
+  return { ...known, ...stays, ...news };
 }
 
 function onEnded(chat: Chat, data: GatewayEvents["turn.ended"]): Chat {
@@ -187,7 +193,7 @@ function settle(chat: Chat, how: { readonly keepText: boolean; readonly at: numb
   if (!live) return chat;
   const at = how.at ?? chat.items.at(-1)?.at ?? 0;
   const turnId = live.turnId as TranscriptItem["turnId"];
-  const tools = live.tools.map(({ callId, ...tool }): TranscriptItem => ({
+  const tools = live.tools.map(({ callId, progress: _progress, ...tool }): TranscriptItem => ({
     id: callId,
     role: "tool",
     text: "",

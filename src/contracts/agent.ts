@@ -130,6 +130,8 @@ export interface PromptInput {
 export type AgentEvent =
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "tool_start"; readonly callId: string; readonly tool: string; readonly input: unknown }
+  /** Text of a tool that still runs; what an earlier update said may be in it again. */
+  | { readonly type: "tool_update"; readonly callId: string; readonly text: string }
   | {
       readonly type: "tool_end";
       readonly callId: string;

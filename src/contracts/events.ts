@@ -25,6 +25,8 @@ export interface GatewayEvents {
     readonly tool: string;
     readonly status: ToolStatus;
     readonly input?: unknown;
+    /** Newest line of what it says while it runs. */
+    readonly progress?: string;
     readonly output?: string;
     readonly ms?: number;
   };

@@ -55,6 +55,7 @@ export async function converse(
       noteTool(spans, event);
       if (isPost(event)) deps.said.posts++;
       if (event.type === "tool_start") shown.toolStarted(event);
+      else if (event.type === "tool_update") shown.toolUpdated(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = deps.live.open(batch);
       else {

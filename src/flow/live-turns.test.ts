@@ -9,6 +9,7 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { SESSION } from "../testing/worlds/flow-world.ts";
 import { createLiveTurns } from "./index.ts";
+import { MAX_PROGRESS_CHARS, PROGRESS_EVERY_MS } from "./live-turns.ts";
 
 const TURN = "turn_1" as TurnId;
 const CALL = { sessionKey: SESSION, turnId: TURN, callId: "c1", tool: "bash" };
@@ -27,21 +28,27 @@ const ASKED = {
 const SECRET = "operator-token-42";
 const ANSWER = { isError: true, output: "no" };
 
-function world() {
+function world(options: { readonly hidesProgress?: () => boolean } = {}) {
   const clock = createFakeClock();
   const events = createEvents({ log: recordingLog() });
   const redactor = createRedactor();
   redactor.add(secret(SECRET));
-  const live = createLiveTurns({ clock, events, queue: {} as Queue, mask: redactor.mask });
+  const live = createLiveTurns({ clock, events, queue: {} as Queue, mask: redactor.mask, ...options });
   const shown: GatewayEvents["turn.tool"]["status"][] = [];
   events.on("turn.tool", ({ status }) => void shown.push(status));
-  const batch = { sessionKey: SESSION, turnId: TURN, attempt: 1, entries: [], acceptedAt: clock.now() };
-  const writer = live.open(batch as unknown as Batch);
+  const batch = {
+    sessionKey: SESSION,
+    turnId: TURN,
+    attempt: 1,
+    entries: [],
+    acceptedAt: clock.now(),
+  } as unknown as Batch;
+  const writer = live.open(batch);
   writer.toolStarted({ callId: "c1", tool: "bash", input: {} });
   const now = () => live.snapshot(SESSION)?.tools.map(({ status }) => status);
   const decided = (decision: "once" | "session" | "deny" | "expired") =>
     events.emit("approval", { ...ASKED, decision, by: null });
-  return { clock, events, live, writer, shown, now, decided };
+  return { clock, events, live, batch, writer, shown, now, decided };
 }
 
 describe("the duration of a call does not include the wait for an approval,", () => {
@@ -158,4 +165,88 @@ test("a call is shown without secrets in its name, its id, its input and its out
   const all = JSON.stringify([seen, live.snapshot(SESSION)]);
   expect(all).not.toContain(SECRET);
   expect(seen.at(-1)).toMatchObject({ callId: "call-[redacted]", status: "success", output: "said [redacted]" });
+});
+
+describe("the progress of a running tool", () => {
+  function following(options: Parameters<typeof world>[0] = {}) {
+    const fx = world(options);
+    const reports: (string | undefined)[] = [];
+    fx.events.on("turn.tool", ({ status, progress }) => void (status === "running" && reports.push(progress)));
+    const says = (text: string, callId = "c1") => fx.writer.toolUpdated({ callId, text });
+    const snapshot = () => fx.live.snapshot(SESSION)?.tools.map(({ progress }) => progress);
+    return { ...fx, reports, says, snapshot };
+  }
+
+  test("is shown as its newest line, in events and to a page that opens in the middle of the turn", () => {
+    const { says, reports, snapshot } = following();
+    says("step 1\nstep 2\n\n");
+    expect(reports).toEqual(["step 2"]);
+    expect(snapshot()).toEqual(["step 2"]);
+  });
+
+  test("is rate limited per call: the first report at once, then the newest of each interval", async () => {
+    const { clock, writer, says, reports } = following();
+    writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
+    reports.length = 0;
+    for (let step = 1; step <= 50; step++) says(`step ${step}`);
+    says("other", "c2");
+    expect(reports).toEqual(["step 1", "other"]);
+    await clock.advance(PROGRESS_EVERY_MS);
+    expect(reports).toEqual(["step 1", "other", "step 50"]);
+    await clock.advance(10 * PROGRESS_EVERY_MS);
+    says("step 51");
+    expect(reports).toEqual(["step 1", "other", "step 50", "step 51"]);
+  });
+
+  test("is short, however long the line is", () => {
+    const { says, reports } = following();
+    says("x".repeat(100_000));
+    expect(reports[0]).toHaveLength(MAX_PROGRESS_CHARS);
+  });
+
+  test("is shown without secrets, also where a secret is cut by the end of a report or by the limit", async () => {
+    const { clock, says, reports } = following();
+    const long = "x".repeat(MAX_PROGRESS_CHARS - 8);
+    for (const text of [`key ${SECRET} read`, `key ${SECRET.slice(0, -3)}`, `${SECRET}${long}`]) {
+      says(text);
+      await clock.advance(PROGRESS_EVERY_MS);
+    }
+    expect(reports[0]).toBe("key [redacted] read");
+    expect(reports[1]).toBe("key");
+    expect(reports[2]).toEndWith(`acted]${long}`.slice(-MAX_PROGRESS_CHARS));
+    expect(reports.join()).not.toContain("token");
+  });
+
+  test("ends with the call, with its turn and with an attempt that is void", async () => {
+    const ends: ((fx: ReturnType<typeof following>) => void)[] = [
+      ({ writer }) => writer.toolEnded({ callId: "c1", isError: false, output: "fine" }),
+      ({ writer }) => writer.close(),
+      ({ live, batch }) => void live.open(batch),
+      ({ events }) => events.emit("tool_refused", CALL),
+    ];
+    for (const end of ends) {
+      const fx = following();
+      fx.says("one");
+      fx.says("two");
+      end(fx);
+      fx.says("three");
+      await fx.clock.advance(10 * PROGRESS_EVERY_MS);
+      expect(fx.reports).toEqual(["one"]);
+      expect(fx.snapshot()?.filter((text) => text !== undefined && text !== "one") ?? []).toEqual([]);
+    }
+    const { writer, says, snapshot } = following();
+    says("one");
+    writer.toolEnded({ callId: "c1", isError: false, output: "fine" });
+    expect(snapshot()).toEqual([undefined]);
+  });
+
+  test("is not shown while a plugin may change results, and not for calls that never began or say nothing", () => {
+    const hidden = following({ hidesProgress: () => true });
+    hidden.says("raw output");
+    expect([hidden.reports, hidden.snapshot()]).toEqual([[], [undefined]]);
+    const { says, reports } = following();
+    says("text", "c9");
+    says(" \n ");
+    expect(reports).toEqual([]);
+  });
 });

@@ -23,9 +23,16 @@ export interface LiveTurnWriter {
   /** These have become part of the turn while it ran. */
   joined(ids: readonly InboxId[]): void;
   toolStarted(call: { readonly callId: string; readonly tool: string; readonly input: unknown }): void;
+  /** Text of a tool that still runs: people see its newest line, at a pace. */
+  toolUpdated(call: { readonly callId: string; readonly text: string }): void;
   toolEnded(call: { readonly callId: string; readonly isError: boolean; readonly output: string }): void;
   close(): void;
 }
+
+export const PROGRESS_EVERY_MS = 250;
+export const MAX_PROGRESS_CHARS = 200;
+/** A shorter beginning of a secret gives nothing away; holding it back would cut the last letters off ordinary words. */
+const MIN_HELD_CHARS = 4;
 
 interface Shown {
   readonly turnId: LiveTurn["turnId"];
@@ -37,6 +44,9 @@ interface Shown {
   readonly refused: Set<string>;
   /** Calls that wait for an owner, and since when: that time is not the tool's. */
   readonly waiting: Map<string, number>;
+  /** Newest text of running calls that people have not seen yet; null: shown a moment ago, nothing new since. */
+  readonly progress: Map<string, string | null>;
+  readonly over: AbortController;
 }
 
 export function createLiveTurns(deps: {
@@ -45,8 +55,10 @@ export function createLiveTurns(deps: {
   readonly queue: Queue;
   /** Without it nothing is known to be secret. */
   readonly mask?: SecretMask;
+  /** True while a plugin may change the results of tools: it has not seen their progress, so nobody does. */
+  hidesProgress?(): boolean;
 }): LiveTurnsBoard {
-  const { clock, events, mask = NO_MASK } = deps;
+  const { clock, events, mask = NO_MASK, hidesProgress = () => false } = deps;
   const shown = new Map<SessionKey, Shown>();
   followGate({ clock, events, mask }, (call) => {
     const turn = shown.get(call.sessionKey);
@@ -67,44 +79,68 @@ export function createLiveTurns(deps: {
       const { sessionKey, turnId, attempt } = batch;
       const turn = newTurn(batch, clock);
       const { inboxIds } = turn;
+      shown.get(sessionKey)?.over.abort(new Error("another attempt began"));
       shown.set(sessionKey, turn);
-      const words = mask.stream();
-      const show = (text: string): void => {
-        if (text === "") return;
-        turn.text += text;
-        events.emit("turn.delta", { sessionKey, turnId, text });
-      };
       events.emit("turn.started", { sessionKey, turnId, inboxIds, attempt, waitedMs: clock.now() - batch.acceptedAt });
-      return {
-        text: (delta) => show(words.push(delta)),
-        textEnded: () => show(words.flush()),
-        joined(ids) {
-          turn.inboxIds = [...turn.inboxIds, ...ids];
-          events.emit("turn.joined", { sessionKey, turnId, inboxIds: ids });
-        },
-        toolStarted(call) {
-          const { callId, tool, input } = maskedCall(call, mask);
-          const status = begin(turn, { callId, tool, input }, clock.elapsed());
-          events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status });
-        },
-        toolEnded({ callId: id, isError, output }) {
-          const callId = mask.text(id);
-          const begun = turn.tools.get(callId);
-          if (!begun) return; // an end without a start: the agent's business, nothing to show
-          const ended = {
-            ...begun,
-            status: turn.refused.has(callId) ? "blocked" : endOf(begun, isError),
-            output: mask.text(output),
-            ms: Math.round((turn.waiting.get(callId) ?? clock.elapsed()) - begun.begunAt),
-          };
-          turn.tools.set(callId, ended);
-          const { begunAt: _begunAt, input: _input, ...visible } = ended;
-          events.emit("turn.tool", { sessionKey, turnId, ...visible });
-        },
-        close() {
-          if (shown.get(sessionKey) === turn) shown.delete(sessionKey);
-        },
+      const close = (): void => {
+        turn.over.abort(new Error("the turn is over"));
+        if (shown.get(sessionKey) === turn) shown.delete(sessionKey);
       };
+      return { ...writerFor({ clock, events, mask, hidesProgress }, sessionKey, turn), close };
+    },
+  };
+}
+
+interface WriterDeps {
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly mask: SecretMask;
+  hidesProgress(): boolean;
+}
+
+function writerFor(
+  { clock, events, mask, hidesProgress }: WriterDeps,
+  sessionKey: SessionKey,
+  turn: Shown,
+): Omit<LiveTurnWriter, "close"> {
+  const { turnId } = turn;
+  const words = mask.stream();
+  const updated = followProgress({ clock, events, mask }, sessionKey, turn);
+  const show = (text: string): void => {
+    if (text === "") return;
+    turn.text += text;
+    events.emit("turn.delta", { sessionKey, turnId, text });
+  };
+  return {
+    text: (delta) => show(words.push(delta)),
+    textEnded: () => show(words.flush()),
+    joined(ids) {
+      turn.inboxIds = [...turn.inboxIds, ...ids];
+      events.emit("turn.joined", { sessionKey, turnId, inboxIds: ids });
+    },
+    toolStarted(call) {
+      const { callId, tool, input } = maskedCall(call, mask);
+      const status = begin(turn, { callId, tool, input }, clock.elapsed());
+      events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status });
+    },
+    toolUpdated({ callId: id, text }) {
+      const callId = mask.text(id);
+      if (!hidesProgress() && turn.tools.has(callId)) updated(callId, text);
+    },
+    toolEnded({ callId: id, isError, output }) {
+      const callId = mask.text(id);
+      const begun = turn.tools.get(callId);
+      if (!begun) return; // an end without a start: the agent's business, nothing to show
+      const { progress: _progress, ...call } = begun;
+      const ended = {
+        ...call,
+        status: turn.refused.has(callId) ? "blocked" : endOf(begun, isError),
+        output: mask.text(output),
+        ms: Math.round((turn.waiting.get(callId) ?? clock.elapsed()) - begun.begunAt),
+      };
+      turn.tools.set(callId, ended);
+      const { begunAt: _begunAt, input: _input, ...visible } = ended;
+      events.emit("turn.tool", { sessionKey, turnId, ...visible });
     },
   };
 }
@@ -118,6 +154,8 @@ function newTurn({ turnId, entries }: Batch, clock: Clock): Shown {
     tools: new Map(),
     refused: new Set(),
     waiting: new Map(),
+    progress: new Map(),
+    over: new AbortController(),
   };
 }
 
@@ -133,6 +171,44 @@ function begin(turn: Shown, call: Pick<LiveTool, "callId" | "tool" | "input">, b
 /** Model and provider name calls and tools as they like: a tool that does not exist can be called anything. */
 function maskedCall(call: Parameters<LiveTurnWriter["toolStarted"]>[0], mask: SecretMask) {
   return { callId: mask.text(call.callId), tool: mask.text(call.tool), input: maskTexts(call.input, mask) };
+}
+
+/** Shows the first report of a call at once, then the newest of each interval; none once the call has ended. */
+function followProgress(
+  { clock, events, mask }: { readonly clock: Clock; readonly events: Events; readonly mask: SecretMask },
+  sessionKey: SessionKey,
+  { turnId, tools, progress: waiting, over }: Shown,
+): (callId: string, text: string) => void {
+  const show = (callId: string, text: string): void => {
+    const call = tools.get(callId);
+    const progress = newestLine(text, mask);
+    if (call?.status !== "running" || progress === "" || progress === call.progress) return;
+    tools.set(callId, { ...call, progress });
+    events.emit("turn.tool", { sessionKey, turnId, callId, tool: call.tool, status: "running", progress });
+  };
+  const pace = async (callId: string, first: string): Promise<void> => {
+    for (let text: string | null = first; text !== null; text = waiting.get(callId) ?? null) {
+      waiting.set(callId, null);
+      show(callId, text);
+      await clock.sleep(PROGRESS_EVERY_MS, over.signal);
+    }
+    waiting.delete(callId);
+  };
+  return (callId, text) => {
+    if (over.signal.aborted) return;
+    if (waiting.has(callId)) waiting.set(callId, text);
+    else void pace(callId, text).catch(() => undefined); // the turn is over: nobody waits for its progress
+  };
+}
+
+/** Masked before it is cut, and without an end that may be the first half of a secret. */
+function newestLine(text: string, mask: SecretMask): string {
+  const stream = mask.stream();
+  const sure = stream.push(text);
+  const held = stream.flush();
+  const masked = held.length < MIN_HELD_CHARS ? sure + held : sure;
+  const line = masked.trimEnd().split("\n").at(-1) ?? "";
+  return line.trim().slice(-MAX_PROGRESS_CHARS).toWellFormed();
 }
 
 type Call = Pick<GatewayEvents["tool_refused"], "sessionKey" | "turnId" | "callId">;

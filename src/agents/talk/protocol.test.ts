@@ -55,7 +55,13 @@ describe("a recorded run", () => {
       end("Let me call.", "toolUse"),
       toolStart,
       { type: "tool_execution_update", toolCallId: "c1", toolName: "gw_echo", partialResult: { content: [] } },
+      {
+        type: "tool_execution_update",
+        toolCallId: "c1",
+        partialResult: { content: [{ type: "text", text: "half way" }] },
+      },
       toolEnd,
+      { type: "tool_execution_update", toolCallId: "c1", partialResult: { content: [{ type: "text", text: "late" }] } },
       { type: "turn_end", message: {}, toolResults: [] },
       start,
       delta("Done."),
@@ -67,6 +73,7 @@ describe("a recorded run", () => {
       { type: "text", delta: "Let " },
       { type: "text", delta: "me call." },
       { type: "tool_start", callId: "c1", tool: "gw_echo", input: { text: "hi" } },
+      { type: "tool_update", callId: "c1", text: "half way" },
       { type: "tool_end", callId: "c1", tool: "gw_echo", isError: false, output: "hi" },
       { type: "text", delta: "\n\nDone." },
       {

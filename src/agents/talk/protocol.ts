@@ -38,8 +38,8 @@ export type PiEvent =
       readonly isError: boolean;
       readonly output: string;
     }
-  /** How much a running tool has said so far. */
-  | { readonly type: "tool_updated"; readonly callId: string; readonly chars: number }
+  /** How much a running tool has said so far, and the end of it. */
+  | { readonly type: "tool_updated"; readonly callId: string; readonly chars: number; readonly text: string }
   | { readonly type: "retrying"; readonly because: string }
   /** A model was asked without anything being said: a summary, the work of a tool, a cache kept warm. */
   | { readonly type: "spent"; readonly usage: Usage }
@@ -175,7 +175,7 @@ function toEvent(type: string, record: Fields): PiEvent | null {
     case "tool_execution_start":
       return { type: "tool_started", callId: text(record.toolCallId), tool: text(record.toolName), input: record.args };
     case "tool_execution_update":
-      return { type: "tool_updated", callId: text(record.toolCallId), chars: charsIn(record.partialResult) };
+      return toolUpdated(record);
     case "tool_execution_end":
       return {
         type: "tool_ended",
@@ -193,8 +193,12 @@ function toEvent(type: string, record: Fields): PiEvent | null {
   }
 }
 
-function charsIn(result: unknown): number {
-  return isFields(result) ? textBlocks(result.content).length : 0;
+/** People see one line of it, so that a queue of updates need not hold all a tool has written. */
+const MAX_UPDATE_CHARS = 8_192;
+
+function toolUpdated({ toolCallId, partialResult }: Fields): PiEvent {
+  const said = isFields(partialResult) ? textBlocks(partialResult.content) : "";
+  return { type: "tool_updated", callId: text(toolCallId), chars: said.length, text: said.slice(-MAX_UPDATE_CHARS) };
 }
 
 function spent(usage: unknown): PiEvent {

@@ -70,12 +70,11 @@ export function createRun(model: string): Run {
           usage = addUsage(usage, event.usage);
           return [];
         case "tool_started":
-          tools.add(event.callId);
           toolsUsed++;
-          return [{ type: "tool_start", callId: event.callId, tool: event.tool, input: event.input }];
+          return toolEvents(event, tools);
+        case "tool_updated":
         case "tool_ended":
-          tools.delete(event.callId);
-          return [{ ...event, type: "tool_end" }];
+          return toolEvents(event, tools);
         case "retrying":
           finished.pop(); // the failed attempt; pi takes it out of the conversation too
           streamed = "";
@@ -95,6 +94,24 @@ export function createRun(model: string): Run {
       return cutShort(ending, totals(textAtCutOff ?? allText()));
     },
   };
+}
+
+/** Keeps `running` as it is after the event. Updates that say nothing, or come after the end, are dropped. */
+function toolEvents(
+  event: Extract<PiEvent, { type: "tool_started" | "tool_updated" | "tool_ended" }>,
+  running: Set<string>,
+): readonly AgentEvent[] {
+  const { callId } = event;
+  switch (event.type) {
+    case "tool_started":
+      running.add(callId);
+      return [{ type: "tool_start", callId, tool: event.tool, input: event.input }];
+    case "tool_updated":
+      return event.text === "" || !running.has(callId) ? [] : [{ type: "tool_update", callId, text: event.text }];
+    case "tool_ended":
+      running.delete(callId);
+      return [{ ...event, type: "tool_end" }];
+  }
 }
 
 function cutShort(ending: Exclude<Ending, { because: "settled" }>, totals: Totals): AgentEvent {

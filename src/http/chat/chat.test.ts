@@ -246,6 +246,7 @@ describe("a streamed answer", () => {
     bus.emit("turn.delta", { ...turn("in_1"), text: "hel" });
     bus.emit("turn.delta", { ...turn("in_9"), text: "someone else's" });
     bus.emit("turn.tool", { ...turn("in_1"), callId: "c1", tool: "clock", status: "running", input: { private: 1 } });
+    bus.emit("turn.tool", { ...turn("in_1"), callId: "c1", tool: "clock", status: "running", progress: "tick" });
     bus.emit("turn.tool", { ...turn("in_1"), callId: "c1", tool: "clock", status: "success", ms: 4 });
     const question = { kind: "confirm", title: "Sure?" } as const;
     const asked = { question, principal: "operator" as Principal, askedAt: 1, expiresAt: 2, end: null };
@@ -258,6 +259,7 @@ describe("a streamed answer", () => {
       ["accepted", { id: "in_1" }],
       ["delta", { text: "hel" }],
       ["tool", { callId: "c1", tool: "clock", status: "running" }],
+      ["tool", { callId: "c1", tool: "clock", status: "running", progress: "tick" }],
       ["tool", { callId: "c1", tool: "clock", status: "success", ms: 4 }],
       ["question", { id: "q1", question, expiresAt: 2, end: null }],
       ["delta", { text: "lo" }],
@@ -296,7 +298,7 @@ describe("a streamed answer", () => {
     const key = { "idempotency-key": "k" };
     const first = world.postJson("/api/chat", { text: "hi" }, key);
     await taken(world, 1);
-    const tools = [{ callId: "c1", tool: "clock", status: "running" as const }];
+    const tools = [{ callId: "c1", tool: "clock", status: "running" as const, progress: "tock" }];
     world.live.set(API_SESSION, {
       turnId: turn("in_1").turnId,
       inboxIds: [id("in_1")],
@@ -310,7 +312,7 @@ describe("a streamed answer", () => {
     expect(events(await second.text()).slice(0, 4)).toEqual([
       ["accepted", { id: "in_1" }],
       ["delta", { text: "so far" }],
-      ["tool", { callId: "c1", tool: "clock", status: "running" }],
+      ["tool", { callId: "c1", tool: "clock", status: "running", progress: "tock" }],
       ["delta", { text: ", and on" }],
     ]);
     expect((await first).status).toBe(200);

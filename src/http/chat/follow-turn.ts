@@ -1,7 +1,7 @@
 /** Watches one session until the turn of one message has ended. Subscribes before the message is handed in, so that nothing is missed. */
 import type { QuestionNews } from "../../contracts/channels/question.ts";
 import type { Events, GatewayEvents } from "../../contracts/events.ts";
-import type { LiveTurns } from "../../contracts/flow.ts";
+import type { LiveTool, LiveTurns } from "../../contracts/flow.ts";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnResult, TurnStore } from "../../contracts/store.ts";
 import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
@@ -18,7 +18,7 @@ export type TurnProgress =
   | { readonly event: "question"; readonly data: Pick<QuestionNews, "id" | "question" | "expiresAt" | "end"> }
   | {
       readonly event: "tool";
-      readonly data: { readonly callId: string; readonly tool: string; readonly status: string; readonly ms?: number };
+      readonly data: Pick<LiveTool, "callId" | "tool" | "status" | "progress" | "ms">;
     };
 
 type Seen =
@@ -102,7 +102,12 @@ function progressOf(seen: Exclude<Seen, { event: "turn.started" }>): TurnProgres
   return { event: "tool", data: toolData(seen.data) };
 }
 
-function toolData(tool: { callId: string; tool: string; status: string; ms?: number }) {
-  const { callId, status, ms } = tool;
-  return { callId, tool: tool.tool, status, ...(ms === undefined ? {} : { ms }) };
+function toolData({ callId, tool, status, progress, ms }: LiveTool) {
+  return {
+    callId,
+    tool,
+    status,
+    ...(progress === undefined ? {} : { progress }),
+    ...(ms === undefined ? {} : { ms }),
+  };
 }

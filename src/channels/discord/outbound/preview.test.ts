@@ -72,6 +72,14 @@ async function asked(texts: readonly string[]) {
     start: (inboxId: string) =>
       events.emit("turn.started", { ...ids, inboxIds: [inboxId as InboxId], attempt: 1, waitedMs: 0 }),
     say: (text: string) => events.emit("turn.delta", { ...ids, text }),
+    tool: (callId: string, progress?: string) =>
+      events.emit("turn.tool", {
+        ...ids,
+        callId,
+        tool: "walk",
+        status: "running",
+        ...(progress === undefined ? {} : { progress }),
+      }),
     end: () =>
       events.emit("turn.ended", {
         ...{ ...ids, inboxIds: [], outcome: "done", ms: 1 },
@@ -101,6 +109,22 @@ describe("a preview", () => {
       turn.end();
       await pass(120_000);
       expect(ours().map(({ content }) => content)).toEqual(["The whole answer."]);
+    },
+    SLOW_MS,
+  );
+
+  test(
+    "about progress names a tool once for each call, however often the call tells its progress",
+    async () => {
+      world = await discordWorld({ streamMode: "progress" });
+      const turn = await asked(["There."]);
+      turn.start(FIRST);
+      turn.tool("c1");
+      turn.tool("c1", "half way");
+      turn.tool("c1", "nearly there");
+      turn.tool("c2");
+      await inTime("the tools are shown", () => ours().length === 1);
+      expect(ours()[0]?.content).toBe("Working …\n• walk\n• walk");
     },
     SLOW_MS,
   );

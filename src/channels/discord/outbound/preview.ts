@@ -139,9 +139,9 @@ function listen(events: PreviewDeps["events"], { begun, over, of }: Heard): read
       const preview = of(turnId);
       if (preview) preview.text += text;
     }),
-    events.on("turn.tool", ({ turnId, tool, status }) => {
+    events.on("turn.tool", ({ turnId, tool, status, progress }) => {
       const preview = of(turnId);
-      if (preview && status === "running") preview.tools = [...preview.tools, tool];
+      if (preview && status === "running" && progress === undefined) preview.tools = [...preview.tools, tool];
     }),
     events.on("turn.ended", ({ turnId, inboxIds }) => over(turnId, inboxIds)),
   ];

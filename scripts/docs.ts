@@ -44,9 +44,11 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   question:
     "A running turn asks the person it works for (`end` is null), or such a question has ended: `answered`, `expired` or `cancelled`, and why.",
   tool_refused: "A tool call was turned away, on whichever path it came; nothing ran.",
-  tool_execution_start: "A tool was admitted and begins to run, on whichever path it was called.",
-  tool_execution_update: "A running tool told of its progress; at most one in 100 ms of one call.",
-  tool_execution_end: "A tool ended, with its status and time. `background`: its caller was answered before.",
+  tool_execution_start:
+    "A tool was admitted and begins to run, on whichever path it was called, with its `params`. Also a plugin hook.",
+  tool_execution_update: "A running tool told of its progress; at most one in 100 ms of one call. Also a plugin hook.",
+  tool_execution_end:
+    "A tool ended, with status, time, `params`, and `result` or `error`. A rejected call has this alone, as `blocked`. `background`: its caller was answered before. Also a plugin hook.",
   "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",
   "turn.measured": "Where the time of an ended turn went, stretch by stretch. Comes before its `turn.ended`.",
   "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",

@@ -419,6 +419,7 @@ describe("a plugin", () => {
         return { params: { text: params.text + "!" } };
       });
       api.registerHook("after_tool_call", ({ tool, status }) => void seen.push(tool + " " + status));
+      api.registerHook("tool_execution_end", ({ params, result }) => void seen.push([params.text, result?.content[0].text ?? null]));
       api.registerHook("tool_result_persist", ({ tool, output }) => (tool === "guard_echo" ? { output: output.toUpperCase() } : undefined));
       api.registerRoute({ method: "GET", path: "/seen", handle: () => seen });
       ${echoTool("guard_echo", "text")}`;
@@ -434,7 +435,8 @@ describe("a plugin", () => {
     await eventually(
       "the hook saw the call that ran and the one that was blocked",
       async () => (await gateway.fetch("/plugins/guard/seen")).json(),
-      (seen) => JSON.stringify(seen) === '["guard_echo success","guard_echo blocked"]',
+      (seen) =>
+        JSON.stringify(seen) === '["guard_echo success",["hello!","ECHO OF HELLO!"],"guard_echo blocked",["bad",null]]',
     );
     await removePlugin(gateway.home, "guard");
     await until("guard", "failed");

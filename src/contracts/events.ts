@@ -5,6 +5,7 @@ import type { InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Span } from "./queue.ts";
 import type { QuestionNews } from "./channels/question.ts";
 import type { ApprovalNews } from "./tools/approval.ts";
+import type { ToolResult } from "./tools/tool.ts";
 
 export interface GatewayEvents {
   message: { readonly sessionKey: SessionKey; readonly item: TranscriptItem };
@@ -36,14 +37,19 @@ export interface GatewayEvents {
   question: QuestionNews;
   /** A call was turned away, on whichever path it came; nothing ran. */
   tool_refused: ToolExecution;
-  /** A tool begins, tells of its progress, ends; on whichever path it was called. What it was given and said is in the record, not here. */
-  tool_execution_start: ToolExecution;
+  /** A tool starts, makes progress, has ended; on whichever path it was called. Values are masked copies; also plugin hooks of the same names. */
+  tool_execution_start: ToolExecution & { readonly params: unknown };
   tool_execution_update: ToolExecution & { readonly chars: number };
   tool_execution_end: ToolExecution & {
     readonly status: ToolStatus;
     readonly ms: number;
     /** Its caller was answered before it ended. */
     readonly background: boolean;
+    /** The parameters it ran with; of a rejected call, those it would have run with. */
+    readonly params: unknown;
+    /** The result as it is kept; null: there is none, and `error` says why. */
+    readonly result: ToolResult | null;
+    readonly error: string | null;
   };
   /** The reply itself follows as `message`. */
   "turn.ended": {

@@ -14,6 +14,7 @@ import {
 } from "./parts.ts";
 import { piTool } from "./pi-tools.ts";
 import { PROGRESS_EVERY_MS } from "./run/progress.ts";
+import { tellUpdated } from "./run/tell-execution.ts";
 import { finish, tellStart } from "./run/run-call.ts";
 import { textOf } from "./run/output.ts";
 import { knownName } from "./stages/names.ts";
@@ -110,7 +111,7 @@ function going(
     updated(chars) {
       if (over || parts.clock.elapsed() - saidAt < PROGRESS_EVERY_MS) return;
       saidAt = parts.clock.elapsed();
-      parts.events.emit("tool_execution_update", { ...told, chars });
+      tellUpdated(parts, told, chars);
     },
     async ended({ isError, output }) {
       signal.removeEventListener("abort", left);

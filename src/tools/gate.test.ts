@@ -1,6 +1,6 @@
 /** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
-import type { HookHandler } from "../contracts/plugins/hooks.ts";
+import type { HookHandler, HookName } from "../contracts/plugins/hooks.ts";
 import type { Tool, ToolPath } from "../contracts/tools/tool.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
@@ -222,13 +222,20 @@ describe("hooks before a call", () => {
   });
 });
 
+const SECRET = "operator-token-42";
+const mask = { ...NO_MASK, text: (text: string) => text.replaceAll(SECRET, "[redacted]") };
+
+function toldOf({ hooks }: ReturnType<typeof toolWorld>, name: HookName): readonly unknown[] {
+  return hooks.told.flatMap((one) => (one.name === name ? [one.event] : []));
+}
+
 describe("hooks after a call", () => {
   test("are told how it ended, and may rewrite what is kept and handed on", async () => {
     const world = toolWorld([echo]);
     world.hooks.on("tool_result_persist", ({ output }) => ({ output: output.toUpperCase() }), "loud");
     expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("HI") });
     expect(world.last()?.end?.output).toBe("HI");
-    expect(world.hooks.told).toMatchObject([{ name: "after_tool_call", event: { tool: "echo", status: "success" } }]);
+    expect(toldOf(world, "after_tool_call")).toMatchObject([{ tool: "echo", status: "success" }]);
   });
 
   test.each([
@@ -248,7 +255,42 @@ describe("hooks after a call", () => {
       }),
     ]);
     await world.call(params);
-    expect(world.hooks.told).toMatchObject([{ name: "after_tool_call", event: { tool: "echo", ...told } }]);
+    expect(toldOf(world, "after_tool_call")).toMatchObject([{ tool: "echo", ...told }]);
+    expect(toldOf(world, "tool_execution_end")).toMatchObject([{ tool: "echo", ...told }]);
+  });
+
+  test.each(["ran", "failed", "was refused"])(
+    "are told the start and the end of a call that %s without secrets, as events are",
+    async (end) => {
+      const world = toolWorld(
+        [
+          tool(async (_id, params) => {
+            const { text } = params as { text: string };
+            if (end === "failed") throw new Error(text);
+            return { ...says(text), details: { [text]: text } };
+          }),
+        ],
+        { mask },
+      );
+      if (end === "was refused") world.hooks.on("before_tool_call", () => ({ block: `not ${SECRET}` }), "guard");
+      const events: unknown[] = [];
+      world.events.on("tool_execution_start", (event) => void events.push(event));
+      world.events.on("tool_execution_end", (event) => void events.push(event));
+      await world.call({ text: `say ${SECRET}` });
+      const told = [...toldOf(world, "tool_execution_start"), ...toldOf(world, "tool_execution_end")];
+      expect(told).toEqual(events);
+      expect(told).toHaveLength(end === "was refused" ? 1 : 2);
+      for (const event of told) expect(event).toMatchObject({ params: { text: "say [redacted]" } });
+      const said = { ran: null, failed: "say [redacted]", "was refused": "not [redacted]" }[end];
+      expect(told.at(-1)).toMatchObject({ error: said as never });
+      expect(JSON.stringify(told)).not.toContain(SECRET);
+    },
+  );
+
+  test("cannot change what runs through the parameters that they are shown", async () => {
+    const world = toolWorld([echo]);
+    world.events.on("tool_execution_start", ({ params }) => void Object.assign(params as object, { text: "changed" }));
+    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("hi") });
   });
 
   test("that fail to check a result withhold it", async () => {
@@ -365,8 +407,6 @@ describe("one call id", () => {
 });
 
 describe("a secret in what a call ends with", () => {
-  const SECRET = "operator-token-42";
-  const mask = { ...NO_MASK, text: (text: string) => text.replaceAll(SECRET, "[redacted]") };
   const ends: Readonly<Record<string, Tool["execute"]>> = {
     result: async () => ({ content: [{ type: "text", text: `it is ${SECRET}` }], details: { deep: [SECRET] } }),
     error: async () => {

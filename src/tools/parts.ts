@@ -6,6 +6,7 @@ import type { TurnedAway } from "./audit/turned-away.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { ImageCheck } from "./run/images.ts";
 import type { RunLimits } from "./run/run-limits.ts";
+import { executionOf, tellEnded } from "./run/tell-execution.ts";
 import type { Ended, Once } from "./stages/once.ts";
 import { type Draft, type Finished, isRefusal, refuse, type StageDeps } from "./stages/stage.ts";
 import { STAGES } from "./stages/stages.ts";
@@ -83,7 +84,7 @@ export async function judgeEarlier(parts: Parts, request: ToolRequest, hash: str
 }
 
 export async function denied(
-  { hooks }: Pick<Parts, "hooks">,
+  parts: Pick<Parts, "hooks" | "events" | "mask">,
   request: ToolRequest,
   { record, facts, params = request.params }: Pick<Draft, "record"> & Partial<Draft>,
   denial: Denial,
@@ -93,7 +94,8 @@ export async function denied(
   await record.refused({ tool, params, idempotent }, denial);
   const { callId, context: caller } = request;
   const said = { status: "blocked", ms: record.ms(), result: null, error: denial.message } as const;
-  hooks.tell("after_tool_call", { tool, callId, caller, params, ...said });
+  parts.hooks.tell("after_tool_call", { tool, callId, caller, params, ...said });
+  tellEnded(parts, executionOf(parts, request, tool), { ...said, background: false, params });
   return { outcome: denial, written: Promise.resolve() };
 }
 

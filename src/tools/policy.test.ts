@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Caller } from "../contracts/agent.ts";
 import type { AgentId, SessionKey } from "../contracts/ids.ts";
 import { NO_TURN, type Tool, type ToolFlags } from "../contracts/tools/tool.ts";
+import { NO_MASK } from "../kit/secret.ts";
 import { MEMBER, OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 import { originOf } from "./origin.ts";
 import { limitOf, mayUse, needsApproval, type ToolPolicy } from "./policy.ts";
@@ -279,6 +280,24 @@ describe("pi's own tools", () => {
       ["tool_execution_update", 1],
       ["tool_execution_update", 4],
       ["tool_execution_end", "read"],
+    ]);
+  });
+
+  test("are told of with their parameters and results, also when they are refused", async () => {
+    const world = toolWorld([], {
+      mask: { ...NO_MASK, text: (text) => text.replaceAll("s3cret-value", "[redacted]") },
+    });
+    world.rules.now = policy({ profile: () => "workspace" });
+    const ends: unknown[] = [];
+    world.events.on("tool_execution_end", (event) => void ends.push(event));
+    const admitted = await ask(world, "read");
+    if (admitted.kind !== "go") throw new Error("not admitted");
+    await admitted.ended({ isError: false, output: "x s3cret-value" });
+    await ask(world, "bash");
+    const result = { content: [{ type: "text", text: "x [redacted]" }] };
+    expect(ends).toMatchObject([
+      { tool: "read", status: "success", params: admitted.params, result, error: null },
+      { tool: "bash", status: "blocked", result: null, error: expect.any(String) as string },
     ]);
   });
 

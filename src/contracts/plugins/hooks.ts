@@ -1,6 +1,7 @@
 /** Points where plugins look in. Whoever only observes cannot break anything; whoever decides is waited for, and fails closed. */
 import type { Caller } from "../agent.ts";
 import type { ChatAddress, TurnOutcome } from "../chat.ts";
+import type { GatewayEvents } from "../events.ts";
 import type { ToolResult } from "../tools/tool.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../ids.ts";
 
@@ -36,6 +37,9 @@ export interface HookEvents {
     readonly caller: Caller;
     readonly output: string;
   };
+  tool_execution_start: GatewayEvents["tool_execution_start"];
+  tool_execution_update: GatewayEvents["tool_execution_update"];
+  tool_execution_end: GatewayEvents["tool_execution_end"];
   message_sending: { readonly sessionKey: SessionKey; readonly to: ChatAddress; readonly text: string };
   message_sent: { readonly sessionKey: SessionKey; readonly to: ChatAddress; readonly partId: string };
   session_start: { readonly sessionKey: SessionKey; readonly agentId: AgentId };

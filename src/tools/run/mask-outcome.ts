@@ -20,7 +20,7 @@ export function maskUpdates(
   return (partial) => onUpdate(maskResult(partial, mask));
 }
 
-function maskResult({ content, details }: ToolResult, mask: SecretMask): ToolResult {
+export function maskResult({ content, details }: ToolResult, mask: SecretMask): ToolResult {
   const masked = content.map((block): ContentBlock =>
     block.type === "text" ? { type: "text", text: mask.text(block.text) } : block,
   );

@@ -1,11 +1,13 @@
 /** A call that passed every stage: its row is on the disk before it begins, and its end is told to hooks, events and record. */
 import type { ToolStatus } from "../../contracts/chat.ts";
+import type { ToolExecution } from "../../contracts/events.ts";
 import { denied, type Parts } from "../parts.ts";
 import type { Ended, Shared } from "../stages/once.ts";
 import { persisted } from "../stages/hooked.ts";
 import { watchPermission } from "../stages/rights.ts";
 import { type Draft, type Finished, refuse } from "../stages/stage.ts";
 import { execute } from "./execute.ts";
+import { executionOf, tellEnded, tellStarted, tellUpdated } from "./tell-execution.ts";
 
 export const MAX_BACKGROUND = 32;
 
@@ -25,7 +27,7 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
       ...{ callId: request.callId, params, context: request.context },
       onUpdate(partial: Parameters<Shared["progress"]>[0]) {
         const chars = partial.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
-        parts.events.emit("tool_execution_update", { ...told, chars });
+        tellUpdated(parts, told, chars);
         shared.progress(partial);
       },
       onYield(words: string) {
@@ -45,10 +47,9 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
   }
 }
 
-export function tellStart({ events }: Parts, { request, facts }: Draft) {
-  const { sessionKey, turnId } = request.context;
-  const told = { sessionKey, turnId, callId: request.callId, tool: facts.name };
-  events.emit("tool_execution_start", told);
+export function tellStart(parts: Parts, { request, facts, params }: Draft): ToolExecution {
+  const told = executionOf(parts, request, facts.name);
+  tellStarted(parts, told, params);
   return told;
 }
 
@@ -64,11 +65,10 @@ export async function finish(
   const ms = record.ms();
   const written = record.ended(kept);
   const { context: caller, callId } = request;
-  const { sessionKey, turnId } = caller;
-  const end = { callId, tool: facts.name, status, ms };
+  const { params } = draft;
   const said = kept.kind === "ok" ? { result: kept.result, error: null } : { result: null, error: kept.message };
-  parts.hooks.tell("after_tool_call", { ...end, ...said, caller, params: draft.params });
-  parts.events.emit("tool_execution_end", { ...end, sessionKey, turnId, background: yielded });
+  parts.hooks.tell("after_tool_call", { callId, tool: facts.name, status, ms, ...said, caller, params });
+  tellEnded(parts, executionOf(parts, request, facts.name), { status, ms, background: yielded, params, ...said });
   if (yielded) parts.backgroundEnded({ id: record.id, tool: facts.name, caller, outcome: kept });
   return { outcome: kept, written };
 }

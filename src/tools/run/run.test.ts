@@ -154,9 +154,16 @@ describe("progress", () => {
     await world.call({ text: "hi" }, { callId: "c" });
     const of = { sessionKey: OWNER.sessionKey, turnId: OWNER.turnId, callId: "c", tool: "echo" };
     expect(heard).toEqual([
-      ["tool_execution_start", of],
+      ["tool_execution_start", { ...of, params: { text: "hi" } }],
       ["tool_execution_update", { ...of, chars: 3 }],
-      ["tool_execution_end", { ...of, status: "success", ms: 0, background: false }],
+      [
+        "tool_execution_end",
+        {
+          ...of,
+          ...{ status: "success", ms: 0, background: false },
+          ...{ params: { text: "hi" }, result: says("done"), error: null },
+        },
+      ],
     ]);
   });
 });

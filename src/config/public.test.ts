@@ -26,6 +26,15 @@ describe("the public view", () => {
     expect(JSON.stringify(view)).not.toMatch(/hunter2|q7Vb2/);
   });
 
+  test.each([
+    ["http://me:p@ss@host/v1", "http://(hidden)@host/v1"],
+    ["postgres://me@host:5432/db?x=a@b", "postgres://(hidden)@host:5432/db?x=a@b"],
+    ["https://host/path@here", "https://host/path@here"],
+  ])("hides the user and the whole password of the address %p", (address, shown) => {
+    const schema = asSchemaNode(Type.Object({ url: Type.String() }));
+    expect(publicView(schema, { url: address })).toEqual({ url: shown });
+  });
+
   test("hides a secret key that was added to the schema, without being told", () => {
     const schema = Type.Object({
       name: Type.String(),

@@ -39,4 +39,5 @@ function publicRecord(below: SchemaNode, value: unknown): Record<string, unknown
 }
 
 /** `http://name:password@host` → `http://(hidden)@host`. */
-const withoutUserInfo = (text: string): string => text.replace(/(:\/\/)[^/@\s]+@/g, "$1(hidden)@");
+/** Up to the last @ before the path: a password may have one in it. */
+const withoutUserInfo = (text: string): string => text.replace(/(:\/\/)[^/?#\s]*@/g, "$1(hidden)@");

@@ -89,7 +89,7 @@ function createSpecs(registry: Pick<LiveToolRegistry, "has" | "revision">): (too
 
 function specOf({ name, label, description, parameters }: Tool, registry: Pick<LiveToolRegistry, "has">): ToolSpec {
   const otherNames = otherToolNames(name).filter((other) => !registry.has(other));
-  return { ...{ name, label, description, parameters }, ...(otherNames.length > 0 ? { otherNames } : {}) };
+  return { name, label, description, parameters, ...(otherNames.length > 0 ? { otherNames } : {}) };
 }
 
 function offered({ registry, policy }: Parts, caller: Parameters<ToolGate["specs"]>[0]) {

@@ -74,7 +74,11 @@ async function tellRefused({ clock, store, homes, config, outbox }: HeartbeatPar
   const text = refusalText(config(), refusal);
   await store.places.say({
     turnId: `heartbeat-refused-${agentId}-${code}-${Math.floor(at / DAY_MS)}` as TurnId,
-    ...{ sessionKey, agentId: homeAgent, principal: OPERATOR, to, at: clock.now() },
+    sessionKey,
+    agentId: homeAgent,
+    principal: OPERATOR,
+    to,
+    at: clock.now(),
     reply: [{ part: 0, message: { kind: "notice", text } }],
   });
   outbox().wake();

@@ -59,7 +59,7 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
     if (!expected) counts.agents.died++;
   });
   events.on("turn.tool", ({ tool, status, ms }) => {
-    if (status === "running") return;
+    if (status === "running" || status === "pending") return;
     const counted = toolCounts(tools, tool);
     counted[status === "success" ? "success" : "error"]++;
     if (ms !== undefined) counted.latency.add(ms, clock.elapsed());

@@ -73,6 +73,7 @@ describe("metrics", () => {
     const { clock, events, metrics } = world();
     events.emit("message", shown("user"));
     events.emit("turn.tool", { ...toolEnded("session_status"), status: "running" });
+    events.emit("turn.tool", { ...toolEnded("session_status"), status: "pending" }); // waits for an approval
     events.emit("turn.tool", toolEnded("session_status"));
     events.emit("turn.measured", measured());
     events.emit("turn.ended", ended);

@@ -66,8 +66,9 @@ export function webFetch(deps: WebFetchDeps): Tool {
       const settings = deps.settings();
       const url = addressOf(asked, settings);
       const key = `${format} ${url}`;
-      const page = cache.get(key) ?? (await open(deps, settings, { url, format }, signal));
-      cache.put(key, page, settings.cacheMs);
+      const kept = cache.get(key);
+      const page = kept ?? (await open(deps, settings, { url, format }, signal));
+      if (kept === null) cache.put(key, page, settings.cacheMs); // a page that is often read is fetched again all the same
       return shown(deps.ids, page, from, settings.maxChars);
     },
   });

@@ -38,6 +38,11 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({ config: config() });
   await agentReady(gateway);
   await connected();
+  await eventually(
+    "the bot is signed in at Discord",
+    async () => (await statusOf(gateway)).channels.find(({ id }) => id === "discord")?.ok,
+    (ok) => ok === true,
+  );
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

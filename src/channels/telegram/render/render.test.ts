@@ -240,6 +240,12 @@ function fencesWrong(runs: readonly Run[], chunks: readonly Chunk[], maxUnits: n
   return null;
 }
 
+test("a code block at the beginning stays whole when the text after it has too many entities for one message", () => {
+  const code = ["", "first line", ...Array.from({ length: 90 }, (_, n) => `call(${n});`), "end"].join("\n");
+  const bold = Array.from({ length: 120 }, (_, n) => `**b${n}** _i_`).join(" ");
+  expect(wrong(`\`\`\`\n${code}\n\`\`\`\n\n${bold}`, MAX_TEXT_UNITS)).toBeNull();
+});
+
 describe("any markdown message", () => {
   test("is shown whole, in valid messages that cut no character and no code block (4,000 messages)", () => {
     fc.assert(

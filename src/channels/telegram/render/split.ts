@@ -25,10 +25,10 @@ export function splitRuns(runs: readonly Run[], maxUnits: number): readonly Chun
   while (at < text.length) {
     at = skipBlank(text, at, blocks);
     if (at >= text.length) break;
-    let end = text.length - at <= maxUnits ? text.length : cutAt(text, blocks, at, maxUnits);
+    let end = text.length - at <= maxUnits ? text.length : cutAt(text, blocks, at, { wantedUnits: maxUnits, maxUnits });
     let entities = entitiesOf(cutRuns(runs, at, end));
     while (entities.length > MAX_ENTITIES) {
-      end = cutAt(text, blocks, at, Math.max(1, Math.floor((end - at) / 2)));
+      end = cutAt(text, blocks, at, { wantedUnits: Math.max(1, Math.floor((end - at) / 2)), maxUnits });
       entities = entitiesOf(cutRuns(runs, at, end));
     }
     const said = text.slice(at, end).trimEnd();
@@ -66,11 +66,18 @@ function within(entities: readonly Entity[], length: number): readonly Entity[] 
     .filter((one) => one.length > 0);
 }
 
-/** Where a message of at most `maxUnits` that begins at `at` ends; always after `at`. */
-function cutAt(text: string, blocks: readonly Span[], at: number, maxUnits: number): number {
-  const hard = at + maxUnits;
+interface Room {
+  /** Less than `maxUnits` where the message would have too many entities. */
+  readonly wantedUnits: number;
+  readonly maxUnits: number;
+}
+
+/** Where a message that begins at `at` ends; always after `at`. A code block that it begins with is kept whole if a message can hold it. */
+function cutAt(text: string, blocks: readonly Span[], at: number, { wantedUnits, maxUnits }: Room): number {
+  const hard = at + wantedUnits;
   const cutBlock = blocks.find((block) => block.from < hard && hard < block.to);
   if (cutBlock && cutBlock.from > at) return cutBlock.from; // it begins the next message
+  if (cutBlock && cutBlock.to - at <= maxUnits) return cutBlock.to;
   if (cutBlock) return inCharacters(text, at, lastLine(text, at, hard) ?? hard);
   const wanted = nicePlace(text, at, hard);
   const block = blocks.find((one) => one.from < wanted && wanted < one.to);

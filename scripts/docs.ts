@@ -43,7 +43,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
     "A tool call waits for the owner (`decision` is null), or a question has ended: `once`, `session`, `deny` or `expired`.",
   question:
     "A running turn asks the person it works for (`end` is null), or such a question has ended: `answered`, `expired` or `cancelled`, and why.",
-  tool_refused: "A tool call was turned away, on whichever path it came; nothing ran.",
+  tool_refused: "A tool call was rejected, on whichever path it came; nothing ran.",
   tool_execution_start:
     "A tool was admitted and begins to run, on whichever path it was called, with its `params`. Also a plugin hook.",
   tool_execution_update: "A running tool told of its progress; at most one in 100 ms of one call. Also a plugin hook.",

@@ -105,7 +105,7 @@ export interface TranscriptItem {
   readonly editedAt?: number;
   /** Taken back: an item that was shown before is to be shown no more. */
   readonly deleted?: true;
-  /** Of people, to a message of the assistant; empty: it was taken back. */
+  /** Of people, to a message of the assistant; empty: it was removed. */
   readonly reaction?: string;
   /** Of the assistant, to any message. */
   readonly ownReactions?: readonly string[];

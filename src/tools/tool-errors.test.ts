@@ -164,7 +164,10 @@ describe("an error that a model can meet", () => {
     expect(sentenceOf(outcome)).toMatch(TELLS);
   });
 
-  test.each(Object.values(TURNED_AWAY_CODE))("for a call that was turned away has the code %s of a refusal", (code) => {
-    expect(ENVELOPE_STATUS[code]).not.toBe("pending");
-  });
+  test.each(Object.values(TURNED_AWAY_CODE))(
+    "for a call that was rejected at the pipe has the code %s of a refusal",
+    (code) => {
+      expect(ENVELOPE_STATUS[code]).not.toBe("pending");
+    },
+  );
 });

@@ -69,6 +69,7 @@ const CALLS_OUT = ["src/kit/outside/"];
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
   "bun:jsc": [],
+  "bun:ffi": ["src/agents/process/"],
   kysely: ["src/store/"],
   pino: ["src/observe/"],
   "pino-pretty": ["src/observe/"],

@@ -53,6 +53,7 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
   const nothing = { [Symbol.dispose]: () => undefined };
   const process: AgentProcess = {
     ...{ pid: 1, identity: null, ended: new Promise(() => undefined), onEnded: () => nothing },
+    ...{ leftRunning: () => [], endLeftRunning: async () => [] },
     ...{ stop: async () => undefined, request: async () => ({ ok: true, data: {} }), onEvent: () => nothing },
     ...{ onNote: () => undefined, onExtensionError: () => undefined },
     send: (record) => answers.get(String(record.id))?.(String(record.value)),

@@ -45,6 +45,7 @@ export function openLease(
     if (turn) trusted = (await turn.over) && trusted;
     await compacting;
     pipe.serve(null);
+    if (trusted) await pipe.endLeftRunning(); // a process that is not used again takes everything with it anyway
     const bytes = trusted ? settledSize(session.path) : 0; // 0 is never a match, so the session is opened again
     await options.giveBack(trusted ? { ...session, bytes } : null);
     if (options.request.passing) await removeSessionFile(session.path);

@@ -31,7 +31,7 @@ test("while an agent runs its locks are its own", () =>
   withLocks(async (home, locks) => {
     const me = identify(process.pid);
     if (!me) throw new Error("this process is not known to the system");
-    childNotes(home).write(me);
+    childNotes(home).write(me, "process_1");
     await killOrphans(deps, home);
     expect(locks.filter(existsSync)).toEqual([...locks]);
   }));
@@ -41,7 +41,7 @@ test("before a start nobody's locks are left, unless an agent runs", () =>
     const me = identify(process.pid);
     if (!me) throw new Error("this process is not known to the system");
     const notes = childNotes(home);
-    notes.write(me);
+    notes.write(me, "process_1");
     expect([notes.freeLocks(), locks.filter(existsSync).length]).toEqual([0, locks.length]);
     notes.remove(me.pid);
     expect([notes.freeLocks(), locks.filter(existsSync).length]).toEqual([locks.length, 0]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
+import { withProcessMark } from "./marks.ts";
 import { type ProcessIdentity, bootId, descendantsOf, identify, isAlive, withVariable } from "./proc.ts";
 import { dropDeadLocks } from "./dead-locks.ts";
 import { isFields, text } from "../talk/protocol.ts";
@@ -16,7 +17,8 @@ const OWNER_VARIABLE = "PI_GATEWAY_OWNER";
 export interface ChildNotes {
   /** For the environment of the children: what they start inherits it, and is found by it even when its parents are gone. */
   readonly mark: Readonly<Record<string, string>>;
-  write(child: ProcessIdentity): void;
+  /** `id`: what marks everything that it starts. */
+  write(child: ProcessIdentity, id: string): void;
   remove(pid: number): void;
   /** Before a start: while no agent of ours runs, nobody holds a lock, and one that was killed in the middle of its own start may have left one. */
   freeLocks(): number;
@@ -25,6 +27,8 @@ export interface ChildNotes {
 }
 
 interface Note extends ProcessIdentity {
+  /** Of its mark. Empty: of a version that had none. */
+  readonly id: string;
   readonly boot: string;
   /** The gateway that started it. While that one lives, its children are no orphans. */
   readonly owner: ProcessIdentity;
@@ -35,11 +39,11 @@ export function childNotes(home: string): ChildNotes {
   const owner = thisGateway();
   return {
     mark: { [OWNER_VARIABLE]: markOf(owner) },
-    write(child) {
+    write(child, id) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeFileSync(
         join(folder, `${child.pid}.json`),
-        JSON.stringify({ ...child, boot: bootId(), owner } satisfies Note),
+        JSON.stringify({ ...child, id, boot: bootId(), owner } satisfies Note),
         { mode: 0o600 },
       );
     },
@@ -61,6 +65,7 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
     if (note && isAlive(note.owner)) continue;
     const ours = note !== null && boot !== "" && note.boot === boot;
     if (ours) marks.add(markOf(note.owner));
+    if (ours && note.id !== "") left.push(...withProcessMark(note.id));
     if (ours && isAlive(note)) left.push(note, ...descendantsOf(note.pid));
     rmSync(join(folder, name), { force: true });
   }
@@ -101,7 +106,7 @@ function readNote(path: string): Note | null {
     if (!parsed.ok || !isFields(parsed.value)) return null;
     const child = toIdentity(parsed.value);
     const owner = toIdentity(parsed.value.owner);
-    return child && owner ? { ...child, owner, boot: text(parsed.value.boot) } : null;
+    return child && owner ? { ...child, id: text(parsed.value.id), owner, boot: text(parsed.value.boot) } : null;
   } catch {
     return null; // half written when the machine went down
   }

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { systemClock } from "../../kit/clock.ts";
 import { waitFor } from "../../testing/wait-for.ts";
-import { descendantsOf, identify, isAlive, processMark, signalProcess, withProcessMark } from "./proc.ts";
+import { processMark, withProcessMark } from "./marks.ts";
+import { descendantsOf, identify, isAlive, signalProcess } from "./proc.ts";
 import { killAll, stopTree } from "./stop.ts";
 
 function started(command: readonly string[], env: Readonly<Record<string, string>> = {}) {

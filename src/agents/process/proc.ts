@@ -10,7 +10,7 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
-interface ProcessFacts extends ProcessIdentity {
+export interface ProcessFacts extends ProcessIdentity {
   readonly parent: number;
   readonly session: number;
   readonly state: string;
@@ -30,15 +30,25 @@ export function isAlive(process: ProcessIdentity): boolean {
 /** Everything that descends from `root`, and what it left behind in its own session after its death. `root` itself is not included. */
 export function descendantsOf(root: number): readonly ProcessIdentity[] {
   const all = allProcesses();
-  const found = new Set<number>(all.filter((one) => one.session === root && one.pid !== root).map((one) => one.pid));
-  found.add(root);
+  const found = withDescendants(all, [root, ...all.filter((one) => one.session === root).map((one) => one.pid)]);
+  return living(all, (pid) => found.has(pid) && pid !== root);
+}
+
+/** These, what they started, and what that started. */
+export function withDescendants(all: readonly ProcessFacts[], roots: readonly number[]): Set<number> {
+  const found = new Set(roots);
   for (let before = 0; before !== found.size;) {
     before = found.size;
     for (const one of all) if (found.has(one.parent)) found.add(one.pid);
   }
-  found.delete(root);
-  found.delete(process.pid);
-  return all.filter((one) => found.has(one.pid) && one.state !== "Z").map(({ pid, startTime }) => ({ pid, startTime }));
+  return found;
+}
+
+/** Without the remains of those that have ended, and never this process itself. */
+export function living(all: readonly ProcessFacts[], is: (pid: number) => boolean): readonly ProcessIdentity[] {
+  return all
+    .filter(({ pid, state }) => state !== "Z" && pid !== process.pid && is(pid))
+    .map(({ pid, startTime }) => ({ pid, startTime }));
 }
 
 /** Different after every start of the machine, so that old records cannot match a new process. */
@@ -52,21 +62,11 @@ export function bootId(): string {
 
 /** All that were started with this variable, or inherited it, whoever their parents are now. */
 export function withVariable(name: string, value: string): readonly ProcessIdentity[] {
-  return allProcesses()
-    .filter(({ pid, state }) => pid !== process.pid && state !== "Z" && variablesOf(pid).includes(`${name}=${value}`))
-    .map(({ pid, startTime }) => ({ pid, startTime }));
+  return living(allProcesses(), (pid) => hasVariable(pid, name, value));
 }
 
-const PROCESS_VARIABLE = "PI_GATEWAY_PROCESS";
-
-/** For the environment of one agent process: whatever it starts inherits it, also in another session and after its parents are gone. */
-export function processMark(id: string): Readonly<Record<string, string>> {
-  return { [PROCESS_VARIABLE]: id };
-}
-
-/** The agent process `id` and all that it started, unless something has cleared its environment. */
-export function withProcessMark(id: string): readonly ProcessIdentity[] {
-  return withVariable(PROCESS_VARIABLE, id);
+export function hasVariable(pid: number, name: string, value: string): boolean {
+  return variablesOf(pid).includes(`${name}=${value}`);
 }
 
 /** How much memory it holds. From `status` and not `statm`, because that counts in pages, whose size differs between machines. */
@@ -89,7 +89,7 @@ export function signalProcess(target: ProcessIdentity, signal: "SIGTERM" | "SIGK
   }
 }
 
-function allProcesses(): readonly ProcessFacts[] {
+export function allProcesses(): readonly ProcessFacts[] {
   try {
     return readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))

@@ -4,9 +4,11 @@ import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createTail } from "../../kit/tail.ts";
-import { type ProcessIdentity, identify, isAlive, processMark } from "./proc.ts";
+import { setLimitMark } from "./limit-mark.ts";
+import { leftRunning, processMark } from "./marks.ts";
+import { type ProcessIdentity, identify, isAlive } from "./proc.ts";
 import { redact } from "./redact.ts";
-import { stopTree } from "./stop.ts";
+import { endFound, stopTree } from "./stop.ts";
 import { type Talk, createWire } from "./wire.ts";
 
 const STDERR_KEPT_CHARS = 4_096;
@@ -16,7 +18,7 @@ const MISSED_EXIT_MS = 500;
 const OUTPUT_CLOSED_MS = 500;
 
 export interface SpawnOptions {
-  /** Names the process in the environment of everything it starts, by which all of that is found when it ends. */
+  /** Marks everything that the process starts, by which all of that is found when it ends. */
   readonly id: string;
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -38,6 +40,10 @@ export interface AgentProcess extends Talk {
   readonly ended: Promise<Ended>;
   /** Calls back when it has ended. Unlike a `then`, it can be forgotten: a process outlives thousands of turns, and each would leave one. */
   onEnded(listener: (ended: Ended) => void): Disposable;
+  /** What it started and no longer has below it, because the shell that had started it is gone. */
+  leftRunning(): readonly ProcessIdentity[];
+  /** Ends what was left running, but for these. Returns what is there all the same. */
+  endLeftRunning(kept: readonly ProcessIdentity[]): Promise<readonly ProcessIdentity[]>;
   /** Safe to call twice. `urgent` skips the asking. */
   stop(urgent: boolean): Promise<void>;
 }
@@ -91,7 +97,18 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     await ended; // whoever stops it may rely on everything being tidied up
   };
   const talk = { request, send, onEvent, onDialog, onNote, onExtensionError };
-  return { pid: child.pid, identity, ended, onEnded: endListeners(ended), stop: stopAndEnd, ...talk };
+  const left = leftBy(clock, identity, options.id);
+  return { pid: child.pid, identity, ended, onEnded: endListeners(ended), stop: stopAndEnd, ...talk, ...left };
+}
+
+function leftBy(clock: Clock, agent: ProcessIdentity | null, id: string) {
+  const find = (): readonly ProcessIdentity[] => (agent ? leftRunning(agent, id) : []); // without /proc nobody knows
+  const endLeftRunning = (kept: readonly ProcessIdentity[]) => {
+    const isKept = ({ pid, startTime }: ProcessIdentity) =>
+      kept.some((one) => one.pid === pid && one.startTime === startTime);
+    return endFound(clock, () => find().filter((one) => !isKept(one)));
+  };
+  return { leftRunning: find, endLeftRunning };
 }
 
 const MUTE = "closed its output";
@@ -154,6 +171,7 @@ function spawn(options: SpawnOptions): Child {
       stderr: "pipe",
       detached: true,
     });
+    setLimitMark(child.pid, options.id); // before it has had time to start anything; where that is not possible its environment has to do
     return { child, tail: createTail(STDERR_KEPT_CHARS * 2) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "unknown reason";

@@ -1,12 +1,17 @@
 /** Ends one agent process and everything it started: ask, wait, insist, kill; each step has its own deadline. Never signals a stranger. */
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
-import { type ProcessIdentity, descendantsOf, identify, isAlive, signalProcess, withProcessMark } from "./proc.ts";
+import { withProcessMark } from "./marks.ts";
+import { type ProcessIdentity, descendantsOf, identify, isAlive, signalProcess } from "./proc.ts";
 
 const EOF_GRACE_MS = 1_500;
 const TERM_GRACE_MS = 1_500;
 const KILL_GRACE_MS = 2_000;
+/** For what a turn left running. Somebody may wait for the process that it holds up. */
+const LEFT_GRACE_MS = 500;
 const POLL_MS = 20;
+/** Most programs end at once when they are asked to. */
+const FIRST_POLL_MS = 2;
 const MAX_ROUNDS = 5;
 
 export interface Stoppable {
@@ -38,23 +43,41 @@ export async function stopTree(clock: Clock, target: Stoppable, urgent: boolean)
     remember();
   }
   await killAll(clock, [...family.values()]);
-  await killMarked(clock, target.id);
+  await killFound(clock, () => withProcessMark(target.id));
 }
 
 /** What has left the family, by a session of its own and a parent that ended. Again while there is some: it may start more until it is dead. */
-async function killMarked(clock: Clock, id: string): Promise<void> {
+async function killFound(clock: Clock, find: () => readonly ProcessIdentity[]): Promise<readonly ProcessIdentity[]> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const left = withProcessMark(id);
-    if (left.length === 0) return;
+    const left = find();
+    if (left.length === 0) return [];
     await killAll(clock, left);
   }
+  return find();
+}
+
+/** Asks whatever `find` finds to end, waits a little, and kills the rest. Returns what is still there. */
+export async function endFound(
+  clock: Clock,
+  find: () => readonly ProcessIdentity[],
+): Promise<readonly ProcessIdentity[]> {
+  const asked = find();
+  for (const one of asked) signalProcess(one, "SIGTERM");
+  await gone(clock, asked, LEFT_GRACE_MS);
+  return asked.length === 0 ? [] : killFound(clock, find);
 }
 
 /** Kills these processes and waits until they are gone. */
 export async function killAll(clock: Clock, targets: readonly ProcessIdentity[]): Promise<void> {
   for (const target of targets) signalProcess(target, "SIGKILL");
-  const until = clock.elapsed() + KILL_GRACE_MS;
-  while (targets.some(isAlive) && clock.elapsed() < until) await clock.sleep(POLL_MS, NEVER);
+  await gone(clock, targets, KILL_GRACE_MS);
+}
+
+/** Resolves when none of them is there any more, or the time is over. */
+async function gone(clock: Clock, targets: readonly ProcessIdentity[], withinMs: number): Promise<void> {
+  const until = clock.elapsed() + withinMs;
+  for (let pause = FIRST_POLL_MS; targets.some(isAlive) && clock.elapsed() < until; pause = POLL_MS)
+    await clock.sleep(pause, NEVER);
 }
 
 const NEVER = new AbortController().signal;

@@ -85,8 +85,9 @@ export async function startAgent(deps: StartDeps, settings: StartSettings, signa
   const locks = settings.notes.freeLocks();
   if (locks > 0) deps.log.warn("locks of killed agents dropped", { locks });
   using _locks = settings.folders.ownAgentDir ? watched(deps, settings) : null;
-  const { process, temp } = spawned(deps, settings, { suffix, reach, secrets });
-  if (process.identity) settings.notes.write(process.identity);
+  const id = deps.ids.next("process");
+  const { process, temp } = spawned(deps, settings, { id, suffix, reach, secrets });
+  if (process.identity) settings.notes.write(process.identity, id);
   deps.events.emit("agent.spawned", { pid: process.pid });
   void process.ended.then(({ because, code }) => {
     settings.notes.remove(process.pid);
@@ -122,6 +123,7 @@ function watched(deps: StartDeps, { folders, lockHeldMs }: StartSettings): Dispo
 }
 
 interface OwnParts {
+  readonly id: string;
   readonly suffix: string;
   readonly reach: Reach | null;
   readonly secrets: readonly string[];
@@ -133,7 +135,7 @@ function spawned(deps: StartDeps, settings: StartSettings, own: OwnParts) {
   const temp = settings.notes.tempFolder({ id, cache });
   try {
     const process = startProcess(deps, {
-      id: deps.ids.next("process"),
+      id: own.id,
       ...spawnOptions(settings, own, temp.path),
       secrets: own.secrets,
     });

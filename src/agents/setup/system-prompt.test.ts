@@ -45,6 +45,12 @@ describe("the instructions", () => {
     expect(mentions(prompt({ tools: ["send_media"] }, ALL))[2]).toBe(true);
   });
 
+  test("tell an agent with a shell that nothing it starts outlives the turn, and no other agent", () => {
+    const told = (tools: PromptSettings["tools"]) => prompt({ tools }).includes("ends with your turn");
+    const everybody = ["full", ["bash"], "workspace", "chat", ["read"]] as const;
+    expect(everybody.map(told)).toEqual([true, true, false, false, false]);
+  });
+
   test("are the same bytes for the same settings", () => {
     expect(new Set(Array.from({ length: 3 }, () => prompt({ appendSystemPrompt: "x" }, ALL))).size).toBe(1);
   });

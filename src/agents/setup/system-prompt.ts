@@ -32,6 +32,8 @@ const PARTS = {
   media: `Files: to send a picture or file, call send_media, or write MEDIA:<path> on a line of its own in your reply. The path is in your working folder.`,
 } as const satisfies Record<keyof GatewayFeatures, string>;
 
+const SHELL = `Shell: what you start in the background ends with your turn. Do not promise that it runs on.`;
+
 export type PromptSettings = Pick<Config["agent"], "systemPrompt" | "appendSystemPrompt" | "gatewayPrompts" | "tools">;
 
 export function systemPrompt(config: PromptSettings, features: GatewayFeatures = NO_FEATURES): string {
@@ -41,6 +43,7 @@ export function systemPrompt(config: PromptSettings, features: GatewayFeatures =
     part(config, "heartbeat", features.heartbeat),
     part(config, "cron", features.cron),
     part(config, "media", features.media && mayCall(config, "send_media")),
+    mayUseShell(config) ? SHELL : undefined,
     config.appendSystemPrompt,
   ];
   return `${parts.filter((text) => text !== undefined && text !== "").join("\n\n")}\n`;
@@ -50,6 +53,10 @@ function part({ gatewayPrompts }: PromptSettings, name: keyof GatewayFeatures, i
   const wanted = gatewayPrompts[name];
   if (!inUse || wanted === false) return undefined;
   return wanted === true ? PARTS[name] : wanted;
+}
+
+function mayUseShell({ tools }: PromptSettings): boolean {
+  return tools === "full" || (typeof tools !== "string" && tools.includes("bash"));
 }
 
 /** A list names every tool there is for this agent. */

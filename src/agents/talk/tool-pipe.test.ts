@@ -16,6 +16,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
   const requests: ToolRequest[] = [];
   const away: TurnedAwayCall[] = [];
   const orders: string[] = [];
+  const looks: string[] = [];
   const answers = new Map<string, ReturnType<typeof deferred<Fields>>>();
   let ask: (dialog: Dialog) => void = () => undefined;
   let bridgeFails: (error: string) => void = () => undefined;
@@ -34,6 +35,14 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     ended: new Promise(() => undefined),
     onEnded: () => ({ [Symbol.dispose]: () => undefined }),
     stop: async () => undefined,
+    leftRunning() {
+      looks.push("before");
+      return [];
+    },
+    async endLeftRunning() {
+      looks.push("after");
+      return [];
+    },
     async request(command) {
       orders.push(String(command.message));
       await held;
@@ -84,6 +93,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     requests,
     away,
     orders,
+    looks,
     ends,
     /** Changes the tools; pi takes its time to hear of it. */
     change(until: Promise<void>) {
@@ -274,6 +284,18 @@ describe("a call of pi's own tools", () => {
       { isError: true, output: "noticed" },
       { isError: true, output: "The turn ended before this call did." },
     ]);
+  });
+
+  test("makes the turn look for what was left running, once; a turn without one does not look", async () => {
+    const fx = fixture();
+    fx.pipe.serve(context("operator"));
+    await fx.call("a", call("c1"));
+    await fx.pipe.endLeftRunning();
+    expect(fx.looks).toEqual([]);
+    for (const id of ["c2", "c3"]) await fx.call(id, { tool: "bash", callId: id, params: {} }, ADMIT);
+    await fx.pipe.endLeftRunning();
+    await fx.pipe.endLeftRunning();
+    expect(fx.looks).toEqual(["before", "after"]);
   });
 
   test("outside a lease is refused", async () => {

@@ -7,6 +7,7 @@ import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import type { AgentProcess } from "../process/process.ts";
 import type { AgentToken } from "../tools/agent-tokens.ts";
+import { createLeftRunning } from "../tools/left-running.ts";
 import { createOffering } from "../tools/offering.ts";
 import { createOwnCalls, type OwnCalls, type OwnEnd } from "../tools/own-calls.ts";
 import { ownToolsFor, type ToolProfile } from "../tools/own-tools.ts";
@@ -39,6 +40,8 @@ export interface ToolPipe {
   ended(callId: string, end: OwnEnd): string | null;
   /** The turn is being stopped: its calls hear of it now and not when pi gets around to it, and none begins any more. `over`: the turn is. */
   stopCalls(over: AbortSignal): void;
+  /** The turn is over: what pi's own tools started in it and did not end is ended. */
+  endLeftRunning(): Promise<void>;
   /** Questions of other extensions, which are for people. */
   readonly asking: Pick<Asking, "listen" | "hush" | "lastAsked">;
 }
@@ -84,7 +87,9 @@ type Work = (call: Call, context: ToolContext, signal: AbortSignal) => Promise<A
 
 export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolPipeOptions): ToolPipe {
   const { bridge, profile } = options;
-  const ownCalls = createOwnCalls(deps, { workspace: options.workspace, readable: options.readable ?? [] });
+  const left = createLeftRunning(deps, process);
+  const room = { workspace: options.workspace, readable: options.readable ?? [] };
+  const ownCalls = createOwnCalls({ ...deps, left }, room);
   const asking = createAsking(deps);
 
   const order = (body: unknown): Fields => ({
@@ -118,11 +123,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     if (title === ERROR_TITLE) return valueOf({ ok: true, text: unasked.refusalOf(callIdIn(body)) });
     return title === RESULT_TITLE ? ownEnd(ownCalls, body) : asking.ask(dialog);
   };
-  process.onDialog((dialog) => {
-    void answer(dialog).then((value) => {
-      if (value) process.send({ type: "extension_ui_response", id: dialog.id, ...value });
-    });
-  });
+  answerDialogs(process, answer);
   process.onNote(asking.tell);
 
   return {
@@ -150,7 +151,16 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       return refusal;
     },
     stopCalls: (over) => stopCalls(serving, over),
+    endLeftRunning: left.end,
   };
+}
+
+function answerDialogs(process: AgentProcess, answer: (dialog: Dialog) => Promise<Answer | null>): void {
+  process.onDialog((dialog) => {
+    void answer(dialog).then((value) => {
+      if (value) process.send({ type: "extension_ui_response", id: dialog.id, ...value });
+    });
+  });
 }
 
 /** pi is told nothing more about these calls: it would ask the model what to do next, and is about to hear of the stop itself. */

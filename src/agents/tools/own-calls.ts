@@ -4,6 +4,7 @@ import type { Log } from "../../kit/log.ts";
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import { isFields } from "../talk/protocol.ts";
 import { confine, type Confined, type Room } from "./confine.ts";
+import type { LeftRunning } from "./left-running.ts";
 
 export interface OwnCall {
   readonly tool: string;
@@ -35,7 +36,11 @@ type Going = Extract<ToolAdmission, { kind: "go" }>;
 const CUT_OFF: OwnEnd = { isError: true, output: "The turn ended before this call did." };
 
 export function createOwnCalls(
-  deps: { readonly log: Log; readonly tools: Pick<ToolGate, "admit"> },
+  deps: {
+    readonly log: Log;
+    readonly tools: Pick<ToolGate, "admit">;
+    readonly left: Pick<LeftRunning, "toolBegins">;
+  },
   room: Room,
 ): OwnCalls {
   const open = new Map<string, Going>();
@@ -64,6 +69,7 @@ export function createOwnCalls(
       return { ok: false, text: failureText(call.tool, "cancelled", "The call was cancelled.") };
     }
     open.set(call.callId, admission);
+    deps.left.toolBegins();
     return { ok: true, params: confined.params };
   };
 

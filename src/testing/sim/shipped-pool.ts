@@ -240,10 +240,19 @@ const NO_TOOLS: ToolGate = {
 function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const talk = { request: nobody, send: nobody, onEvent: nobody, onDialog: nobody, onNote: nobody };
   const asking = { listen: nobody, hush: nobody, lastAsked: nobody };
-  const calls = { began: nobody, updated: nobody, ended: nobody, stopCalls: nobody };
+  const calls = { began: nobody, updated: nobody, ended: nobody, stopCalls: nobody, endLeftRunning: nobody };
+  const left = { leftRunning: nobody, endLeftRunning: nobody };
   const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {
-    ...{ pid: one.pid, identity: null, ended: one.ended.promise, onEnded: nobody, onExtensionError: nobody, ...talk },
+    ...{
+      pid: one.pid,
+      identity: null,
+      ended: one.ended.promise,
+      onEnded: nobody,
+      onExtensionError: nobody,
+      ...talk,
+      ...left,
+    },
     async stop() {
       one.toldToEnd = true;
       if (one.alive && !world.calm) await clock.sleep(chance.between(0, 50), NEVER);

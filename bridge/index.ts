@@ -10,6 +10,7 @@ import { envelopeErrors } from "./errors.ts";
 import { respellCalls } from "./names.ts";
 import { parseOrder } from "./orders.ts";
 import { guardOwnTools } from "./own-tools.ts";
+import { keepProviderWaits } from "./provider/waits.ts";
 import { bridgeState, takeTools } from "./state.ts";
 import { reportProgress, toolApplier } from "./tool-pipe.ts";
 
@@ -25,6 +26,7 @@ export default function bridge(pi: ExtensionAPI): void {
   separateCallIds(pi);
   respellCalls(pi, state);
   envelopeErrors(pi, state);
+  keepProviderWaits(pi);
   if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);
   const suffix = process.env.PI_GATEWAY_BRIDGE ?? "";
   if (!/^[a-z0-9]{16,64}$/.test(suffix))

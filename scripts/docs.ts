@@ -39,6 +39,8 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.delta": "More text of the answer, to be appended to what came before.",
   "turn.tool":
     "A tool call began, tells its progress (`progress`: its newest line), waits for the owner (`pending`), or ended; the same `callId` links them.",
+  "turn.waiting":
+    "The turn waits for something outside, such as a provider that asks it to: `text` says what for, `until` when it goes on. Over with its next word or tool call.",
   approval:
     "A tool call waits for the owner (`decision` is null), or a question has ended: `once`, `session`, `deny` or `expired`.",
   question:

@@ -244,7 +244,8 @@ export function LiveRow({ live }: { readonly live: Live }) {
   );
 }
 
-function whatItDoes({ tools }: Live): string {
+function whatItDoes({ tools, waiting }: Live): string {
+  if (waiting !== null) return waiting;
   if (tools.some(({ status }) => status === "pending")) return "The assistant waits for your approval…";
   if (shownAsked.value.some(({ end }) => end === null)) return "The assistant waits for your answer…";
   return tools.some(({ status }) => status === "running")

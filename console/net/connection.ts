@@ -9,6 +9,7 @@ const EVENTS: readonly ClientEventName[] = [
   "turn.joined",
   "turn.delta",
   "turn.tool",
+  "turn.waiting",
   "turn.ended",
   "approval",
   "cron.run",

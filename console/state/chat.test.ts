@@ -91,7 +91,7 @@ describe("a turn", () => {
   test("begins by taking the messages it answers out of the queue", () => {
     const chat = play(ready([item("m1", { turnId: null, inboxId: "in1" })]), started(11));
     expect(chat.items[0]?.turnId as string).toBe("t1");
-    expect(chat.live).toEqual({ turnId: "t1", text: "", tools: [], ended: false });
+    expect(chat.live).toEqual({ turnId: "t1", text: "", tools: [], waiting: null, ended: false });
   });
 
   test("takes messages that join it out of the queue and goes on with its text", () => {
@@ -107,13 +107,21 @@ describe("a turn", () => {
 
   test("keeps its streamed words on the page after it ended, until the reply takes their place in one step", () => {
     const streamed = play(ready(), started(11), delta(12, "Hello"), ended(13));
-    expect(streamed.live).toEqual({ turnId: "t1", text: "Hello", tools: [], ended: true });
+    expect(streamed.live).toEqual({ turnId: "t1", text: "Hello", tools: [], waiting: null, ended: true });
     const done = play(streamed, event("message", 14, { item: reply("o1", { text: "Hello" }) }));
     expect({ live: done.live, ids: ids(done) }).toEqual({ live: null, ids: ["o1"] });
   });
 
   test("that is tried again starts with empty text", () => {
     expect(play(ready(), started(11), delta(12, "half"), started(13, { attempt: 2 })).live?.text).toBe("");
+  });
+
+  test("that waits for its provider says so until it goes on", () => {
+    const waits = event("turn.waiting", 12, { turnId: "t1", until: 5, text: "acme asks to wait 40 s." });
+    const chat = play(ready(), started(11), waits);
+    expect(chat.live?.waiting).toBe("acme asks to wait 40 s.");
+    expect(play(chat, delta(13, "Hello")).live?.waiting).toBeNull();
+    expect(play(chat, started(13, { attempt: 2 })).live?.waiting).toBeNull();
   });
 
   test("that is stopped keeps the words it had said above the notice", () => {

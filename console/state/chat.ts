@@ -8,6 +8,8 @@ export interface Live {
   readonly turnId: string;
   readonly text: string;
   readonly tools: readonly LiveTool[];
+  /** What it waits for, as a sentence; null: nothing. */
+  readonly waiting: string | null;
   /** The turn is over and its last words are on their way as a `message`; until then they stay as they are. */
   readonly ended: boolean;
 }
@@ -48,13 +50,17 @@ export function openChat(chat: Chat, view: SessionView): Chat {
     key: chat.key,
     phase: "ready",
     items: [...older, ...withoutLiveTools(view)],
-    live: view.live && { turnId: view.live.turnId, text: view.live.text, tools: view.live.tools, ended: false },
+    live: view.live && liveFrom(view.live),
     next: older.length > 0 ? chat.next : (view.next ?? null),
     seq: view.seq,
     mediaUrls: { ...chat.mediaUrls, ...view.mediaUrls },
     waiting: null,
   };
   return (chat.waiting ?? []).reduce(applyEvent, opened);
+}
+
+function liveFrom({ turnId, text, tools, waiting }: NonNullable<SessionView["live"]>): Live {
+  return { turnId, text, tools, waiting: waiting?.text ?? null, ended: false };
 }
 
 /** Re-reading the newest page must not throw away earlier pages, as long as the two still touch. */
@@ -120,6 +126,8 @@ export function applyEvent(chat: Chat, event: WireEvent): Chat {
       return onDelta(now, event.data);
     case "turn.tool":
       return onTool(now, event.data);
+    case "turn.waiting":
+      return { ...now, live: { ...liveFor(now, event.data.turnId), waiting: event.data.text } };
     case "turn.ended":
       return onEnded(now, event.data);
   }
@@ -144,7 +152,7 @@ function onStarted(chat: Chat, data: GatewayEvents["turn.started"]): Chat {
   return {
     ...before,
     items: claimed(before.items, data),
-    live: { turnId: data.turnId, text: "", tools: [], ended: false },
+    live: { turnId: data.turnId, text: "", tools: [], waiting: null, ended: false },
   };
 }
 
@@ -157,7 +165,7 @@ function claimed(items: readonly TranscriptItem[], data: GatewayEvents["turn.joi
 
 function onDelta(chat: Chat, data: GatewayEvents["turn.delta"]): Chat {
   const live = liveFor(chat, data.turnId);
-  return { ...chat, live: { ...live, text: live.text + data.text } };
+  return { ...chat, live: { ...live, text: live.text + data.text, waiting: null } };
 }
 
 function onTool(chat: Chat, data: GatewayEvents["turn.tool"]): Chat {
@@ -168,7 +176,7 @@ function onTool(chat: Chat, data: GatewayEvents["turn.tool"]): Chat {
   const tools = known
     ? live.tools.map((one) => (one.callId === tool.callId ? changed(one, tool) : one))
     : [...live.tools, tool];
-  return { ...chat, live: { ...live, tools } };
+  return { ...chat, live: { ...live, tools, waiting: null } };
 }
 
 /** Progress is of a running call only. */
@@ -184,7 +192,7 @@ function onEnded(chat: Chat, data: GatewayEvents["turn.ended"]): Chat {
 
 function liveFor(chat: Chat, turnId: string): Live {
   if (chat.live?.turnId === turnId) return chat.live;
-  return { turnId, text: "", tools: [], ended: false };
+  return { turnId, text: "", tools: [], waiting: null, ended: false };
 }
 
 /** Moves what the live turn showed into the lasting items. The text stays only when no reply replaces it. */

@@ -20,6 +20,7 @@ export interface LeaseOptions {
   readonly lost: Usage;
   readonly startedOver?: StartedOver | undefined;
   readonly silenceMs: number;
+  readonly providerWaitMs: number;
   /** Called once. Null: the process must not be used again. */
   readonly giveBack: (session: OpenSession | null) => Promise<void>;
 }
@@ -56,7 +57,8 @@ export function openLease(
     prompt(input, signal) {
       if (turn || compacting || returned)
         throw new GatewayError("internal", "a lease serves one prompt at a time, and none after its end");
-      const current = startTurn(deps, agent, { input, model: session.model, silenceMs: options.silenceMs }, signal);
+      const { silenceMs, providerWaitMs } = options;
+      const current = startTurn(deps, agent, { input, model: session.model, silenceMs, providerWaitMs }, signal);
       turn = current;
       void current.over.then((stillTrusted) => {
         trusted &&= stillTrusted;

@@ -141,6 +141,8 @@ export type AgentEvent =
     }
   /** The agent tries again by itself after a passing provider error; what it had streamed is void. */
   | { readonly type: "retrying"; readonly because: string }
+  /** The provider has asked to wait, and is asked again when that time is over. */
+  | { readonly type: "waiting"; readonly waitMs: number; readonly until: number; readonly model: string }
   | { readonly type: "done"; readonly text: string; readonly usage: Usage; readonly model: string }
   | { readonly type: "aborted"; readonly text: string; readonly usage: Usage; readonly model: string }
   /** `again`: a new attempt in a new process may succeed (the process died, it was not the model that said no). */
@@ -149,6 +151,8 @@ export type AgentEvent =
       readonly code: ErrorCode;
       readonly detail: string;
       readonly again: boolean;
+      /** The provider has said how long to wait: that time is over then. */
+      readonly tryAt?: number;
       readonly text: string;
       readonly usage: Usage;
       readonly model: string;

@@ -31,6 +31,13 @@ export interface GatewayEvents {
     readonly output?: string;
     readonly ms?: number;
   };
+  /** The turn waits for something outside, such as a provider that asks it to; over with its next word or call. */
+  "turn.waiting": {
+    readonly sessionKey: SessionKey;
+    readonly turnId: TurnId;
+    readonly until: number;
+    readonly text: string;
+  };
   /** The owner is asked about a call, and later: how that ended. */
   approval: ApprovalNews;
   /** A person is asked something by a running turn, and later: how that ended. */
@@ -115,6 +122,7 @@ export const CLIENT_EVENTS = [
   "turn.joined",
   "turn.delta",
   "turn.tool",
+  "turn.waiting",
   "turn.ended",
   "cron.run",
   "approval",

@@ -24,6 +24,15 @@ export interface LiveTurn {
   readonly startedAt: number;
   readonly text: string;
   readonly tools: readonly LiveTool[];
+  /** It waits for something outside and says nothing meanwhile. */
+  readonly waiting?: LiveWait;
+}
+
+export interface LiveWait {
+  /** When it goes on. */
+  readonly until: number;
+  /** What it waits for, as a sentence for people. */
+  readonly text: string;
 }
 
 export interface LiveTool {

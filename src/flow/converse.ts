@@ -6,6 +6,7 @@ import type { Batch } from "../contracts/queue.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
+import { timeWords, waitSentence } from "./own/provider-wait.ts";
 import { promptFor } from "./prompt.ts";
 import type { SpanRecorder } from "./spans.ts";
 import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
@@ -58,6 +59,8 @@ export async function converse(
       else if (event.type === "tool_update") shown.toolUpdated(event);
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = deps.live.open(batch);
+      else if (event.type === "waiting")
+        shown.waiting({ until: event.until, text: waitSentence(event, timeWords(deps, batch)) });
       else {
         shown.textEnded();
         return event;

@@ -13,6 +13,8 @@ import { withQuoted } from "../kit/marks/quoted.ts";
 export interface FactsTeller {
   /** The block for this turn, or null when the model knows enough. `more`: lines that have to be told. */
   tell(batch: Batch, more?: readonly string[]): string | null;
+  /** The time zone of who speaks. */
+  zoneOf(batch: Batch): string;
 }
 
 /** What a conversation was told last. */
@@ -50,9 +52,12 @@ export function createFactsTeller(
   const told = new Map<string, Told>();
   const calendars = new Map<string, Calendar>();
   let machineZone: string | null = null;
-  const local = ({ entries: [first] }: Batch) => {
+  const zoneOf = ({ entries: [first] }: Batch): string => {
     const own = first && options.zoneOf?.(first.message.sender.principal);
-    const zone = own ?? (machineZone ??= options.zone ?? hostZone()); // asked with the first turn: a start has no use for it
+    return own ?? (machineZone ??= options.zone ?? hostZone()); // asked with the first turn: a start has no use for it
+  };
+  const local = (batch: Batch) => {
+    const zone = zoneOf(batch);
     const calendar = calendars.get(zone) ?? createCalendar(zone);
     calendars.set(zone, calendar); // there are a few hundred zones
     return { zone, calendar };
@@ -66,6 +71,7 @@ export function createFactsTeller(
   };
 
   return {
+    zoneOf,
     tell(batch, more = []) {
       const now = deps.clock.now();
       const { zone, calendar } = local(batch);

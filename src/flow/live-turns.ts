@@ -4,7 +4,7 @@
  */
 import type { ToolStatus } from "../contracts/chat.ts";
 import type { Events, GatewayEvents } from "../contracts/events.ts";
-import type { LiveTool, LiveTurn, LiveTurns } from "../contracts/flow.ts";
+import type { LiveTool, LiveTurn, LiveTurns, LiveWait } from "../contracts/flow.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -26,6 +26,8 @@ export interface LiveTurnWriter {
   /** Text of a tool that still runs: people see its newest line, at a pace. */
   toolUpdated(call: { readonly callId: string; readonly text: string }): void;
   toolEnded(call: { readonly callId: string; readonly isError: boolean; readonly output: string }): void;
+  /** The turn waits for something outside. Said until it says or does something again. */
+  waiting(what: LiveWait): void;
   close(): void;
 }
 
@@ -39,6 +41,7 @@ interface Shown {
   inboxIds: LiveTurn["inboxIds"];
   readonly startedAt: number;
   text: string;
+  waitsFor: LiveWait | null;
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
   /** Turned away before the agent's word that it begins them had come this far. */
   readonly refused: Set<string>;
@@ -70,7 +73,8 @@ export function createLiveTurns(deps: {
       const turn = shown.get(sessionKey);
       if (!turn) return null;
       const tools = [...turn.tools.values()].map(({ begunAt: _begunAt, ...tool }) => tool);
-      return { turnId: turn.turnId, inboxIds: turn.inboxIds, startedAt: turn.startedAt, text: turn.text, tools };
+      const { turnId, inboxIds, startedAt, text, waitsFor } = turn;
+      return { turnId, inboxIds, startedAt, text, tools, ...(waitsFor ? { waiting: waitsFor } : {}) };
     },
 
     abort: (sessionKey) => deps.queue.abort(sessionKey),
@@ -109,6 +113,7 @@ function writerFor(
   const show = (text: string): void => {
     if (text === "") return;
     turn.text += text;
+    turn.waitsFor = null;
     events.emit("turn.delta", { sessionKey, turnId, text });
   };
   return {
@@ -121,7 +126,13 @@ function writerFor(
     toolStarted(call) {
       const { callId, tool, input } = maskedCall(call, mask);
       const status = begin(turn, { callId, tool, input }, clock.elapsed());
+      turn.waitsFor = null;
       events.emit("turn.tool", { sessionKey, turnId, callId, tool, input, status });
+    },
+    waiting({ until, text: said }) {
+      const text = mask.text(said);
+      turn.waitsFor = { until, text };
+      events.emit("turn.waiting", { sessionKey, turnId, until, text });
     },
     toolUpdated({ callId: id, text }) {
       const callId = mask.text(id);
@@ -151,6 +162,7 @@ function newTurn({ turnId, entries }: Batch, clock: Clock): Shown {
     inboxIds: entries.map((entry) => entry.id),
     startedAt: clock.now(),
     text: "",
+    waitsFor: null,
     tools: new Map(),
     refused: new Set(),
     waiting: new Map(),

@@ -110,3 +110,16 @@ test("a failure that is not the provider's quotes nobody, and a long sentence is
   const long = providerSentence({ code: "provider_down", detail: "x".repeat(9_000), model: "acme/m" }) ?? "";
   expect(long.length).toBeLessThan(500);
 });
+
+test("a provider that has said how long to wait is quoted with the time, instead of a moment that nobody knows", () => {
+  const limited = {
+    code: "provider_limited",
+    detail: '429 {"error":{"message":"Slow down"}}',
+    model: "acme/m",
+  } as const;
+  const say = providerSentence({ ...limited, tryAt: 7 }, (at) => `minute ${at} (UTC)`);
+  expect(say).toBe(
+    'acme answered with status 429: "Slow down" The model provider is limiting requests right now. It asks to wait until minute 7 (UTC): try again then.',
+  );
+  expect(providerSentence(limited, () => "never")).toEndWith(ERRORS.provider_limited.say);
+});

@@ -3,6 +3,7 @@ import type { AgentEvent } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
+import { providerOf, type TimeWords, withTime } from "./own/provider-wait.ts";
 import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
@@ -33,7 +34,12 @@ export function isPost(event: AgentEvent): boolean {
 }
 
 /** `stoppedBy` matters only to an ending that was asked for: by a person, by a newer message, or by the turn's own deadline. */
-export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline", posted = false): EndWithoutSize {
+export function endOf(
+  ending: AgentEnding,
+  stoppedBy: StopCause | "deadline",
+  posted = false,
+  words?: TimeWords,
+): EndWithoutSize {
   const { usage, model } = ending;
   if (ending.type === "done") {
     // what was to be said has been said by a tool
@@ -42,7 +48,7 @@ export function endOf(ending: AgentEnding, stoppedBy: StopCause | "deadline", po
     return { outcome: "done", reply: parts(["reply", ending.text]), usage, model };
   }
   if (ending.type === "failed") {
-    const say = providerSentence(ending);
+    const say = providerSentence(ending, words);
     return failure(ending.code, ending.detail, { usage, model, text: ending.text, ...(say === null ? {} : { say }) });
   }
   if (stoppedBy === "deadline")
@@ -108,21 +114,21 @@ export function failure(
 const MAX_QUOTED_CHARS = 300;
 
 /** What the provider said, in its own words, and what to do. One line. Null: the failure is not the provider's. */
-export function providerSentence({
-  code,
-  detail,
-  model,
-}: Pick<Extract<AgentEnding, { type: "failed" }>, "code" | "detail" | "model">): string | null {
+export function providerSentence(
+  { code, detail, model, tryAt }: Pick<Extract<AgentEnding, { type: "failed" }>, "code" | "detail" | "model" | "tryAt">,
+  words?: TimeWords,
+): string | null {
   if (!code.startsWith("provider_")) return null;
-  const provider = model.split("/")[0] || "The model provider";
+  const provider = providerOf(model);
   const status =
     /^\s*(?:error\D{0,3})?([45]\d\d)\b/i.exec(detail)?.[1] ?? /\b(?:status|code)\D{0,3}([45]\d\d)\b/i.exec(detail)?.[1];
   const said = messageIn(detail)
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  const words = said.length > MAX_QUOTED_CHARS ? `${said.slice(0, MAX_QUOTED_CHARS).toWellFormed()}…` : said;
+  const quoted = said.length > MAX_QUOTED_CHARS ? `${said.slice(0, MAX_QUOTED_CHARS).toWellFormed()}…` : said;
   const what = status === undefined ? `${provider} failed` : `${provider} answered with status ${status}`;
-  return `${what}${words === "" ? "." : `: "${words}"`} ${ERRORS[code].say}`;
+  const advice = tryAt === undefined || !words ? ERRORS[code].say : withTime(ERRORS[code].say, words(tryAt));
+  return `${what}${quoted === "" ? "." : `: "${quoted}"`} ${advice}`;
 }
 
 /** The sentence in an error: providers wrap it in JSON, and libraries put the status before it. */

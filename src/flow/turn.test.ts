@@ -33,6 +33,25 @@ describe("a turn", () => {
     expect(fx.pool.open()).toBe(0);
   });
 
+  test("that waits for its provider says so with the time, and says when to try again when it gives up", async () => {
+    const usual = { text: "", usage: NO_USAGE, model: "acme/m" };
+    await using fx = await flow(async function* () {
+      const until = fx.clock.now() + 40_000;
+      yield { type: "retrying", because: "429" };
+      yield { type: "waiting", waitMs: 39_200, until, model: "acme/m" };
+      const code = "provider_limited";
+      yield { type: "failed", code, detail: "429 Slow down", again: false, tryAt: until + 86_400_000, ...usual };
+    });
+    const reply = fx.replied();
+    await fx.ask("how are you?");
+    await reply;
+    const words = fx.seen.join("\n");
+    expect(words).toMatch(/waiting acme asks to wait 40 s; trying again at \d\d:\d\d \(\S+\)\./);
+    expect(words).toMatch(
+      /status 429: "Slow down".* It asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d \(\S+\): try again then\./,
+    );
+  });
+
   test("leaves behind where its time went, in the attempt that ended it", async () => {
     let tries = 0;
     const agent: FakeAgent = (prompted, signal) =>

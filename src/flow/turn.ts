@@ -3,10 +3,10 @@
  * Every turn ends visibly: with a reply, or with a notice that says what happened. A turn whose process died is tried again from a clean
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
-import type { AgentLease, AgentPool, Compaction } from "../contracts/agent.ts";
+import type { AgentLease, AgentPool } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
 import type { SystemEventStore } from "../contracts/automation/system-event.ts";
-import type { CommandContext, Commands, FoundCommand, LastStats } from "../contracts/command.ts";
+import type { Commands, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
@@ -21,17 +21,20 @@ import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegat
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { billOf, recordLost, refusedEnd } from "./budget/billing.ts";
+import { commandIn, runErrand } from "./commands/asked.ts";
 import { converse } from "./converse.ts";
 import type { GroupTalk } from "./door/group-talk.ts";
 import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
 import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, quietIfFailed, withoutAck } from "./own/quiet-turns.ts";
+import { timeWords } from "./own/provider-wait.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import { attemptWithRights, callerOf, openTurnRights } from "./turn-rights.ts";
 import { type HistoryDeps, logStartedOver, withStartedOver } from "./own/started-over.ts";
 import {
+  type AgentEnding,
   type AttemptResult,
   type EndWithoutSize,
   addUsage,
@@ -275,10 +278,8 @@ async function attempt(
     if (ending.type === "done") await noteStats(world, lease, batch);
     const settledBytes = await lease.settledBytes().catch(() => unchanged); // the process is gone: the next turn starts from what was settled before
     const heard = isHeartbeat(batch) ? withoutAck(ending, options.ackMaxChars) : ending;
-    const end = withLost(
-      heard === "nothing" ? quietEnd(ending) : endOf(heard, stopCauseOf(signal), world.said.posts > 0),
-      lost,
-    );
+    const said = heard === "nothing" ? quietEnd(ending) : saidEnd(world, batch, heard, signal);
+    const end = withLost(said, lost);
     return { kind: "end", end: withStartedOver(await withFiles(world, batch, end), lease.startedOver), settledBytes };
   } catch (error) {
     if (world.leaving.aborted) return { kind: "leave" };
@@ -286,6 +287,10 @@ async function attempt(
       return { kind: "end", end: withLost(stoppedBeforeStart(), lost), settledBytes: unchanged };
     return { kind: "end", end: withLost(failureFrom(error), lost), settledBytes: unchanged };
   }
+}
+
+function saidEnd(world: AttemptWorld, batch: Batch, heard: AgentEnding, signal: AbortSignal): EndWithoutSize {
+  return endOf(heard, stopCauseOf(signal), world.said.posts > 0, timeWords(world, batch));
 }
 
 async function leaseFor(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
@@ -302,39 +307,6 @@ async function handedOver({ spans }: AttemptWorld, delegating: OpenDelegations |
   const delegated = await delegating.settle();
   spans.adopt(delegated.spans);
   return delegated.usage;
-}
-
-interface AskedCommand {
-  readonly commands: Commands;
-  readonly found: FoundCommand;
-  readonly context: CommandContext;
-  /** It needs the agent, and may be used by who asks. */
-  readonly errand: boolean;
-}
-
-/** A command is always alone in its turn. */
-function commandIn({ commands }: TurnWorld, batch: Batch): AskedCommand | null {
-  const [first, second] = batch.entries;
-  const found = first && !second && !first.overflow ? commands?.findFor(first.message, batch.agentId) : null;
-  if (!commands || !first || !found) return null;
-  const { sessionKey, agentId, turnId, role, sessionFile } = batch;
-  const context = { sessionKey, agentId, turnId, role, sessionFile: sessionFile.name, message: first.message };
-  const errand = commands.workKind({ message: first.message, role, agentId }) === "errand";
-  return { commands, found, context, errand };
-}
-
-/** What it asks of a model counts as what its turn has cost. */
-async function runErrand({ commands, found, context }: AskedCommand, lease: AgentLease, signal: AbortSignal) {
-  let usage = NOTHING_USED;
-  let model = "";
-  const compact = async (instructions: string): Promise<Compaction> => {
-    const result = await lease.compact?.(instructions, signal);
-    if (!result) return { kind: "failed", code: "agent_unavailable", detail: "this agent cannot" };
-    if (result.kind === "done") ({ usage, model } = { usage: addUsage(usage, result.usage), model: result.model });
-    return result;
-  };
-  const text = await commands.answer(found, { ...context, agent: { compact } }, signal);
-  return { end: commandEnd(text, usage, model), done: model !== "" };
 }
 
 async function noteStats({ clock, lastStats, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {

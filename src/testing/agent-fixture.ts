@@ -64,6 +64,7 @@ export interface FakeGate extends ToolGate {
 export const NOTHING_ADDED = {
   tools: "chat" as const,
   bridge: "live" as const,
+  providerWaitMs: 60_000,
   skills: [],
   extensions: [],
   promptTemplates: [],

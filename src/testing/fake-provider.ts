@@ -38,7 +38,12 @@ export type FakeReply =
       /** Holds them back until it resolves. */
       readonly after?: Promise<unknown>;
     }
-  | { readonly kind: "status"; readonly status: number; readonly message: string }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly message: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   /** Takes the request and never answers. */
   | { readonly kind: "hang" }
   /** Breaks the connection after these pieces. */
@@ -126,7 +131,7 @@ async function respond(reply: FakeReply, response: ServerResponse, count: number
   };
   if (reply.kind === "hang") return false;
   if (reply.kind === "status") {
-    response.writeHead(reply.status, { "content-type": "application/json" });
+    response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
     response.end(JSON.stringify({ error: { message: reply.message, code: reply.status } }));
     return false;
   }

@@ -1,5 +1,5 @@
 /** The environment of an agent process: an allow-list, built from nothing. Whatever is not named here does not reach it. */
-import type { Environment } from "../../config/index.ts";
+import type { Config, Environment } from "../../config/index.ts";
 import type { Secret } from "../../kit/secret.ts";
 import type { AgentFolders } from "./agent-folder.ts";
 import type { ModelChoice } from "./model-choice.ts";
@@ -8,6 +8,7 @@ interface AgentEnvironment {
   readonly environment: Environment;
   readonly folders: AgentFolders;
   readonly choice: ModelChoice;
+  readonly config: Pick<Config["agent"], "providerWaitMs">;
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly bridgeSuffix: string;
   /** By which the next life of the gateway knows what this one left running. */
@@ -38,6 +39,7 @@ export function agentEnvironment(options: AgentEnvironment): Record<string, stri
     PI_OFFLINE: "1",
     ...options.mark,
     PI_GATEWAY_BRIDGE: options.bridgeSuffix,
+    PI_GATEWAY_PROVIDER_WAIT_MS: String(options.config.providerWaitMs),
     ...(reach ? { PI_GATEWAY_URL: reach.url, PI_GATEWAY_INTERNAL_TOKEN: reach.token.reveal() } : {}),
     ...(choice.kind === "demo" ? { PI_GATEWAY_DEMO: "1" } : {}),
     ...revealed(choice),

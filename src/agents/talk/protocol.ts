@@ -41,6 +41,10 @@ export type PiEvent =
   /** How much a running tool has said so far, and the end of it. */
   | { readonly type: "tool_updated"; readonly callId: string; readonly chars: number; readonly text: string }
   | { readonly type: "retrying"; readonly because: string }
+  /** The provider refused, and said how long to wait. */
+  | { readonly type: "provider_asked"; readonly waitMs: number }
+  /** The next request is held back for as long. */
+  | { readonly type: "provider_waiting"; readonly waitMs: number }
   /** A model was asked without anything being said: a summary, the work of a tool, a cache kept warm. */
   | { readonly type: "spent"; readonly usage: Usage }
   | { readonly type: "settled" };
@@ -76,6 +80,10 @@ const SIGNS_OF_LIFE = new Set([
   "bash_execution_update",
   "summarization_retry_start",
   "summarization_retry_end",
+]);
+const STATUS_EVENTS: ReadonlyMap<string, "provider_asked" | "provider_waiting"> = new Map([
+  ["pi-gateway:provider_asked", "provider_asked"],
+  ["pi-gateway:provider_waiting", "provider_waiting"],
 ]);
 const ALIVE: PiRecord = { kind: "event", event: { type: "alive" } };
 const STRAY: PiRecord = { kind: "stray" };
@@ -124,6 +132,7 @@ function toResponse(record: Fields): PiRecord {
 /** Only dialogs wait for an answer. What an extension would put around a terminal (status, widget, title) has no place in a chat. */
 function toDialog(record: Fields): PiRecord {
   if (record.method === "notify") return toNote(record);
+  if (record.method === "setStatus") return toStatus(record);
   const asks = toQuestion(record);
   if (!asks || text(record.id) === "") return ALIVE;
   const patience = count(record.timeout) > 0 ? { timeoutMs: count(record.timeout) } : {};
@@ -134,6 +143,14 @@ function toDialog(record: Fields): PiRecord {
     body: text(record.placeholder),
     asks: { ...asks, ...patience },
   };
+}
+
+/** The bridge's own; those of other extensions are for a terminal. */
+function toStatus({ statusKey, statusText }: Fields): PiRecord {
+  const type = STATUS_EVENTS.get(text(statusKey));
+  const said = parseJson(text(statusText), LIMITS);
+  const waitMs = said.ok && isFields(said.value) ? count(said.value.waitMs) : 0;
+  return type === undefined || waitMs === 0 ? ALIVE : { kind: "event", event: { type, waitMs } };
 }
 
 function toNote({ message, notifyType }: Fields): PiRecord {

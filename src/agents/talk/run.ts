@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import type { ErrorCode } from "../../contracts/errors.ts";
 import { addUsage, NO_USAGE } from "./entry-usage.ts";
-import { classifyFailure } from "./failure.ts";
+import { classifyFailure } from "./provider/failure.ts";
 import type { PiEvent, PiMessage } from "./protocol.ts";
 
 export type Ending =
@@ -19,6 +19,8 @@ export interface Run {
   end(ending: Ending): AgentEvent;
   /** A tool that runs may be quiet for as long as its own deadline allows. */
   toolsRunning(): number;
+  /** The model that spoke last. */
+  model(): string;
 }
 
 interface Totals {
@@ -52,6 +54,7 @@ export function createRun(model: string): Run {
 
   return {
     toolsRunning: () => tools.size,
+    model: () => lastModel,
     apply(event) {
       switch (event.type) {
         case "text": {

@@ -4,10 +4,11 @@ import type { Clock } from "../../kit/clock.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEventQueue } from "./event-queue.ts";
-import { classifyFailure } from "./failure.ts";
+import { classifyFailure } from "./provider/failure.ts";
 import type { Ended } from "../process/process.ts";
 import { inputFields } from "./prompt-fields.ts";
 import type { PiEvent } from "./protocol.ts";
+import { createProviderWaits } from "./provider/waits.ts";
 import { type Ending, createRun } from "./run.ts";
 import { createSteering, type Steered, type Steering } from "./steering.ts";
 import type { ReadyAgent } from "../setup/start.ts";
@@ -30,12 +31,15 @@ interface TurnDeps {
   readonly log: Log;
 }
 
-export function startTurn(
-  deps: TurnDeps,
-  agent: ReadyAgent,
-  options: { readonly input: PromptInput; readonly model: string; readonly silenceMs: number },
-  signal: AbortSignal,
-): Turn {
+interface TurnOptions {
+  readonly input: PromptInput;
+  readonly model: string;
+  readonly silenceMs: number;
+  /** How long a provider may ask to wait. */
+  readonly providerWaitMs: number;
+}
+
+export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOptions, signal: AbortSignal): Turn {
   const { clock } = deps;
   const { process, pipe } = agent;
   const run = createRun(options.model);
@@ -44,6 +48,7 @@ export function startTurn(
   const accepted = deferred<void>();
   const finished = new AbortController();
   const steering = createSteering(deps, process, accepted.promise);
+  const waits = createProviderWaits(clock, options.providerWaitMs);
   let stopCause: Ending | null = null;
   let lastSign = clock.elapsed();
 
@@ -51,7 +56,7 @@ export function startTurn(
     if (finished.signal.aborted) return;
     finished.abort(new Error("the turn is over"));
     steering.close();
-    const last = run.end(stopCause ?? ending);
+    const last = waits.told(run.end(stopCause ?? ending));
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
     void Promise.resolve(trusted && wroteWhatItKnows(last) && steering.emptied()).then(over.resolve);
@@ -70,8 +75,11 @@ export function startTurn(
 
   const take = (event: PiEvent): void => {
     if (finished.signal.aborted) return;
-    lastSign = clock.elapsed();
+    const news = waits.take(event);
+    lastSign = Math.max(clock.elapsed(), waits.quietUntil());
     if (event.type === "user_said" && !steering.userSaid()) return; // the prompt itself
+    if (news === "give_up") return giveUp(agent, finished.signal);
+    if (news !== "pass") queue.push({ type: "waiting", ...news, model: run.model() });
     for (const one of run.apply(toldToPipe(pipe, event))) queue.push(one);
     if (event.type === "settled") finish({ because: "settled" }, true);
   };
@@ -98,6 +106,11 @@ export function startTurn(
     signal.removeEventListener("abort", stopped);
   });
   return { events: queue.events(), over: over.promise, halt: stopped, steer: steering.steer };
+}
+
+/** pi tries again by itself, and would be refused again: the failure it has told is the last word. */
+function giveUp({ process }: ReadyAgent, finished: AbortSignal): void {
+  process.request({ type: "abort_retry" }, finished).catch(() => undefined); // the turn is over
 }
 
 /** The event as people are to see it: the model may read other words about a call than pi's. */

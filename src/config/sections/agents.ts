@@ -96,6 +96,11 @@ export const AgentSection = Type.Object(
       }),
     ),
     timeoutMs: duration(600_000, 1_000, "A turn that takes longer is stopped and says so."),
+    providerWaitMs: duration(
+      60_000,
+      0,
+      "How long a turn waits at most when the model's provider refuses and says how long to wait. A longer wait ends the turn at once, and it says when to try again. 0: never.",
+    ),
     delegates: Type.Array(agentName(), {
       default: [],
       maxItems: 64,

@@ -1,7 +1,7 @@
 /** Watches one session until the turn of one message has ended. Subscribes before the message is handed in, so that nothing is missed. */
 import type { QuestionNews } from "../../contracts/channels/question.ts";
 import type { Events, GatewayEvents } from "../../contracts/events.ts";
-import type { LiveTool, LiveTurns } from "../../contracts/flow.ts";
+import type { LiveTool, LiveTurns, LiveWait } from "../../contracts/flow.ts";
 import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnResult, TurnStore } from "../../contracts/store.ts";
 import { type Deferred, deferred, orAborted } from "../../kit/deferred.ts";
@@ -15,6 +15,7 @@ export interface TurnFollower extends Disposable {
 
 export type TurnProgress =
   | { readonly event: "delta"; readonly data: { readonly text: string } }
+  | { readonly event: "waiting"; readonly data: LiveWait }
   | { readonly event: "question"; readonly data: Pick<QuestionNews, "id" | "question" | "expiresAt" | "end"> }
   | {
       readonly event: "tool";
@@ -25,6 +26,7 @@ type Seen =
   | { readonly event: "turn.started"; readonly data: GatewayEvents["turn.started" | "turn.joined"] }
   | { readonly event: "turn.delta"; readonly data: GatewayEvents["turn.delta"] }
   | { readonly event: "turn.tool"; readonly data: GatewayEvents["turn.tool"] }
+  | { readonly event: "turn.waiting"; readonly data: GatewayEvents["turn.waiting"] }
   | { readonly event: "question"; readonly data: QuestionNews };
 
 /** Kept only while the receipt is awaited. Past this, progress is lost but never the result. */
@@ -57,6 +59,7 @@ export function followTurn(
     deps.events.on("turn.joined", (data) => see({ event: "turn.started", data })), // from here on it is the same
     deps.events.on("turn.delta", (data) => see({ event: "turn.delta", data })),
     deps.events.on("turn.tool", (data) => see({ event: "turn.tool", data })),
+    deps.events.on("turn.waiting", (data) => see({ event: "turn.waiting", data })),
     deps.events.on("question", (data) => see({ event: "question", data })),
     deps.events.on("turn.ended", (data) => {
       if (data.sessionKey !== sessionKey) return;
@@ -76,6 +79,7 @@ export function followTurn(
         turnId = running.turnId;
         if (running.text !== "") show({ event: "delta", data: { text: running.text } });
         for (const tool of running.tools) show({ event: "tool", data: toolData(tool) });
+        if (running.waiting) show({ event: "waiting", data: running.waiting });
       }
       early.length = 0;
     },
@@ -95,6 +99,8 @@ export function followTurn(
 
 function progressOf(seen: Exclude<Seen, { event: "turn.started" }>): TurnProgress {
   if (seen.event === "turn.delta") return { event: "delta", data: { text: seen.data.text } };
+  if (seen.event === "turn.waiting")
+    return { event: "waiting", data: { until: seen.data.until, text: seen.data.text } };
   if (seen.event === "question") {
     const { id, question, expiresAt, end } = seen.data;
     return { event: "question", data: { id, question, expiresAt, end } };

@@ -80,6 +80,7 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
   };
   events.on("turn.started", ({ attempt }) => seen.push(`started ${attempt}`));
   events.on("turn.delta", ({ text }) => seen.push(`delta ${text}`));
+  events.on("turn.waiting", ({ text }) => seen.push(`waiting ${text}`));
   events.on("turn.tool", ({ tool, status }) => seen.push(`tool ${tool} ${status}`));
   events.on("turn.ended", ({ outcome }) => seen.push(`ended ${outcome}`));
   events.on("message", ({ item }) => seen.push(`${item.role} ${item.text}`));

@@ -13,10 +13,13 @@ export interface PreviewState {
   readonly text: string;
   /** Names, in the order they were begun. */
   readonly tools: readonly string[];
+  /** What it waits for; empty: nothing. */
+  readonly waiting: string;
 }
 
 /** `partial`: all there is so far. `block`: whole paragraphs. `progress`: which tools are used. Empty: nothing to show yet. */
-export function previewText({ text, tools }: PreviewState, mode: StreamMode): string {
+export function previewText({ text, tools, waiting }: PreviewState, mode: StreamMode): string {
+  if (waiting !== "" && mode !== "off") return shown(waiting);
   switch (mode) {
     case "off":
       return "";

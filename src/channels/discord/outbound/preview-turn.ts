@@ -31,6 +31,7 @@ export interface LivePreview {
   readonly calls: AbortSignal;
   text: string;
   tools: readonly string[];
+  waiting: string;
   shown: string;
   message: string | null;
   /** When its message was first sent, whether it arrived or not. */

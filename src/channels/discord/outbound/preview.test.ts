@@ -457,16 +457,29 @@ describe("a preview", () => {
 
 describe("the text of a preview", () => {
   test("in whole paragraphs waits for their end", () => {
-    expect(previewText({ text: "one\n\ntw", tools: [] }, "block")).toBe("one …");
-    expect(previewText({ text: "one", tools: [] }, "block")).toBe("");
+    expect(previewText({ text: "one\n\ntw", tools: [], waiting: "" }, "block")).toBe("one …");
+    expect(previewText({ text: "one", tools: [], waiting: "" }, "block")).toBe("");
   });
   test("about progress names the tools", () => {
-    expect(previewText({ text: "secret", tools: ["web_search"] }, "progress")).toBe("Working …\n• web\\_search");
+    expect(previewText({ text: "secret", tools: ["web_search"], waiting: "" }, "progress")).toBe(
+      "Working …\n• web\\_search",
+    );
+  });
+  test("says what the turn waits for, in every mode that shows anything", () => {
+    const waiting = "acme asks to wait 40 s; trying again at 14:03 (UTC).";
+    const shown = (mode: Parameters<typeof previewText>[1]) =>
+      previewText({ text: "", tools: ["bash"], waiting }, mode);
+    expect([shown("partial"), shown("block"), shown("progress"), shown("off")]).toEqual([
+      ...[`${waiting} …`, `${waiting} …`, `${waiting} …`],
+      "",
+    ]);
   });
   test("closes a block that is still being written, and always fits", () => {
-    expect(previewText({ text: "```ts\nconst a", tools: [] }, "partial")).toBe("```ts\nconst a\n```");
-    expect(previewText({ text: "**bold wor", tools: [] }, "partial")).toBe("**bold wor** …");
-    expect(previewText({ text: "see [the do", tools: [] }, "partial")).toBe("see …");
-    expect(previewText({ text: "word ".repeat(2_000), tools: [] }, "partial").length).toBeLessThanOrEqual(2_000);
+    expect(previewText({ text: "```ts\nconst a", tools: [], waiting: "" }, "partial")).toBe("```ts\nconst a\n```");
+    expect(previewText({ text: "**bold wor", tools: [], waiting: "" }, "partial")).toBe("**bold wor** …");
+    expect(previewText({ text: "see [the do", tools: [], waiting: "" }, "partial")).toBe("see …");
+    expect(previewText({ text: "word ".repeat(2_000), tools: [], waiting: "" }, "partial").length).toBeLessThanOrEqual(
+      2_000,
+    );
   });
 });

@@ -122,7 +122,16 @@ function show(
 ): Live {
   const [ended, cut] = [new AbortController(), new AbortController()];
   const calls = AbortSignal.any([cut.signal, signal]);
-  const preview: LivePreview = { ...place, calls, text: "", tools: [], shown: "", message: null, ...UNSENT };
+  const preview: LivePreview = {
+    ...place,
+    calls,
+    text: "",
+    tools: [],
+    waiting: "",
+    shown: "",
+    message: null,
+    ...UNSENT,
+  };
   return { preview, ended, cut, running: followTurn(deps, preview, mode, AbortSignal.any([ended.signal, signal])) };
 }
 
@@ -137,11 +146,19 @@ function listen(events: PreviewDeps["events"], { begun, over, of }: Heard): read
     events.on("turn.started", ({ turnId, inboxIds }) => begun(turnId, inboxIds)),
     events.on("turn.delta", ({ turnId, text }) => {
       const preview = of(turnId);
-      if (preview) preview.text += text;
+      if (!preview) return;
+      preview.text += text;
+      preview.waiting = "";
+    }),
+    events.on("turn.waiting", ({ turnId, text }) => {
+      const preview = of(turnId);
+      if (preview) preview.waiting = text;
     }),
     events.on("turn.tool", ({ turnId, tool, status, progress }) => {
       const preview = of(turnId);
-      if (preview && status === "running" && progress === undefined) preview.tools = [...preview.tools, tool];
+      if (!preview || status !== "running" || progress !== undefined) return;
+      preview.tools = [...preview.tools, tool];
+      preview.waiting = "";
     }),
     events.on("turn.ended", ({ turnId, inboxIds }) => over(turnId, inboxIds)),
   ];
@@ -157,6 +174,7 @@ async function noteTaken({ facts }: PreviewDeps, turnId: TurnId, taken: boolean)
 function restart(preview: LivePreview): void {
   preview.text = "";
   preview.tools = [];
+  preview.waiting = "";
 }
 
 function remember<V>(map: Map<InboxId, V>, id: InboxId, value: V): void {

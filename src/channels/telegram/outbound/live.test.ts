@@ -99,6 +99,17 @@ const changesIn = ({ api }: TelegramWorld) =>
   api.calls.filter(({ method }) => method === "sendMessage" || method === "editMessageText");
 
 describe("a preview", () => {
+  test("says what the turn waits for, until there are words of the answer", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    const waiting = "acme asks to wait 40 s; trying again at 14:03 (UTC).";
+    world.bench.deps.events.emit("turn.waiting", { sessionKey, turnId, until: 1, text: waiting });
+    await goOnUntil(world, () => textsIn(world.room, FRIEND.id).length > 0);
+    expect(textsIn(world.room, FRIEND.id)).toEqual([waiting]);
+    delta(world, "half");
+    await goOnUntil(world, () => textsIn(world.room, FRIEND.id)[0] === "half");
+  });
+
   test("changes at most once a second, with the newest text, and becomes the answer", async () => {
     await using world = await telegramWorld();
     await begun(world);
@@ -386,6 +397,6 @@ describe("what a preview shows", () => {
     ["block", `${"x".repeat(250)}\n\n\`\`\`\ncode\n\nmore code`, "x".repeat(250)],
     ["progress", "words", "Working on it\n✓ web_search\n… save_note"],
   ] as const)("in mode %s for %p is %p", (mode, text, shown) => {
-    expect(previewOf(mode, { text, tools })?.text ?? null).toBe(shown);
+    expect(previewOf(mode, { text, tools, waiting: "" })?.text ?? null).toBe(shown);
   });
 });

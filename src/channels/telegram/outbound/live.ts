@@ -67,6 +67,8 @@ interface Watching {
   readonly replyTo: number | null;
   readonly gapMs: number;
   text: string;
+  /** What it waits for; empty: nothing. */
+  waiting: string;
   readonly tools: Map<string, { tool: string; done: boolean }>;
   messageId: string | null;
   /** What its chat was called when the message was shown. */
@@ -102,11 +104,17 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
     }),
     deps.events.on("turn.delta", ({ turnId, text }) => {
       const one = turns.get(turnId);
+      if (one) one.waiting = "";
       if (one && one.text.length < PREVIEW_CHARS) one.text += text;
     }),
     deps.events.on("turn.tool", ({ turnId, callId, tool, status }) => {
-      const tools = turns.get(turnId)?.tools;
-      if (tools && tools.size < MAX_TOOLS) tools.set(callId, { tool, done: status !== "running" });
+      const one = turns.get(turnId);
+      if (one) one.waiting = "";
+      if (one && one.tools.size < MAX_TOOLS) one.tools.set(callId, { tool, done: status !== "running" });
+    }),
+    deps.events.on("turn.waiting", ({ turnId, text }) => {
+      const one = turns.get(turnId);
+      if (one) one.waiting = text;
     }),
     deps.events.on("turn.ended", ({ turnId }) => {
       left.over(turnId);
@@ -164,6 +172,7 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
   const again = board.turns.get(turnId);
   if (again) {
     again.text = ""; // what was said so far is void
+    again.waiting = "";
     again.tools.clear();
     return;
   }
@@ -176,6 +185,7 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
     ...{
       ended: false,
       tools: new Map(),
+      waiting: "",
       messageId: null,
       confirmed: null,
       where: "",
@@ -244,7 +254,9 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     if (one.where !== deps.moved.now(one.to.chat)) one.messageId = null; // it has no number where the group is now
     const early = one.messageId === null && deps.owes(one.to);
     pauseMs = early ? OWED_MS : one.gapMs;
-    const chunk = early ? null : previewOf(mode, { text: one.text, tools: [...one.tools.values()] });
+    const chunk = early
+      ? null
+      : previewOf(mode, { text: one.text, tools: [...one.tools.values()], waiting: one.waiting });
     if (!chunk || chunkKey(chunk) === one.shown) continue;
     // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
     const failed = await showOnce(deps, one, chunk).then(

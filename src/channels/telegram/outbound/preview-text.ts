@@ -8,6 +8,8 @@ export type StreamMode = "off" | "partial" | "block" | "progress";
 export interface Watched {
   readonly text: string;
   readonly tools: readonly { readonly tool: string; readonly done: boolean }[];
+  /** What it waits for; empty: nothing. */
+  readonly waiting: string;
 }
 
 /** More than one message holds is never looked at. */
@@ -15,8 +17,9 @@ export const PREVIEW_CHARS = 6_000;
 const BLOCK_MIN_CHARS = 200;
 const TOOLS_SHOWN = 6;
 
-export function previewOf(mode: StreamMode, { text, tools }: Watched): Chunk | null {
+export function previewOf(mode: StreamMode, { text, tools, waiting }: Watched): Chunk | null {
   if (mode === "off") return null;
+  if (waiting !== "") return { text: waiting, entities: [] };
   if (mode === "progress") return tools.length === 0 ? null : { text: progressOf(tools), entities: [] };
   const shown = mode === "block" ? wholeBlocks(text) : text;
   const words = readable(shown.slice(0, PREVIEW_CHARS));

@@ -1,5 +1,5 @@
 /** From what a provider or pi said to a code of the catalogue. Pure; the texts are pi's and change, so unsure cases stay general. */
-import type { ErrorCode } from "../../contracts/errors.ts";
+import type { ErrorCode } from "../../../contracts/errors.ts";
 
 /**
  * The order matters: a key problem may come with a 4xx number, a cut connection may mention a timeout, an empty account with the number of any

@@ -1,0 +1,36 @@
+/** What people read about a provider that asks to wait: while the turn waits, and when it has given up. Pure but for the zone of who asks. */
+import type { Batch } from "../../contracts/queue.ts";
+import { type Clock, hostZone } from "../../kit/clock.ts";
+import { createCalendar, type FactsTeller } from "../facts.ts";
+
+/** A moment in the time of who asks: `14:03 (Europe/Berlin)`, with its day when that is another one. */
+export type TimeWords = (at: number) => string;
+
+export function timeWords(
+  { clock, briefing }: { readonly clock: Clock; readonly briefing?: { readonly facts: FactsTeller } },
+  batch: Batch,
+): TimeWords {
+  return (at) => {
+    const zone = briefing?.facts.zoneOf(batch) ?? hostZone();
+    const calendar = createCalendar(zone);
+    const [day = "", time = ""] = calendar.time(at).split("T");
+    const today = calendar.time(clock.now()).startsWith(day);
+    return `${today ? "" : `${day} `}${time.slice(0, "14:03".length)} (${zone})`;
+  };
+}
+
+export function waitSentence(
+  { model, waitMs, until }: { readonly model: string; readonly waitMs: number; readonly until: number },
+  words: TimeWords,
+): string {
+  return `${providerOf(model)} asks to wait ${Math.ceil(waitMs / 1_000)} s; trying again at ${words(until)}.`;
+}
+
+export function providerOf(model: string): string {
+  return model.split("/")[0] || "The model provider";
+}
+
+/** A sentence of the catalogue that ends with when to try again, with the time that the provider named. */
+export function withTime(say: string, time: string): string {
+  return `${say.replace(/ Try again( in a moment)?\.$/, "")} It asks to wait until ${time}: try again then.`;
+}

@@ -26,7 +26,7 @@ export function envelopeErrors(pi: ExtensionAPI, state: BridgeState): void {
   pi.on("agent_settled", () => state.judged.clear());
 }
 
-function isEnvelope(text: string): boolean {
+export function isEnvelope(text: string): boolean {
   if (!text.startsWith("{")) return false;
   try {
     const parsed: unknown = JSON.parse(text);

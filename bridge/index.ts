@@ -5,8 +5,9 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { separateCallIds } from "./call-ids.ts";
-import { registerDemoModel } from "./demo-model.ts";
+import { registerDemoModel } from "./demo/model.ts";
 import { envelopeErrors } from "./errors.ts";
+import { keepOtherTexts } from "./kept-results.ts";
 import { respellCalls } from "./names.ts";
 import { parseOrder } from "./orders.ts";
 import { guardOwnTools } from "./own-tools.ts";
@@ -26,6 +27,7 @@ export default function bridge(pi: ExtensionAPI): void {
   separateCallIds(pi);
   respellCalls(pi, state);
   envelopeErrors(pi, state);
+  keepOtherTexts(pi, state); // after the errors have their form
   keepProviderWaits(pi);
   if (process.env.PI_GATEWAY_DEMO === "1") registerDemoModel(pi);
   const suffix = process.env.PI_GATEWAY_BRIDGE ?? "";
@@ -37,6 +39,7 @@ export default function bridge(pi: ExtensionAPI): void {
     handler: async (args: string, ctx) => {
       const order = parseOrder(args);
       if (order.kind === "progress") return reportProgress(state, order);
+      if (order.kind === "real") return void (state.realTexts = order.texts);
       takeTools(state, order);
       nameSession(order.session);
       // Between turns this can wait: the next session is loaded with the new list at once, and the next turn looks before it starts.

@@ -1,4 +1,5 @@
 /** What the gateway tells the bridge, checked before use. Anything else is an error, which pi reports back to the gateway. */
+import type { RealText } from "../src/contracts/agent.ts";
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 
 export type Order =
@@ -13,12 +14,14 @@ export type Order =
       readonly own: readonly string[];
       readonly session: string | null;
     }
-  | { readonly kind: "progress"; readonly callId: string; readonly text: string };
+  | { readonly kind: "progress"; readonly callId: string; readonly text: string }
+  /** Pieces of the next prompt that its model reads otherwise than pi keeps them. */
+  | { readonly kind: "real"; readonly texts: readonly RealText[] };
 
 export function parseOrder(json: string): Order {
   const order: unknown = JSON.parse(json);
   if (!isRecord(order)) throw new Error("the order is not an object");
-  const { kind, names, specs, own, session, callId, text } = order;
+  const { kind, names, specs, own, session, callId, text, texts } = order;
   const isSession = session === null || typeof session === "string";
   if (kind === "tools" && isSession && isNames(names) && isNames(own) && Array.isArray(specs) && specs.every(isSpec)) {
     return { kind: "tools", names, specs, own, session };
@@ -26,6 +29,7 @@ export function parseOrder(json: string): Order {
   if (kind === "progress" && typeof callId === "string" && typeof text === "string") {
     return { kind: "progress", callId, text };
   }
+  if (kind === "real" && Array.isArray(texts) && texts.every(isRealText)) return { kind: "real", texts };
   throw new Error("the order is of no known kind");
 }
 
@@ -35,6 +39,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((name) => typeof name === "string");
+}
+
+function isRealText(value: unknown): value is RealText {
+  return isRecord(value) && typeof value.kept === "string" && typeof value.real === "string";
 }
 
 function isSpec(value: unknown): value is ToolSpec {

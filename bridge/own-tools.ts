@@ -2,6 +2,7 @@
 import { type ToolCall, validateToolArguments } from "@earendil-works/pi-ai";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { askGateway } from "./ask.ts";
+import { keepInstead } from "./kept-results.ts";
 import { isRecord } from "./orders.ts";
 import type { BridgeState } from "./state.ts";
 
@@ -32,6 +33,7 @@ export function guardOwnTools(pi: ExtensionAPI, state: BridgeState): void {
     if (answer?.ok !== true || !isRecord(answer.params)) {
       return { block: true, reason: typeof answer?.text === "string" ? answer.text : REFUSED };
     }
+    keepInstead(state, call.callId, answer.kept); // unless the result is checked later
     const input = event.input as Record<string, unknown>;
     if (JSON.stringify(input) === JSON.stringify(answer.params)) return undefined;
     const wrong = misfit(pi, call, answer.params);
@@ -48,9 +50,8 @@ export function guardOwnTools(pi: ExtensionAPI, state: BridgeState): void {
       .slice(0, MAX_OUTPUT_CHARS);
     const end = { tool: event.toolName, callId: event.toolCallId, isError: event.isError, output };
     const answer = await askGateway(ctx, RESULT_TITLE, end, ctx.signal);
-    if (typeof answer?.output !== "string" || answer.output === output) return undefined;
-    const images = event.content.filter((block) => block.type === "image");
-    return { content: [{ type: "text" as const, text: answer.output }, ...images] };
+    if (answer) keepInstead(state, end.callId, answer.kept);
+    return undefined;
   });
 }
 

@@ -1,4 +1,5 @@
 /** What has to outlive an extension instance: pi makes a new one for every session, the process and its tools stay. */
+import type { RealText } from "../src/contracts/agent.ts";
 import type { ToolSpec } from "../src/contracts/tools/tool.ts";
 import type { Order } from "./orders.ts";
 
@@ -13,13 +14,25 @@ export interface BridgeState {
   readonly running: Map<string, (text: string) => void>;
   /** Calls of the running turn that the gateway has been asked about. pi refuses others without asking. */
   readonly judged: Set<string>;
+  /** Texts that pi is to keep in the place of real results, by call id. */
+  readonly kept: Map<string, string>;
+  /** Pieces of the prompt that the model of the running turn reads otherwise than pi keeps them. */
+  realTexts: readonly RealText[];
 }
 
 const KEY = Symbol.for("pi-gateway.bridge");
 
 export function bridgeState(): BridgeState {
   const holder = globalThis as { [KEY]?: BridgeState };
-  holder[KEY] ??= { specs: [], own: [], known: new Set(), running: new Map(), judged: new Set() };
+  holder[KEY] ??= {
+    specs: [],
+    own: [],
+    known: new Set(),
+    running: new Map(),
+    judged: new Set(),
+    kept: new Map(),
+    realTexts: [],
+  };
   return holder[KEY];
 }
 

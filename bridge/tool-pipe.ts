@@ -2,6 +2,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ContentBlock, ToolSpec } from "../src/contracts/tools/tool.ts";
 import { askGateway } from "./ask.ts";
+import { keepInstead } from "./kept-results.ts";
 import { isRecord } from "./orders.ts";
 import { isPiTool } from "./own-tools.ts";
 import type { BridgeState } from "./state.ts";
@@ -80,7 +81,7 @@ function remoteTool(state: BridgeState, spec: ToolSpec): PiTool {
       state.judged.add(callId);
       state.running.set(callId, (text) => update(onUpdate, text));
       try {
-        return await callGateway(ctx, { tool: spec.name, callId, params }, signal);
+        return await callGateway(state, ctx, { tool: spec.name, callId, params }, signal);
       } finally {
         state.running.delete(callId);
       }
@@ -97,12 +98,14 @@ function uncheckedParameters(schema: ToolSpec["parameters"]): PiTool["parameters
 }
 
 async function callGateway(
+  state: BridgeState,
   ctx: ExtensionContext,
   call: { readonly tool: string; readonly callId: string; readonly params: unknown },
   signal: AbortSignal | undefined,
 ): Promise<PiResult> {
   const outcome = await askGateway(ctx, CALL_TITLE, call, signal);
   if (outcome === null) throw new Error("The call was cancelled.");
+  keepInstead(state, call.callId, outcome.kept);
   if (outcome.ok !== true || !Array.isArray(outcome.content)) {
     throw new Error(typeof outcome.text === "string" ? outcome.text : "The tool failed."); // only a throw is an error for the model
   }

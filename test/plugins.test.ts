@@ -429,7 +429,7 @@ describe("a plugin", () => {
       script = (request) => (lastResult(request) === "" ? calls("guard_echo", { text }) : says(lastResult(request)));
       return (await gateway.chat("try", { session: `guard-${text}` })).body.content;
     };
-    expect(await tried("hello")).toBe("ECHO OF HELLO!");
+    expect(await tried("hello")).toBe("echo of hello!");
     expect(JSON.parse((await tried("bad")) ?? "")).toMatchObject({ status: "blocked", tool: "guard_echo" });
     script = () => says("ok");
     await eventually(

@@ -125,6 +125,14 @@ export interface PromptInput {
   /** What the gateway says before it; left out where a prompt template is called. */
   readonly preface?: string;
   readonly images: readonly { readonly mimeType: string; readonly base64: string }[];
+  /** Pieces of the preface that the model of this turn reads otherwise than they are kept. */
+  readonly realTexts?: readonly RealText[];
+}
+
+/** `kept` is unique in the prompt. */
+export interface RealText {
+  readonly kept: string;
+  readonly real: string;
 }
 
 export type AgentEvent =

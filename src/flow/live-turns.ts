@@ -58,10 +58,8 @@ export function createLiveTurns(deps: {
   readonly queue: Queue;
   /** Without it nothing is known to be secret. */
   readonly mask?: SecretMask;
-  /** True while a plugin may change the results of tools: it has not seen their progress, so nobody does. */
-  hidesProgress?(): boolean;
 }): LiveTurnsBoard {
-  const { clock, events, mask = NO_MASK, hidesProgress = () => false } = deps;
+  const { clock, events, mask = NO_MASK } = deps;
   const shown = new Map<SessionKey, Shown>();
   followGate({ clock, events, mask }, (call) => {
     const turn = shown.get(call.sessionKey);
@@ -90,7 +88,7 @@ export function createLiveTurns(deps: {
         turn.over.abort(new Error("the turn is over"));
         if (shown.get(sessionKey) === turn) shown.delete(sessionKey);
       };
-      return { ...writerFor({ clock, events, mask, hidesProgress }, sessionKey, turn), close };
+      return { ...writerFor({ clock, events, mask }, sessionKey, turn), close };
     },
   };
 }
@@ -99,11 +97,10 @@ interface WriterDeps {
   readonly clock: Clock;
   readonly events: Events;
   readonly mask: SecretMask;
-  hidesProgress(): boolean;
 }
 
 function writerFor(
-  { clock, events, mask, hidesProgress }: WriterDeps,
+  { clock, events, mask }: WriterDeps,
   sessionKey: SessionKey,
   turn: Shown,
 ): Omit<LiveTurnWriter, "close"> {
@@ -136,7 +133,7 @@ function writerFor(
     },
     toolUpdated({ callId: id, text }) {
       const callId = mask.text(id);
-      if (!hidesProgress() && turn.tools.has(callId)) updated(callId, text);
+      if (turn.tools.has(callId)) updated(callId, text);
     },
     toolEnded({ callId: id, isError, output }) {
       const callId = mask.text(id);

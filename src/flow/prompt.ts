@@ -61,13 +61,18 @@ export async function promptFor(
 ): Promise<PromptInput> {
   const { attached, images, pieces } = await readEntries(deps, batch);
   if (!deps.briefing) return { text: ownWords(pieces), images };
-  const { lines, blocks } = eventWords(deps.briefing.ids, told);
+  const { lines, blocks, realTexts } = eventWords(deps.briefing.ids, told);
   const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
   const reactions = await reactionsFor(deps, batch, deps.briefing.ids);
   const facts = deps.briefing.facts.tell(batch, [...history.lines, ...lines, ...attached]);
   const others = [...reactions, ...overheardIn(deps, batch, deps.briefing.ids)];
   const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...others].join("\n\n");
-  return { text: markedWords(deps.briefing, batch, pieces), images, ...(preface === "" ? {} : { preface }) };
+  return {
+    text: markedWords(deps.briefing, batch, pieces),
+    images,
+    ...(preface === "" ? {} : { preface }),
+    ...(realTexts.length === 0 ? {} : { realTexts }),
+  };
 }
 
 /** What is said into a running turn: the words, and a note for each file; the rest is known there. */

@@ -228,10 +228,11 @@ function fakeGate(): FakeGate {
       return {
         kind: "go",
         params: request.params,
+        checksKept: false,
         updated: (chars) => void (row.chars = chars),
         async ended(end) {
           row.end = end;
-          return { output: end.output };
+          return { kept: null };
         },
       };
     },

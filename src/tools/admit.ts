@@ -1,5 +1,6 @@
 /** The same stages for a tool that pi runs itself: judged and written down before, its end written down after. */
 import type { ToolAdmission, ToolRequest } from "../contracts/tools/tool.ts";
+import { UNCHECKED_RESULT } from "../contracts/tools/envelope.ts";
 import { createRecord } from "./audit/record.ts";
 import {
   conflict,
@@ -16,7 +17,8 @@ import { piTool } from "./pi-tools.ts";
 import { PROGRESS_EVERY_MS } from "./run/progress.ts";
 import { tellUpdated } from "./run/tell-execution.ts";
 import { finish, tellStart } from "./run/run-call.ts";
-import { textOf } from "./run/output.ts";
+import { finishedText } from "./run/output.ts";
+import { checksKept } from "./stages/hooked.ts";
 import { knownName } from "./stages/names.ts";
 import { paramsHash } from "./stages/params-hash.ts";
 import { contextNow } from "./stages/rights.ts";
@@ -95,6 +97,7 @@ function going(
   signal: AbortSignal,
 ): Extract<ToolAdmission, { kind: "go" }> {
   const told = tellStart(parts, draft);
+  const mayRewrite = checksKept(parts);
   let over: ReturnType<typeof finish> | null = null;
   let saidAt = Number.NEGATIVE_INFINITY;
   const end = (outcome: Finished): ReturnType<typeof finish> => {
@@ -108,6 +111,7 @@ function going(
   return {
     kind: "go",
     params: draft.params,
+    checksKept: mayRewrite,
     updated(chars) {
       if (over || parts.clock.elapsed() - saidAt < PROGRESS_EVERY_MS) return;
       saidAt = parts.clock.elapsed();
@@ -120,7 +124,8 @@ function going(
           ? { kind: "failed", code: "tool_failed", message: output }
           : { kind: "ok", result: { content: [{ type: "text", text: output }] } },
       );
-      return { output: outcome.kind === "ok" ? textOf(outcome.result) : outcome.message };
+      if (finishedText(outcome) === output) return { kept: outcome.kept ?? null };
+      return { kept: mayRewrite ? UNCHECKED_RESULT : null }; // the call was cancelled before, and nobody has looked at this output
     },
   };
 }

@@ -230,12 +230,34 @@ function toldOf({ hooks }: ReturnType<typeof toolWorld>, name: HookName): readon
 }
 
 describe("hooks after a call", () => {
-  test("are told how it ended, and may rewrite what is kept and handed on", async () => {
-    const world = toolWorld([echo]);
-    world.hooks.on("tool_result_persist", ({ output }) => ({ output: output.toUpperCase() }), "loud");
-    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("HI") });
-    expect(world.last()?.end?.output).toBe("HI");
-    expect(toldOf(world, "after_tool_call")).toMatchObject([{ tool: "echo", status: "success" }]);
+  test.each([
+    ["a result", { text: "hi" }, { kind: "ok", result: { ...says("hi"), details: { text: "hi" } } }],
+    ["an error", { text: "fail" }, { kind: "failed", code: "tool_failed", message: "fail" }],
+  ] as const)("may rewrite what is kept of %s; the caller gets the real one", async (_what, params, real) => {
+    const world = toolWorld([
+      tool(async (_id, given) => {
+        const { text } = given as { text: string };
+        if (text === "fail") throw new Error(text);
+        return { ...says(text), details: { text } };
+      }),
+    ]);
+    world.hooks.on("tool_result_persist", ({ output, isError }) => ({ output: `${output} ${isError}` }), "marker");
+    const isError = real.kind === "failed";
+    const kept = `${params.text} ${isError}`;
+    expect(await world.call(params)).toEqual({ ...real, kept });
+    expect(world.last()?.end).toMatchObject({ status: isError ? "error" : "success", output: kept });
+    expect(JSON.stringify(world.last()?.end)).not.toContain("details");
+    const [seen, told] = [toldOf(world, "after_tool_call"), toldOf(world, "tool_execution_end")];
+    expect(seen).toMatchObject([isError ? { error: "fail" } : { result: { details: { text: "hi" } } }]);
+    expect(told).toMatchObject([isError ? { error: kept } : { result: says(kept) }]);
+    expect(await world.call(params, { path: "http", callId: "again" })).toEqual(real);
+  });
+
+  test("that rewrite nothing leave everything as it is", async () => {
+    const world = toolWorld([tool(async () => ({ ...says("hi"), details: { n: 1 } }))]);
+    world.hooks.on("tool_result_persist", ({ output }) => ({ output }), "reader");
+    expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: { ...says("hi"), details: { n: 1 } } });
+    expect(world.last()?.end).toMatchObject({ output: "hi", reply: { result: { details: { n: 1 } } } });
   });
 
   test.each([
@@ -293,20 +315,22 @@ describe("hooks after a call", () => {
     expect(await world.call({ text: "hi" })).toEqual({ kind: "ok", result: says("hi") });
   });
 
-  test("that fail to check a result withhold it", async () => {
+  test("that fail to check a result keep nothing of it", async () => {
     const world = toolWorld([echo]);
     world.hooks.on("tool_result_persist", () => Promise.reject(new Error("broken")), "masker");
-    const outcome = await world.call({ text: "hi" });
-    expect(outcome).toEqual({ kind: "ok", result: says("[withheld: masker could not check this result]") });
+    expect(await world.call({ text: "hi" })).toMatchObject({ kind: "ok", result: says("hi") });
+    expect(world.last()?.end?.output).toBe("[withheld: masker could not check this result]");
   });
 
-  test.each([{ outptu: "x" }, { output: 5 }, "x", false])("that answer %p withhold the result", async (answer) => {
-    const world = toolWorld([echo]);
-    world.hooks.on("tool_result_persist", (() => answer) as HookHandler<"tool_result_persist">, "masker");
-    expect(await world.call({ text: "hi" })).toMatchObject({
-      result: says("[withheld: masker could not check this result]"),
-    });
-  });
+  test.each([{ outptu: "x" }, { output: 5 }, "x", false])(
+    "that answer %p keep nothing of the result",
+    async (answer) => {
+      const world = toolWorld([echo]);
+      world.hooks.on("tool_result_persist", (() => answer) as HookHandler<"tool_result_persist">, "masker");
+      await world.call({ text: "hi" });
+      expect(world.last()?.end?.output).toBe("[withheld: masker could not check this result]");
+    },
+  );
 });
 
 describe("one call id", () => {

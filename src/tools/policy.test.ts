@@ -256,7 +256,8 @@ describe("pi's own tools", () => {
     const admitted = await ask(world, "read");
     if (admitted.kind !== "go") throw new Error("not admitted");
     expect([admitted.params, world.last()?.end]).toEqual([{ path: "b" }, null]);
-    expect(await admitted.ended({ isError: false, output: "x s3cret-value" })).toEqual({ output: "y s3cret-value" });
+    expect(admitted.checksKept).toBe(true);
+    expect(await admitted.ended({ isError: false, output: "x s3cret-value" })).toEqual({ kept: "y s3cret-value" });
     expect(world.last()?.end).toMatchObject({ status: "success", output: "y [redacted]" });
     expect((await ask(world, "read")).kind).toBe("refused"); // its id has been used
   });

@@ -22,7 +22,8 @@ export async function tellBackgroundEnd({ log, automation }: BackgroundEndDeps, 
     const role = home && rights.roleOf({ createdBy: principal, role: caller.role, agentId }, home);
     const wake = role ? { wake: { principal, role, words: `(${tool} has something for this conversation.)` } } : {};
     const event = { id: `tool:${id}`, sessionKey, source: `tool ${tool}`, kind: "news" } as const;
-    await systemEvents.put({ ...event, text: backgroundEndWords(end) }, wake);
+    const { real, kept } = backgroundEndWords(end);
+    await systemEvents.put({ ...event, text: kept, ...(real === kept ? {} : { real }) }, wake);
   } catch (error) {
     log.warn("end of a background tool not told", { tool, toolCallId: id, error });
   }

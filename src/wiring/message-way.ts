@@ -80,13 +80,7 @@ export async function openMessageWay(
   const received = createReceiver({ log, events, queue, channels, router }, () => config().queue, stopping);
   const receiver: Receiver = tellReceived({ hooks }, received);
   const chats = takeAnswers({ router, commands, questions: parts.questions }, receiver);
-  const live = createLiveTurns({
-    clock,
-    events,
-    queue,
-    mask: parts.mask,
-    hidesProgress: () => hooks.of("tool_result_persist").length > 0,
-  });
+  const live = createLiveTurns({ clock, events, queue, mask: parts.mask });
   const tellOwner = tellOwnerOfUndelivered({ clock, store, homes: parts.homes, outbox: () => outbox });
   const mayReceive = createReceiverCheck({ rights: parts.rights, places: store.places, inner: taken });
   const outbox: Outbox = startOutbox({

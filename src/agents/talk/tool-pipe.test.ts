@@ -12,7 +12,7 @@ import type { Dialog } from "../process/wire.ts";
 
 const never = new AbortController().signal;
 
-function fixture(call: ToolGate["call"] = async () => okResult("done")) {
+function fixture(call: ToolGate["call"] = async () => okResult("done"), { checksKept = false } = {}) {
   const requests: ToolRequest[] = [];
   const away: TurnedAwayCall[] = [];
   const orders: string[] = [];
@@ -69,10 +69,11 @@ function fixture(call: ToolGate["call"] = async () => okResult("done")) {
     admit: async ({ params }) => ({
       kind: "go",
       params,
+      checksKept,
       updated: () => undefined,
       async ended(end) {
         ends.push(end);
-        return { output: end.output };
+        return { kept: checksKept ? `kept of ${end.output}` : null };
       },
     }),
     turnedAway: (one) => void away.push(one),
@@ -266,6 +267,51 @@ describe("a tool call", () => {
     fx.pipe.serve(context("operator"));
     await fx.call("a", call("c1"));
     expect(fx.orders).toEqual(['/gw-suffix {"kind":"progress","callId":"c1","text":"half way"}']);
+  });
+});
+
+describe("what is kept of a result in its place,", () => {
+  const ADMIT = "pi-gateway:tool_admit";
+  const RESULT = "pi-gateway:tool_result";
+
+  test.each([
+    ["of a result", { kind: "ok", result: { content: [{ type: "text", text: "real" }] }, kept: "other" }, "other"],
+    [
+      "of an error",
+      { kind: "failed", code: "tool_failed", message: "real", kept: "other" },
+      '{"status":"error","tool":"one","error":"other"}',
+    ],
+  ] as const)(
+    "%s of a gateway tool, is told to the agent beside it, and shown to people",
+    async (_what, outcome, kept) => {
+      const fx = fixture(async () => outcome);
+      fx.pipe.serve(context("operator"));
+      const answer = await fx.call("a", call("c1"));
+      expect(JSON.stringify(answer)).toContain("real");
+      expect(answer).toMatchObject({ kept });
+      expect(fx.pipe.ended("c1", { isError: false, output: "real" })).toBe(kept);
+      fx.pipe.serve(context("operator"));
+      expect(fx.pipe.ended("c1", { isError: false, output: "of another turn" })).toBeNull();
+    },
+  );
+
+  test("of a pi tool, is a sentence until a plugin has looked at the result, and then the plugin's text", async () => {
+    const fx = fixture(undefined, { checksKept: true });
+    fx.pipe.serve(context("operator"));
+    const unchecked = "[withheld: the gateway could not check what to keep of this result]";
+    for (const id of ["c1", "c2"])
+      expect(await fx.call(id, { tool: "bash", callId: id, params: {} }, ADMIT)).toMatchObject({ kept: unchecked });
+    const told = await fx.call("r", { callId: "c1", isError: false, output: "real" }, RESULT);
+    expect(told).toEqual({ ok: true, kept: "kept of real" });
+    expect(fx.pipe.ended("c1", { isError: false, output: "real" })).toBe("kept of real");
+    expect(fx.pipe.ended("c2", { isError: true, output: "real" })).toBe(unchecked); // pi was stopped before it asked
+  });
+
+  test("is nothing while no plugin looks at results", async () => {
+    const fx = fixture();
+    fx.pipe.serve(context("operator"));
+    expect(await fx.call("a", { tool: "bash", callId: "c1", params: {} }, ADMIT)).toMatchObject({ kept: null });
+    expect(fx.pipe.ended("c1", { isError: true, output: "real" })).toBeNull();
   });
 });
 

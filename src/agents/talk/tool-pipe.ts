@@ -1,5 +1,5 @@
 /** Serves the tool calls of one process. Who calls is decided by the lease that is open on this pipe; outside a lease every call is refused. */
-import type { Caller } from "../../contracts/agent.ts";
+import type { Caller, RealText } from "../../contracts/agent.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import { envelopeOf, TURNED_AWAY_CODE } from "../../contracts/tools/envelope.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -32,11 +32,13 @@ export interface ToolPipe {
   serve(context: ToolContext | null): void;
   /** Resolves when no change of tools is on its way to the process. */
   settled(): Promise<void>;
+  /** The model of the turn that begins next reads these pieces of its prompt otherwise than pi keeps them. */
+  showReal(texts: readonly RealText[], signal: AbortSignal): Promise<void>;
   /** pi has a call to make. It may refuse it itself, and then nothing of it comes over the pipe. */
   began(call: AgentCall): void;
   /** A running call has said so much. */
   updated(callId: string, chars: number): void;
-  /** pi no longer waits for this call. What the model reads about it instead of pi's own words; null: those. */
+  /** pi no longer waits for this call. What is shown and kept about it instead of pi's own words; null: those. */
   ended(callId: string, end: OwnEnd): string | null;
   /** The turn is being stopped: its calls hear of it now and not when pi gets around to it, and none begins any more. `over`: the turn is. */
   stopCalls(over: AbortSignal): void;
@@ -79,6 +81,8 @@ type Answer = Readonly<Record<string, unknown>>;
 interface Serving {
   readonly running: Map<string, AbortController>;
   readonly unasked: UnaskedCalls;
+  /** Texts that are kept in the place of real results, by call. */
+  readonly kept: Map<string, string>;
   caller: ToolContext | null;
   stopping: boolean;
 }
@@ -100,7 +104,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
   const names = (to: Caller) => [...own(to), ...deps.tools.specs(to).map(({ name }) => name)].filter(has);
   const unasked = createUnaskedCalls(deps, { bridge, names });
-  const serving: Serving = { running: new Map(), unasked, caller: null, stopping: false };
+  const serving: Serving = { running: new Map(), unasked, kept: new Map(), caller: null, stopping: false };
   const { running } = serving;
   const offering = createOffering(deps, process, { order, own, has, live: bridge === "live" });
   const progress = (callId: string, signal: AbortSignal) =>
@@ -108,12 +112,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       if (!signal.aborted) await process.request(order({ kind: "progress", callId, text: said }), signal);
     });
 
-  const call: Work = async (asked, context, signal) => {
-    const request = { ...asked, path: "pipe", context, onUpdate: progress(asked.callId, signal) } as const;
-    const outcome = await run(deps, request, signal);
-    await offering.settled(); // so that what this call has changed is in the model's next request
-    return reply(asked.tool, outcome);
-  };
+  const call = gatewayCall(deps, serving, { settled: offering.settled, progress });
   const admit: Work = async (...asked) => valueOf(await ownCalls.admit(...asked));
 
   const answer = async (dialog: Dialog): Promise<Answer | null> => {
@@ -133,6 +132,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       for (const stop of running.values()) stop.abort(new Error("the turn is over"));
       running.clear();
       unasked.clear();
+      serving.kept.clear();
       ownCalls.endAll();
       serving.stopping = false;
       serving.caller = context;
@@ -141,14 +141,18 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
       offering.follow(context);
     },
     settled: offering.settled,
+    async showReal(texts, signal) {
+      if (bridge !== "off") await process.request(order({ kind: "real", texts }), signal);
+    },
     began: unasked.began,
     updated: ownCalls.updated,
     ended(callId, end) {
       const refusal = unasked.ended(callId, end, serving.caller);
+      const kept = serving.kept.get(callId) ?? ownCalls.keptOf(callId);
       running.get(callId)?.abort(new Error("the agent no longer waits for this call"));
       running.delete(callId);
       void ownCalls.ended(callId, end); // when pi did not tell it itself
-      return refusal;
+      return refusal ?? kept;
     },
     stopCalls: (over) => stopCalls(serving, over),
     endLeftRunning: left.end,
@@ -161,6 +165,23 @@ function answerDialogs(process: AgentProcess, answer: (dialog: Dialog) => Promis
       if (value) process.send({ type: "extension_ui_response", id: dialog.id, ...value });
     });
   });
+}
+
+interface CallTools {
+  /** Resolves when no change of tools is on its way to the process. */
+  settled(): Promise<void>;
+  progress(callId: string, signal: AbortSignal): (partial: ToolResult) => void;
+}
+
+function gatewayCall(deps: Deps, { kept: texts }: Serving, { settled, progress }: CallTools): Work {
+  return async ({ tool, callId, ...asked }, context, signal) => {
+    const request = { ...asked, tool, callId, path: "pipe", context, onUpdate: progress(callId, signal) } as const;
+    const outcome = await run(deps, request, signal);
+    await settled(); // so that what this call has changed is in the model's next request
+    const kept = keptText(tool, outcome);
+    if (kept !== null) texts.set(callId, kept);
+    return reply(tool, outcome, kept);
+  };
 }
 
 /** pi is told nothing more about these calls: it would ask the model what to do next, and is about to hear of the stop itself. */
@@ -205,7 +226,7 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
 async function ownEnd(ownCalls: OwnCalls, body: string): Promise<Answer> {
   const ended = parseEnd(body);
   if (!ended) return refuse("The result could not be read.");
-  return valueOf({ ok: true, output: await ownCalls.ended(ended.callId, ended.end) });
+  return valueOf({ ok: true, kept: await ownCalls.ended(ended.callId, ended.end) });
 }
 
 function beginningOf(body: string) {
@@ -244,11 +265,20 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
   }
 }
 
-function reply(tool: string, outcome: ToolOutcome): Answer {
-  if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result });
+function reply(tool: string, outcome: ToolOutcome, kept: string | null): Answer {
+  const instead = kept === null ? {} : { kept };
+  if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result, ...instead });
   const said = JSON.stringify(envelopeOf(tool, outcome));
   // accepted, and not done yet: that is no error, for the model as for those who count errors
-  return outcome.kind === "pending" ? valueOf({ ok: true, content: [{ type: "text", text: said }] }) : refuse(said);
+  if (outcome.kind === "pending") return valueOf({ ok: true, content: [{ type: "text", text: said }] });
+  return valueOf({ ok: false, text: said, ...instead });
+}
+
+/** Null: the real text is kept. */
+function keptText(tool: string, outcome: ToolOutcome): string | null {
+  if ((outcome.kind !== "ok" && outcome.kind !== "failed") || outcome.kept === undefined) return null;
+  if (outcome.kind === "ok") return outcome.kept;
+  return JSON.stringify(envelopeOf(tool, { ...outcome, message: outcome.kept }));
 }
 
 function refuse(message: string): Answer {

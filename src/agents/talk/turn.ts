@@ -137,6 +137,7 @@ async function ask({ process, pipe, templates }: ReadyAgent, input: PromptInput,
   pipe.asking.listen();
   signal.addEventListener("abort", pipe.asking.hush, { once: true });
   await pipe.settled();
+  if (input.realTexts) await pipe.showReal(input.realTexts, signal);
   return process.request({ type: "prompt", ...inputFields(input, templates) }, signal);
 }
 

@@ -1,7 +1,7 @@
 /** Calls of pi's own tools: each is judged before it runs and written down when it has ended. What has no end when the turn is over gets one. */
 import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
-import { envelopeOf } from "../../contracts/tools/envelope.ts";
+import { envelopeOf, UNCHECKED_RESULT } from "../../contracts/tools/envelope.ts";
 import { isFields } from "../talk/protocol.ts";
 import { confine, type Confined, type Room } from "./confine.ts";
 import type { LeftRunning } from "./left-running.ts";
@@ -20,14 +20,22 @@ export interface OwnEnd {
 }
 
 export type OwnVerdict =
-  { readonly ok: true; readonly params: unknown } | { readonly ok: false; readonly text: string };
+  | {
+      readonly ok: true;
+      readonly params: unknown;
+      /** What pi keeps of the result until it is told otherwise; null: the result. */
+      readonly kept: string | null;
+    }
+  | { readonly ok: false; readonly text: string };
 
 export interface OwnCalls {
   admit(call: OwnCall, context: ToolContext, signal: AbortSignal): Promise<OwnVerdict>;
   /** It has said so much by now. The gateway's own tools tell that themselves. */
   updated(callId: string, chars: number): void;
-  /** What the model is to read: the gateway may have changed it. */
-  ended(callId: string, end: OwnEnd): Promise<string>;
+  /** What is to be kept in the place of the output; null: the output. */
+  ended(callId: string, end: OwnEnd): Promise<string | null>;
+  /** What is kept of this call, as far as it is known now; null: its output. */
+  keptOf(callId: string): string | null;
   endAll(): void;
 }
 
@@ -44,13 +52,14 @@ export function createOwnCalls(
   room: Room,
 ): OwnCalls {
   const open = new Map<string, Going>();
+  const kept = new Map<string, string>();
 
-  const close = async (going: Going, tool: string, end: OwnEnd): Promise<string> => {
+  const close = async (going: Going, tool: string, end: OwnEnd): Promise<string | null> => {
     try {
-      return (await going.ended(end)).output;
+      return (await going.ended(end)).kept;
     } catch (error) {
       deps.log.error("end of a tool call could not be recorded", { tool, error });
-      return end.output;
+      return going.checksKept ? UNCHECKED_RESULT : null;
     }
   };
 
@@ -70,7 +79,8 @@ export function createOwnCalls(
     }
     open.set(call.callId, admission);
     deps.left.toolBegins();
-    return { ok: true, params: confined.params };
+    if (admission.checksKept) kept.set(call.callId, UNCHECKED_RESULT);
+    return { ok: true, params: confined.params, kept: kept.get(call.callId) ?? null };
   };
 
   return {
@@ -86,13 +96,18 @@ export function createOwnCalls(
     updated: (callId, chars) => open.get(callId)?.updated(chars),
     async ended(callId, end) {
       const going = open.get(callId);
-      if (!going) return end.output;
+      if (!going) return kept.get(callId) ?? null;
       open.delete(callId);
-      return close(going, callId, end);
+      const text = await close(going, callId, end);
+      if (text === null) kept.delete(callId);
+      else kept.set(callId, text);
+      return text;
     },
+    keptOf: (callId) => kept.get(callId) ?? null,
     endAll() {
       for (const [callId, going] of open) void close(going, callId, CUT_OFF);
       open.clear();
+      kept.clear();
     },
   };
 }

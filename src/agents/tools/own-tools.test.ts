@@ -100,18 +100,24 @@ describe("a call of pi's own tools", () => {
     ]);
   });
 
-  test("runs with what the gate made of it, and the model reads what the gate made of the result", async () => {
-    const world = await act(workspaceAgents, [calls("read", { path: "a.txt", limit: 1 }), says("done")]);
+  test("runs with what the gate made of it, and pi keeps what the gate made of the result once the turn is over", async () => {
+    const replies = [calls("read", { path: "a.txt", limit: 1 }), says("done"), says("and on")];
+    const world = await act(workspaceAgents, replies);
     await writeFile(join(world.workspace, "a.txt"), "the first file");
     await writeFile(join(world.workspace, "b.txt"), "the second file\nall of it");
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "b.txt" },
+      checksKept: true,
       updated: () => undefined,
-      ended: async ({ output }) => ({ output: `${output}, seen` }),
+      ended: async ({ output }) => ({ kept: output.replace("all of it", "kept of it") }),
     });
     await world.fx.turn("go");
-    expect(world.heard(1)).toContain("all of it, seen"); // the gate took the limit away
+    expect(world.heard(1)).toContain("all of it"); // the gate took the limit away
+    await world.fx.turn("go on");
+    const later = JSON.stringify(world.requests[2]?.messages);
+    expect(later).toContain("kept of it");
+    expect(later).not.toContain("all of it");
   });
 
   test("is checked again by pi's schema when the gate has changed it, and does not run when it no longer fits", async () => {
@@ -120,8 +126,9 @@ describe("a call of pi's own tools", () => {
     world.fx.gate.admit = async () => ({
       kind: "go",
       params: { path: "unfit.txt", content: { not: "a text" } },
+      checksKept: false,
       updated: () => undefined,
-      ended: async (end) => (ends.push(end), { output: end.output }),
+      ended: async (end) => (ends.push(end), { kept: null }),
     });
     await world.fx.turn("go");
     expect(world.heard(1)).toContain("Validation failed");
@@ -196,8 +203,9 @@ describe("a call of pi's own tools", () => {
           resolve({
             kind: "go",
             params: request.params,
+            checksKept: false,
             updated: () => undefined,
-            ended: async ({ output }) => ({ output }),
+            ended: async () => ({ kept: null }),
           }),
         );
         stop.abort();

@@ -10,6 +10,8 @@ export interface SystemEvent {
   /** `task`: to be done, as its person wanted. `news`: information, to be passed on. `said`: the person has read it already. */
   readonly kind: "task" | "news" | "said";
   readonly text: string;
+  /** What a turn of this process shows in the place of `text`. It is never written down: after a restart `text` is shown. */
+  readonly real?: string;
   readonly createdAt: number;
   /** Nobody wants to hear it after this. */
   readonly expiresAt: number;

@@ -27,7 +27,7 @@ export interface HookEvents {
     readonly ms: number;
     /** What it ran with; of a refused call, what it would have. */
     readonly params: unknown;
-    /** What it ended with, as it is kept; null: it has none, and `error` says why. */
+    /** What it ended with, as its caller gets it; null: it has none, and `error` says why. */
     readonly result: ToolResult | null;
     readonly error: string | null;
   };
@@ -36,6 +36,8 @@ export interface HookEvents {
     readonly callId: string;
     readonly caller: Caller;
     readonly output: string;
+    /** The tool failed, and `output` is its error. */
+    readonly isError: boolean;
   };
   tool_execution_start: GatewayEvents["tool_execution_start"];
   tool_execution_update: GatewayEvents["tool_execution_update"];

@@ -17,6 +17,9 @@ export const ENVELOPE_STATUS = {
   background: "pending",
 } as const satisfies Record<ToolErrorCode, ToolEnvelope["status"]>;
 
+/** Kept in the place of a result that a plugin should have checked, and has not. */
+export const UNCHECKED_RESULT = "[withheld: the gateway could not check what to keep of this result]";
+
 /** What never became a call, by the same codes. */
 export const TURNED_AWAY_CODE = {
   unreadable: "invalid_params",

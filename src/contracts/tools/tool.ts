@@ -206,11 +206,19 @@ export interface ToolRefusal {
 }
 
 export type ToolOutcome =
-  | { readonly kind: "ok"; readonly result: ToolResult }
+  | { readonly kind: "ok"; readonly result: ToolResult; readonly kept?: KeptText }
   | ToolRefusal
   /** Accepted and not done yet: it waits for the owner, or goes on in the background. */
   | { readonly kind: "pending"; readonly code: "approval_pending" | "background"; readonly message: string }
-  | { readonly kind: "failed"; readonly code: "tool_failed" | "tool_timeout" | "cancelled"; readonly message: string };
+  | {
+      readonly kind: "failed";
+      readonly code: "tool_failed" | "tool_timeout" | "cancelled";
+      readonly message: string;
+      readonly kept?: KeptText;
+    };
+
+/** The text that a plugin wants to be kept in the place of the real one, which the caller gets. Absent: the real one is kept. */
+export type KeptText = string;
 
 /** Why a call did not end with a result. */
 export type ToolErrorCode = Exclude<ToolOutcome, { kind: "ok" }>["code"];
@@ -220,9 +228,12 @@ export type ToolAdmission =
       readonly kind: "go";
       /** What to run it with: hooks may have changed what was asked. */
       readonly params: unknown;
+      /** A plugin may want another text to be kept than the real one: what was not checked must not be. */
+      readonly checksKept: boolean;
       /** It has said so many characters by now. */
       updated(chars: number): void;
-      ended(end: { readonly isError: boolean; readonly output: string }): Promise<{ readonly output: string }>;
+      /** `kept`: what is to be kept in the place of the output; null: the output. */
+      ended(end: { readonly isError: boolean; readonly output: string }): Promise<{ readonly kept: KeptText | null }>;
     }
   | Exclude<ToolOutcome, { kind: "ok" }>;
 

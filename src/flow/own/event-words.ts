@@ -1,4 +1,5 @@
 /** What waits for a session as a model reads it: what to do goes into the facts, what others said into blocks that cannot be mistaken for them. */
+import type { RealText } from "../../contracts/agent.ts";
 import type { ClaimedEvents, SystemEvent } from "../../contracts/automation/system-event.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { oneLine } from "../../kit/marks/markers.ts";
@@ -9,15 +10,22 @@ export interface EventWords {
   readonly lines: readonly string[];
   /** After it, in the order of the lines. */
   readonly blocks: readonly string[];
+  /** Blocks that the model of this turn reads otherwise than they are kept. */
+  readonly realTexts: readonly RealText[];
 }
 
 export function eventWords(ids: Ids, { events, hidden }: ClaimedEvents): EventWords {
   const lines = events.map(lineOf);
+  const realTexts: RealText[] = [];
   const blocks = events
     .filter(({ kind }) => kind !== "task")
-    .map(({ source, text }) => wrapUntrusted(ids, { source, text }));
+    .map(({ source, text, real }) => {
+      const kept = wrapUntrusted(ids, { source, text });
+      if (real !== undefined) realTexts.push({ kept, real: wrapUntrusted(ids, { source, text: real }) });
+      return kept;
+    });
   const more = hidden > 0 ? [`earlier events, not shown: ${hidden}`] : [];
-  return { lines: [...more, ...lines], blocks };
+  return { lines: [...more, ...lines], blocks, realTexts };
 }
 
 function lineOf({ kind, source, text }: SystemEvent): string {

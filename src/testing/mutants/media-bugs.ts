@@ -205,8 +205,8 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   {
     what: "Programs read the results of tools with secrets in them.",
     file: "src/tools/run/mask-outcome.ts",
-    find: "READ_BY_MODELS.includes(path) ? outcome :",
-    replace: 'path !== "reply" ? outcome :',
+    find: "return byModel ? outcome :",
+    replace: 'return path !== "reply" ? outcome :',
     tests: lines,
   },
 ];

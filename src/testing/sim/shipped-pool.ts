@@ -240,7 +240,8 @@ const NO_TOOLS: ToolGate = {
 function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const talk = { request: nobody, send: nobody, onEvent: nobody, onDialog: nobody, onNote: nobody };
   const asking = { listen: nobody, hush: nobody, lastAsked: nobody };
-  const calls = { began: nobody, updated: nobody, ended: nobody, stopCalls: nobody, endLeftRunning: nobody };
+  const ends = { ended: nobody, stopCalls: nobody, endLeftRunning: nobody };
+  const calls = { began: nobody, updated: nobody, ...ends, showReal: nobody };
   const left = { leftRunning: nobody, endLeftRunning: nobody };
   const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {

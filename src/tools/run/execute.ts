@@ -21,6 +21,8 @@ export interface Execution {
   readonly callId: string;
   readonly params: unknown;
   readonly context: ToolContext;
+  /** A plugin decides what is kept of errors, and has not seen them yet: the log says only that there was one. */
+  readonly checksKept: boolean;
   onUpdate(partial: ToolResult): void;
   /** A background tool has said its first words, or has been silent for long enough: its caller need not wait any longer. */
   onYield(words: string): void;
@@ -60,7 +62,8 @@ export async function execute(deps: ExecuteDeps, tool: Tool, call: Execution, si
       return { kind: "failed", code: "tool_timeout", message: `${tool.name} did not finish within ${seconds(ms)}.` };
     if (signal.aborted) return { kind: "failed", code: "cancelled", message: `${tool.name} was cancelled.` };
     const at = tool.placeOf?.(error) ?? null;
-    deps.log.warn("tool failed", { tool: tool.name, ...(at === null ? {} : { at }), error });
+    const why = call.checksKept ? {} : { error };
+    deps.log.warn("tool failed", { tool: tool.name, ...(at === null ? {} : { at }), ...why });
     const where = at !== null && call.context.role === "owner" ? ` (${shortPlace(at)})` : "";
     return { kind: "failed", code: "tool_failed", message: `${messageOf(error)}${where}` };
   }

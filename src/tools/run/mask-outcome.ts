@@ -5,10 +5,17 @@ import { maskTexts, type SecretMask } from "../../kit/secret.ts";
 /** Models read a result as it is: a file that was read with a mask in it would be written back with it. */
 const READ_BY_MODELS: readonly ToolPath[] = ["pipe", "pi"];
 
-/** Errors are masked for everybody: an address in them may have a token in it, and nobody works on with an error. */
+/**
+ * Errors are masked for everybody: an address in them may have a token in it, and nobody works on with an error. The text that is to be kept
+ * is for the agent, who keeps results itself.
+ */
 export function maskOutcome(outcome: ToolOutcome, path: ToolPath, mask: SecretMask): ToolOutcome {
-  if (outcome.kind !== "ok") return { ...outcome, message: mask.text(outcome.message) };
-  return READ_BY_MODELS.includes(path) ? outcome : { kind: "ok", result: maskResult(outcome.result, mask) };
+  const byModel = READ_BY_MODELS.includes(path);
+  if (outcome.kind === "ok") return byModel ? outcome : { kind: "ok", result: maskResult(outcome.result, mask) };
+  const masked = { ...outcome, message: mask.text(outcome.message) };
+  if (masked.kind !== "failed" || masked.kept === undefined) return masked;
+  const { kept, ...rest } = masked;
+  return byModel ? { ...rest, kept: mask.text(kept) } : rest;
 }
 
 /** Progress, where people or programs follow it; undefined: nobody does. */

@@ -1,5 +1,5 @@
 /** What a tool gave back, checked before anyone sees it: the right form, within limits, cut where it is too long and marked there. */
-import type { ContentBlock, ToolResult } from "../../contracts/tools/tool.ts";
+import type { ContentBlock, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import type { ImageCheck } from "./images.ts";
 import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 
@@ -38,10 +38,15 @@ export function textOf(result: ToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : `[image ${block.mimeType}]`)).join("\n");
 }
 
-/** The same result with other words; its images stay. */
+/** The same result with another text. Its images stay; its details do not: they may repeat the text that was replaced. */
 export function withText(result: ToolResult, text: string): ToolResult {
   const images = result.content.filter(({ type }) => type === "image");
-  return { ...result, content: [{ type: "text", text }, ...images] };
+  return { content: [{ type: "text", text }, ...images] };
+}
+
+/** What is kept of an outcome, for people and the record. */
+export function finishedText(outcome: Extract<ToolOutcome, { kind: "ok" | "failed" }>): string {
+  return outcome.kind === "ok" ? textOf(outcome.result) : outcome.message;
 }
 
 function blocksOf(value: unknown): readonly ContentBlock[] | string {

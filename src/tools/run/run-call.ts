@@ -3,10 +3,11 @@ import type { ToolStatus } from "../../contracts/chat.ts";
 import type { ToolExecution } from "../../contracts/events.ts";
 import { denied, type Parts } from "../parts.ts";
 import type { Ended, Shared } from "../stages/once.ts";
-import { persisted } from "../stages/hooked.ts";
+import { checksKept, persisted } from "../stages/hooked.ts";
 import { watchPermission } from "../stages/rights.ts";
 import { type Draft, type Finished, refuse } from "../stages/stage.ts";
 import { execute } from "./execute.ts";
+import { finishedText } from "./output.ts";
 import { executionOf, tellEnded, tellStarted, tellUpdated } from "./tell-execution.ts";
 
 export const MAX_BACKGROUND = 32;
@@ -24,7 +25,7 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
     const told = tellStart(parts, draft);
     let yielded = false;
     const execution = {
-      ...{ callId: request.callId, params, context: request.context },
+      ...{ callId: request.callId, params, context: request.context, checksKept: checksKept(parts) },
       onUpdate(partial: Parameters<Shared["progress"]>[0]) {
         const chars = partial.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
         tellUpdated(parts, told, chars);
@@ -60,17 +61,26 @@ export async function finish(
   signal: AbortSignal,
 ): Promise<Ended & { readonly outcome: Finished }> {
   const { request, facts, record } = draft;
-  const kept = await persisted(parts, draft, outcome, signal).catch(() => cancelled(facts.name));
-  const status: ToolStatus = kept.kind === "ok" ? "success" : "error";
+  const kept = await persisted(parts, draft, outcome, signal).catch(() => null);
+  const real = kept ? withKept(outcome, kept) : cancelled(facts.name);
+  const status: ToolStatus = real.kind === "ok" ? "success" : "error";
   const ms = record.ms();
-  const written = record.ended(kept);
+  const written = record.ended(kept ?? real);
   const { context: caller, callId } = request;
   const { params } = draft;
-  const said = kept.kind === "ok" ? { result: kept.result, error: null } : { result: null, error: kept.message };
-  parts.hooks.tell("after_tool_call", { callId, tool: facts.name, status, ms, ...said, caller, params });
-  tellEnded(parts, executionOf(parts, request, facts.name), { status, ms, background: yielded, params, ...said });
-  if (yielded) parts.backgroundEnded({ id: record.id, tool: facts.name, caller, outcome: kept });
-  return { outcome: kept, written };
+  parts.hooks.tell("after_tool_call", { callId, tool: facts.name, status, ms, ...said(real), caller, params });
+  const end = { status, ms, background: yielded, params, ...said(kept ?? real) };
+  tellEnded(parts, executionOf(parts, request, facts.name), end);
+  if (yielded) parts.backgroundEnded({ id: record.id, tool: facts.name, caller, outcome: real });
+  return { outcome: real, written };
+}
+
+function withKept(outcome: Finished, kept: Finished): Finished {
+  return kept === outcome ? outcome : { ...outcome, kept: finishedText(kept) };
+}
+
+function said(outcome: Finished) {
+  return outcome.kind === "ok" ? { result: outcome.result, error: null } : { result: null, error: outcome.message };
 }
 
 function cancelled(tool: string): Finished {

@@ -99,7 +99,16 @@ function reasonOf(block: unknown, plugin: string): string {
   return text || `${plugin} does not allow it.`;
 }
 
-/** Plugins may rewrite what is kept of a result, which is also what the agent remembers of it. A rewrite that fails keeps nothing. */
+/** Whether a plugin may want another text to be kept; one that is just being replaced counts. */
+export function checksKept({ hooks }: Pick<StageDeps, "hooks">): boolean {
+  const handlers = hooks.deciding("tool_result_persist");
+  return handlers instanceof Promise || handlers.length > 0;
+}
+
+/**
+ * The outcome as it is kept: plugins may rewrite its text, and the caller gets the real one all the same. A rewrite that fails keeps nothing.
+ * Other errors than the tool's own are sentences of the gateway and stay.
+ */
 export async function persisted(
   deps: Pick<StageDeps, "clock" | "log" | "hooks">,
   draft: Draft,
@@ -107,12 +116,13 @@ export async function persisted(
   signal: AbortSignal,
 ): Promise<Finished> {
   const handlers = await whoDecides(deps, "tool_result_persist", signal);
-  if (outcome.kind !== "ok" || handlers.length === 0) return outcome;
-  const before = textOf(outcome.result);
+  const isError = outcome.kind !== "ok";
+  if (handlers.length === 0 || (isError && outcome.code !== "tool_failed")) return outcome;
+  const before = isError ? outcome.message : textOf(outcome.result);
   let output = before;
   for (const { plugin, handler } of handlers) {
     const { request, facts } = draft;
-    const event = { tool: facts.name, callId: request.callId, caller: request.context, output };
+    const event = { tool: facts.name, callId: request.callId, caller: request.context, output, isError };
     const answer = await asked<HookAnswers["tool_result_persist"]>(
       deps,
       plugin,
@@ -123,5 +133,6 @@ export async function persisted(
     if (!isRead) output = `[withheld: ${plugin} could not check this result]`;
     else if (answer.said?.output !== undefined) ({ output } = answer.said);
   }
-  return output === before ? outcome : { kind: "ok", result: withText(outcome.result, output) };
+  if (output === before) return outcome;
+  return isError ? { ...outcome, message: output } : { kind: "ok", result: withText(outcome.result, output) };
 }

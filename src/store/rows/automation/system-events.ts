@@ -14,9 +14,12 @@ import type { RowDeps } from "../row-deps.ts";
 
 /** An id is remembered for this long after its event has expired, so that a late repeat is still one. */
 const REMEMBER_MS = 7 * 86_400_000;
+/** Of at most 8,000 characters each. */
+const MAX_REAL_TEXTS = 100;
 
 export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventStore {
   const queries = createQueries(sql);
+  const realTexts = new Map<string, string>(); // by event
 
   const add = (event: SystemEvent): boolean => {
     queries.forget.run({ before: event.createdAt - REMEMBER_MS });
@@ -26,6 +29,7 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
       ...{ created_at: event.createdAt, expires_at: event.expiresAt },
     };
     if (queries.add.run(row) === 0) return false;
+    if (event.real !== undefined) rememberReal(realTexts, event.id, event.real);
     const key = event.sessionKey;
     queries.settle.run({ key });
     queries.release.run({ key });
@@ -38,7 +42,7 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
     queries.release.run({ key });
     queries.claim.run({ key, turnId, now });
     const rows = queries.claimed.all({ key, turnId });
-    const events = rows.filter(({ hidden }) => hidden === 0).map(toEvent);
+    const events = rows.filter(({ hidden }) => hidden === 0).map((row) => toEvent(row, realTexts.get(row.id)));
     return { events, hidden: rows.length - events.length };
   };
 
@@ -51,6 +55,13 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
     },
     waiting: (key, now) => read(() => queries.waiting.first({ key, now })?.n ?? 0),
   };
+}
+
+/** The oldest is forgotten first: its event then shows the text that was written down. */
+function rememberReal(realTexts: Map<string, string>, id: string, real: string): void {
+  const [oldest] = realTexts.keys();
+  if (realTexts.size >= MAX_REAL_TEXTS && oldest !== undefined) realTexts.delete(oldest);
+  realTexts.set(id, real.slice(0, MAX_EVENT_CHARS).toWellFormed());
 }
 
 type Key = { readonly key: SessionKey };
@@ -153,6 +164,7 @@ function showing(sql: Sql) {
 
 function toEvent(
   row: Pick<SystemEventTable, "id" | "session_key" | "source" | "kind" | "text" | "created_at" | "expires_at">,
+  real: string | undefined,
 ): SystemEvent {
   return {
     id: row.id,
@@ -160,6 +172,7 @@ function toEvent(
     source: row.source,
     kind: row.kind,
     text: row.text,
+    ...(real === undefined ? {} : { real }),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };

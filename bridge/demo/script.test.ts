@@ -1,8 +1,8 @@
 /** What the demo model says, and that it never pretends. */
 import { describe, expect, test } from "bun:test";
-import { demoChart } from "./demo-chart.ts";
-import { demoReply } from "./demo-script.ts";
-import { parseOrder } from "./orders.ts";
+import { demoChart } from "./chart.ts";
+import { demoReply } from "./script.ts";
+import { parseOrder } from "../orders.ts";
 
 const ask = (text: string, tools: readonly string[] = [], images: readonly string[] = []) =>
   demoReply({ kind: "user", text, images, tools });

@@ -1,5 +1,5 @@
 /** What the demo model says: a pure function from the newest message to words or a tool call. It never pretends to be a real model. */
-import { demoRequest } from "./demo-requests.ts";
+import { demoRequest } from "./requests.ts";
 
 export type DemoTurn =
   | {

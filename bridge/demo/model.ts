@@ -12,9 +12,9 @@ import { createAssistantMessageEventStream } from "@earendil-works/pi-ai/utils/e
 import { getCurrentTools } from "@earendil-works/pi-ai/utils/transcript";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { writeFile } from "node:fs/promises";
-import { demoChart } from "./demo-chart.ts";
-import { CHART } from "./demo-requests.ts";
-import { type DemoReply, type DemoTurn, demoReply, demoWords } from "./demo-script.ts";
+import { demoChart } from "./chart.ts";
+import { CHART } from "./requests.ts";
+import { type DemoReply, type DemoTurn, demoReply, demoWords } from "./script.ts";
 
 const PROVIDER = "gwdemo";
 const MODEL = "demo";

@@ -25,7 +25,7 @@ function fixture() {
     },
   };
   const log = recordingLog();
-  const commits = createGroupCommit({ sql, log });
+  const commits = createGroupCommit({ sql, log, noRoom: () => false });
   return {
     ...{ db, log, said, failOn, commits },
     insert: (n: number) => db.prepare("insert into notes values (?)").run(n).changes,

@@ -5,6 +5,7 @@
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { deferred } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
+import { asFullDisk } from "./health/no-room.ts";
 import { faultMeaning, sqliteCode } from "./health/write-faults.ts";
 import type { Sql } from "./sql.ts";
 
@@ -38,7 +39,17 @@ type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: f
 export const MAX_BATCH = 1_000;
 export const MAX_WAITING = 20_000;
 
-export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly log: Log }): GroupCommit {
+interface CommitDeps {
+  readonly sql: Transactions;
+  readonly log: Log;
+  /** Whether a write that failed found no room, and not a broken disk. */
+  readonly noRoom: () => boolean;
+}
+
+type Transactions = Pick<Sql, "inTransaction" | "control">;
+
+export function createGroupCommit({ log, noRoom, ...deps }: CommitDeps): GroupCommit {
+  const sql = knowingQuotas(deps.sql, noRoom);
   const waiting: Waiting[] = [];
   let scheduled = false;
   let closed = false;
@@ -92,7 +103,7 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
       if (isBroken) return Promise.reject(fault);
       if (waiting.length >= MAX_WAITING) return Promise.reject(storeFailed(new Error("too many writes are waiting")));
       return new Promise<T>((resolve, reject) => {
-        waiting.push({ run, when, resolve: resolve as Waiting["resolve"], reject });
+        waiting.push({ run: () => asFullDisk(run, noRoom), when, resolve: resolve as Waiting["resolve"], reject });
         schedule();
       });
     },
@@ -104,6 +115,15 @@ export function createGroupCommit({ sql, log }: { readonly sql: Sql; readonly lo
     fault: () => fault,
     broken: broken.promise,
     isBroken: () => isBroken,
+  };
+}
+
+function knowingQuotas(sql: Transactions, noRoom: () => boolean): Transactions {
+  return {
+    get inTransaction() {
+      return sql.inTransaction;
+    },
+    control: (statement) => asFullDisk(() => sql.control(statement), noRoom),
   };
 }
 
@@ -125,7 +145,7 @@ interface Committed {
 }
 
 /** When the transaction itself fails, every write of the batch has failed. */
-function tryCommit(sql: Sql, batch: readonly Waiting[], setSyncing: (wanted: boolean) => void): Committed {
+function tryCommit(sql: Transactions, batch: readonly Waiting[], setSyncing: (wanted: boolean) => void): Committed {
   try {
     setSyncing(batch.some(({ when }) => when === "now"));
     const outcomes = commitBatch(sql, batch);
@@ -140,11 +160,11 @@ function isDiskFault(outcome: Outcome): outcome is Extract<Outcome, { ok: false 
 }
 
 /** Tries without savepoints first, which nearly halves the cost of a write; only a batch in which one fails pays for them. */
-function commitBatch(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] {
+function commitBatch(sql: Transactions, batch: readonly Waiting[]): readonly Outcome[] {
   return commitPlain(sql, batch) ?? commitEachGuarded(sql, batch);
 }
 
-function commitPlain(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] | null {
+function commitPlain(sql: Transactions, batch: readonly Waiting[]): readonly Outcome[] | null {
   sql.control("begin immediate");
   const outcomes: Outcome[] = [];
   try {
@@ -158,7 +178,7 @@ function commitPlain(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] | 
   return outcomes;
 }
 
-function commitEachGuarded(sql: Sql, batch: readonly Waiting[]): readonly Outcome[] {
+function commitEachGuarded(sql: Transactions, batch: readonly Waiting[]): readonly Outcome[] {
   sql.control("begin immediate");
   const outcomes: Outcome[] = [];
   for (const { run } of batch) {
@@ -183,7 +203,7 @@ function commitEachGuarded(sql: Sql, batch: readonly Waiting[]): readonly Outcom
   return outcomes;
 }
 
-function commit(sql: Sql): void {
+function commit(sql: Transactions): void {
   try {
     sql.control("commit");
   } catch (error) {
@@ -198,7 +218,7 @@ function endsEverything(error: unknown): boolean {
 }
 
 /** A connection that cannot roll back is of no use any more, whatever `because` means. */
-function rollback(sql: Sql, because: unknown): void {
+function rollback(sql: Transactions, because: unknown): void {
   try {
     if (sql.inTransaction) sql.control("rollback");
   } catch {

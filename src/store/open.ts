@@ -15,6 +15,7 @@ import { createChainKey } from "./audit/links.ts";
 import { createGroupCommit, storeFailed } from "./group-commit.ts";
 import { startIntegrityCheck } from "./health/integrity-check.ts";
 import { keepLog, keptLogs } from "./health/kept-logs.ts";
+import { noRoomIn } from "./health/no-room.ts";
 import { createHealth } from "./health/store-health.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./home.ts";
@@ -92,7 +93,13 @@ export async function openStore(deps: StoreDeps, { home }: { readonly home: stri
     const kept = await keptLogs(path);
     const integrity = found === null || found.closed ? null : startIntegrityCheck(deps, file);
     const notices = () => [...kept, ...(integrity?.notice() ? [integrity.notice() ?? ""] : [])];
-    const store = assemble(deps, sql, path, { key, headFile, notices, closing: () => integrity?.[Symbol.dispose]() });
+    const store = assemble(deps, sql, path, {
+      key,
+      headFile,
+      notices,
+      noRoom: () => noRoomIn(path),
+      closing: () => integrity?.[Symbol.dispose](),
+    });
     deps.log.info("store opened", { epoch: store.epoch, ms: Math.round(deps.clock.elapsed() - startedAt) });
     return store;
   } catch (error) {
@@ -176,13 +183,16 @@ export interface AssembleOptions {
   /** What the owner should know about the files of the store. */
   notices(): readonly string[];
   closing(): void;
+  /** Whether a write that failed found no room, and not a broken disk. */
+  noRoom(): boolean;
 }
 
-const UNSEALED: AssembleOptions = {
+export const UNSEALED: AssembleOptions = {
   key: new Uint8Array(),
   headFile: null,
   notices: () => [],
   closing: () => undefined,
+  noRoom: () => false,
 };
 
 /** Everything above the database; the caller has opened and prepared it. Without `options` the audit chain is there, but anyone could forge it. */
@@ -197,7 +207,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
   });
   const epoch = life.begin();
   options.headFile?.noticed(chain.head());
-  const commits = createGroupCommit({ sql, log: deps.log });
+  const commits = createGroupCommit({ sql, log: deps.log, noRoom: options.noRoom });
   let open = true;
   const rows: RowDeps = {
     ...deps,

@@ -6,10 +6,10 @@ import { createSeqIds } from "../../testing/seq-ids.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { blankDisk } from "../../testing/sim/disk.ts";
 import { Database } from "bun:sqlite";
-import { assemble } from "../open.ts";
+import { assemble, UNSEALED } from "../open.ts";
 import { type Control, createSql } from "../sql.ts";
 
-function fixture() {
+function fixture(noRoom = false) {
   const db = Database.deserialize(blankDisk());
   const plain = createSql(db);
   let error: string | null = null;
@@ -26,24 +26,33 @@ function fixture() {
     abandon: () => void abandoned++,
   };
   const clean = () => db.prepare("select value from meta where key = 'clean'").values()[0]?.[0];
-  const store = assemble({ clock: systemClock, ids: createSeqIds(), log: recordingLog() }, sql, "");
+  const store = assemble({ clock: systemClock, ids: createSeqIds(), log: recordingLog() }, sql, "", {
+    ...UNSEALED,
+    noRoom: () => noRoom,
+  });
   return { store, clean, failWith: (code: string | null) => void (error = code), abandoned: () => abandoned };
 }
 
-test("a store whose disk is full is not writable until a write succeeds, and finds that out by itself", async () => {
-  const { store, failWith } = fixture();
-  expect([await store.health.isWritable(), store.health.notices()]).toEqual([true, []]);
-  failWith("SQLITE_FULL");
-  await expect(store.inbox.accept(row("in1", "a"))).rejects.toMatchObject({ code: "store_failed" });
-  expect([await store.health.isWritable(), store.health.hasFailed()]).toEqual([false, false]);
-  expect(store.health.notices()).toEqual([
-    "The database cannot be written to (no room); nothing is accepted until it can. Make room on the disk.",
-  ]);
-  failWith(null);
-  expect(await Promise.all([store.health.isWritable(), store.health.isWritable()])).toEqual([true, true]);
-  expect(store.health.notices()).toEqual([]);
-  await store[Symbol.asyncDispose]();
-});
+test.each([
+  ["disk is full", "SQLITE_FULL", "no room"],
+  ["quota is used up", "SQLITE_IOERR_WRITE", "disk or quota is full"],
+])(
+  "a store whose %s is not writable until a write succeeds, and finds that out by itself",
+  async (_what, code, said) => {
+    const { store, failWith } = fixture(true);
+    expect([await store.health.isWritable(), store.health.notices()]).toEqual([true, []]);
+    failWith(code);
+    await expect(store.inbox.accept(row("in1", "a"))).rejects.toMatchObject({ code: "store_failed" });
+    expect([await store.health.isWritable(), store.health.hasFailed()]).toEqual([false, false]);
+    expect(store.health.notices()).toEqual([
+      `The database cannot be written to (${said}); nothing is accepted until it can. Make room on the disk.`,
+    ]);
+    failWith(null);
+    expect(await Promise.all([store.health.isWritable(), store.health.isWritable()])).toEqual([true, true]);
+    expect(store.health.notices()).toEqual([]);
+    await store[Symbol.asyncDispose]();
+  },
+);
 
 test("a store after an I/O error stays unwritable, asks for the end of the process, and closes without a checkpoint", async () => {
   const { store, failWith, clean, abandoned } = fixture();

@@ -6,7 +6,7 @@ import type { ErrorCode } from "../../../contracts/errors.ts";
  * refusal. An exceeded quota alone says nothing about money: some providers call the limit of a minute that.
  */
 const RULES: readonly { readonly pattern: RegExp; readonly code: ErrorCode }[] = [
-  { pattern: /ENOSPC|no space left on device/i, code: "agent_disk_full" },
+  { pattern: /ENOSPC|no space left on device|EDQUOT|disk quota exceeded/i, code: "agent_disk_full" },
   {
     pattern:
       /no api key|no model selected|model not found|unknown model|no models? available|model.{0,80}(does not exist|not_found)/i,

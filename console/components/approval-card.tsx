@@ -37,6 +37,7 @@ export function ApprovalCard({ question }: { readonly question: Question }) {
           <code>{tool}</code> {decision === null ? "waits for your approval" : `· ${DECIDED[decision]}`}
         </span>
       </h2>
+      {question.say !== undefined && <p class="because">{question.say}</p>}
       {decision === null && <Open question={question} onAnswer={() => (answered.current = true)} />}
     </section>
   );

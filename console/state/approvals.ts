@@ -5,6 +5,8 @@ import type { ApprovalDecision, PendingApproval } from "../../src/contracts/tool
 export interface Question extends PendingApproval {
   /** Null: it waits for an answer. */
   readonly decision: ApprovalDecision | "expired" | null;
+  /** Of one that nobody answered: how long it waited, and what to do. */
+  readonly say?: string;
 }
 /** In the order in which they were heard of. */
 export type Questions = readonly Question[];
@@ -17,7 +19,11 @@ export function hear(questions: Questions, news: GatewayEvents["approval"]): Que
   if (news.decision === null) return known ? questions : [...questions, news];
   const { by: _by, ...ended } = news;
   if (!known) return trimmed([...questions, { ...ended, input: undefined, shown: "" }]);
-  return trimmed(questions.map((one) => (one.id === news.id ? { ...one, decision: news.decision } : one)));
+  return trimmed(
+    questions.map((one) =>
+      one.id === news.id ? { ...one, decision: news.decision, ...(news.say ? { say: news.say } : {}) } : one,
+    ),
+  );
 }
 
 /** To be called before asking the gateway for the open ones: those it does not name are not open any more. */

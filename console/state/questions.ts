@@ -1,5 +1,6 @@
 /** The questions the page has heard of, and what a screen reader is told about them. */
 import { signal } from "@preact/signals";
+import type { GatewayEvents } from "../../src/contracts/events.ts";
 import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { addOpen, forgetOpen, hear, type Question, type Questions } from "./approvals.ts";
 import { hearAsked, readAskedWith } from "./asked/asked-page.ts";
@@ -25,7 +26,11 @@ export function hearQuestion(event: WireEvent): void {
   if (event.event !== "approval") return;
   questions.value = hear(questions.value, event.data);
   const { tool, decision } = event.data;
-  announced.value = decision === null ? `${tool} waits for your approval.` : `${tool}: ${DECIDED[decision]}.`;
+  announced.value = decision === null ? `${tool} waits for your approval.` : saidOf(event.data);
+}
+
+function saidOf(news: Exclude<GatewayEvents["approval"], { decision: null }>): string {
+  return news.say ?? `${news.tool}: ${DECIDED[news.decision]}.`;
 }
 
 /** What is open of both kinds. When the line is down it is read again once that is back. */

@@ -156,6 +156,21 @@ describe("hooks before a call", () => {
     },
   );
 
+  test("ask for the owner's word, and the model reads how long nobody gave it and what to do", async () => {
+    const world = toolWorld([echo]);
+    world.hooks.on("before_tool_call", () => ({ requireApproval: true }), "careful");
+    const ended = Promise.withResolvers<"expired">();
+    world.approvals.answer = ended.promise;
+    const call = world.call({ text: "hi" });
+    await waitFor("the question", () => world.approvals.asked.length === 1);
+    await world.clock.advance(600_000);
+    ended.resolve("expired");
+    expect(await call).toMatchObject({
+      code: "approval_denied",
+      message: expect.stringMatching(/Nobody answered within 10 minutes\. .*tell the person/),
+    });
+  });
+
   test("may want several things at once, and get all of them", async () => {
     const world = toolWorld([echo]);
     world.hooks.on("before_tool_call", () => ({ params: { text: "changed" }, requireApproval: true }), "both");

@@ -116,6 +116,7 @@ function askOwners({ approvals, events, questions, tasks, account, connected }: 
   };
   const hearing = events.on("approval", (news) => {
     if (news.decision === null && connected()) ask(news);
+    if (news.decision === "expired" && news.say) tasks.add(questions.expired(news.id, news.say));
   });
   const tick: LiveDeps["tick"] = (turnId, to) => {
     for (const question of approvals.pending())

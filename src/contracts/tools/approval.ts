@@ -66,4 +66,6 @@ export type ApprovalNews =
   | (Omit<PendingApproval, "input" | "shown"> & {
       readonly decision: ApprovalDecision | "expired";
       readonly by: Principal | null;
+      /** Of one that nobody answered: how long it waited, and what to do. A sentence for people. */
+      readonly say?: string;
     });

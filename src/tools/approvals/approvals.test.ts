@@ -127,6 +127,25 @@ describe("a question", () => {
     },
   );
 
+  test("that nobody answers says how long it waited and what to do, and one whose turn ended says that", async () => {
+    await using at = await world();
+    const { answer } = await at.asked();
+    await at.clock.advance(WAIT_MS);
+    await answer;
+    expect(at.told.at(-1)).toMatchObject({
+      decision: "expired",
+      say: expect.stringMatching(
+        /was not run: nobody answered within \d+ \w+s?\. If it is still wanted, ask the assistant again/,
+      ),
+    });
+    const turn = new AbortController();
+    const next = at.approvals.ask(question(), turn.signal);
+    await waitFor("the question", () => at.approvals.pending().length === 1);
+    turn.abort(new Error("stopped"));
+    await next;
+    expect(at.told.at(-1)).toMatchObject({ say: expect.stringContaining("its turn ended before anybody answered") });
+  });
+
   test("whose wall clock was set back expires by its timer", async () => {
     await using at = await world();
     const { answer } = await at.asked();

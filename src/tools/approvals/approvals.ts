@@ -14,6 +14,7 @@ import type {
 } from "../../contracts/tools/approval.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
+import { durationWords } from "../../kit/duration.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { writeOut, writeOutJson } from "../../kit/marks/written-out.ts";
@@ -37,6 +38,8 @@ interface Open {
   readonly answer: Deferred<ApprovalAnswer>;
   /** Before that nobody sees it: what was shown survives a crash. */
   stored: boolean;
+  /** Its time is over, not its turn. */
+  late: boolean;
 }
 
 export function createApprovals(deps: ApprovalsDeps, options: () => { readonly waitMs: number }): Approvals {
@@ -51,7 +54,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
     close(entry, made);
     return true;
   };
-  const close = ({ shown, answer }: Open, { decision, by }: ApprovalEnd): void => {
+  const close = ({ shown, answer, late }: Open, { decision, by }: ApprovalEnd): void => {
     const { input: _input, shown: _shown, ...known } = shown;
     open.delete(shown.id);
     deps.log.info("approval ended", {
@@ -61,7 +64,8 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       decision,
       by,
     });
-    deps.events.emit("approval", { ...known, decision, by });
+    const say = decision === "expired" ? { say: unanswered(shown, late) } : {};
+    deps.events.emit("approval", { ...known, decision, by, ...say });
     answer.resolve(decision);
   };
   /** Nobody waits for the disk: what could not be written is expired by the next start. */
@@ -82,6 +86,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       if (!entry) return "unknown";
       // timers stand still while the machine sleeps; what it says on the question is what counts
       if (deps.clock.now() >= entry.shown.expiresAt) {
+        entry.late = true;
         await expire(entry);
         return "unknown";
       }
@@ -94,7 +99,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       if (signal.aborted) return "expired";
       if (isFull(open, caller.sessionKey)) return "full";
       const { waitMs } = options();
-      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred(), stored: false };
+      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred(), stored: false, late: false };
       open.set(entry.shown.id, entry); // counts from now on, and cannot be answered before it is stored
       return wait(deps, { entry, question, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
     },
@@ -126,7 +131,10 @@ async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal):
   deps.events.emit("approval", { ...shown, decision: null });
   using limit = deps.clock.deadline(waitMs, () => new Error("nobody answered in time"));
   const over = AbortSignal.any([signal, limit.signal]);
-  const stop = (): void => void expire(entry);
+  const stop = (): void => {
+    entry.late = limit.signal.aborted;
+    void expire(entry);
+  };
   if (over.aborted) stop();
   over.addEventListener("abort", stop, { once: true });
   try {
@@ -155,6 +163,13 @@ function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, wait
     askedAt,
     expiresAt,
   };
+}
+
+/** A turn that ended first says so: then nobody was too slow. */
+function unanswered({ tool, askedAt, expiresAt }: PendingApproval, late: boolean): string {
+  if (!late) return `${tool} was not run: its turn ended before anybody answered.`;
+  const waited = durationWords(expiresAt - askedAt);
+  return `${tool} was not run: nobody answered within ${waited}. If it is still wanted, ask the assistant again and answer in time.`;
 }
 
 function isFull(open: ReadonlyMap<string, Open>, sessionKey: PendingApproval["sessionKey"]): boolean {

@@ -1,6 +1,7 @@
 /** The way of every call, in order, whatever wire it came over. What is not in this list is not checked; what is in it is checked for everyone. */
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { NO_MASK } from "../../kit/secret.ts";
+import { durationWords } from "../../kit/duration.ts";
 import { limitOf, needsApproval } from "../policy.ts";
 import type { Problem } from "../schema/compile.ts";
 import { emptyRequired } from "../schema/values/required-text.ts";
@@ -102,13 +103,19 @@ async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
     shown: scrubJson(params, deps.scrub),
     hash,
   };
+  const askedAt = deps.clock.elapsed();
   const answer = await deps.approvals.ask(question, signal);
   signal.throwIfAborted();
   if (answer === "once" || answer === "session") return permitted(deps, { ...draft, params }); // rules may have changed meanwhile
   if (answer === "full")
     return refuse("rate_limited", `${tool} was not run. Too many calls wait for the owner already.`, BUSY_RETRY_MS);
-  const why = answer === "deny" ? "The owner did not approve it" : "Nobody approved it in time";
-  return refuse("approval_denied", `${tool} was not run. ${why}. Do not try the same call again.`);
+  return refuse("approval_denied", `${tool} was not run. ${notApproved(answer, deps.clock.elapsed() - askedAt)}`);
+}
+
+function notApproved(answer: "deny" | "expired", waitedMs: number): string {
+  if (answer === "deny") return "The owner did not approve it. Do not try the same call again.";
+  const waited = durationWords(waitedMs);
+  return `Nobody answered within ${waited}. Do not try the same call again by yourself: tell the person that an owner has to allow it, and that they can ask for it again when one is there.`;
 }
 
 async function limited(deps: StageDeps, draft: Draft): Promise<Draft | ToolRefusal> {

@@ -153,6 +153,26 @@ describe("a question to owners", () => {
     SLOW_MS,
   );
 
+  test(
+    "that nobody answered loses its buttons, and the chat reads how long it waited and what to do",
+    async () => {
+      world = await discordWorld();
+      const origin = { channel: "discord", account: "default", chat: PLACES.room, thread: PLACES.thread };
+      const { input: _input, shown: _shown, ...known } = { ...question("q1"), origin };
+      world.bench.questions.push({ ...question("q1"), origin });
+      world.bench.deps.events.emit("approval", { ...question("q1"), origin, decision: null });
+      const shown = () => world.fake.state.messages(PLACES.thread).filter(({ author }) => author.id === BOT.id);
+      await eventually("it is shown", () => shown().length === 1);
+      await fence();
+      world.bench.questions.length = 0;
+      const say = "It was not run: nobody answered within 10 minutes. Ask again.";
+      world.bench.deps.events.emit("approval", { ...known, decision: "expired", by: null, say });
+      await eventually("the chat is told", () => shown().at(-1)?.content === say);
+      expect(JSON.stringify(shown()[0]?.components)).toBe("[]");
+    },
+    SLOW_MS,
+  );
+
   test.each([
     ["before the channel was open", true],
     ["after that", false],

@@ -20,16 +20,18 @@ const MAX_SHOWN = 1_000;
 export function startQuestions(deps: QuestionDeps): AsyncDisposable {
   const stopping = new AbortController();
   const running = new Set<SessionKey>();
-  const shown = new Set<string>();
+  const shown = new Map<string, Posted | null>();
   let looking: Promise<void> | null = null;
+  const telling: Promise<void>[] = [];
 
   const look = async (): Promise<void> => {
     do {
       for (const question of deps.approvals.pending()) {
         const channel = shown.has(question.id) ? null : deps.channelOf(question);
         if (channel === null) continue;
-        remember(shown, question.id);
-        await show(deps, channel, question, stopping.signal);
+        remember(shown, question.id, null);
+        const posted = await show(deps, channel, question, stopping.signal);
+        if (shown.has(question.id)) shown.set(question.id, posted);
       }
       await deps.clock.sleep(LOOK_MS, stopping.signal).catch(() => undefined); // closing is the normal end
     } while (running.size > 0 && !stopping.signal.aborted);
@@ -42,8 +44,11 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
       looking ??= look();
     }),
     // a turn that went on after a restart began before anybody here could hear of it
-    deps.events.on("approval", ({ decision }) => {
-      if (decision === null) looking ??= look();
+    deps.events.on("approval", (news) => {
+      if (news.decision === null) looking ??= look();
+      const posted = news.decision === "expired" ? shown.get(news.id) : null;
+      if (posted && news.decision === "expired" && news.say)
+        telling.push(tell(deps, posted, news.say, stopping.signal));
     }),
     deps.events.on("turn.ended", ({ sessionKey }) => void running.delete(sessionKey)),
   ];
@@ -53,13 +58,20 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
       for (const one of listening) one[Symbol.dispose]();
       stopping.abort(new Error("the channel is closing"));
       await looking;
+      await Promise.all(telling);
     },
   };
 }
 
-function remember(shown: Set<string>, id: string): void {
-  shown.add(id);
-  const [oldest] = shown;
+/** A question as it stands in its channel. */
+interface Posted {
+  readonly channel: string;
+  readonly message: string;
+}
+
+function remember(shown: Map<string, Posted | null>, id: string, posted: Posted | null): void {
+  shown.set(id, posted);
+  const [oldest] = shown.keys();
   if (shown.size > MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
 }
 
@@ -68,7 +80,7 @@ async function show(
   channel: string,
   question: PendingApproval,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Posted | null> {
   const buttons = buttonsFor(question.id);
   const words = buttons ? questionText(question) : null;
   const body = {
@@ -77,8 +89,24 @@ async function show(
     enforce_nonce: true,
     ...(words !== null && buttons ? { components: buttons } : {}),
   };
-  await api.channels.createMessage(channel, body, { signal }).catch((error: unknown) => {
+  try {
+    const { id } = await api.channels.createMessage(channel, body, { signal });
+    return { channel, message: id };
+  } catch (error) {
     if (!signal.aborted)
       log.warn("approval not shown on Discord", { approval: question.id, kind: failureOf(error).kind });
-  });
+    return null;
+  }
+}
+
+/** Nobody answered: the buttons go, and what became of the call is said below them. */
+async function tell({ api, log }: QuestionDeps, posted: Posted, say: string, signal: AbortSignal): Promise<void> {
+  const { channel, message } = posted;
+  const body = { content: say, message_reference: { message_id: message, fail_if_not_exists: false } };
+  try {
+    await api.channels.editMessage(channel, message, { components: [] }, { signal });
+    await api.channels.createMessage(channel, body, { signal });
+  } catch (error) {
+    if (!signal.aborted) log.debug("end of an approval not shown", { kind: failureOf(error).kind });
+  }
 }

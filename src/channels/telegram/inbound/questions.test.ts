@@ -137,6 +137,23 @@ describe("a call that waits for an owner", () => {
     expect(world.platform.calls().length).toBe(calls);
   });
 
+  test("that nobody answered loses its buttons, and the chat reads how long it waited and what to do", async () => {
+    await using world = await telegramWorld();
+    await asking(world);
+    const data = dataOf(world, "Deny");
+    const messageId = withButtons(world)?.id ?? 0;
+    const { input: _input, shown: _shown, ...known } = question();
+    const say = "write_file was not run: nobody answered within 10 minutes. Ask again.";
+    world.bench.questions.length = 0;
+    world.bench.deps.events.emit("approval", { ...known, decision: "expired", by: null, say });
+    await eventually("the chat is told", () => world.room.messages.some(({ text }) => text === say));
+    expect(buttonsOf(world)).toEqual([]);
+    expect(await press(world, FRIEND, data, { messageId })).toBe("This question is no longer open.");
+    world.bench.deps.events.emit("approval", { ...known, decision: "expired", by: null, say });
+    await press(world, FRIEND, data, { messageId }); // whatever the second word of it set off is over
+    expect(world.room.messages.filter(({ text }) => text === say)).toHaveLength(1);
+  });
+
   test("that was decided elsewhere says so", async () => {
     await using world = await telegramWorld();
     await asking(world);

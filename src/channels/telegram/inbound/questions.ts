@@ -9,6 +9,7 @@ import type { Ids } from "../../../kit/ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { AccountFacts } from "../facts.ts";
 import { placeOf } from "../outbound/place.ts";
+import { replyParameters } from "../outbound/send.ts";
 import { MAX_TEXT_UNITS } from "../render/render.ts";
 import type { Run } from "../render/runs.ts";
 import { splitRuns } from "../render/split.ts";
@@ -25,6 +26,8 @@ export interface QuestionDeps extends Pick<BoardDeps, "questions"> {
 export interface AccountQuestions {
   /** Shows a call that waits for an owner; once per call. */
   approval(question: PendingApproval, to: ChatAddress): Promise<void>;
+  /** Nobody answered it: its buttons go, and the chat is told. */
+  expired(id: string, say: string): Promise<void>;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
 }
 
@@ -50,21 +53,23 @@ const DATA = /^q:([A-Za-z0-9_-]{8,40}):([0-9]{1,2})$/;
 
 /** `life`: of the account. */
 export function createQuestions(deps: QuestionDeps, life: AbortSignal): AccountQuestions {
-  const shown = new Set<string>();
+  const shown = new Map<string, Promise<Posting>>();
   return {
     async approval(question, to) {
       if (shown.has(question.id)) return;
-      const [oldest] = shown;
+      const [oldest] = shown.keys();
       if (shown.size >= MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
-      shown.add(question.id);
-      const name = deps.ids.secret(NAME_BYTES);
-      const labels = DECISIONS.map(({ label }) => label);
-      const asked: Asked = { chat: to.chat, messageId: null, approval: question.id };
-      await deps.facts.put(`ask:${name}`, JSON.stringify(asked));
-      const messageId = await postQuestion(deps, to, { name, runs: approvalText(question), labels }, life);
-      if ((await deps.facts.get(`ask:${name}`)) !== null)
-        // it may have been pressed already
-        await deps.facts.put(`ask:${name}`, JSON.stringify({ ...asked, messageId }));
+      const posting = post(deps, question, to, life);
+      shown.set(question.id, posting);
+      await posting;
+    },
+    async expired(id, say) {
+      const posted = await shown.get(id);
+      if (!posted || (await deps.facts.get(`ask:${posted.name}`)) === null) return;
+      await deps.facts.forget(`ask:${posted.name}`);
+      await closeButtons(deps, posted, life);
+      const below = replyParameters(Number(posted.messageId));
+      await deps.api.call("sendMessage", { ...placeOf(posted.to).target, ...below, text: say }, life);
     },
     async press(arrived, role, signal) {
       const [, name = "", choice = ""] = DATA.exec(arrived.press?.data ?? "") ?? [];
@@ -83,6 +88,29 @@ export function createQuestions(deps: QuestionDeps, life: AbortSignal): AccountQ
       if (said.close) await closeButtons(deps, here, signal);
     },
   };
+}
+
+/** A question as it stands in its chat. */
+interface Posting extends Shown {
+  readonly name: string;
+  readonly to: ChatAddress;
+}
+
+async function post(
+  deps: QuestionDeps,
+  question: PendingApproval,
+  to: ChatAddress,
+  life: AbortSignal,
+): Promise<Posting> {
+  const name = deps.ids.secret(NAME_BYTES);
+  const labels = DECISIONS.map(({ label }) => label);
+  const asked: Asked = { chat: to.chat, messageId: null, approval: question.id };
+  await deps.facts.put(`ask:${name}`, JSON.stringify(asked));
+  const messageId = await postQuestion(deps, to, { name, runs: approvalText(question), labels }, life);
+  if ((await deps.facts.get(`ask:${name}`)) !== null)
+    // it may have been pressed already
+    await deps.facts.put(`ask:${name}`, JSON.stringify({ ...asked, messageId }));
+  return { name, to, chat: to.chat, messageId };
 }
 
 interface Shown {

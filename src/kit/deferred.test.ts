@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { lazy } from "./deferred.ts";
+import { deferred, lazy, orAborted } from "./deferred.ts";
 
 describe("a lazy value", () => {
   test("is loaded at first use, once, also for callers at the same time", async () => {
@@ -24,4 +24,49 @@ describe("a lazy value", () => {
     await expect(value()).rejects.toThrow("failure 2");
     expect([await value(), await value(), loads]).toEqual(["loaded", "loaded", 3]);
   });
+});
+
+describe("a wait with an end by a signal", () => {
+  test("that has ended before it began leaves no failure behind that nobody handles", async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    try {
+      const work = Promise.withResolvers<void>();
+      await expect(orAborted(work.promise, AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
+      work.reject(new Error("late"));
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+    expect(unhandled).toEqual([]);
+  });
+
+  test.each(["resolves", "rejects", "is aborted"] as const)(
+    "leaves no listener at its signal when it %s",
+    async (how) => {
+      const stop = new AbortController();
+      const listeners = new Set<unknown>();
+      const { signal } = stop;
+      const add = signal.addEventListener.bind(signal);
+      const remove = signal.removeEventListener.bind(signal);
+      signal.addEventListener = (type: string, listener: () => void, options: object) => {
+        listeners.add(listener);
+        add(type, () => (listeners.delete(listener), listener()), options);
+      };
+      signal.removeEventListener = (type: string, listener: () => void) => {
+        listeners.delete(listener);
+        remove(type, listener);
+      };
+      const work = deferred<string>();
+      const waiting = orAborted(work.promise, signal);
+      expect(listeners.size).toBe(1);
+      if (how === "resolves") work.resolve("done");
+      else if (how === "rejects") work.reject(new Error("done"));
+      else stop.abort(new Error("done"));
+      expect(await waiting.catch(({ message }: Error) => message)).toBe("done");
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(listeners.size).toBe(0);
+    },
+  );
 });

@@ -15,7 +15,10 @@ export function deferred<T>(): Deferred<T> {
 
 /** Resolves with `promise`, or rejects with the signal's reason as soon as it aborts. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason);
+  if (signal.aborted) {
+    promise.catch(() => undefined); // nobody awaits it any more, and its failure is not a crash
+    return Promise.reject(signal.reason);
+  }
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });

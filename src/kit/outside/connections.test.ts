@@ -117,6 +117,36 @@ describe("a connection is closed when its call is over:", () => {
   });
 });
 
+test("no connection is left, whichever moment of a call its caller gives up at", async () => {
+  const given: string[] = [];
+  for (let steps = 0; steps < 40; steps++) {
+    const stop = new AbortController();
+    const calling = call("/silent", { signal: stop.signal, limits: { idleMs: 30_000 } });
+    for (let step = 0; step < steps; step++) await Promise.resolve(); // one more step of the call each time
+    stop.abort(new Error("not wanted any more"));
+    await calling.catch((error: unknown) => given.push(String(error)));
+  }
+  expect(new Set(given)).toEqual(new Set(["Error: not wanted any more"]));
+  expect((await call("/ok")).kind).toBe("answered"); // whatever was begun before it has reached the server
+  await waitFor(
+    "no open connection",
+    () => open.size,
+    (count) => count === 0,
+  );
+});
+
+test("a call whose caller has given up already reaches nobody", async () => {
+  requests = [];
+  const asked: string[] = [];
+  const resolve: Resolver = async (host) => {
+    asked.push(host);
+    return ["127.0.0.1"];
+  };
+  await expect(call("/ok", { resolve, signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow("too late");
+  expect((await call("/busy")).kind).toBe("answered");
+  expect([asked, requests.map(({ path }) => path)]).toEqual([[], ["/busy"]]);
+});
+
 describe("a limit", () => {
   test("on silence holds before the first byte, not only between pieces", async () => {
     expect(await call("/silent", { limits: { totalMs: 60_000, idleMs: 50 } })).toEqual({

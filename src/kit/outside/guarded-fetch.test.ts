@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { isGlobalAddress } from "./addresses.ts";
-import { type GuardedLimits, guardedFetch, type Resolver } from "./guarded-fetch.ts";
+import { type GuardedLimits, guardedFetch, type Resolver, systemResolver } from "./guarded-fetch.ts";
 
 const NEVER = new AbortController().signal;
 const seen: { readonly url: string; readonly headers: IncomingMessage["headers"] }[] = [];
@@ -57,7 +58,7 @@ const get = (path: string, limits = trusted(), resolve: Resolver = local, signal
   guardedFetch(
     { clock: systemClock, resolve },
     {
-      url: path.startsWith("http") ? path : `http://search.test:${port}${path}`,
+      url: path.startsWith("/") ? `http://search.test:${port}${path}` : path,
       method: "GET",
       headers: { "x-key": "k" },
     },
@@ -94,30 +95,35 @@ describe("an address", () => {
 });
 
 describe("a place", () => {
+  const PRIVATE = "it is on a private network";
+  const NOT_WEB = "only http and https are called";
   // every spelling of this machine, and places that are none
   test.each([
-    "http://127.0.0.1/",
-    "http://2130706433/",
-    "http://0x7f.1/",
-    "http://0177.0.0.1/",
-    "http://[::1]/",
-    "http://[::ffff:127.0.0.1]/",
-    "http://[::127.0.0.1]/",
-    "http://[::7f00:1]/",
-    "http://127.1/",
-    "http://169.254.169.254/latest/meta-data",
-    "http://[fd00::1]/",
-    "ftp://8.8.8.8/",
-    "file:///etc/passwd",
-    "gopher://8.8.8.8/",
-    "http://user:pass@8.8.8.8/",
-    "http://8.8.8.8:22/",
-    "http://8.8.8.8:6379/",
-    "nonsense",
-  ])("%s is not called", async (url) => {
+    ["http://127.0.0.1/", PRIVATE],
+    ["http://2130706433/", PRIVATE],
+    ["http://0x7f.1/", PRIVATE],
+    ["http://0177.0.0.1/", PRIVATE],
+    ["http://[::1]/", PRIVATE],
+    ["http://[::ffff:127.0.0.1]/", PRIVATE],
+    ["http://[::127.0.0.1]/", PRIVATE],
+    ["http://[::7f00:1]/", PRIVATE],
+    ["http://127.1/", PRIVATE],
+    ["http://169.254.169.254/latest/meta-data", PRIVATE],
+    ["http://[fd00::1]/", PRIVATE],
+    ["https://[fd00::1]/", PRIVATE],
+    ["ftp://8.8.8.8/", NOT_WEB],
+    ["file:///etc/passwd", NOT_WEB],
+    ["gopher://8.8.8.8/", NOT_WEB],
+    ["ws://8.8.8.8/", NOT_WEB],
+    ["data:text/plain,hello", NOT_WEB],
+    ["nonsense", NOT_WEB],
+    ["http://user:pass@8.8.8.8/", "the address carries a password"],
+    ["http://8.8.8.8:22/", "the port is not a usual one"],
+    ["https://8.8.8.8:6379/", "the port is not a usual one"],
+  ])("%s is not called: %s", async (url, because) => {
     const count = seen.length;
     const { trustedOrigin: _none, ...limits } = trusted();
-    expect((await get(url, limits)).kind).toBe("refused");
+    expect(await get(url, limits)).toEqual({ kind: "refused", because });
     expect(seen.length).toBe(count);
   });
 
@@ -201,5 +207,11 @@ test("a call that is no longer wanted ends at once, with the reason of whoever e
   const stop = new AbortController();
   const call = get("/silent", { ...trusted(), idleMs: 60_000, totalMs: 60_000 }, local, stop.signal);
   stop.abort(new Error("stopped"));
-  await expect(call).rejects.toThrow("stopped");
+  await expect(waitForEnd("the end of the call", call, { withinMs: 2_000 })).rejects.toThrow("stopped");
+});
+
+test("the system is asked for all addresses of a name, not only for the first", async () => {
+  const addresses = await systemResolver("localhost");
+  expect(addresses.length).toBeGreaterThan(0);
+  expect(addresses.map(isGlobalAddress)).toEqual(addresses.map(() => false));
 });

@@ -71,6 +71,7 @@ export async function guardedFetch(
   limits: GuardedLimits,
   signal: AbortSignal,
 ): Promise<Fetched> {
+  signal.throwIfAborted(); // not even the name is looked up
   using total = deps.clock.deadline(limits.totalMs, () => new Slow());
   const until = AbortSignal.any([signal, total.signal]);
   let url = request.url;
@@ -165,6 +166,7 @@ async function send({ place, method, headers, body }: Placed, signal: AbortSigna
   const { url, address } = place;
   const family = address.includes(":") ? 6 : 4;
   const { request: call } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
+  signal.throwIfAborted(); // a call that ended meanwhile tells nobody any more that it did
   return new Promise((resolve, reject) => {
     const request = call(
       url,

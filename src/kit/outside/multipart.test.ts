@@ -18,6 +18,21 @@ test("a form can be read back as it was written", async () => {
   ]);
 });
 
+test("a form is written byte by byte as RFC 7578 has it: boundary, head, empty line, content", () => {
+  const data = new TextEncoder().encode("abc");
+  const { headers, body } = multipart(createSeqIds(), [
+    { name: "model", value: "whisper" },
+    { name: "file", fileName: "voice.ogg", mimeType: "audio/ogg", data },
+  ]);
+  const [, boundary = ""] = headers["content-type"].split("boundary=");
+  expect(boundary.length).toBeGreaterThan(8);
+  expect(text(body).split("\r\n")).toEqual([
+    ...[`--${boundary}`, 'content-disposition: form-data; name="model"', "", "whisper"],
+    ...[`--${boundary}`, 'content-disposition: form-data; name="file"; filename="voice.ogg"'],
+    ...["content-type: audio/ogg", "", "abc", `--${boundary}--`, ""],
+  ]);
+});
+
 test("a quotation mark in a name adds no parameter to its part", () => {
   const evil = 'a.png"; name="model';
   const { body } = multipart(createSeqIds(), [{ name: evil, fileName: evil, mimeType: "a/b", data: new Uint8Array() }]);

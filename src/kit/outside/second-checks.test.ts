@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { waitForEnd } from "../../testing/wait-for.ts";
 import { systemClock } from "../clock.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
+import { isTemporaryStatus } from "./temporary-status.ts";
 
 interface Answer {
   readonly status: number;
@@ -13,30 +14,45 @@ interface Answer {
 
 const PUBLIC = "93.184.216.34";
 let calls: string[] = [];
+/** What each call may look up: the address it is to be connected to. */
+let lookups: ((all: boolean) => unknown)[] = [];
+/** Which of the two libraries made the call. */
+let made: string[] = [];
 let answers: Answer[] = [];
 
+type Lookup = (host: string, options: object, done: (...found: unknown[]) => void) => void;
+
 /** `request` of node:http and node:https: notes the call and plays the next answer. */
-function request(url: URL, _options: unknown, onResponse: (response: unknown) => void) {
-  calls.push(url.href);
-  const { status, headers = {}, peer = PUBLIC } = answers.shift() ?? { status: 200 };
-  const response = Object.assign(Readable.from([Buffer.from("fine")]), {
-    ...{ statusCode: status, headers, socket: { remoteAddress: peer } },
-  });
-  return { on: () => undefined, destroy: () => undefined, end: () => queueMicrotask(() => onResponse(response)) };
-}
-void mock.module("node:https", () => ({ request }));
-void mock.module("node:http", () => ({ request }));
+const request =
+  (by: string) => (url: URL, options: { readonly lookup: Lookup }, onResponse: (one: unknown) => void) => {
+    calls.push(url.href);
+    made.push(by);
+    lookups.push((all) => {
+      let found: unknown = null;
+      options.lookup(url.hostname, { all }, (_error, ...rest) => void (found = rest));
+      return found;
+    });
+    const { status, headers = {}, peer = PUBLIC } = answers.shift() ?? { status: 200 };
+    const response = Object.assign(Readable.from([Buffer.from("fine")]), {
+      ...{ statusCode: status, headers, socket: { remoteAddress: peer } },
+    });
+    return { on: () => undefined, destroy: () => undefined, end: () => queueMicrotask(() => onResponse(response)) };
+  };
+void mock.module("node:https", () => ({ request: request("https") }));
+void mock.module("node:http", () => ({ request: request("http") }));
 
 beforeEach(() => {
   calls = [];
+  lookups = [];
+  made = [];
   answers = [];
 });
 
-const call = (url: string) =>
+const call = (url: string, addresses: readonly string[] = [PUBLIC]) =>
   waitForEnd(
     `the end of the call to ${url}`,
     guardedFetch(
-      { clock: systemClock, resolve: async () => [PUBLIC] },
+      { clock: systemClock, resolve: async () => addresses },
       { url, method: "GET", headers: { authorization: "a key" } },
       { totalMs: 5_000, idleMs: 5_000, maxBytes: 1_000 },
       new AbortController().signal,
@@ -61,5 +77,69 @@ test.each(["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "::ffff:127.0.0.1"
   async (peer) => {
     answers = [{ status: 200, peer }];
     expect(await call("https://api.example/")).toEqual({ kind: "failed", because: "unreachable" });
+  },
+);
+
+test.each([301, 302, 303, 307, 308])("status %d is a redirect, and what it leads to is the answer", async (status) => {
+  answers = [{ status, headers: { location: "/next" } }];
+  expect(await call("https://api.example/a")).toMatchObject({
+    ...{ kind: "answered", status: 200, url: "https://api.example/next" },
+  });
+  expect(calls).toEqual(["https://api.example/a", "https://api.example/next"]);
+});
+
+test.each([200, 204, 300, 304, 400, 404, 500])("status %d is an answer, whatever place it names", async (status) => {
+  answers = [{ status, headers: { location: "/next" } }];
+  expect(await call("https://api.example/a")).toMatchObject({ kind: "answered", status });
+  expect(calls.length).toBe(1);
+});
+
+test.each([
+  ["http://elsewhere.example/b", "http://elsewhere.example/b"],
+  ["https://api.example:8443/b", "https://api.example:8443/b"],
+  ["mailto:somebody@example.com", undefined],
+  ["https://", undefined],
+])("a redirect to %s that is not followed names %s as the place to open", async (location, redirect) => {
+  answers = [{ status: 302, headers: { location } }];
+  const because = "it answered with a redirection that is not followed";
+  expect(await call("https://api.example/a")).toEqual({
+    ...{ kind: "refused", because },
+    ...(redirect === undefined ? {} : { redirect }),
+  });
+});
+
+test.each([
+  ["http://api.example/", ["http"]],
+  ["https://api.example/", ["https"]],
+  ["http://api.example:443/", ["http"]],
+  ["https://api.example:80/", ["https"]],
+  ["http://api.example:80/", ["http"]],
+])("%s is called, over %p", async (url, by) => {
+  expect((await call(url)).kind).toBe("answered");
+  expect(made).toEqual(by);
+});
+
+test.each([
+  ["https://api.example/", [PUBLIC], PUBLIC, 4],
+  ["https://api.example/", ["2606:4700::1111", PUBLIC], "2606:4700::1111", 6],
+  ["https://[2606:4700::1111]/", ["127.0.0.1"], "2606:4700::1111", 6],
+  ["https://8.8.8.8/", ["127.0.0.1"], "8.8.8.8", 4],
+] as const)(
+  "a call to %s, whose name means %p, is connected to %s (IPv%d)",
+  async (url, addresses, address, family) => {
+    expect((await call(url, addresses)).kind).toBe("answered");
+    expect(lookups[0]?.(true)).toEqual([[{ address, family }]]);
+    expect(lookups[0]?.(false)).toEqual([address, family]);
+  },
+);
+
+test.each([408, 425, 429, 500, 502, 503, 599])("status %d may be over the next time", (status) => {
+  expect(isTemporaryStatus(status)).toBe(true);
+});
+
+test.each([200, 301, 400, 401, 403, 404, 407, 409, 410, 422, 499])(
+  "status %d is about the request itself",
+  (status) => {
+    expect(isTemporaryStatus(status)).toBe(false);
   },
 );

@@ -4,6 +4,7 @@ import { type Config, checkConfigText, type LoadedConfig } from "./config/index.
 import type { AgentPool } from "./contracts/agent.ts";
 import type { NewAuditEntry } from "./contracts/store/tool-calls.ts";
 import { type Deferred, deferred } from "./kit/deferred.ts";
+import { secret } from "./kit/secret.ts";
 import { createEvents } from "./observe/index.ts";
 import { createReloader, type ReloadTargets } from "./reload.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
@@ -28,7 +29,11 @@ function world(first = loaded(runs(1))) {
   const applied: Deferred<void>[] = [];
   const pools: Config[] = [];
   const audited: NewAuditEntry[] = [];
-  const skills = { changed: false, tell: (): void => undefined };
+  const skills = {
+    changed: false,
+    listeners: new Set<() => void>(),
+    tell: () => skills.listeners.forEach((one) => one()),
+  };
   const targets: ReloadTargets = {
     events: createEvents({ log }),
     http: { update: () => undefined } as unknown as ReloadTargets["http"],
@@ -36,8 +41,8 @@ function world(first = loaded(runs(1))) {
     skills: {
       hasChanged: () => skills.changed,
       onChange(listener) {
-        skills.tell = listener;
-        return { [Symbol.dispose]: () => undefined };
+        skills.listeners.add(listener);
+        return { [Symbol.dispose]: () => void skills.listeners.delete(listener) };
       },
     },
     plugins: { refresh: async () => undefined },
@@ -245,4 +250,193 @@ test("a reload that the audit log does not take is in force and reported as such
   await using _watching = here.reloader.start({ ...here.targets, audit });
   const { changed, problems } = await reloadTo(here, loaded(runs(2)));
   expect([changed, problems, here.reloader.status().applied]).toEqual([["cron.maxRunsAtOnce"], [], true]);
+});
+
+/** The same parts, which note what they are told and take it at once. */
+function noting(here: ReturnType<typeof world>, told: string[]): ReloadTargets {
+  return {
+    ...here.targets,
+    http: { update: () => void told.push("http") } as unknown as ReloadTargets["http"],
+    async openPool(config) {
+      told.push("new agents");
+      return here.targets.openPool(config);
+    },
+    pool: { replace: () => void told.push("agents replaced") },
+    plugins: { refresh: async () => void told.push("plugins") },
+    automation: {
+      reload: async () => void told.push("automation"),
+      settingsChanged: () => void told.push("settings changed"),
+    },
+    files: { reload: async () => void told.push("files") },
+    platforms: { apply: async () => void told.push("platforms") },
+    token: () => secret("a-token-nobody-guesses-4711"),
+    setLogging: () => void told.push("logging"),
+  };
+}
+
+const AGENTS = ["new agents", "agents replaced"];
+const HOOKS = { enabled: true, token: "a-hook-token-nobody-guesses-0815" };
+
+describe("a reload tells the parts that a setting belongs to, and no others:", () => {
+  test.each<[string, object, readonly string[]]>([
+    ["agent", { agent: { timeoutMs: 5_000 } }, [...AGENTS, "files", "settings changed", "plugins"]],
+    ["agents", { agents: [{ id: "cook" }] }, [...AGENTS, "files", "settings changed", "plugins"]],
+    [
+      "roles.profiles",
+      { roles: { profiles: { member: { tools: "workspace" } } } },
+      [...AGENTS, "files", "settings changed", "plugins"],
+    ],
+    [
+      "models",
+      { models: { providers: { mine: { baseUrl: "http://127.0.0.1:1/v1", models: [{ id: "small" }] } } } },
+      [...AGENTS, "settings changed"],
+    ],
+    ["cron.enabled", { cron: { enabled: false } }, [...AGENTS, "automation", "settings changed"]],
+    ["cron", { cron: { maxRunsAtOnce: 9 } }, ["automation", "settings changed"]],
+    ["heartbeat.enabled", { heartbeat: { enabled: true } }, [...AGENTS, "automation", "settings changed"]],
+    ["heartbeat", { heartbeat: { every: "17m" } }, ["automation", "settings changed"]],
+    ["gateway", { gateway: { allowedHosts: ["chat.example"] } }, ["http", "settings changed"]],
+    ["hooks", { hooks: HOOKS }, ["http", "settings changed"]],
+    ["channels", { channels: { telegram: { enabled: false, botToken: "1:x" } } }, ["platforms", "settings changed"]],
+    ["plugins.disabled", { plugins: { disabled: ["weather"] } }, ["platforms", "settings changed", "plugins"]],
+    ["plugins", { plugins: { config: { weather: { city: "Graz" } } } }, ["settings changed", "plugins"]],
+    ["media", { media: { maxMb: 3 } }, ["files", "settings changed"]],
+    ["logging", { logging: { level: "debug" } }, ["logging", "settings changed"]],
+    ["tools.webFetch.enabled", { tools: { webFetch: { enabled: false } } }, ["settings changed", "plugins"]],
+    [
+      "tools.webSearch.provider",
+      { tools: { webSearch: { provider: "searxng", baseUrl: "http://127.0.0.1:1" } } },
+      ["settings changed", "plugins"],
+    ],
+    ["queue", { queue: { maxTotal: 7 } }, ["settings changed"]],
+    ["nothing", {}, []],
+  ])("%s", async (_name, settings, parts) => {
+    const here = world(loaded({}));
+    const told: string[] = [];
+    await using _watching = here.reloader.start(noting(here, told));
+    expect((await reloadTo(here, loaded(settings))).problems).toEqual([]);
+    expect(told).toEqual([...parts]);
+  });
+});
+
+test("agents that cannot be started leave those of before at work and the configuration of before in effect", async () => {
+  const here = world(loaded({}));
+  const told: string[] = [];
+  const openPool = () => Promise.reject(new Error("no such pi"));
+  await using _watching = here.reloader.start({ ...noting(here, told), openPool });
+  const { changed, problems } = await reloadTo(here, loaded({ agent: { timeoutMs: 5_000 } }));
+  expect([changed, problems.length, told]).toEqual([[], 1, []]);
+  expect(here.reloader.config().agent.timeoutMs).not.toBe(5_000);
+  expect(here.reloader.status()).toMatchObject({ file: PATH, applied: false });
+});
+
+test("a reload does not wait for platforms, which take their time in the background", async () => {
+  const here = world(loaded({}));
+  const platforms = { apply: () => new Promise<void>(() => undefined) };
+  await using _watching = here.reloader.start({ ...noting(here, []), platforms });
+  const settings = { channels: { telegram: { enabled: false, botToken: "1:x" } } };
+  expect((await reloadTo(here, loaded(settings))).problems).toEqual([]);
+});
+
+test("every reload is announced as a change of the status: one in force, one that is rejected and one that failed", async () => {
+  const here = world(loaded({}));
+  const seen: (readonly [boolean, readonly string[]])[] = [];
+  here.targets.events.on("status", () => {
+    const { applied, problems } = here.reloader.status();
+    seen.push([applied, problems]);
+  });
+  await using _watching = here.reloader.start(noting(here, []));
+  await reloadTo(here, loaded({ queue: { maxTotal: 7 } }));
+  await reloadTo(here, loaded({}, { source: "last-good" }));
+  const failing = here.reloader.reload();
+  await waitFor("the read", () => here.reads.length === 3);
+  here.reads[2]?.reject(Object.assign(new Error("EIO"), { say: "The disk is away." }));
+  await failing;
+  expect(seen).toEqual([
+    [true, []],
+    [false, [expect.stringContaining("broken")]],
+    [false, ["The disk is away."]],
+  ]);
+});
+
+test("a gateway that started with the last good configuration says so until a good one is read", async () => {
+  const problem = { path: "queue", line: 3, column: 5, message: "queue is wrong." };
+  const here = world(loaded({}, { source: "last-good", problems: [problem] }));
+  expect(here.reloader.status().applied).toBe(false);
+  expect(here.reloader.notices().join(" ")).toContain("queue is wrong.");
+  await reloadTo(here, loaded({}));
+  expect([here.reloader.status(), here.reloader.notices()]).toEqual([{ file: PATH, applied: true, problems: [] }, []]);
+});
+
+test("a configuration with warnings is in force, and its warnings are told", () => {
+  const warning = { path: "queue", line: 3, column: 5, message: "queue.mox is not known." };
+  const { reloader } = world(loaded({}, { warnings: [warning] }));
+  expect(reloader.status()).toEqual({ file: PATH, applied: true, problems: [] });
+  expect(reloader.notices()).toEqual([expect.stringContaining("queue.mox is not known.")]);
+});
+
+describe("new skills", () => {
+  test("that were there before the gateway followed them reach the agents", async () => {
+    const here = world();
+    const told: string[] = [];
+    here.skills.changed = true;
+    await using _watching = here.reloader.start(noting(here, told));
+    await here.clock.advance(100);
+    expect(told).toEqual(AGENTS);
+  });
+
+  test("of a plugin that is loaded anew replace the agents once, 100 ms after the last change", async () => {
+    const here = world();
+    const told: string[] = [];
+    await using _watching = here.reloader.start(noting(here, told));
+    here.skills.changed = true;
+    for (let change = 0; change < 3; change++) {
+      here.skills.tell();
+      await here.clock.advance(99);
+    }
+    expect(told).toEqual([]);
+    await here.clock.advance(1);
+    expect(told).toEqual(AGENTS);
+  });
+
+  test("that are taken away again before replace no agents", async () => {
+    const here = world();
+    const told: string[] = [];
+    await using _watching = here.reloader.start(noting(here, told));
+    here.skills.changed = true;
+    here.skills.tell();
+    here.skills.changed = false;
+    await here.clock.advance(1_000);
+    expect(told).toEqual([]);
+  });
+
+  test("that the agents cannot be started with hold up neither later skills nor a reload", async () => {
+    const here = world(loaded({}));
+    const told: string[] = [];
+    const broken = { now: true };
+    const parts = noting(here, told);
+    const openPool: ReloadTargets["openPool"] = (config) =>
+      broken.now ? Promise.reject(new Error("no such pi")) : parts.openPool(config);
+    await using _watching = here.reloader.start({ ...parts, openPool });
+    here.skills.changed = true;
+    here.skills.tell();
+    await here.clock.advance(100);
+    expect(here.log.lines.map(({ words }) => words)).toEqual(["skills of plugins not given to agents"]);
+    broken.now = false;
+    expect((await reloadTo(here, loaded({ queue: { maxTotal: 7 } }))).changed).toEqual(["queue.maxTotal"]);
+    here.skills.tell();
+    await here.clock.advance(100);
+    expect(told).toEqual(["settings changed", ...AGENTS]);
+  });
+
+  test("and changes of the file are followed by nobody after a stop: no listener, no timer and no read is left", async () => {
+    const here = world();
+    const watching = here.reloader.start(here.targets);
+    here.skills.changed = true;
+    here.skills.tell();
+    await watching[Symbol.asyncDispose]();
+    here.skills.tell();
+    await here.clock.advance(10_000);
+    expect([here.skills.listeners.size, here.clock.pending(), here.reads.length]).toEqual([0, 0, 0]);
+  });
 });

@@ -201,6 +201,11 @@ describe("what is left of somebody's rights", () => {
     expect((await rights.now({ ...inGroup, origin, place: "222222222222222222" })).kind).toBe("lost");
   });
 
+  test("of a delegated turn whose agent was removed is nothing, and the person is told", async () => {
+    const { rights } = rightsOf({ settings: { roles: { owners: [ANN] } } });
+    expect(await rights.now(helper)).toEqual({ kind: "lost", because: "unknown_agent", tell: true });
+  });
+
   test("is looked at again after every change of configuration, roles and pairings", () => {
     const { events, rights } = rightsOf({});
     let changes = 0;
@@ -233,6 +238,14 @@ describe("who may decide", () => {
   });
 });
 
+test("an owner in a guild that is listed decides in its channels, and not in those of another guild", async () => {
+  const guild = { groupPolicy: "allowlist", guilds: { "111111111111111111": {} } };
+  const { rights } = rightsOf({ settings: { channels: { discord: guild }, roles: { owners: [ANN] } } });
+  const address = { channel: "discord", account: "default", chat: "c1" };
+  const decides = (place: string) => isOwnerNow(rights, ANN, { address, scope: "group", place });
+  expect([await decides("111111111111111111"), await decides("222222222222222222")]).toEqual([true, false]);
+});
+
 describe("a stored part", () => {
   const row = (kind: "reply" | "notice", to = DM): OutboxRow =>
     ({ to, turnId: "t1", sessionKey: "s", message: { kind, text: "x" } }) as unknown as OutboxRow;
@@ -256,6 +269,13 @@ describe("a stored part", () => {
     ["goes to a chat in which nobody has spoken", check({}, { nobody: true }), [true, true]],
   ])("%s", async (_what, mayReceive, expected) => {
     expect([await mayReceive(row("reply")), await mayReceive(row("notice"))]).toEqual([...expected]);
+  });
+
+  test("of a turn whose speaker is not known goes to the person that its chat belongs to, who has to have access", async () => {
+    const places = { speakerOf: async () => null, of: async () => ({ scope: "dm", principal: ANN }) as Place };
+    const mayReceive = (state: State) => createReceiverCheck({ rights: rightsOf(state).rights, places, inner: [] });
+    expect(await mayReceive(paired)(row("reply"))).toBe(true);
+    expect(await mayReceive({ settings: telegram() })(row("reply"))).toBe(false);
   });
 
   test("to a channel of the gateway itself goes there", async () => {

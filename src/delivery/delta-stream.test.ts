@@ -26,6 +26,29 @@ describe("streamed text", () => {
     expect(shown.join("")).toBe("ab");
   });
 
+  test("waits with one timer at a time, and with none when nothing is held back", async () => {
+    const { clock, shown, stream } = fixture();
+    for (const piece of ["a", "b", "c", "d"]) stream.push(piece);
+    expect(clock.pending()).toBe(1);
+    await clock.advance(30);
+    expect([shown, clock.pending()]).toEqual([["a", "bcd"], 0]);
+    await clock.advance(29);
+    stream.push("e");
+    expect(shown).toEqual(["a", "bcd"]);
+    await clock.advance(1);
+    expect(shown).toEqual(["a", "bcd", "e"]);
+  });
+
+  test("that was flushed meanwhile is not shown twice, and no empty piece is shown", async () => {
+    const { clock, shown, stream } = fixture();
+    stream.push("a");
+    stream.push("b");
+    stream.flush();
+    await clock.advance(100);
+    stream.flush();
+    expect(shown).toEqual(["a", "b"]);
+  });
+
   test("shows nothing after the turn is over", async () => {
     const { clock, shown, over, stream } = fixture();
     stream.push("a");

@@ -1,4 +1,4 @@
-/** An outbox on a real store with one channel whose platform a test plays. A crash leaves the old life frozen in the middle of what it did. */
+/** An outbox on a real store with a channel, and one like it, whose platform a test plays. A crash leaves the old life frozen in the middle of what it did. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Channel, SendReceipt } from "../../contracts/channel.ts";
@@ -11,7 +11,7 @@ import { entry } from "../messages.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
-import { advanceUntil } from "../wait-for.ts";
+import { advanceUntil, waitForEnd } from "../wait-for.ts";
 
 export type Answer = (row: OutboxRow, signal: AbortSignal) => SendReceipt | Promise<SendReceipt>;
 
@@ -32,11 +32,13 @@ export interface OutboxWorld extends AsyncDisposable {
   ownerIsDeaf: boolean;
   /** Whether a chat may get a part now. */
   mayReceive: (row: OutboxRow) => boolean;
+  /** What the platform calls a message of ours. */
+  platformIds: (id: string) => readonly string[];
   /** Stores a reply of these parts and tells the outbox. */
   reply(
     chat: string,
     texts: readonly string[],
-    to?: { channel?: string; account?: string; thread?: string },
+    to?: { channel?: string; account?: string; thread?: string; replyTo?: string },
   ): Promise<void>;
   /** From now on every call of the store goes through this. */
   tamper(change: (store: OutboxStore) => OutboxStore): void;
@@ -73,6 +75,7 @@ interface Life {
 }
 
 const TICK_MS = 250;
+const STOP = { withinMs: 2_000 };
 /** A write that was asked for before the crash is either on the disk or not when the next life begins. */
 const LAST_TURNS = 3;
 const nothing = <T>(): Promise<T> => new Promise(() => undefined);
@@ -107,7 +110,9 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       },
     };
     const emit = (_event: string, data: object): void => void statuses.push("what" in data ? String(data.what) : "");
-    const deps = { clock, ids: createSeqIds(), log, events: { emit }, channels: new Map([["fake", channel]]) };
+    const other: Channel = { ...channel, id: "other" };
+    const channels = new Map([channel, other].map((one) => [one.id, one]));
+    const deps = { clock, ids: createSeqIds(), log, events: { emit }, channels };
     const tellOwner: OutboxDeps["tellOwner"] = async ({ part, state, because }) => {
       if (world.ownerIsDeaf) throw new Error("the owner has no chat");
       told.push([part.id, state, because]);
@@ -117,6 +122,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       ...deps,
       tellOwner,
       mayReceive,
+      platformIds: async (id) => world.platformIds(id),
       store: freezable(life, () => tampered(store.outbox)),
     });
     lives.push(Object.assign(life, { outbox, store: store.outbox }));
@@ -141,6 +147,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
     told,
     ownerIsDeaf: false,
     mayReceive: () => true,
+    platformIds: (id) => [id],
     async reply(chat, texts, to = {}) {
       await storeReply(real.store, { number: ++turns, chat, texts, at: now().clock.now(), ...to });
       now().outbox.wake();
@@ -174,7 +181,7 @@ export async function outboxWorld(about: Partial<Channel>, answer: Answer): Prom
       return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
     },
     async [Symbol.asyncDispose]() {
-      await now().outbox[Symbol.asyncDispose]();
+      await waitForEnd("the stop of the outbox", Promise.resolve(now().outbox[Symbol.asyncDispose]()), STOP);
       await real[Symbol.asyncDispose]();
     },
   };
@@ -203,10 +210,12 @@ interface Reply {
   readonly channel?: string;
   readonly account?: string;
   readonly thread?: string;
+  readonly replyTo?: string;
 }
 
 async function storeReply(store: Store, { number, chat, texts, at, ...more }: Reply): Promise<void> {
-  const { channel = "fake", account = "default", thread } = more;
+  const { channel = "fake", account = "default", thread, replyTo } = more;
+  const answered = replyTo === undefined ? {} : { replyTo };
   const turnId = `turn_${number}` as TurnId;
   const id = `msg_${number}` as InboxId;
   const to = { channel, account, chat, ...(thread === undefined ? {} : { thread }) };
@@ -218,7 +227,7 @@ async function storeReply(store: Store, { number, chat, texts, at, ...more }: Re
     turnId,
     attempt,
     outcome: "done",
-    reply: texts.map((text, part) => ({ part, message: { kind: "reply", text } })),
+    reply: texts.map((text, part) => ({ part, message: { kind: "reply", text, ...answered } })),
     to,
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
     model: "m",

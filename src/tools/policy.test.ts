@@ -39,6 +39,11 @@ describe("where a call begins", () => {
     expect(originOf(inSession(sessionKey))).toBe(origin as never);
   });
 
+  test.each(["cron", "heartbeat", "webhook"] as const)("is %s where that is what began the turn of a chat", (cause) => {
+    expect(originOf({ ...OWNER, cause })).toBe(cause);
+    expect(originOf({ ...OWNER, cause: "chat" })).toBe("chat");
+  });
+
   test("is the API when there is no turn, and MCP or another agent where the gateway says so", () => {
     const over = (channel: string, turnId = OWNER.turnId) =>
       originOf({ ...OWNER, turnId, origin: { channel, account: "a", chat: "c" } });
@@ -182,6 +187,37 @@ test.each([...LISTS, ...FLAGS])("%s", async (...row) => {
   expect(world.gate.specs(caller).map(({ name }) => name)).toEqual(may ? ["echo"] : []);
   const context = { ...OWNER, ...caller };
   expect((await world.call({ text: "x" }, { context })).kind).toBe(may ? "ok" : "refused");
+});
+
+test("a tool for owners whose author names where it may be called may be called there, also where nobody sits", () => {
+  const flags = { idempotent: true, elevated: true };
+  const own = tool(async () => says(""), { flags, origins: ["cron"] });
+  expect(mayUse(own, byCron, policy()).may).toBe(true);
+  expect(
+    mayUse(
+      tool(async () => says(""), { flags }),
+      byCron,
+      policy(),
+    ).may,
+  ).toBe(false);
+});
+
+test("before anybody is served the lists of the gateway count, and nothing else", () => {
+  const world = toolWorld([tool(async () => says("")), tool(async () => says(""), { name: "other" })]);
+  world.rules.now = policy({ deny: ["other"] });
+  expect(world.gate.specs(null).map(({ name }) => name)).toEqual(["echo"]);
+});
+
+test.each(["agents", "principals"] as const)("names that every object has are no entries of tools.%s", (lists) => {
+  const made = Object.create({ sly: { deny: ["echo"] } }) as ToolPolicy["agents"];
+  const caller = { ...OWNER, agentId: "sly" as AgentId, principal: "sly" as typeof OWNER.principal };
+  expect(
+    mayUse(
+      tool(async () => says("")),
+      caller,
+      policy({ [lists]: made }),
+    ).may,
+  ).toBe(true);
 });
 
 test("a tool's own origins count for everybody", () => {

@@ -21,6 +21,27 @@ describe("the registry", () => {
     expect([seen, registry.list().map(({ name, plugin }) => `${plugin}:${name}`)]).toEqual([[1, 2, 3], ["q:two"]]);
   });
 
+  test("lists a tool with everything that decides who may use it, and who brought it", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    const rules = { origins: ["chat"], approval: true, limit: { calls: 1, perMs: 1_000 } } as const;
+    registry.register({ ...named("one"), ...rules }, "p");
+    registry.register(() => ({ ...named("two"), ...rules }), "q");
+    expect(registry.list()).toMatchObject([
+      { name: "one", plugin: "p", ...rules },
+      { name: "two", plugin: "q", ...rules },
+    ]);
+    expect(registry.allUsable(null).map(({ plugin }) => plugin)).toEqual(["p", "q"]);
+    expect(registry.usable("two", MEMBER)?.plugin).toBe("q");
+  });
+
+  test("finds a tool that a factory makes for some callers alone, by its name and for those", () => {
+    const registry = createToolRegistry({ log: recordingLog() });
+    registry.register(({ role }) => (role === "member" ? named("first") : null), "p");
+    registry.register(({ role }) => (role === "member" ? named("second") : null), "p");
+    expect(registry.usable("second", MEMBER)?.tool.name).toBe("second");
+    expect([registry.usable("second", OWNER), registry.usable("third", MEMBER)]).toEqual([null, null]);
+  });
+
   test("refuses a name that is taken, and says by whom", () => {
     const registry = createToolRegistry({ log: recordingLog() });
     registry.register(named("one"), "gateway");

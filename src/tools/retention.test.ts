@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 import { startRetention } from "./retention.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -34,7 +35,7 @@ test("a minute after the start, and every six hours, what is too old goes until 
   settings.days = 7;
   await clock.advance(6 * HOUR_MS + 1_000);
   expect(asked.slice(4)).toEqual([7 * DAY_MS]);
-  await retention[Symbol.asyncDispose]();
+  await waitForEnd("the stop", Promise.resolve(retention[Symbol.asyncDispose]()));
   await clock.advance(24 * HOUR_MS);
   expect(asked.length).toBe(5);
 });
@@ -49,5 +50,29 @@ test("nothing goes while everything is to be kept, and a store that fails is ask
   expect([asked.length, log.lines.at(-1)?.words]).toEqual([1, "old tool calls could not be taken away"]);
   await clock.advance(6 * HOUR_MS);
   expect(asked.length).toBe(2);
-  await retention[Symbol.asyncDispose]();
+  await waitForEnd("the stop", Promise.resolve(retention[Symbol.asyncDispose]()));
+});
+
+test.each([
+  ["before the first look", 1_000],
+  ["between two batches", 60_025],
+  ["between two looks", HOUR_MS],
+])("retention that is stopped %s ends at once and leaves no timer", async (_when, afterMs) => {
+  const { clock, retention } = world([500, 500]);
+  await clock.advance(afterMs);
+  await waitForEnd("the stop", Promise.resolve(retention[Symbol.asyncDispose]()));
+  expect(clock.pending()).toBe(0);
+});
+
+test("retention that is stopped waits for the batch that the store works on", async () => {
+  const clock = createFakeClock();
+  const batch = Promise.withResolvers<number>();
+  const retention = startRetention({ clock, log: recordingLog(), store: { prune: () => batch.promise } }, () => 90);
+  await clock.advance(60_000);
+  let stopped = false;
+  const stop = Promise.resolve(retention[Symbol.asyncDispose]()).then(() => (stopped = true));
+  await clock.advance(0);
+  expect(stopped).toBe(false);
+  batch.resolve(0);
+  await waitForEnd("the stop", stop);
 });

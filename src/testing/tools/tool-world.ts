@@ -23,6 +23,7 @@ import {
 import { createFakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
 import { createSeqIds } from "../seq-ids.ts";
+import { waitForEnd } from "../wait-for.ts";
 
 export const SESSION = "agent:default:webchat:dm:1" as SessionKey;
 const NEVER = new AbortController().signal;
@@ -191,6 +192,8 @@ export function fakeHooks(): FakeHooks {
 export interface FakeRights extends Rights {
   /** What everybody has now; null: what they had. */
   current: RightsNow | null;
+  /** How many listen for changes. */
+  listeners(): number;
   change(to: RightsNow): void;
 }
 
@@ -198,6 +201,7 @@ export function fakeRights(): FakeRights {
   const listeners = new Set<() => void>();
   const made: FakeRights = {
     current: null,
+    listeners: () => listeners.size,
     now: async ({ role }) => made.current ?? { kind: "held", role },
     onChange(listener) {
       listeners.add(listener);
@@ -209,6 +213,16 @@ export function fakeRights(): FakeRights {
     },
   };
   return made;
+}
+
+/** Below the usual limit of a test, so that the name of the call is what the test says. */
+const CALL_MS = 3_000;
+
+/** A call that never ends fails its test by name; one that a test leaves open on purpose fails nothing. */
+function ends<T>(what: string, call: Promise<T>): Promise<T> {
+  const outcome = waitForEnd(what, call, { withinMs: CALL_MS });
+  outcome.catch(() => undefined); // whoever waits for it is told
+  return outcome;
 }
 
 export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<ToolGateDeps> = {}) {
@@ -239,8 +253,10 @@ export function toolWorld(tools: readonly (Tool | ToolFactory)[], over: Partial<
     ...over,
   });
   let calls = 0;
-  const call = (params: unknown, request: Partial<ToolRequest> = {}, signal: AbortSignal = NEVER) =>
-    gate.call({ tool: "echo", callId: `c${++calls}`, params, context: OWNER, path: "pipe", ...request }, signal);
+  const call = (params: unknown, request: Partial<ToolRequest> = {}, signal: AbortSignal = NEVER) => {
+    const made = { tool: "echo", callId: `c${++calls}`, params, context: OWNER, path: "pipe", ...request } as const;
+    return ends(`the end of call ${made.callId}`, gate.call(made, signal));
+  };
   const last = () => store.rows.at(-1);
   return {
     clock,

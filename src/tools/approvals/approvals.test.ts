@@ -10,7 +10,7 @@ import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { OWNER, SESSION } from "../../testing/tools/tool-world.ts";
-import { waitFor } from "../../testing/wait-for.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { createApprovals, MAX_OPEN, MAX_OPEN_PER_SESSION } from "./approvals.ts";
 
 const WAIT_MS = 600_000;
@@ -55,7 +55,8 @@ async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = ()
   );
   /** Asks, and resolves when the question is open. */
   const asked = async (more: Partial<ApprovalQuestion> = {}, signal: AbortSignal = NEVER) => {
-    const answer = approvals.ask(question(more), signal);
+    const answer = waitForEnd("the end of the question", approvals.ask(question(more), signal), { withinMs: 3_000 });
+    answer.catch(() => undefined); // a question that a test leaves open fails nothing
     await clock.advance(0);
     return { answer, id: approvals.pending().at(-1)?.id ?? "" };
   };
@@ -179,7 +180,7 @@ describe("a question", () => {
   test("that cannot be stored is not asked, and one whose end cannot be stored still ends", async () => {
     const broken = () => Promise.reject(new Error("disk full"));
     await using at = await world(() => ({ put: broken }));
-    await expect(at.approvals.ask(question(), NEVER)).rejects.toThrow("disk full");
+    await expect(waitForEnd("the answer", at.approvals.ask(question(), NEVER))).rejects.toThrow("disk full");
     expect([at.told, at.approvals.pending()]).toEqual([[], []]);
     await using other = await world(() => ({ end: broken }));
     const { answer, id } = await other.asked();
@@ -227,6 +228,15 @@ describe("a yes for the session", () => {
     }
     const { approvals } = await at.real.reopen();
     expect(await approvals.grantedBy(SESSION, "bash")).toBe(ANNA);
+  });
+
+  test("is no yes for a session in which nobody gave one, whoever may decide", async () => {
+    await using at = await world();
+    at.now.owners = [ANNA, null as unknown as Principal]; // a check of rights that knows no better
+    const { answer, id } = await at.asked();
+    expect(at.approvals.pending()).toHaveLength(1);
+    await at.approvals.decide(id, "deny", ANNA);
+    expect(await answer).toBe("deny");
   });
 
   test("lapses when the owner who gave it is no owner any more: the next call asks again", async () => {

@@ -1,6 +1,7 @@
 /** A secret inside a refusal does not reach the record, whether the call was refused at once or after it had waited. */
 import { expect, test } from "bun:test";
 import type { Principal } from "../../contracts/ids.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 
 const SECRET = "s3cret-value";
@@ -36,4 +37,53 @@ test("a secret that is the name of a parameter, or stands under a secret name, i
     "x-[redacted]": 1,
     deep: [{ apiKey: "[redacted]", "[redacted]": "[redacted]" }],
   });
+});
+
+test("an end that cannot be recorded is logged, and the caller gets what the tool said", async () => {
+  const world = toolWorld([tool(async () => says("done"))]);
+  world.store.settle = () => Promise.reject(new Error("disk full"));
+  expect(await world.call({ text: "x" }, { callId: "c" })).toEqual({ kind: "ok", result: says("done") });
+  await world.clock.advance(0);
+  expect(world.log.lines.map(({ words }) => words)).toContain("end of a tool call could not be recorded");
+  await waitForEnd("the stop", Promise.resolve(world.gate[Symbol.asyncDispose]()));
+});
+
+test("a refusal that cannot be recorded says that nothing was run, and the stop does not wait for it", async () => {
+  const world = toolWorld([]);
+  world.store.refuse = () => Promise.reject(new Error("disk full"));
+  expect(await world.call({ text: "x" })).toMatchObject({ kind: "failed", code: "tool_failed" });
+  const refusal = { reason: "too_many", because: "Too many." } as const;
+  world.gate.turnedAway({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
+  await waitForEnd("the stop", Promise.resolve(world.gate[Symbol.asyncDispose]()));
+  expect(world.log.lines.map(({ words }) => words)).toEqual(
+    expect.arrayContaining(["tool call could not be recorded", "tool call could not be recorded"]),
+  );
+});
+
+test.each(["at once", "after it waited for the owner"])("a call that is refused %s is an event", async (when) => {
+  const world = toolWorld([tool(async () => says("x"), { approval: when !== "at once" })]);
+  const told: unknown[] = [];
+  world.events.on("tool_refused", (event) => void told.push(event));
+  await world.call(when === "at once" ? {} : { text: "x" }, { callId: "c" });
+  const { sessionKey, turnId } = OWNER;
+  expect(told).toEqual([{ sessionKey, turnId, callId: "c", tool: "echo" }]);
+});
+
+test("the record keeps what was asked beside what ran only where they differ", async () => {
+  const world = toolWorld([tool(async () => says("x"))]);
+  await world.call({ text: "x" });
+  expect(world.last()?.intent).not.toHaveProperty("asked");
+  world.hooks.on("before_tool_call", () => ({ params: { text: "other" } }), "rewriter");
+  await world.call({ text: `take ${SECRET}` });
+  expect(world.last()?.intent).toMatchObject({ input: { text: "other" }, asked: { text: "take [redacted]" } });
+});
+
+test("the record of a call holds so many characters of what the tool said, and so many of its parameters", async () => {
+  const texts = Array.from({ length: 1_000 }, () => ({ type: "text", text: "x".repeat(262) }) as const);
+  const world = toolWorld([tool(async () => ({ content: texts }))]); // with the line breaks between them it is too long
+  await world.call({ text: "x" });
+  await world.clock.advance(0);
+  expect(world.last()?.end?.output.length).toBe(256 * 1024);
+  await world.call({ text: "x".repeat(300_000) });
+  expect(world.last()?.intent.input).toEqual({ leftOut: expect.stringContaining("characters") });
 });

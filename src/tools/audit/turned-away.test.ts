@@ -62,3 +62,36 @@ test("many conversations at once are counted together from some number on", asyn
   await world.gate[Symbol.asyncDispose]();
   expect(world.store.rows.length).toBe(MAX_WINDOWS + ROWS_PER_WINDOW + 1);
 });
+
+test("reasons, and processes that work for nobody, are counted apart, and the count speaks of the newest", async () => {
+  const world = toolWorld([]);
+  const flood = (more: Partial<TurnedAwayCall>, count = ROWS_PER_WINDOW + 2): void => {
+    for (let at = 0; at < count; at++) world.gate.turnedAway({ ...CALL, ...more, because: `reason ${at}` });
+  };
+  flood({ reason: "id_taken" });
+  flood({ context: null });
+  flood({}, ROWS_PER_WINDOW);
+  expect(world.store.rows).toHaveLength(3 * ROWS_PER_WINDOW);
+  await world.clock.advance(WINDOW_MS);
+  expect(world.store.rows.slice(-2).map(({ intent, end }) => [intent.sessionKey as string, end?.output])).toEqual([
+    [SESSION, `2 more calls were turned away within 60 s for this reason: reason ${ROWS_PER_WINDOW + 1}`],
+    ["none", `2 more calls were turned away within 60 s for this reason: reason ${ROWS_PER_WINDOW + 1}`],
+  ]);
+});
+
+test("a conversation that is counted already stays counted apart when there are too many", async () => {
+  const world = toolWorld([]);
+  const from = (at: number) => ({ ...OWNER, sessionKey: `s${at}` as SessionKey });
+  for (let at = 0; at < MAX_WINDOWS + 5; at++) world.gate.turnedAway({ ...CALL, context: from(at) });
+  for (let at = 0; at < ROWS_PER_WINDOW + 1; at++) world.gate.turnedAway({ ...CALL, context: from(0) });
+  await world.clock.advance(WINDOW_MS);
+  expect(world.store.rows.at(-1)?.intent.sessionKey as string).toBe("s0");
+  expect(world.store.rows.at(-1)?.end?.output).toStartWith("2 more calls");
+});
+
+test("parameters that are missing are recorded as none", async () => {
+  const world = toolWorld([]);
+  world.gate.turnedAway({ path: "pipe", context: OWNER, reason: "unreadable", because: "It could not be read." });
+  await world.gate[Symbol.asyncDispose]();
+  expect(world.store.rows[0]?.intent.input).toEqual({});
+});

@@ -7,7 +7,7 @@ import { createImageCheck } from "./images.ts";
 const check = createImageCheck();
 
 /** A picture of one grey, as large as it says it is; `rows` fewer than `height` make it a lie. */
-function png(width: number, height: number, rows = height): Uint8Array {
+function png(width: number, height: number, rows = height, grey = Buffer.alloc((width + 1) * rows)): Uint8Array {
   const chunk = (type: string, data: Uint8Array): Buffer => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
     const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
@@ -19,7 +19,7 @@ function png(width: number, height: number, rows = height): Uint8Array {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 0, 0, 0, 0], 8); // 8 bits of grey
-  const pixels = deflateSync(Buffer.alloc((width + 1) * rows), { level: 9 });
+  const pixels = deflateSync(grey, { level: 9 });
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
 }
@@ -49,6 +49,55 @@ test("a canvas of more than 40 million pixels is refused by its header, whatever
     });
   }
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+});
+
+/** Noise does not compress: a picture of it has about as many bytes as it has pixels. */
+function noise(side: number): Uint8Array {
+  const rows = Buffer.from(
+    Array.from({ length: (side + 1) * side }, (_, at) => (at % (side + 1) === 0 ? 0 : crc32(String(at)) % 251)),
+  );
+  return png(side, side, side, rows);
+}
+
+test("an image of too many bytes is made a JPEG that fits, and left out when even that is too large", async () => {
+  const given = image(noise(600)); // 360 kB
+  expect(await createImageCheck(() => ({ maxImageMb: 0.3 }))(given)).toMatchObject({ mimeType: "image/jpeg" });
+  expect(await createImageCheck(() => ({ maxImageMb: 0.01 }))(given)).toEqual({
+    type: "text",
+    text: "[image left out: it is larger than 0.01 MiB]",
+  });
+});
+
+test("a JPEG that is made smaller stays a JPEG", async () => {
+  const wide = await new Bun.Image(Buffer.from(png(3_000, 100))).jpeg({ quality: 95 }).bytes();
+  expect(await check(image(wide, "image/jpeg"))).toMatchObject({ type: "image", mimeType: "image/jpeg" });
+});
+
+test("images are drawn one at a time, however many come at once", async () => {
+  const begun: number[] = [];
+  let ended = 0;
+  const one = createImageCheck(() => (begun.push(ended), { maxImageMb: 5 }));
+  await Promise.all([1, 2, 3].map(async () => (await one(image(png(10, 10))), ended++)));
+  expect(begun).toEqual([0, 1, 2]);
+});
+
+test("an image as large as the limits allow passes as it is, and one of a kind that models do not read does not", async () => {
+  const given = image(png(2_000, 2_000));
+  expect(await check(given)).toEqual(given);
+  const bitmap = Buffer.alloc(58);
+  bitmap.write("BM", 0, "latin1");
+  for (const [at, value] of [
+    [2, 58],
+    [10, 54],
+    [14, 40],
+    [18, 1],
+    [22, 1],
+    [34, 4],
+  ] as const)
+    bitmap.writeUInt32LE(value, at);
+  bitmap.writeUInt16LE(1, 26);
+  bitmap.writeUInt16LE(24, 28);
+  expect(await check(image(bitmap, "image/bmp"))).toEqual({ type: "text", text: "[image left out: bmp is not shown]" });
 });
 
 test.each([

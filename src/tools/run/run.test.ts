@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Tool, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import { deferred } from "../../kit/deferred.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { MEMBER, OWNER, policy, PROGRAM, says, tool, toolWorld } from "../../testing/tools/tool-world.ts";
 
 const forever = () => new Promise<ToolResult>(() => undefined);
@@ -89,9 +90,48 @@ describe("a running tool", () => {
     },
   );
 
+  test.each([
+    [undefined, "it did not answer with content"],
+    [{ content: "text" }, "it did not answer with content"],
+    [{ content: [] }, "it answered with empty content. A result has at least one text or image"],
+    [{ content: [null] }, "a piece of its answer is neither text nor an image"],
+    [{ content: [{ type: "video", data: "a", mimeType: "b" }] }, "a piece of its answer is neither text nor an image"],
+    [{ content: [{ type: "image", data: 7, mimeType: "b" }] }, "a piece of its answer is neither text nor an image"],
+  ])("that gives back %p is told what was wrong with it", async (value, because) => {
+    const { call } = toolWorld([tool(async () => value as never)]);
+    expect(await call({ text: "hi" })).toMatchObject({ message: `echo failed: ${because}.` });
+  });
+
   test("whose answer is too long is cut, and says how much is missing", async () => {
     const { call } = toolWorld([tool(async () => says("x".repeat(300_000)))]);
     expect(textOf(await call({ text: "hi" })).endsWith(`[cut: ${300_000 - 262_144} more characters]`)).toBe(true);
+  });
+
+  test("whose answer has several texts is cut where all of them together are too long", async () => {
+    const texts = Array.from({ length: 3 }, () => says("x".repeat(131_072)).content[0] ?? null);
+    const { call } = toolWorld([tool(async () => ({ content: texts }) as ToolResult)]);
+    const outcome = await call({ text: "hi" });
+    const content = outcome.kind === "ok" ? outcome.result.content : [];
+    const shown = content.map((block) => (block.type === "text" ? block.text.slice(-28) : block.type));
+    expect(shown).toEqual(["x".repeat(28), "x".repeat(28), "[cut: 131072 more characters]".slice(-28)]);
+  });
+
+  test("that answers with more pieces than anybody reads has failed", async () => {
+    const content = Array.from({ length: 1_001 }, () => ({ type: "text", text: "x" }) as const);
+    const { call } = toolWorld([tool(async () => ({ content }))]);
+    expect(await call({ text: "hi" })).toMatchObject({ code: "tool_failed", message: expect.stringContaining("1000") });
+  });
+
+  test.each(["throws", "says isError"])("that %s with a book says its first 4096 characters", async (how) => {
+    const book = "x".repeat(10_000);
+    const { call } = toolWorld([
+      tool(async () => {
+        if (how === "throws") throw new Error(book);
+        return { ...says(book), isError: true };
+      }),
+    ]);
+    const outcome = await call({ text: "hi" });
+    expect(outcome).toMatchObject({ kind: "failed", message: "x".repeat(4_096) });
   });
 
   test("is never cut in the middle of a character", async () => {
@@ -134,6 +174,23 @@ describe("progress", () => {
     tell(says("too late"));
     await world.clock.advance(1_000);
     expect(seen).toEqual(["step 1", "step 3"]);
+  });
+
+  test("goes on at its pace after a silence, and tells each report once", async () => {
+    const report = deferred<(partial: ToolResult) => void>();
+    const end = deferred<ToolResult>();
+    const seen: string[] = [];
+    const world = toolWorld([tool((...[, , , tell]) => (report.resolve(tell), end.promise), { timeoutMs: 60_000 })]);
+    const onUpdate = (partial: ToolResult) => void seen.push(textOf({ kind: "ok", result: partial }));
+    const outcome = world.call({ text: "hi" }, { onUpdate });
+    const tell = await report.promise;
+    tell(says("1"));
+    tell(says("2"));
+    await world.clock.advance(5_000);
+    tell(says("3"));
+    expect(seen).toEqual(["1", "2", "3"]);
+    end.resolve(says("done"));
+    await outcome;
   });
 
   test("that is not in the right form hurts nobody", async () => {
@@ -291,7 +348,7 @@ describe("a background tool", () => {
     expect(await repeat).toMatchObject({ kind: "failed", code: "cancelled" });
     const stopped = world.gate[Symbol.asyncDispose]();
     await world.clock.advance(250);
-    await stopped;
+    await waitForEnd("the stop", Promise.resolve(stopped));
     expect(world.last()?.end?.status).toBe("error");
   });
 
@@ -305,6 +362,16 @@ describe("a background tool", () => {
     const quick = toolWorld([tool(async () => says("done"), { flags })]);
     expect(await quick.call({ text: "x" })).toEqual({ kind: "ok", result: says("done") });
     expect(quick.ended).toEqual([]);
+  });
+
+  test("may take an hour, and no longer, whatever it says itself", async () => {
+    const flags = { idempotent: false, background: true };
+    const world = toolWorld([tool(forever, { flags, timeoutMs: 1_000_000_000 })]);
+    const outcome = world.call({ text: "x" });
+    await world.clock.advance(3_599_999);
+    expect([await outcome, world.ended]).toMatchObject([{ kind: "pending" }, []]);
+    await world.clock.advance(251);
+    expect(world.ended).toMatchObject([{ outcome: { kind: "failed", code: "tool_timeout" } }]);
   });
 
   test("gives its place free when it goes on", async () => {

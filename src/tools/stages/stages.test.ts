@@ -117,6 +117,31 @@ describe("limits", () => {
     }
   });
 
+  test("remember so many persons and forget who called longest ago; a durable limit looks that one up again", async () => {
+    const most = 10_000;
+    const store = memoryCalls();
+    let asked = 0;
+    store.timesSince = async () => (asked++, []);
+    const rate = createRateLimits({ clock: createFakeClock(), store });
+    const once = { calls: 1, perMs: 60_000, durable: true };
+    const person = (n: number) => ({ principal: `web:user:${n}` as Principal, tool: "search" });
+    for (let n = 0; n < most; n++) await rate.take(person(n), once);
+    expect((await rate.take(person(0), once)).kind).toBe("wait");
+    expect(asked).toBe(most); // nobody was forgotten, or looked up twice
+    await rate.take(person(most), once);
+    expect([(await rate.take(person(0), once)).kind, (await rate.take(person(1), once)).kind]).toEqual(["wait", "ok"]);
+  });
+
+  test("that are durable hold for two calls that come at the same moment", async () => {
+    const store = memoryCalls();
+    const read: (() => void)[] = [];
+    store.timesSince = async () => (await new Promise<void>((resolve) => read.push(resolve)), []);
+    const rate = createRateLimits({ clock: createFakeClock(), store });
+    const both = [1, 2].map(() => rate.take(ada, { calls: 1, perMs: 60_000, durable: true }));
+    for (const answer of read) answer();
+    expect((await Promise.all(both)).map(({ kind }) => kind)).toEqual(["ok", "wait"]);
+  });
+
   test("count a repeated call id once", async () => {
     const world = toolWorld([tool(async () => says("done"))]);
     world.rules.now = policy({ limits: { echo: { calls: 1, perMs: 60_000 } } });

@@ -108,7 +108,8 @@ async function noteOffset({ facts, log }: PollerDeps, offset: number | null): Pr
 async function mayGoOn({ facts, link, log }: PollerDeps, error: unknown, holder: string): Promise<boolean> {
   if (!(error instanceof Fault) || error.info.kind !== "conflict") return true;
   const now = await facts.get(HOLDER).catch(() => holder); // the store has a problem: that is told elsewhere
-  if (now === null) await facts.put(HOLDER, holder);
+  if (now === null)
+    await facts.put(HOLDER, holder).catch((caught: unknown) => log.warn("poller not noted", { error: caught })); // it polls all the same
   if (now === null || now === holder) return true;
   link.note("another part of this gateway polls for this bot now");
   log.warn("poller stood down");

@@ -1,0 +1,130 @@
+/** Albums and cut texts on their way: each piece is kept, delivered once, and nothing stays behind when they are delivered or stopped. */
+import { expect, test } from "bun:test";
+import type { Update } from "grammy/types";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
+import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { recordingLog } from "../../../testing/recording-log.ts";
+import { waitForEnd } from "../../../testing/wait-for.ts";
+import type { AccountFacts } from "../facts.ts";
+import { createAlbums } from "./albums.ts";
+
+const piece = (id: number): Update => ({ update_id: id });
+
+function world(deliver: (ids: readonly number[]) => Promise<boolean> = async () => true) {
+  const clock = createFakeClock();
+  const kept = new Map<string, string>();
+  const facts = {
+    get: async (key: string) => kept.get(key) ?? null,
+    put: async (key: string, value: string) => void kept.set(key, value),
+  } as unknown as AccountFacts;
+  const delivered: (readonly number[])[] = [];
+  const log = recordingLog();
+  const stop = new AbortController();
+  const albums = createAlbums(
+    { clock, log, facts },
+    async (pieces) => {
+      const ids = pieces.map(({ update_id }) => update_id);
+      delivered.push(ids);
+      return deliver(ids);
+    },
+    stop.signal,
+  );
+  return { clock, kept, delivered, log, albums, stop: () => stop.abort(new Error("stopping")) };
+}
+
+test("albums: a piece that comes while its album is delivered begins another album, and is delivered too", async () => {
+  const end = Promise.withResolvers<boolean>();
+  const at = world(() => end.promise);
+  await at.albums.add("1", "a", piece(1));
+  await at.clock.advance(1_200);
+  expect(at.delivered).toEqual([[1]]);
+  const late = at.albums.add("1", "a", piece(2));
+  expect(at.albums.newest("1", "a")).toBeNull();
+  await at.clock.advance(0);
+  end.resolve(true);
+  await waitForEnd("the late piece", late);
+  await at.clock.advance(1_200);
+  expect(at.delivered).toEqual([[1], [2]]);
+  expect(JSON.parse(at.kept.get("albums") ?? "{}")).toEqual({ open: {}, done: [1, 2] });
+});
+
+test("albums: a piece that is brought again, before or after its album was delivered, is delivered once", async () => {
+  const at = world();
+  for (let times = 0; times < 2; times++) await at.albums.add("1", "a", piece(1));
+  await at.clock.advance(1_200);
+  await at.albums.add("1", "a", piece(1));
+  await at.clock.advance(5_000);
+  expect(at.delivered).toEqual([[1]]);
+});
+
+test("albums: two that come at the same time, in one chat or in two, are kept and delivered apart", async () => {
+  const at = world();
+  await at.albums.add("1", "a", piece(1));
+  await at.albums.add("1", "b", piece(2));
+  await at.albums.add("2", "a", piece(3));
+  expect(Object.keys((JSON.parse(at.kept.get("albums") ?? "{}") as { open: object }).open)).toHaveLength(3);
+  await at.albums.flush("1");
+  expect(at.delivered).toEqual([[1], [2]]);
+  await at.clock.advance(1_200);
+  expect(at.delivered).toEqual([[1], [2], [3]]);
+});
+
+test("albums: each piece starts the wait anew, and as many pieces as there can be are delivered at once", async () => {
+  const at = world();
+  for (const id of [1, 2]) {
+    await at.albums.add("1", "a", piece(id));
+    await at.clock.advance(1_000);
+  }
+  expect([at.delivered, at.clock.pending()]).toEqual([[], 1]);
+  for (let id = 3; id <= 50; id++) await at.albums.add("1", "a", piece(id));
+  await at.clock.advance(0);
+  expect([at.delivered.map(({ length }) => length), at.clock.pending()]).toEqual([[50], 0]);
+});
+
+test("albums: one that cannot be stored is tried again every second until it is", async () => {
+  let failures = 2;
+  const at = world(async () => {
+    if (failures-- > 1) throw new Error("disk full");
+    return failures < 0;
+  });
+  await at.albums.add("1", "a", piece(1));
+  await at.clock.advance(1_200);
+  await at.clock.advance(2_000);
+  expect(at.delivered).toEqual([[1], [1], [1]]);
+  await at.albums.add("1", "a", piece(2));
+  await at.clock.advance(1_200);
+  expect(at.delivered.at(-1)).toEqual([2]);
+});
+
+test.each(["waits for more", "is tried again"])(
+  "albums: a stop while one %s leaves no timer, and it is kept",
+  async (where) => {
+    const at = world(async () => false);
+    await at.albums.add("1", "a", piece(1));
+    if (where === "is tried again") await at.clock.advance(1_500);
+    at.stop();
+    await waitForEnd("the end of all deliveries", at.albums.settled());
+    await at.clock.advance(0);
+    expect(at.clock.pending()).toBe(0);
+    expect(at.kept.get("albums")).toContain('"update_id":1');
+  },
+);
+
+test("albums: what an earlier process wrote down is delivered at the start", async () => {
+  const at = world();
+  at.kept.set("albums", JSON.stringify({ open: { '["1","a"]': [piece(1), piece(2)] }, done: [] }));
+  await at.albums.resume();
+  await waitForEnd("the delivery", at.albums.settled());
+  expect(at.delivered).toEqual([[1, 2]]);
+});
+
+test("albums: nothing is kept of those that were delivered", async () => {
+  const at = world();
+  const kept = await keptPerRound(async (round) => {
+    await at.albums.add(`chat ${round}`, `album ${round}`, piece(round));
+    await at.clock.advance(1_200);
+    at.delivered.length = 0;
+  });
+  expect(kept).toEqual({});
+  expect(at.clock.pending()).toBe(0);
+});

@@ -1,0 +1,259 @@
+/** The poller against an API that a test plays by hand: order within a chat, pauses, who holds the bot, and a stop that loses nothing. */
+import { describe, expect, test } from "bun:test";
+import type { Update } from "grammy/types";
+import { orAborted } from "../../../kit/deferred.ts";
+import { createFakeClock } from "../../../testing/fake-clock.ts";
+import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { recordingLog } from "../../../testing/recording-log.ts";
+import { createSeqIds } from "../../../testing/seq-ids.ts";
+import { advanceUntil, waitForEnd } from "../../../testing/wait-for.ts";
+import type { BotApi } from "../api/bot-api.ts";
+import { Fault, type FaultInfo } from "../api/faults.ts";
+import type { AccountFacts } from "../facts.ts";
+import type { Link } from "../link.ts";
+import { pollUpdates, type PollerDeps } from "./poller.ts";
+
+interface Asked {
+  readonly method: string;
+  readonly fields: { readonly offset?: number; readonly timeout?: number };
+}
+
+const message = (id: number, chat = 1): Update =>
+  ({ update_id: id, message: { message_id: id, date: 1, chat: { id: chat, type: "private" }, text: "hi" } }) as Update;
+
+function world(take: PollerDeps["take"] = async () => true) {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const asked: Asked[] = [];
+  const kept = new Map<string, string>();
+  const failing = new Set<string>();
+  const facts: AccountFacts = {
+    get: async (key) => kept.get(key) ?? null,
+    async put(key, value) {
+      if (failing.has(key)) throw new Error("disk full");
+      kept.set(key, value);
+    },
+    forget: async (key) => void kept.delete(key),
+    list: async () => [],
+  };
+  let answer = Promise.withResolvers<readonly Update[]>();
+  const link: string[] = [];
+  const api = {
+    call: async (method: string, fields: Asked["fields"]) => (asked.push({ method, fields }), []),
+    async slowCall(method: string, fields: Asked["fields"], signal: AbortSignal) {
+      asked.push({ method, fields });
+      return orAborted(answer.promise, signal);
+    },
+  } as unknown as BotApi;
+  const stop = new AbortController();
+  const said: Link = {
+    up: () => void link.push("up"),
+    down: ({ info }) => void link.push(info.kind),
+    note: (because) => void link.push(because),
+    canSend: () => true,
+    health: () => ({ ok: true, detail: "" }),
+  };
+  const start = (): Promise<void> =>
+    pollUpdates({ clock, log, api, facts, ids: createSeqIds(), link: said, take }, stop.signal);
+  const next = async (settle: (poll: typeof answer) => void): Promise<void> => {
+    const now = answer;
+    answer = Promise.withResolvers();
+    settle(now);
+    await clock.advance(0);
+  };
+  return {
+    clock,
+    log,
+    asked,
+    kept,
+    failing,
+    link,
+    start,
+    /** Resolves when the poller has had what Telegram answered. */
+    bring: (...updates: readonly Update[]) => next((poll) => poll.resolve(updates)),
+    fail: (info: FaultInfo) => next((poll) => poll.reject(new Fault(info))),
+    stop: () => stop.abort(new Error("stopping")),
+    polls: () => asked.filter(({ method }) => method === "getUpdates").length,
+  };
+}
+
+describe("poller: updates of one chat", () => {
+  test("are taken in one after the other, also when the first has ended before the third comes", async () => {
+    const begun: number[] = [];
+    const ends = new Map<number, () => void>();
+    const at = world(async ({ update_id: id }) => {
+      begun.push(id);
+      await new Promise<void>((resolve) => ends.set(id, resolve));
+      return true;
+    });
+    const polling = at.start();
+    await at.clock.advance(0);
+    await at.bring(message(1), message(2), message(9, 2));
+    ends.get(1)?.();
+    await at.clock.advance(0);
+    await at.bring(message(3));
+    expect(begun).toEqual([1, 9, 2]);
+    ends.get(2)?.();
+    await at.clock.advance(0);
+    expect(begun).toEqual([1, 9, 2, 3]);
+    for (const end of ends.values()) end();
+    at.stop();
+    await waitForEnd("the stop", polling);
+  });
+
+  test("that cannot be stored are tried again after a growing pause, and others do not wait for them", async () => {
+    const tried: string[] = [];
+    const at = world(async ({ update_id: id }) => {
+      tried.push(`${id} at ${at.clock.elapsed()}`);
+      if (id === 1 && tried.length < 4) throw new Error("disk full");
+      return true;
+    });
+    const polling = at.start();
+    await at.clock.advance(0);
+    await at.bring(message(1), message(2, 2));
+    await advanceUntil({ clock: at.clock, stepMs: 100 }, "the last try", () => tried.length === 4);
+    expect(tried.map((one) => one.split(" ")[0])).toEqual(["1", "2", "1", "1"]);
+    const [first = 0, second = 0] = tried.slice(2).map((one) => Number(one.split(" ")[2]));
+    expect([first >= 700 && first <= 1_100, second - first > first]).toEqual([true, true]);
+    at.stop();
+    await waitForEnd("the stop", polling);
+  });
+});
+
+describe("poller: a stop", () => {
+  test("waits for what is being stored, and confirms it to Telegram afterwards", async () => {
+    const end = Promise.withResolvers<boolean>();
+    const at = world(() => end.promise);
+    const polling = at.start();
+    await at.clock.advance(0);
+    await at.bring(message(7));
+    at.stop();
+    let stopped = false;
+    void polling.then(() => (stopped = true));
+    await at.clock.advance(0);
+    expect(stopped).toBe(false);
+    end.resolve(true);
+    await waitForEnd("the stop", polling);
+    expect(at.asked.at(-1)).toMatchObject({ method: "getUpdates", fields: { offset: 8 } });
+    expect([at.kept.has("poller"), at.clock.pending()]).toEqual([false, 0]);
+  });
+
+  test("is told to whoever takes an update in, and does not confirm what was not stored", async () => {
+    const at = world(
+      (_update, signal) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
+    );
+    const polling = at.start();
+    await at.clock.advance(0);
+    await at.bring(message(7));
+    at.stop();
+    await waitForEnd("the stop", polling);
+    expect(at.asked.at(-1)).toMatchObject({ fields: { offset: 7 } });
+    expect(at.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test.each(["a poll", "the pause before an update is tried again", "the pause after trouble"])(
+    "in the middle of %s ends at once, without an error, and leaves no timer",
+    async (where) => {
+      const at = world(async () => false);
+      const polling = at.start();
+      await at.clock.advance(0);
+      if (where === "the pause before an update is tried again") await at.bring(message(7));
+      if (where === "the pause after trouble") await at.fail({ kind: "down", detail: "502" });
+      at.stop();
+      await waitForEnd("the stop", polling);
+      expect(at.clock.pending()).toBe(0);
+    },
+  );
+});
+
+describe("poller: trouble", () => {
+  const CONFLICT = { kind: "conflict", detail: "other getUpdates" } as const;
+
+  test.each([
+    ["a token that Telegram does not know", { kind: "unauthorized" }, 60_000],
+    ["a limit", { kind: "limited", retryAfterMs: 17_000 }, 17_000],
+  ] as const)("of %s is answered with the pause that fits it", async (_what, info, pauseMs) => {
+    const at = world();
+    const polling = at.start();
+    await at.clock.advance(0);
+    await at.fail(info);
+    const polls = at.polls();
+    await at.clock.advance(pauseMs - 1);
+    expect(at.polls()).toBe(polls);
+    await at.clock.advance(1);
+    expect(at.polls()).toBe(polls + 1);
+    at.stop();
+    await waitForEnd("the stop", polling);
+  });
+
+  test("of a conflict takes the place of a poller that has gone, and polls on", async () => {
+    const at = world();
+    const polling = at.start();
+    await at.clock.advance(0);
+    const holder = at.kept.get("poller");
+    at.kept.delete("poller");
+    await at.fail(CONFLICT);
+    expect(at.kept.get("poller")).toBe(holder ?? "");
+    const polls = at.polls();
+    await at.clock.advance(5_000);
+    expect(at.polls()).toBe(polls + 1);
+    at.stop();
+    await waitForEnd("the stop", polling);
+  });
+
+  test("of a conflict while nothing can be stored does not end the poller", async () => {
+    const at = world();
+    const polling = at.start();
+    await at.clock.advance(0);
+    at.kept.delete("poller");
+    at.failing.add("poller");
+    await at.fail(CONFLICT);
+    const polls = at.polls();
+    await at.clock.advance(5_000);
+    expect(at.polls()).toBe(polls + 1);
+    at.stop();
+    await waitForEnd("the stop", polling);
+  });
+
+  test("with the note of the offset does not stop it, and the offset is noted with the next update", async () => {
+    const at = world();
+    const polling = at.start();
+    await at.clock.advance(0);
+    at.failing.add("offset");
+    await at.bring(message(7));
+    expect(at.kept.has("offset")).toBe(false);
+    at.failing.clear();
+    await at.bring(message(8));
+    expect(at.kept.get("offset")).toBe("9");
+    at.stop();
+    await waitForEnd("the stop", polling);
+  });
+});
+
+test("poller: what was brought is taken in before the next poll, and the poll asks for what is not confirmed", async () => {
+  const taken: number[] = [];
+  const at = world(async ({ update_id: id }) => (taken.push(id), true));
+  const polling = at.start();
+  await at.clock.advance(0);
+  await at.bring(message(7), message(8, 2));
+  expect(taken).toEqual([7, 8]);
+  expect(at.asked.at(-1)).toMatchObject({ method: "getUpdates", fields: { offset: 9, timeout: 30 } });
+  expect(at.asked.filter(({ method }) => method === "deleteWebhook")).toHaveLength(1);
+  at.stop();
+  await waitForEnd("the stop", polling);
+});
+
+test("poller: it keeps nothing of chats whose updates are stored", async () => {
+  const at = world();
+  const polling = at.start();
+  await at.clock.advance(0);
+  const kept = await keptPerRound(async (round) => {
+    await at.bring(message(1_000 + round, round));
+    at.asked.length = 0;
+    at.link.length = 0;
+  });
+  expect(kept).toEqual({});
+  at.stop();
+  await waitForEnd("the stop", polling);
+});

@@ -155,6 +155,15 @@ test("a stranger gets a code and nothing else; approved as an owner, they are an
   expect(provider.requests.map(asked).some((words) => words.includes("hello there"))).toBe(false);
 });
 
+test("the running gateway says where a message of somebody let in by a code would go, and that a stranger's would not", async () => {
+  const where = async (who: string) => {
+    const asked = { channel: "parlour", account: "default", chat: who, peer: `parlour:user:${who}`, scope: "dm" };
+    return (await (await call("/api/route", { ...asked, mentioned: true })).json()) as { verdict: object };
+  };
+  expect((await where("ann")).verdict).toMatchObject({ kind: "accept", role: "owner" });
+  expect((await where("nobody")).verdict).toMatchObject({ kind: "refuse" });
+});
+
 test("what an extension asks is a list with numbers there, and a number answers it", async () => {
   const sees = (words: string) =>
     eventually(

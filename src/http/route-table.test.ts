@@ -87,6 +87,7 @@ describe("the route table", () => {
       "operator POST /api/pairing/:id",
       "operator POST /api/questions/:id",
       "operator POST /api/restart",
+      "operator POST /api/route",
       "operator POST /api/sessions/:key/abort",
       "operator POST /api/sessions/:key/model",
       "operator POST /api/sessions/:key/reset",

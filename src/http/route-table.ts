@@ -12,6 +12,7 @@ import { outboxRoutes } from "./routes/outbox.ts";
 import { pluginRoutes } from "./routes/plugins.ts";
 import { pairingRoutes } from "./routes/pairing.ts";
 import { publicRoutes } from "./routes/public.ts";
+import { explainRouteRoutes } from "./routing/explain-route.ts";
 import { sessionSettingRoutes } from "./routes/session-settings.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
@@ -47,6 +48,7 @@ export function routeTable(deps: TableDeps, limits: HttpOptions["limits"]): read
     ...cronRoutes(deps),
     ...hookRoutes(deps),
     ...pairingRoutes(deps),
+    ...explainRouteRoutes(deps),
     ...usageRoutes(deps),
   ];
 }

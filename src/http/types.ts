@@ -1,4 +1,6 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
+import type { RouteFacts } from "../contracts/routing.ts";
+import type { Explanation } from "../routing/index.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
 import type { HookDoor } from "../contracts/automation/hook.ts";
 import type { JobDesk } from "../contracts/automation/jobs.ts";
@@ -61,6 +63,8 @@ export interface HttpDeps {
   readonly models: SessionModels;
   readonly jobs: JobDesk;
   readonly hookDoor: HookDoor;
+  /** Where a message would go, and why. */
+  explainRoute(facts: RouteFacts): Pick<Explanation, "verdict" | "considered">;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;

@@ -25,7 +25,15 @@ import { createGroupTalk, createLiveTurns, createReceiver, takeAnswers } from ".
 import type { GatewayDeps, GatewayOptions } from "../gateway.ts";
 import { tellReceived, tellSent } from "./hook-points.ts";
 import { createQueue } from "../queue/index.ts";
-import { accessDoors, createRouter, groupContextOf, openPairing, openRoleGrants } from "../routing/index.ts";
+import type { RouteFacts } from "../contracts/routing.ts";
+import {
+  accessDoors,
+  explainRoute,
+  createRouter,
+  groupContextOf,
+  openPairing,
+  openRoleGrants,
+} from "../routing/index.ts";
 import type { Homes } from "../schedule/index.ts";
 import { createReceiverCheck } from "../rights.ts";
 import { tellOwnerOfUndelivered } from "./undelivered.ts";
@@ -98,5 +106,7 @@ export async function openMessageWay(
   const wayIn = { ...parts, router, receiver: chats, pairing, commands, outbox, files: arriving, groupTalk };
   const platforms: Platforms = createWayIn(wayIn, { platforms: options.platforms ?? BUILTIN_PLATFORMS, taken });
   const inside = { channels, commands, queue, received, live, outbox, platforms, lastStats: stats, groupTalk };
-  return { ...inside, receiver, chats, pairing, arriving, doors, models: desk.models, grants: grants.current };
+  const explain = (facts: RouteFacts) => explainRoute(config(), facts, doors, grants.current());
+  const answering = { doors, models: desk.models, grants: grants.current, explainRoute: explain };
+  return { ...inside, receiver, chats, pairing, arriving, ...answering };
 }

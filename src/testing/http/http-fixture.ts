@@ -100,6 +100,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     pairing: memory.pairing,
     webhook: (path) => memory.webhooks.get(path) ?? null,
     publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
+    explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
     tools: {

@@ -29,8 +29,8 @@ export function createSeen(facts: ChannelFacts): Seen {
     return index;
   };
   const write = async (next: KnownChannel[]): Promise<void> => {
-    index = next;
     await facts.put(CHANNEL, ACCOUNT, INDEX, JSON.stringify(next.map(({ id, guild }) => [id, guild])));
+    index = next; // what could not be written counts as not there, so that it is tried again
   };
   const last = async (channel: string): Promise<string | null> => {
     const known = lasts.get(channel) ?? (await facts.get(CHANNEL, ACCOUNT, keyOf(channel)));
@@ -43,19 +43,26 @@ export function createSeen(facts: ChannelFacts): Seen {
     await write((await read()).filter(({ id }) => id !== channel));
     await facts.forget(CHANNEL, ACCOUNT, keyOf(channel));
   };
-  const note = async (channel: KnownChannel, message: string): Promise<void> => {
-    const before = await last(channel.id);
-    if (before !== null && !isNewer(message, before)) return;
-    await facts.put(CHANNEL, ACCOUNT, keyOf(channel.id), message);
-    lasts.set(channel.id, message);
+  const list = async (channel: KnownChannel): Promise<void> => {
     const known = await read();
     const others = known.filter(({ id }) => id !== channel.id);
     const isNew = others.length === known.length;
     // its place among the others matters only when places are scarce
     if (!isNew && (known.length < MAX_CHANNELS || known.at(-1)?.id === channel.id)) return;
     const kept = others.slice(-(MAX_CHANNELS - 1));
-    for (const { id } of others.slice(0, others.length - kept.length)) await facts.forget(CHANNEL, ACCOUNT, keyOf(id));
     await write([...kept, channel]);
+    for (const { id } of others.slice(0, others.length - kept.length)) {
+      lasts.delete(id);
+      await facts.forget(CHANNEL, ACCOUNT, keyOf(id));
+    }
+  };
+  /** The list comes first: a channel that is not in it is never looked at again, whatever is noted about it. */
+  const note = async (channel: KnownChannel, message: string): Promise<void> => {
+    const before = await last(channel.id);
+    if (before !== null && !isNewer(message, before)) return;
+    await list(channel);
+    await facts.put(CHANNEL, ACCOUNT, keyOf(channel.id), message);
+    lasts.set(channel.id, message);
   };
   /** One at a time: channels share the index. */
   let line: Promise<unknown> = Promise.resolve();

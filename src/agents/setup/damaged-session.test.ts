@@ -30,6 +30,7 @@ test.each<[string, (text: string) => string | Buffer, string]>([
   ["noise in it", () => Buffer.alloc(5_000, 0xa5), "has no header"],
   ["zeros in it", () => Buffer.alloc(5_000), "has no header"],
   ["no header", (text) => text.slice(text.indexOf("\n") + 1), "has no header"],
+  ["noise before its header", (text) => `noise\n${text}`, "has no header"],
   ["a header that is no JSON", (text) => text.replace("{", "("), "has no header"],
   ["a line that is no JSON", (text) => text.replace('"id":"2"', '"id":2"'), "has a line that is no entry"],
   ["a line that is a list", (text) => text.replace(WHOLE[1] ?? "", "[1]\n"), "has a line that is no entry"],

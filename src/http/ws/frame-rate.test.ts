@@ -34,18 +34,33 @@ describe("the rate of frames on one socket", () => {
   });
 });
 
+test("a client that is refused now and then is never closed for it: the count begins again with every frame that is taken", async () => {
+  const clock = createFakeClock();
+  const rate = createFrameRate(clock);
+  kinds(rate, FRAME_BURST);
+  const counts = { take: 0, refuse: 0, close: 0 };
+  for (let at = 0; at < MAX_REFUSED_FRAMES + 2; at++) {
+    counts[rate.next().kind]++;
+    await clock.advance(1_000 / FRAMES_PER_SECOND);
+    counts[rate.next().kind]++;
+  }
+  expect(counts).toEqual({ take: MAX_REFUSED_FRAMES + 2, refuse: MAX_REFUSED_FRAMES + 2, close: 0 });
+});
+
 test("a socket that sends far too many frames is refused with a time to come back, then closed, and others are not", async () => {
   await using world = startHttpWorld();
   using flood = await openWs(world);
   using other = await openWs(world);
   const answers: string[] = [];
+  const oneTooMany = Promise.withResolvers<string>();
   flood.socket.addEventListener("message", ({ data }) => {
     const { ok, error } = JSON.parse(String(data)) as { ok: boolean; error?: { code: string; retryAfterMs: number } };
     answers.push(ok ? "ok" : `${error?.code} ${error?.retryAfterMs}`);
+    if (answers.length > FRAME_BURST + MAX_REFUSED_FRAMES) oneTooMany.resolve("it goes on answering");
   });
   const frame = JSON.stringify({ id: "a", method: "nothing", params: {} });
   for (let at = 0; at < FRAME_BURST + MAX_REFUSED_FRAMES + 50_000; at++) flood.socket.send(frame);
-  expect(await flood.closed).toBe(1008);
+  expect(await Promise.race([flood.closed, oneTooMany.promise])).toBe(1008);
   expect(answers.filter((answer) => answer === "queue_full 10")).toHaveLength(MAX_REFUSED_FRAMES);
   expect(answers).toHaveLength(FRAME_BURST + MAX_REFUSED_FRAMES);
   expect(await other.ask("status", {})).toMatchObject({ version: "0.0.0" });

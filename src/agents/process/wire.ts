@@ -42,19 +42,19 @@ interface WireEnds {
 }
 
 export function createWire(log: Log, ends: WireEnds): Wire {
-  const waiting = new Map<string, Deferred<Answer>>();
   const listeners = new Set<(event: PiEvent) => void>();
   const counts = { stray: 0, unknown: 0 };
   let servant: (dialog: Dialog) => void = () => undefined;
   let noted: (note: ChatNote) => void = () => undefined;
   let extensionError: (error: string) => void = () => undefined;
-  let closed: { readonly reason: unknown } | null = null;
-  let sequence = 0;
+
+  const send = (record: Fields): void => ends.write(`${JSON.stringify(record)}\n`);
+  const requests = createRequests(log, send);
 
   const take = (record: PiRecord): void => {
     switch (record.kind) {
       case "response":
-        return waiting.get(record.id)?.resolve(record);
+        return requests.answered(record);
       case "event":
         for (const listener of listeners) listener(record.event);
         return;
@@ -76,20 +76,11 @@ export function createWire(log: Log, ends: WireEnds): Wire {
     line: (line) => take(parseRecord(line)),
     tooLong: (bytes) => ends.garbled(`a line of more than ${bytes} bytes`),
   });
-  const send = (record: Fields): void => ends.write(`${JSON.stringify(record)}\n`);
 
   return {
     push: (chunk) => lines.push(chunk),
     send,
-    async request(command, signal) {
-      signal.throwIfAborted();
-      if (closed) throw closed.reason;
-      const id = String(++sequence);
-      const answer = deferred<Answer>();
-      waiting.set(id, answer);
-      send({ id, ...command });
-      return orAborted(answer.promise, signal).finally(() => waiting.delete(id));
-    },
+    request: requests.request,
     onEvent(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => listeners.delete(listener) };
@@ -104,9 +95,37 @@ export function createWire(log: Log, ends: WireEnds): Wire {
       extensionError = given;
     },
     close(reason) {
+      requests.close(reason);
+      if (counts.stray > 0) log.debug("agent wrote lines that are no records", { lines: counts.stray });
+    },
+  };
+}
+
+/** What was asked and is not answered yet. */
+function createRequests(log: Log, send: (record: Fields) => void) {
+  const waiting = new Map<string, Deferred<Answer>>();
+  let closed: { readonly reason: unknown } | null = null;
+  let sequence = 0;
+  let unasked = 0;
+  return {
+    async request(command: Fields, signal: AbortSignal): Promise<Answer> {
+      signal.throwIfAborted();
+      if (closed) throw closed.reason;
+      const id = String(++sequence);
+      const answer = deferred<Answer>();
+      waiting.set(id, answer);
+      send({ id, ...command });
+      return orAborted(answer.promise, signal).finally(() => waiting.delete(id));
+    },
+    answered(record: Extract<PiRecord, { kind: "response" }>): void {
+      const asked = waiting.get(record.id);
+      // whoever asked may have given up; more than that would be a mistake, and is worth a line
+      if (!asked && unasked++ === 0) log.debug("agent answered something nobody waits for");
+      asked?.resolve(record);
+    },
+    close(reason: unknown): void {
       closed = { reason };
       for (const one of waiting.values()) one.reject(reason);
-      if (counts.stray > 0) log.debug("agent wrote lines that are no records", { lines: counts.stray });
     },
   };
 }

@@ -315,6 +315,9 @@ describe("what is kept of a result in its place,", () => {
   });
 });
 
+/** More than may run at once. */
+const MANY_CALLS = 70;
+
 describe("a call of pi's own tools", () => {
   const ADMIT = "pi-gateway:tool_admit";
   test("gets the end that pi tells, once, or the one of its turn", async () => {
@@ -330,6 +333,35 @@ describe("a call of pi's own tools", () => {
       { isError: true, output: "noticed" },
       { isError: true, output: "The turn ended before this call did." },
     ]);
+    fx.pipe.serve(context("operator"));
+    fx.pipe.ended("c3", { isError: false, output: "told after the turn" });
+    fx.pipe.serve(null);
+    expect(fx.ends).toHaveLength(3);
+  });
+
+  test.each([
+    ["of pi's own tools", ADMIT],
+    ["of the gateway's tools", "pi-gateway:tool_call"],
+  ])(
+    "%s takes a place only while it runs: a turn may make any number of them, one after the other",
+    async (_of, title) => {
+      const fx = fixture();
+      fx.pipe.serve(context("operator"));
+      const answers: unknown[] = [];
+      for (let at = 0; at < MANY_CALLS; at++) answers.push((await fx.call(`d${at}`, call(`c${at}`), title)).ok);
+      expect(answers.filter((ok) => ok !== true)).toEqual([]);
+    },
+  );
+
+  test("that pi no longer waits for gives its place back, also when its tool goes on", async () => {
+    const fx = fixture(() => new Promise(() => undefined));
+    fx.pipe.serve(context("operator"));
+    for (let at = 0; at < MANY_CALLS; at++) {
+      void fx.call(`d${at}`, call(`c${at}`));
+      fx.pipe.ended(`c${at}`, { isError: true, output: "given up" });
+    }
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    expect([fx.requests.length, fx.away.length]).toEqual([MANY_CALLS, 0]);
   });
 
   test("makes the turn look for what was left running, once; a turn without one does not look", async () => {

@@ -1,4 +1,5 @@
 /** Every seeded bug by room. A room that grows gets its bugs here; `npm run check` sees to it that each still fits its file. */
+import { AGENTS_BUGS } from "./agents-bugs.ts";
 import { CHANNELS_BUGS } from "./channels-bugs.ts";
 import { CONFIG_BUGS } from "./config-bugs.ts";
 import { DELIVERY_BUGS } from "./delivery-bugs.ts";
@@ -15,6 +16,7 @@ import { TOOLS_BUGS } from "./tools-bugs.ts";
 import { WIRING_BUGS } from "./wiring-bugs.ts";
 
 export const MUTANT_ROOMS: readonly MutantRoom[] = [
+  { room: "agents", bugs: AGENTS_BUGS },
   { room: "channels", bugs: CHANNELS_BUGS },
   { room: "config", bugs: CONFIG_BUGS },
   { room: "delivery", bugs: DELIVERY_BUGS },

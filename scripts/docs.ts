@@ -12,7 +12,7 @@ import { systemIds } from "../src/kit/ids.ts";
 import { checkConfigText, renderConfigReference } from "../src/config/index.ts";
 import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
-import { messageLimits } from "../src/http/index.ts";
+import { messageLimits } from "../src/http/settings.ts";
 import { bytesOf, type MaxBytes } from "../src/http/route.ts";
 import { routeTable, type TableDeps } from "../src/http/route-table.ts";
 import { renderTools } from "./docs/tools.ts";

@@ -1,73 +1,33 @@
 /**
- * Builds the gateway in flow order; read this first. Stop is the reverse: new messages are refused, running turns finish, their replies are
- * delivered, the port closes, agents end, and the database closes last.
+ * Starts the gateway, group by group; read this first. Each group is one file of `wiring/`, and uses only groups above it. Stop is the
+ * reverse of the order in which parts were handed to `life`: new messages are refused, running turns finish, their replies are delivered,
+ * the port closes, agents end, and the database closes last.
  */
-import { join } from "node:path";
-import { agentProfiles, createReplaceablePool, type PoolOptions, startPool } from "./agents/index.ts";
-import { createAutomation } from "./wiring/automation.ts";
-import { openGatewayBudget } from "./wiring/budget.ts";
-import { builtinChannels } from "./builtin.ts";
-import type { PlatformEntry } from "./channels/index.ts";
-import type { PersonTimes } from "./contracts/automation/when.ts";
-import type { Config, Environment, LoadedConfig } from "./config/index.ts";
+import type { Config } from "./config/index.ts";
 import type { Outbox } from "./contracts/delivery.ts";
 import type { GatewayError } from "./contracts/errors.ts";
-import type { Events } from "./contracts/events.ts";
-import type { AgentId, Principal } from "./contracts/ids.ts";
-import type { Hooks } from "./contracts/plugins/hooks.ts";
-import type { Store } from "./contracts/store.ts";
-import { createBriefing, createDelegations, createTakeBack, startTurns, type TurnsDeps } from "./flow/index.ts";
-import { askBeforeSending, tellTurns } from "./wiring/hook-points.ts";
-import type { HttpServer, PageAssets } from "./http/index.ts";
-import { openPort } from "./wiring/port.ts";
-import { type Clock, hostZone } from "./kit/clock.ts";
+import type { HttpServer } from "./http/index.ts";
+import type { Clock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
-import type { Ids } from "./kit/ids.ts";
 import { Lifetime } from "./kit/lifetime.ts";
-import type { Log } from "./kit/log.ts";
-import type { Secret, SecretMask } from "./kit/secret.ts";
-import { openMessageWay } from "./wiring/message-way.ts";
-import { createClientStream, createEvents, createMetrics, keepMemoryFlat, startTranscripts } from "./observe/index.ts";
-import { openLiveFiles, ownTools } from "./wiring/own-tools.ts";
-import { createHooks, startPlugins } from "./plugins/index.ts";
-import { type ConfigSource, createReloader } from "./reload.ts";
-import { personOf } from "./routing/index.ts";
-import { openPersonTimes } from "./schedule/index.ts";
-import { createStatus, gaugesOf } from "./status.ts";
-import { openSecretFiles, openStore } from "./store/index.ts";
-import { createRights } from "./rights.ts";
-import { openToolSide, pluginOptions } from "./wiring/tool-side.ts";
-import { attachedFiles } from "./wiring/way-in.ts";
+import { createMetrics } from "./observe/index.ts";
+import { tellTurns } from "./plugins/index.ts";
+import { createReloader, type Reloader } from "./reload.ts";
+import { createStatus, type Status } from "./status.ts";
+import { type Agents, openAgents } from "./wiring/agents.ts";
+import { type Automation, openAutomation } from "./wiring/automation.ts";
+import { registerBuiltInCommands } from "./wiring/built-in-commands.ts";
+import { createBuiltInTools, type Operations } from "./wiring/built-in-tools.ts";
+import { type Core, type GatewayDeps, type GatewayOptions, openCore } from "./wiring/core.ts";
+import { openAgentFiles } from "./wiring/files.ts";
+import { openPort } from "./wiring/http.ts";
+import { type Messages, openMessages } from "./wiring/messages.ts";
+import { openPeople, type People } from "./wiring/people.ts";
+import { openPlugins } from "./wiring/plugins.ts";
+import { openTools } from "./wiring/tools.ts";
+import { beginTurns } from "./wiring/turns.ts";
 
-export interface GatewayDeps {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  setLogging(settings: Config["logging"]): void;
-  /** From now on this value is scrubbed from every log line. */
-  hide(secret: Secret): Disposable | void;
-  /** Takes the hidden values, and what looks like one, out of a text. */
-  scrub(text: string): string;
-  /** Takes the hidden values out of what people read. */
-  readonly mask: SecretMask;
-}
-
-export interface GatewayOptions {
-  readonly home: string;
-  readonly version: string;
-  readonly environment: Environment;
-  readonly page: PageAssets;
-  readonly bridgePath: string;
-  /** Runs Bun, for the agent processes. */
-  readonly bun: readonly string[];
-  readonly bunEnv: Readonly<Record<string, string>>;
-  readonly loaded: LoadedConfig;
-  readonly configSource: ConfigSource;
-  /** Instead of those that ship with the gateway. */
-  readonly platforms?: readonly PlatformEntry[];
-  /** Asks for a stop that is followed by a start. False: whoever runs this cannot do that. */
-  askRestart(): boolean;
-}
+export type { GatewayDeps, GatewayOptions } from "./wiring/core.ts";
 
 export interface Gateway {
   readonly http: HttpServer;
@@ -76,11 +36,7 @@ export interface Gateway {
   stop(reason: string): Promise<void>;
 }
 
-/** Longer than pi's own stop takes step by step. */
-const AGENTS_STOP_MS = 15_000;
 const REPLY_DRAIN_MS = 2_000;
-/** What a turn may need on top of its grace time to be left behind in good order. */
-const TURNS_MARGIN_MS = 10_000;
 
 export async function startGateway(deps: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
   const life = new Lifetime(deps);
@@ -92,144 +48,90 @@ export async function startGateway(deps: GatewayDeps, options: GatewayOptions): 
   }
 }
 
-async function build(life: Lifetime, given: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
-  const { clock, log, setLogging } = given;
-  const reloader = createReloader(given, options.loaded, options.configSource);
-  const { config } = reloader;
-  // underneath
-  const events = recordedEvents(life, given, options.home, config);
-  const metrics = createMetrics({ clock, events }, () => gaugesOf(status(), http)); // before the agents, to count the first ones
-  const store = life.own("store", await openStore(given, { home: options.home }));
-  const late = { outbox: () => way.outbox, channels: () => way.channels, queue: () => way.queue };
-  const access = { doors: () => way.doors, grants: () => way.grants(), homes: () => automation.homes };
-  const budget = await openGatewayBudget({ ...given, ...late, ...access, events, store }, config);
-  const deps = { ...given, budget, people: await openPeople(clock, store, config) };
-  const secrets = openSecretFiles(deps, options.home);
-  const token = (from: Config): Secret => hidden(deps, secrets.token(from.gateway.auth.token));
-  const stream = createClientStream({ events }, { epoch: store.epoch });
+async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions): Promise<Gateway> {
+  const reloader = createReloader(deps, options.loaded, options.configSource);
+  const core = await openCore(life, deps, options, reloader.config);
+  const metrics = createMetrics(core);
+  const url = deferred<string>(); // late binding: agents tell scripts where the port is, and the port opens after them
 
-  // tools and agents; what is built further down is asked for when it is needed
-  const hooks = createHooks(deps);
-  const rights = createRights({ ...access, events, config });
-  const asking = { ...late, record: store, events, hooks, rights, automation: () => automation };
-  const toolSide = openToolSide(life, { ...deps, ...asking }, config);
-  const address = deferred<string>(); // known once the port is open
-  const agentDeps = { ...deps, ...toolSide, events, reach: { url: address.promise, tokens: toolSide.agentTokens } };
-  const openPool = (from: Config) => startPool(agentDeps, poolOptions(options, from, toolSide.skills.take()));
-  const pool = life.own("agents", createReplaceablePool(deps, await openPool(config())), AGENTS_STOP_MS);
-  const delegations = createDelegations({ ...deps, events, pool }, config);
-  const files = await openLiveFiles({ ...deps, store }, config(), options);
-  const begins = { ...deps, ...late, ...toolSide, ...access, ...options, receiver: () => way.received };
-  const automation = createAutomation({ ...begins, store, events, config, pool });
-  const operate = { reloadConfig: reloader.reload, restart: restartOf(config, options) };
-  const using = { live: () => way.live, files: () => files, jobs: () => automation.jobs, delegator: () => delegations };
-  const own = () => ownTools({ ...deps, ...late, ...using, ...operate, events, store, config });
+  const people = await openPeople(core);
+  const tools = openTools(life, core, people);
+  const agents = await openAgents(life, core, { tools, people, url: url.promise });
+  const files = await openAgentFiles(core);
+  const messages = openMessages(core, people, tools);
+  const automation = openAutomation(core, { people, tools, agents, messages });
 
-  // the way of a message
-  const named = builtinChannels({ events, record: { clock, store } });
-  const stopping = new AbortController();
-  const asked = { named, inner: automation.channels, jobs: automation.jobs, status: () => status() };
-  const knowing = { ...deps, ...toolSide, ...asked, ...access, events, store, pool, hooks, rights };
-  const way = await openMessageWay(knowing, config, options, stopping.signal);
-  const { queue, outbox, platforms } = way;
-  const lent = { ...deps, ...toolSide, ...way, ...automation.lent, events, hooks };
-  const plugins = life.own("plugins", await startPlugins(lent, pluginOptions(config, options, own)));
-  if (toolSide.skills.hasChanged()) pool.replace(await openPool(config())); // no process has begun before the port is open
+  const operations: Operations = { reloadConfig: reloader.reload, restart: restartIfAllowed(core) };
+  const groups = { people, tools, agents, messages, automation };
+  const status = openStatus(core, reloader, groups);
+  registerBuiltInCommands(core, { ...groups, status: status.read });
+  const builtInTools = () => createBuiltInTools(core, { ...groups, files, operations });
+  const plugins = life.own("plugins", await openPlugins(core, { tools, messages, automation, builtInTools }));
+  if (tools.skills.hasChanged()) agents.pool.replace(await agents.openPool(core.config())); // no process has begun before the port is open
+  status.registerPlugins(plugins);
 
-  // the port
-  const status = createStatus({ ...deps, store, pool, ...way, plugins, reloader, automation }, options);
-  const watched = { events, stream, status, metrics, takeBack: createTakeBack({ events, queue, outbox }) };
-  const acting = { ...named, ...operate, ...automation.served, page: options.page, store, plugins };
-  const arriving = { ...toolSide, files: way.arriving, webhook: platforms.webhook };
-  const served = { ...deps, ...way, ...watched, ...acting, ...arriving, tools: toolsOf(toolSide) };
-  const http = life.own("http", openPort(served, config, { token: token(config()), mediaKey: secrets.mediaKey }));
-  address.resolve(http.url);
-  life.own("platforms", platforms);
-  life.own("outbox", outbox);
-  life.onStop("replies", () => lastReplies(clock, outbox));
+  const port = openPort(core, { ...groups, plugins, operations, metrics, status: status.read });
+  life.own("http", port.server);
+  url.resolve(port.server.url);
+  life.own("platforms", messages.platforms);
+  life.own("outbox", messages.outbox);
+  life.onStop("replies", () => lastReplies(core.clock, messages.outbox));
 
-  // work begins
-  log.info("queue recovered", await queue.recover());
-  const saying = { briefing: createBriefing(deps), systemEvents: store.systemEvents, reactions: store.outbox };
-  const having = { media: store.media, attached: attachedFiles({ log, store, config }, options), delegations, store };
-  answer(life, config, { ...deps, ...way, ...saying, ...having, mediaLines: toolSide, hooks, events, pool, rights });
+  core.log.info("queue recovered", await messages.queue.recover());
+  beginTurns(life, core, groups);
   life.own("jobs", await automation.start());
-  life.onStop("intake", () => stopping.abort(new Error("the gateway is stopping")));
-  const reloading = { events, http, pool, plugins, automation, platforms, openPool, token, files };
-  life.own("configuration", reloader.start({ ...reloading, skills: toolSide.skills, audit: store.audit, setLogging }));
-  void platforms.apply(config()); // takes its time, and never rejects
-  http.setReady(true);
-  tellPlugins({ hooks, events }, options.version, life);
-  return { http, failed: store.health.failed, stop: (reason) => life.stop(reason) };
+  life.onStop("intake", messages.refuseMore);
+  life.own(
+    "configuration",
+    reloader.start({
+      events: core.events,
+      audit: core.store.audit,
+      setLogging: deps.setLogging,
+      port,
+      pool: agents.pool,
+      openPool: agents.openPool,
+      skills: tools.skills,
+      plugins,
+      automation,
+      platforms: messages.platforms,
+      files,
+    }),
+  );
+  void messages.platforms.apply(core.config()); // takes its time, and never rejects
+  port.server.setReady(true);
+  tellPlugins(life, core);
+  return { http: port.server, failed: core.store.health.failed, stop: (reason) => life.stop(reason) };
 }
 
-interface AnswerDeps extends TurnsDeps {
-  readonly hooks: Hooks;
-  readonly store: Pick<Store, "health" | "sessions">;
+interface StatusGroups {
+  readonly people: People;
+  readonly agents: Agents;
+  readonly messages: Messages;
+  readonly automation: Automation;
 }
 
-function answer(life: Lifetime, config: () => Config, deps: AnswerDeps): void {
-  const queue = askBeforeSending(deps, deps.queue);
-  // how a turn ends cannot be stored any more once the database has failed, so nobody waits for it
-  const graceMs = (): number => (deps.store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);
-  const limits = (agentId?: AgentId) => ({ ...turnLimits(config(), agentId), graceMs: graceMs() });
-  const turns = startTurns({ ...deps, queue, history: deps.store.sessions }, limits);
-  life.own("turns", turns, () => config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+function openStatus(core: Core, reloader: Reloader, { people, agents, messages, automation }: StatusGroups): Status {
+  const { clock, store, channels, secrets, options } = core;
+  const { queue, outbox } = messages;
+  const { budget } = people;
+  const { pool } = agents;
+  const { mask } = secrets;
+  return createStatus({ clock, store, channels, mask, pool, queue, outbox, budget, reloader, automation }, options);
 }
 
-/** The first thing of a stop: plugins are told while all of them are still there. */
-function tellPlugins(deps: { hooks: Hooks; events: Events }, version: string, life: Lifetime): void {
-  const { hooks, events } = deps;
-  tellTurns({ hooks }, events);
-  hooks.tell("gateway_start", { version });
-  life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
+function restartIfAllowed({ config, options }: { config: () => Config; options: GatewayOptions }): () => boolean {
+  return () => config().gateway.commands.restart && options.askRestart();
 }
 
-function toolsOf({ tools, list }: ReturnType<typeof openToolSide>) {
-  return { gate: tools, list };
-}
-
-/** Time zones of people; all ids of one person have one. */
-function openPeople(clock: Clock, { channelFacts: facts }: Store, config: () => Config): Promise<PersonTimes> {
-  const person = (who: Principal): string => personOf(config().session.identityLinks, who);
-  return openPersonTimes({ clock, facts, person, hostZone });
-}
-
-/** Asks for a restart where the configuration allows that. */
-function restartOf(config: () => Config, { askRestart }: Pick<GatewayOptions, "askRestart">): () => boolean {
-  return () => config().gateway.commands.restart && askRestart();
-}
-
-function hidden({ hide }: GatewayDeps, chosen: Secret): Secret {
-  hide(chosen);
-  return chosen;
-}
-
-/** Waits a little for replies that are on their way; what is left is sent by the next start. */
+/** Waits a little for replies that are being delivered; what is left is sent by the next start. */
 async function lastReplies(clock: Clock, outbox: Outbox): Promise<void> {
   using limit = clock.deadline(REPLY_DRAIN_MS, () => new Error("replies are left"));
   await outbox.drained(limit.signal).catch(() => undefined);
 }
 
-/** What happens in the gateway, and a readable record of it that outlives every other part. */
-function recordedEvents(life: Lifetime, deps: GatewayDeps, home: string, config: () => Config): Events {
-  const events = createEvents(deps);
-  const folder = join(home, "logs", "transcripts");
-  const settings = () => ({ ...config().logging, ...config().logging.transcripts });
-  life.own("transcripts", startTranscripts({ ...deps, events }, folder, settings));
-  keepMemoryFlat({ ...deps, events });
-  return events;
-}
-
-function poolOptions(options: GatewayOptions, config: Config, lentSkills: readonly string[]): PoolOptions {
-  const { agent, agents, models, roles } = config;
-  const beats = [config.heartbeat, ...agents.map(({ heartbeat }) => heartbeat)].some((one) => one?.enabled);
-  const features = { heartbeat: beats, cron: config.cron.enabled, media: true };
-  return { ...options, config: agent, models, profiles: agentProfiles({ agent, agents, roles }), features, lentSkills };
-}
-
-function turnLimits({ agent, agents, heartbeat }: Config, agentId: AgentId | undefined) {
-  const own = agents.find(({ id }) => id === agentId);
-  const { ackMaxChars } = { ...heartbeat, ...own?.heartbeat };
-  return { timeoutMs: own?.timeoutMs ?? agent.timeoutMs, ackMaxChars };
+/** The stop begins with this: plugins are told while all of them are still there. */
+function tellPlugins(life: Lifetime, { hooks, events, options }: Core): void {
+  tellTurns(hooks, events);
+  hooks.tell("gateway_start", { version: options.version });
+  life.onStop("plugins told", () => hooks.tell("gateway_stop", { reason: "the gateway is stopping" }));
 }

@@ -36,7 +36,11 @@ function world(first = loaded(runs(1))) {
   };
   const targets: ReloadTargets = {
     events: createEvents({ log }),
-    http: { update: () => undefined } as unknown as ReloadTargets["http"],
+    port: {
+      reload() {
+        throw new Error("no test of these changes how people sign in");
+      },
+    },
     pool: { replace: () => undefined },
     skills: {
       hasChanged: () => skills.changed,
@@ -60,9 +64,6 @@ function world(first = loaded(runs(1))) {
       return {} as AgentPool;
     },
     platforms: { apply: async () => undefined },
-    token: () => {
-      throw new Error("no test of these changes how people sign in");
-    },
     files: { reload: async () => undefined },
     setLogging: () => undefined,
   };

@@ -8,14 +8,14 @@ import type { AuditTrail } from "./contracts/store/tool-calls.ts";
 import type { ConfigStatus } from "./contracts/wire.ts";
 import type { SkillShelf } from "./contracts/plugins/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
-import { accessSettings, type HttpServer, type ReloadReport } from "./http/index.ts";
+import type { ReloadReport } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import type { Log } from "./kit/log.ts";
-import type { Secret } from "./kit/secret.ts";
 
 export interface ReloadTargets {
   readonly events: Events;
-  readonly http: HttpServer;
+  /** Who may sign in, and under which host names. */
+  readonly port: { reload(config: Config): void };
   readonly pool: { replace(next: AgentPool): void };
   readonly skills: Pick<SkillShelf, "hasChanged" | "onChange">;
   readonly plugins: { refresh(): Promise<void> };
@@ -30,7 +30,6 @@ export interface ReloadTargets {
   openPool(config: Config): Promise<AgentPool>;
   /** Opens and closes what changed; takes its time in the background. */
   readonly platforms: { apply(config: Config): Promise<void> };
-  token(config: Config): Secret;
   setLogging(settings: Config["logging"]): void;
 }
 
@@ -212,7 +211,7 @@ async function apply(targets: ReloadTargets, config: Config, changed: readonly s
   const touches = touching(changed);
   if (["agent", "agents", "models", "roles.profiles", "cron.enabled", "heartbeat.enabled"].some(touches))
     targets.pool.replace(await targets.openPool(config));
-  if (touches("gateway") || touches("hooks")) targets.http.update(accessSettings(config, targets.token(config)));
+  if (touches("gateway") || touches("hooks")) targets.port.reload(config);
   if (touches("cron") || touches("heartbeat")) await targets.automation.reload(config);
   if (touches("channels") || touches("plugins.disabled")) void targets.platforms.apply(config);
   if (["media", ...WORKSPACES].some(touches)) await targets.files.reload(config);

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { checkConfigText } from "./config/index.ts";
 import type { OutboxRow } from "./contracts/delivery.ts";
-import type { AgentId, Principal, Role, SessionKey, TurnId } from "./contracts/ids.ts";
+import { OPERATOR, type AgentId, type Principal, type Role, type SessionKey, type TurnId } from "./contracts/ids.ts";
 import type { RightsHolder } from "./contracts/channels/rights.ts";
 import type { Place } from "./contracts/store/places.ts";
-import { accessDoors, OPERATOR } from "./routing/index.ts";
+import { accessDoors } from "./routing/index.ts";
 import { createEvents } from "./observe/index.ts";
 import { recordingLog } from "./testing/recording-log.ts";
 import { createReceiverCheck, createRights, isOwnerNow } from "./rights.ts";
@@ -25,14 +25,14 @@ function rightsOf({ settings = {}, paired = false, grants = [], home = null }: S
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
   const events = createEvents({ log: recordingLog() });
-  const doors = accessDoors(
+  const policies = accessDoors(
     () => config.channels,
     () => paired,
   );
-  const homes = {
+  const sessionChats = {
     at: async (sessionKey: SessionKey) => home && { ...home, sessionKey, agentId: "default" as AgentId },
   };
-  const deps = { events, config: () => config, doors: () => doors, grants: () => new Map(grants), homes: () => homes };
+  const deps = { events, config: () => config, policies, grants: () => new Map(grants), sessionChats };
   return { events, rights: createRights(deps) };
 }
 
@@ -253,7 +253,11 @@ describe("a stored part", () => {
     const speaker = more.nobody ? null : { principal: ANN, role: "member" as Role, agentId: "removed" as AgentId };
     const place = more.nobody ? null : ({ scope: more.scope ?? "dm" } as Place);
     const places = { speakerOf: async () => speaker, of: async () => place };
-    return createReceiverCheck({ rights: rightsOf(state).rights, places, inner: ["webchat", "cron"] });
+    return createReceiverCheck({
+      rights: rightsOf(state).rights,
+      places,
+      isOwnChannel: (id) => ["webchat", "cron"].includes(id),
+    });
   };
   const paired = { settings: telegram(), paired: true };
 

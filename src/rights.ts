@@ -2,21 +2,22 @@
 import type { Config } from "./config/index.ts";
 import type { OutboxRow } from "./contracts/delivery.ts";
 import type { Events } from "./contracts/events.ts";
-import type { Principal, Role, SessionKey } from "./contracts/ids.ts";
+import { DEFAULT_AGENT, type Principal, type Role, type SessionKey } from "./contracts/ids.ts";
 import type { Rights, RightsHolder, RightsNow } from "./contracts/channels/rights.ts";
+import type { SessionChats } from "./contracts/channels/session-chats.ts";
 import type { PlaceStore } from "./contracts/store/places.ts";
 import type { ApproverChat } from "./contracts/tools/approval.ts";
 import { NO_TURN } from "./contracts/tools/tool.ts";
-import { type AccessDoors, DEFAULT_AGENT, type GrantedRoles, lesserRole, rightsNow } from "./routing/index.ts";
-import { type Homes, HOOK_CHANNEL, hookRole, readRunAddress } from "./schedule/index.ts";
+import { type AccessDoors, type GrantedRoles, lesserRole, rightsNow } from "./routing/index.ts";
+import { HOOK_CHANNEL, hookRole, readRunAddress } from "./schedule/index.ts";
 import { originOf } from "./tools/index.ts";
 
 export interface RightsDeps {
   readonly events: Pick<Events, "on">;
   readonly config: () => Config;
-  readonly doors: () => AccessDoors;
+  readonly policies: AccessDoors;
   readonly grants: () => GrantedRoles;
-  readonly homes: () => Pick<Homes, "at">;
+  readonly sessionChats: Pick<SessionChats, "at">;
 }
 
 export function createRights(deps: RightsDeps): Rights {
@@ -38,14 +39,14 @@ async function now(deps: RightsDeps, caller: RightsHolder): Promise<RightsNow> {
   }
   if (!run) return inChat(deps, caller);
   // a job has the rights that its creator has in the chat it belongs to
-  const home = await deps.homes().at(run.home);
+  const home = await deps.sessionChats.at(run.home);
   return inChat(deps, home ? { ...caller, origin: home.to, scope: home.scope } : caller);
 }
 
-function inChat({ config, doors, grants }: RightsDeps, caller: RightsHolder): RightsNow {
+function inChat({ config, policies, grants }: RightsDeps, caller: RightsHolder): RightsNow {
   const { principal, role, agentId, origin: at, place } = caller;
   const scope = caller.scope ?? (originOf(caller) === "group" ? "group" : "dm");
-  const rules = { config: config(), doors: doors(), grants: grants() };
+  const rules = { config: config(), doors: policies, grants: grants() };
   return rightsNow({ principal, role, agentId, at, scope, place }, rules);
 }
 
@@ -74,17 +75,17 @@ export interface ReceiverCheckDeps {
   readonly rights: Rights;
   readonly places: Pick<PlaceStore, "of" | "speakerOf">;
   /** Channels that no stranger can write to. */
-  readonly inner: readonly string[];
+  isOwnChannel(id: string): boolean;
 }
 
 /** Whether the person behind a chat may still be told this. Who lost access may read one notice about it, and no reply. */
 export function createReceiverCheck({
   rights,
   places,
-  inner,
+  isOwnChannel,
 }: ReceiverCheckDeps): (row: OutboxRow) => Promise<boolean> {
   return async ({ to, turnId, sessionKey, message }) => {
-    if (inner.includes(to.channel)) return true;
+    if (isOwnChannel(to.channel)) return true;
     const place = await places.of(sessionKey);
     const speaker = (await places.speakerOf(turnId)) ?? place;
     if (!speaker) return true; // words of the gateway itself, to a chat in which nobody has spoken

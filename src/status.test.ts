@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
+import type { PluginHost } from "./contracts/plugins/plugin.ts";
 import { NO_MASK } from "./kit/secret.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
-import { createStatus, type StatusDeps } from "./status.ts";
+import { createStatus, type Status, type StatusDeps } from "./status.ts";
 
-function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: string | null = null): readonly string[] {
+function statusWith(outbox: { dead: number; ambiguous: number }, trouble: string | null = null): Status {
   const pool = { stats: () => ({ model: null, trouble, starting: 0, idle: 0, busy: 0, waiting: 0, max: 1 }) };
   const deps = {
     clock: createFakeClock(),
@@ -13,7 +14,6 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     outbox: { stats: () => ({ pending: 0, ...outbox }) },
     channels: { health: () => [] },
     budget: { limits: () => [], notices: () => [] },
-    plugins: { list: () => [], notices: () => [] },
     reloader: {
       status: () => ({ file: null, applied: true, problems: [] }),
       notices: () => ["about the configuration"],
@@ -21,16 +21,30 @@ function noticesWith(outbox: { dead: number; ambiguous: number }, trouble: strin
     automation: { notices: () => [] },
     mask: NO_MASK,
   } as unknown as StatusDeps;
-  return createStatus(deps, { version: "1", page: { build: "b" } })().notices;
+  return createStatus(deps, { version: "1", page: { build: "b" } });
 }
 
 test("the status says how many replies did not arrive, and where to read about them", () => {
-  expect(noticesWith({ dead: 0, ambiguous: 0 })).toEqual(["about the database", "about the configuration"]);
-  expect(noticesWith({ dead: 3, ambiguous: 1 }, "no pi")).toEqual([
+  expect(statusWith({ dead: 0, ambiguous: 0 }).read().notices).toEqual([
+    "about the database",
+    "about the configuration",
+  ]);
+  expect(statusWith({ dead: 3, ambiguous: 1 }, "no pi").read().notices).toEqual([
     "about the database",
     "no pi",
     "3 replies of the last day could not be delivered. GET /api/outbox?state=dead lists what and why.",
     "1 reply of the last day may have arrived twice, or not at all. GET /api/outbox?state=ambiguous lists it.",
     "about the configuration",
   ]);
+});
+
+test("plugins are counted by their state, and their notices shown, once they are registered", () => {
+  const status = statusWith({ dead: 0, ambiguous: 0 });
+  expect(status.read().plugins).toEqual({ running: 0, failed: 0 });
+  const list = () => [{ state: "running" }, { state: "failed" }, { state: "off" }];
+  status.registerPlugins({ list, notices: () => ["about a plugin"] } as unknown as PluginHost);
+  expect(status.read()).toMatchObject({
+    plugins: { running: 1, failed: 1 },
+    notices: ["about the database", "about a plugin", "about the configuration"],
+  });
 });

@@ -1,4 +1,4 @@
-/** What GET /api/status, the page and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
+/** What GET /api/status, the console and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
 import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
 import type { Budget } from "./contracts/budget/budget.ts";
@@ -18,7 +18,6 @@ export interface StatusDeps {
   readonly queue: Queue;
   readonly outbox: Outbox;
   readonly channels: { health(): GatewayStatus["channels"] };
-  readonly plugins: Pick<PluginHost, "list" | "notices">;
   readonly budget: Pick<Budget, "limits" | "notices">;
   readonly store: { readonly health: Pick<StoreHealth, "notices"> };
   readonly reloader: { status(): ConfigStatus; notices(): readonly string[] };
@@ -39,12 +38,19 @@ function deliveryNotices({ dead, ambiguous }: ReturnType<Outbox["stats"]>): read
   return notices;
 }
 
+export interface Status {
+  read(): GatewayStatus;
+  /** Plugins come after the commands that show the status, so they are added when they are there. */
+  registerPlugins(plugins: Pick<PluginHost, "list" | "notices">): void;
+}
+
 export function createStatus(
   deps: StatusDeps,
   about: { readonly version: string; readonly page: { readonly build: string } },
-): () => GatewayStatus {
+): Status {
   const startedAt = deps.clock.elapsed();
-  return () => {
+  let plugins: Pick<PluginHost, "list" | "notices"> = { list: () => [], notices: () => [] };
+  const read = (): GatewayStatus => {
     const { model, trouble, ...pool } = deps.pool.stats();
     const config = deps.reloader.status();
     const outbox = deps.outbox.stats();
@@ -59,18 +65,24 @@ export function createStatus(
       config: { ...config, problems: config.problems.map(deps.mask.text) },
       queue: deps.queue.stats(),
       outbox,
-      plugins: pluginCounts(deps.plugins),
+      plugins: pluginCounts(plugins),
       budgets: deps.budget.limits(),
       notices: [
         ...deps.store.health.notices(),
         ...(trouble ? [trouble] : []),
         ...deliveryNotices(outbox),
         ...deps.budget.notices(),
-        ...deps.plugins.notices(),
+        ...plugins.notices(),
         ...deps.reloader.notices(),
         ...deps.automation.notices(),
       ].map(deps.mask.text),
     };
+  };
+  return {
+    read,
+    registerPlugins(given) {
+      plugins = given;
+    },
   };
 }
 

@@ -159,7 +159,7 @@ async function askedWith(question: ChatQuestion, { plain = false } = {}): Promis
   const poster = {
     post: async ({ message }: { message: { text: string } }) => (posts.push(message.text), { kind: "posted", id: "p" }),
   } as never;
-  const deps = { clock, log, events, ids: createSeqIds(), poster, channels: () => ({ get: () => channel }) };
+  const deps = { clock, log, events, ids: createSeqIds(), poster, channels: { get: () => channel } };
   const questions = createQuestions(deps, () => ({ waitMs: 1_000 }));
   const answer = questions.ask(question, CALLER, NEVER);
   await clock.advance(0);

@@ -8,6 +8,7 @@ export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup
 export { templateNames } from "./setup/resources.ts";
 export { removeSessionFile } from "./setup/session-file.ts";
 export { createSkillShelf } from "./setup/skill-shelf.ts";
+export { missingKey, providerFacts } from "./setup/provider-keys.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";
 export { type AgentProfile, agentProfiles, profileKey } from "./profile.ts";

@@ -2,7 +2,7 @@
 import type { LeaseRequest } from "../contracts/agent.ts";
 import type { Config, Environment } from "../config/index.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import type { AgentId } from "../contracts/ids.ts";
+import { DEFAULT_AGENT, type AgentId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { PlayedAgents } from "./process/played.ts";
 import { LOCK_HELD_MS } from "./process/dead-locks.ts";
@@ -10,7 +10,6 @@ import { childNotes } from "./process/orphans.ts";
 import {
   type AgentProfile,
   agentProfiles,
-  DEFAULT_AGENT,
   type ProfileSignature,
   profileFolder,
   profileKey,

@@ -3,7 +3,7 @@
  * prompt templates) may be more than was asked for. Pure.
  */
 import type { Config, ToolsFilter } from "../config/index.ts";
-import type { AgentId, Role } from "../contracts/ids.ts";
+import { DEFAULT_AGENT, type AgentId, type Role } from "../contracts/ids.ts";
 import { type GatewayFeatures, NO_FEATURES, systemPrompt } from "./setup/system-prompt.ts";
 
 export interface AgentProfile {
@@ -20,8 +20,6 @@ export interface ProfileSignature {
   readonly soft: readonly string[];
 }
 
-/** There without being listed. */
-export const DEFAULT_AGENT = "default" as AgentId;
 const ROLES: readonly Role[] = ["owner", "member", "guest"];
 /** What pi brings itself. */
 export const PI_FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];

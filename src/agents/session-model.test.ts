@@ -1,6 +1,7 @@
+import { DEFAULT_AGENT } from "../contracts/ids.ts";
 import { describe, expect, test } from "bun:test";
 import { checkConfigText, type Environment, readEnvironment } from "../config/index.ts";
-import { agentProfiles, DEFAULT_AGENT, profileKey, profileSignature } from "./profile.ts";
+import { agentProfiles, profileKey, profileSignature } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { chooseModel } from "./setup/model-choice.ts";
 import { wishOf } from "./talk/session.ts";

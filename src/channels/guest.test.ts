@@ -37,7 +37,7 @@ async function world() {
   const platforms = createPlatforms(
     bench.deps,
     [{ id: "telegram", settings: () => null, load: () => Promise.reject(new Error("off")) }],
-    ["webchat"],
+    (id) => id === "webchat",
   );
   const settle = () => bench.clock.advance(0);
   /** What it is lent, once it is open. */

@@ -24,10 +24,10 @@ const ABILITIES = ["react", "edit", "delete", "pin"] as const;
 const METHODS = ["send", "ready", "health", Symbol.asyncDispose] as const;
 
 /** Throws with a sentence for whoever wrote the plugin. `taken`: ids that are somebody else's. */
-export function checkGuest({ id, open }: Platform, taken: readonly string[]): void {
+export function checkGuest({ id, open }: Platform, isTaken: (id: string) => boolean): void {
   if (!ID.test(id))
     throw invalid(`"${String(id).slice(0, 40)}" is no id for a channel: small letters, digits, dashes.`);
-  if (taken.includes(id)) throw invalid(`There is a channel called ${id} already. Give this one another name.`);
+  if (isTaken(id)) throw invalid(`There is a channel called ${id} already. Give this one another name.`);
   if (typeof open !== "function") throw invalid(`The channel ${id} has no open function.`);
 }
 

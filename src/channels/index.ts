@@ -2,7 +2,7 @@
  * Channels: translation between a platform and the gateway, one folder per platform. This door holds what is common to all of them:
  * the set of channels that are open, by id, and the opening and closing of platforms. No routing, no policy, no queueing here.
  */
-export { type ChannelSet, createChannelSet } from "./channel-set.ts";
+export { type ChannelRegistry, createChannelRegistry } from "./channel-registry.ts";
 export type { GuestPlatform } from "./guest.ts";
 export { createPlatforms, type PlatformEntry, type Platforms } from "./open-platforms.ts";
 export type { ChannelHealth } from "./switchboard.ts";

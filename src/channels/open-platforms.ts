@@ -52,14 +52,14 @@ const MAX_PAUSE_MS = 300_000;
 const MAX_DETAIL_CHARS = 200;
 const OPENING = "connecting";
 
-/** `taken`: ids that no guest may have, besides those of the entries. */
+/** `isTaken`: for ids that no guest may have, besides those of the entries. */
 export function createPlatforms(
   deps: PlatformDeps,
   entries: readonly PlatformEntry[],
-  taken: readonly string[] = [],
+  isTaken: (id: string) => boolean = () => false,
 ): Platforms {
   const standing = new Map<string, Standing>();
-  const guests = createGuests([...entries.map(({ id }) => id), ...taken]);
+  const guests = createGuests((id) => isTaken(id) || entries.some((entry) => entry.id === id));
   let applied: Config | null = null;
   let ended = false;
   let queue: Promise<void> = Promise.resolve();
@@ -122,7 +122,7 @@ export function createPlatforms(
 }
 
 /** Those that are in no configuration, while what brought them is there. */
-function createGuests(taken: readonly string[]) {
+function createGuests(isTaken: (id: string) => boolean) {
   const guests = new Map<string, { readonly entry: PlatformEntry; readonly access: ChannelAccessSettings }>();
   let count = 0;
   return {
@@ -130,7 +130,7 @@ function createGuests(taken: readonly string[]) {
     access: () => Object.fromEntries([...guests].map(([id, { access }]) => [id, access])),
     list(guest: GuestPlatform): Disposable {
       const { id } = guest;
-      checkGuest(guest, [...taken, ...guests.keys()]);
+      checkGuest(guest, (wanted) => isTaken(wanted) || guests.has(wanted));
       const number = ++count; // as its settings: one that comes back is opened anew
       const entry: PlatformEntry = { id, settings: () => number, load: async () => fenced(guest) };
       guests.set(id, { entry, access: accessOf(guest) });

@@ -1,10 +1,11 @@
 /** A channel that sends a part as several messages says how far it came; nothing that stands around a channel may hide that. */
 import { expect, test } from "bun:test";
 import type { PartMessages } from "../contracts/channel.ts";
+import type { Channel } from "../contracts/channel.ts";
 import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { OutboxRow } from "../contracts/delivery.ts";
 import { silentLog } from "../kit/log.ts";
-import { createChannelSet } from "./channel-set.ts";
+import { createChannelRegistry } from "./channel-registry.ts";
 import { fenced } from "./guest.ts";
 import { createSwitchboard } from "./switchboard.ts";
 
@@ -24,13 +25,19 @@ function openChannel(account: string, messages: PartMessages): OpenChannel {
 const two = openChannel("two", { delivered: async () => 3, skip: async ({ id }) => id === part.id });
 const one = openChannel("one", { delivered: async () => 1, skip: async () => false });
 
+function registryWith(channel: Channel) {
+  const channels = createChannelRegistry();
+  channels.register(channel);
+  return channels;
+}
+
 test.each([
   ["the switchboard of its accounts", async () => createSwitchboard("x", [one, two], null)],
   [
     "the fence around a plugin's channel",
     async () => (await fenced({ id: "x", open: async () => [two] }).open({ log: silentLog } as PlatformDeps, NEVER))[0],
   ],
-  ["the set of channels", async () => createChannelSet([two]).get("x")],
+  ["the registry of channels", async () => registryWith(two).get("x")],
 ] as const)("how far a part has come is known through %s", async (_name, around) => {
   const channel = await around();
   expect(await channel?.messages?.delivered(part, NEVER)).toBe(3);

@@ -6,5 +6,4 @@ export { builtinCommands, type BuiltinCommandDeps } from "./builtin.ts";
 export { createLastStats } from "./last-stats.ts";
 export { levelWords, notFoundWords } from "./model-words.ts";
 export { type CommandRegistry, createCommandRegistry, type TemplateNames } from "./registry.ts";
-export type { RoleChange, RoleDesk } from "./role-command.ts";
-export { createSessionModels, type ProviderFacts, type SessionModelsDeps } from "./session-models.ts";
+export { createSessionModels, type SessionModelsDeps } from "./session-models.ts";

@@ -1,33 +1,14 @@
 /** `/role`: who you are here and why; for owners also what others are, and giving them another role. */
+import type { RoleChange, RoleDirectory } from "../contracts/channels/roles.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
-import type { Principal, Role } from "../contracts/ids.ts";
+import type { Role } from "../contracts/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { bullets } from "./words.ts";
 
 export interface RoleCommandDeps {
   readonly log: Log;
-  readonly roles: RoleDesk;
+  readonly roles: RoleDirectory;
 }
-
-/** What the command needs of routing; the gateway brings them together. */
-export interface RoleDesk {
-  /** Why this person has their role here: one sentence each for role, agent and session. */
-  why(context: CommandContext): readonly string[];
-  /** What the role means for an agent, besides its commands; lines for people. */
-  allows(context: CommandContext): readonly string[];
-  /** Everybody with a role, and where it comes from. */
-  people(): readonly { readonly principal: string; readonly role: Role; readonly from: "configuration" | "chat" }[];
-  /** `role` null takes back what was given. */
-  change(asked: {
-    readonly principal: string;
-    readonly role: Role | null;
-    readonly by: Principal;
-  }): Promise<RoleChange>;
-}
-
-export type RoleChange =
-  | { readonly kind: "changed" }
-  | { readonly kind: "refused"; readonly because: "not_a_person" | "operator" | "named_in_config" | "last_owner" };
 
 const EVERYONE: readonly Role[] = ["guest", "member", "owner"];
 const ASKED = /^(\S+)\s+(owner|member|guest|none)$/i;

@@ -2,7 +2,7 @@
 import { nearest } from "../kit/nearest.ts";
 import { type AgentModel, type AgentPool, type Caller, THINKING_LEVELS } from "../contracts/agent.ts";
 import { GatewayError } from "../contracts/errors.ts";
-import type { FoundModel, SessionModels } from "../contracts/session-models.ts";
+import type { FoundModel, ProviderFacts, SessionModels } from "../contracts/session-models.ts";
 import type { Clock } from "../kit/clock.ts";
 
 export interface SessionModelsDeps {
@@ -10,13 +10,6 @@ export interface SessionModelsDeps {
   readonly pool: Pick<AgentPool, "models">;
   /** What the gateway's settings and environment say about providers. */
   providers(): ProviderFacts;
-}
-
-export interface ProviderFacts {
-  /** Endpoints of the configuration, and the models each serves. */
-  readonly configured: Readonly<Record<string, readonly AgentModel[]>>;
-  /** Providers pi knows, with the variables their keys are in, and whether one is there. */
-  readonly known: Readonly<Record<string, { readonly variables: readonly string[]; readonly hasKey: boolean }>>;
 }
 
 const ASK_MS = 30_000;

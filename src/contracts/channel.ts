@@ -106,9 +106,9 @@ export interface Receiver {
   receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt>;
 }
 
-/** The way in for chats, where words may also answer what a running turn has asked. */
+/** For chats of platforms, where text may also answer what a running turn has asked. */
 export interface ChatReceiver {
-  receive(message: InboundMessage, signal: AbortSignal): Promise<Receipt | AnswerReceipt>;
+  receiveChat(message: InboundMessage, signal: AbortSignal): Promise<Receipt | AnswerReceipt>;
 }
 
 /** It answered a question, and is no message to an agent. */

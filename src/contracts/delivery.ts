@@ -92,3 +92,9 @@ export interface Outbox extends AsyncDisposable {
   /** `dead` and `ambiguous`: how many ended that way within the last day. */
   stats(): { readonly pending: number; readonly dead: number; readonly ambiguous: number };
 }
+
+/** Tells an owner what concerns the gateway itself. */
+export interface OwnerNotices {
+  /** Told again under the same id, it is told once, also after a restart. Resolves when it cannot be lost any more. */
+  tell(id: string, text: string): Promise<void>;
+}

@@ -13,3 +13,8 @@ export type Principal = Id<"Principal">;
 export type MediaId = Id<"MediaId">;
 
 export type Role = "owner" | "member" | "guest";
+
+/** The agent that answers when no other is named. */
+export const DEFAULT_AGENT = "default" as AgentId;
+/** Whoever holds the token of the gateway or signs in to its console; always an owner. */
+export const OPERATOR = "operator" as Principal;

@@ -31,3 +31,11 @@ export type FoundLevel =
   | { readonly kind: "found"; readonly level: ThinkingLevel }
   | { readonly kind: "unknown"; readonly near: string | null }
   | { readonly kind: "not_here"; readonly model: string; readonly levels: readonly ThinkingLevel[] };
+
+/** What the gateway's settings and environment say about providers. */
+export interface ProviderFacts {
+  /** Endpoints of the configuration, and the models each serves. */
+  readonly configured: Readonly<Record<string, readonly AgentModel[]>>;
+  /** Providers pi knows, with the variables their keys are in, and whether one is there. */
+  readonly known: Readonly<Record<string, { readonly variables: readonly string[]; readonly hasKey: boolean }>>;
+}

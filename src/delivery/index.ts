@@ -4,3 +4,5 @@ export { createPoster, type PosterDeps } from "./poster.ts";
 export type { OutboxDeps } from "./deliver-part.ts";
 export { startOutbox } from "./outbox.ts";
 export { createDeltaStream, type DeltaStream } from "./delta-stream.ts";
+export { createOwnerNotices } from "./owner-notices.ts";
+export { tellOwnerOfUndelivered } from "./undelivered.ts";

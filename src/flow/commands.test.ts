@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createChannelSet } from "../channels/index.ts";
 import { createWebChat } from "../channels/webchat/index.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "../commands/index.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
@@ -24,7 +23,9 @@ import { routingConfig } from "../testing/routing-config.ts";
 import { noJobs } from "../testing/schedule/no-jobs.ts";
 import { testPersonTimes } from "../testing/schedule/person-times.ts";
 import { says as told, tool, toolWorld } from "../testing/tools/tool-world.ts";
-import { createLiveTurns, createReceiver, startTurns } from "./index.ts";
+import { noHooks } from "../tools/index.ts";
+import { quietReceiver } from "../testing/worlds/quiet-receiver.ts";
+import { createLiveTurns, startTurns } from "./index.ts";
 import { waitFor } from "../testing/wait-for.ts";
 
 const SESSION = "agent:default:webchat:dm:1" as SessionKey;
@@ -66,10 +67,10 @@ async function life(
   const queue: Queue = createQueue({ clock, ids: systemIds, log, store, workKind: commands.workKind }, () => settings);
   const roles = { owners: [], members: ["webchat:user:eve", "webchat:user:nobody"] };
   const router = createRouter(() => ({ ...routingConfig(), roles }));
-  const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), never);
+  const receiver = quietReceiver({ log, events, queue, router });
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent, options.agents ?? 2);
-  const channels = createChannelSet([createWebChat({ events }, "webchat")]);
+  const channels = new Map([["webchat", createWebChat({ events }, "webchat")]]);
   const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
   await queue.recover();
   const shown: string[] = [];
@@ -80,8 +81,8 @@ async function life(
     shown,
     queue,
     work() {
-      const deps = { clock, log, events, queue, pool, outbox, live, commands, lastStats: stats, media: store.media };
-      running.push(startTurns(deps, () => ({ timeoutMs: 60_000, graceMs: 0 })));
+      const deps = { clock, log, events, queue, pool, outbox, live, hooks: noHooks, commands, lastStats: stats };
+      running.push(startTurns({ ...deps, media: store.media }, () => ({ timeoutMs: 60_000, graceMs: 0 })));
     },
     ask: (text: string, chat = "1", more: Partial<InboundMessage> = {}) =>
       receiver.receive(

@@ -2,11 +2,10 @@
 export { type Briefing, createBriefing } from "./prompt.ts";
 export { createDoor, type DoorDeps } from "./door/door.ts";
 export { createGroupTalk, type GroupTalk } from "./door/group-talk.ts";
-export { createReceiver, type ReceiverDeps } from "./receive.ts";
-export { backgroundEndWords } from "./background-end.ts";
+export { createReceiver, type MessageReceiver, type ReceiverDeps } from "./receive.ts";
+export { reportBackgroundEnd } from "./background-end.ts";
 export { createDelegations } from "./delegation/delegations.ts";
-export { createLiveTurns } from "./live-turns.ts";
+export { createLiveTurns, type LiveTurnsBoard } from "./live-turns.ts";
 export { createTakeBack } from "./take-back.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";
 export { createQuestions } from "./questions/questions.ts";
-export { takeAnswers } from "./questions/take-answers.ts";

@@ -6,7 +6,7 @@ import { createRouter } from "../routing/index.ts";
 import { inbound } from "../testing/messages.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { routingConfig } from "../testing/routing-config.ts";
-import { createReceiver } from "./receive.ts";
+import { quietReceiver } from "../testing/worlds/quiet-receiver.ts";
 
 const never = new AbortController().signal;
 
@@ -22,12 +22,14 @@ function fixture(answer: Accepted, stopping = never) {
       return answer;
     },
   } as unknown as Queue;
-  const receiver = createReceiver(
-    { log, events, queue, router: createRouter(() => routingConfig()) },
-    () => ({ maxMessageChars: 10 }),
+  const told: string[] = [];
+  const hooks = { tell: (name: string) => void told.push(name) };
+  const receiver = quietReceiver(
+    { log, events, queue, hooks, router: createRouter(() => routingConfig()) },
+    { maxMessageChars: 10 },
     stopping,
   );
-  return { offered, announced, receive: (message = inbound("hello")) => receiver.receive(message, never) };
+  return { offered, announced, told, receive: (message = inbound("hello")) => receiver.receive(message, never) };
 }
 const queued: Accepted = { kind: "queued", id: "msg_1" as InboxId, position: 0 };
 
@@ -49,6 +51,16 @@ describe("a message that arrives", () => {
     expect(receipt).toMatchObject({ kind: "refused", because });
     expect(receipt.kind === "refused" && receipt.say.length > 10).toBe(true);
     expect([fx.offered, fx.announced]).toEqual([[], []]);
+  });
+
+  test.each<[string, Accepted, readonly string[]]>([
+    ["stored", queued, ["message_received"]],
+    ["stored before", { kind: "duplicate", id: "msg_1" as InboxId, fingerprint: "" }, []],
+    ["refused because too many wait", { kind: "full", because: "session", retryAfterMs: 1 }, []],
+  ])("is told to plugins when it was %s: %j", async (_what, answer, expected) => {
+    const fx = fixture(answer);
+    await fx.receive();
+    expect(fx.told).toEqual([...expected]);
   });
 
   test("from a group that does not mean us is ignored, and nobody is answered", async () => {

@@ -164,6 +164,27 @@ describe("a turn", () => {
     expect((await reply).item.text).toBe("kept");
   });
 
+  test("passes plugins once before its reply is stored, however often the store is tried", async () => {
+    let refusals = 1;
+    const flaky = (real: Store): Store => ({
+      ...real,
+      turns: {
+        ...real.turns,
+        finish: (end) => (refusals-- > 0 ? Promise.reject(new Error("disk full")) : real.turns.finish(end)),
+      },
+    });
+    let asked = 0;
+    const rewrite = (): { text: string } => ({ text: `rewritten ${++asked}` });
+    const deciding = () => [{ plugin: "writer", handler: rewrite }] as never;
+    await using fx = await flow(says("raw"), { store: flaky, parts: async () => ({ hooks: { deciding } }) });
+    const reply = fx.replied();
+    await fx.ask("hello");
+    await waitFor("a refusal", () => fx.log.lines.some(({ words }) => words === "turn could not be stored yet"));
+    await fx.clock.advance(1_000);
+    expect((await reply).item.text).toBe("rewritten 1");
+    expect(asked).toBe(1);
+  });
+
   test("remembers how much of the session file is settled and goes back to exactly that when it is tried again", async () => {
     let prompts = 0;
     await using fx = await flow((prompted, signal) => (++prompts === 2 ? dies : says("ok"))(prompted, signal));

@@ -13,6 +13,7 @@ import type { Events } from "../contracts/events.ts";
 import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
+import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
 import type { ReactionStore } from "../contracts/store/messages.ts";
@@ -29,6 +30,7 @@ import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, quietIfFailed, withoutAck } from "./own/quiet-turns.ts";
 import { timeWords } from "./own/provider-wait.ts";
+import { reviewReply } from "./reply-review.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import { attemptWithRights, callerOf, openTurnRights } from "./turn-rights.ts";
@@ -58,6 +60,7 @@ export interface TurnsDeps extends HistoryDeps {
   readonly outbox: Outbox;
   readonly media: MediaStore;
   readonly live: LiveTurnsBoard;
+  readonly hooks: Pick<Hooks, "deciding">;
   /** Without them every message is for the model. */
   readonly commands?: Commands;
   /** What the model is told before people's words. */
@@ -179,7 +182,8 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     world.lost.delete(batch.turnId);
     const bill = billOf(world.budget, batch, result.end);
     const shown = withReplyTo(batch, quietIfFailed(batch, result.end));
-    const end = { ...shown, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
+    const reply = await reviewReply(world, batch, shown.reply);
+    const end = { ...shown, reply, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
     if (bill) world.budget?.count(bill);
     const ms = Math.round(clock.elapsed() - startedAt);

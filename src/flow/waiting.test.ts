@@ -1,13 +1,12 @@
 /** What a chat sees of messages that were too many, waited too long or were taken back. */
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "../contracts/channel.ts";
-import type { InboxId, Principal } from "../contracts/ids.ts";
+import { OPERATOR, type InboxId } from "../contracts/ids.ts";
 import { deferred } from "../kit/deferred.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
 import { flow, SESSION } from "../testing/worlds/flow-world.ts";
 import { expiredEnd } from "./turn-ending.ts";
 
-const OPERATOR = "operator" as Principal;
 const idOf = (receipt: Receipt): InboxId => (receipt.kind === "queued" ? receipt.id : ("" as InboxId));
 
 /** Holds the first prompt until the test lets it go on; echoes every other. */

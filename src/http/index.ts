@@ -4,7 +4,7 @@
  * It decides nothing about messages: it parses, hands them to the Receiver and shows what became of them.
  */
 export { openHttp } from "./server.ts";
-export { accessSettings, listenOptions, messageLimits } from "./settings.ts";
+export { accessSettings, httpOptions } from "./settings.ts";
 export type {
   AccessSettings,
   AuthSettings,

@@ -1,5 +1,6 @@
 /** The configuration's words about the port → the server's options. */
 import type { Config } from "../config/index.ts";
+import { GatewayError } from "../contracts/errors.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { AccessSettings, HttpOptions, MessageLimits } from "./types.ts";
 
@@ -16,11 +17,23 @@ function hookToken({ hooks }: Config, token: Secret): Secret | null {
   return own === undefined || own.reveal() === token.reveal() ? null : own;
 }
 
-/** What is fixed at start. */
-export function listenOptions(config: Config): Pick<HttpOptions, "port" | "hostname"> {
-  const { port, bind } = config.gateway;
+/** Everything the server is opened with. Throws GatewayError when webhooks have the gateway's own token. */
+export function httpOptions(
+  config: () => Config,
+  { token, mediaKey }: { readonly token: Secret; readonly mediaKey: HttpOptions["mediaKey"] },
+): HttpOptions {
+  refuseSharedToken(config(), token);
+  const { port, bind } = config().gateway;
   const hostname = bind === "loopback" ? "127.0.0.1" : bind === "lan" ? "0.0.0.0" : bind;
-  return { port, hostname };
+  return { ...accessSettings(config(), token), port, hostname, mediaKey, limits: () => messageLimits(config()) };
+}
+
+/** The gateway's own token may be in a file of its own, so this cannot be seen in the configuration alone. */
+function refuseSharedToken({ hooks }: Config, token: Secret): void {
+  if (!hooks.enabled || hooks.token?.reveal() !== token.reveal()) return;
+  throw new GatewayError("config_invalid", "hooks.token is the token of the gateway", {
+    say: "hooks.token is the same as the token of the gateway, so every sender of a hook could do all that you can. Choose another one.",
+  });
 }
 
 /** Asked for with each message, so that a changed configuration holds from the next one on. */

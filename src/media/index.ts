@@ -6,5 +6,6 @@
 export { fileType, mediaKind } from "./file-type.ts";
 export { type AttachedDeps, createAttachedFiles } from "./inbound/attached-files.ts";
 export { createInboundFiles, type InboundDeps, type InboundSettings } from "./inbound/inbound-files.ts";
+export { inboundSettings } from "./inbound/inbound-settings.ts";
 export { createShrinker, type Shrinker } from "./inbound/shrink.ts";
 export { type OutgoingDeps, openOutgoingFiles, type OutgoingOptions } from "./outgoing-files.ts";

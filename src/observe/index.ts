@@ -10,7 +10,7 @@ export type { ConsoleStyle } from "./log-console.ts";
 export { listLogFiles, type LogFileName } from "./log-files.ts";
 export { formatLogRecord, LOG_LEVELS, type LogLevel, type LogRecord, parseLogLine } from "./log-text.ts";
 export { keepMemoryFlat } from "./memory.ts";
-export { createMetrics, type MetricsDeps } from "./metrics/metrics.ts";
+export { createMetrics, type LiveMetrics, type MetricsDeps } from "./metrics/metrics.ts";
 export type { LogDisk } from "./log-writer.ts";
 export { createRedactor, type Redactor } from "./redaction/redact.ts";
 export { startTranscripts, type TranscriptDeps, type TranscriptSettings } from "./transcripts/transcripts.ts";

@@ -3,6 +3,7 @@
  * `startPlugins` finds, runs and follows them; `discoverPlugins` only looks, for `doctor`; `createHooks` is where the rest of the house asks
  * them. Each plugin can be replaced while the others go on, and what one does wrong stays with it.
  */
+export { tellSent, tellTurns } from "./observed-hooks.ts";
 export { createHooks, type PluginHooks } from "./hooks.ts";
 export { type BuiltinPlugin, type Plugins, type PluginsDeps, type PluginsOptions, startPlugins } from "./host.ts";
 export { type Discovered, type DiscoverOptions, discoverPlugins } from "./folder/discover.ts";

@@ -1,7 +1,7 @@
 /** Who may speak to the gateway, and as what: one pure decision for every way in. What no rule allows is refused. */
 import type { GroupContextSettings } from "../contracts/channels/access.ts";
-import type { Principal, Role } from "../contracts/ids.ts";
-import { isPerson, OPERATOR } from "./identity.ts";
+import { OPERATOR, type Principal, type Role } from "../contracts/ids.ts";
+import { isPerson } from "./identity.ts";
 
 export interface AccessFacts {
   readonly principal: Principal;

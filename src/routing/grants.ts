@@ -1,8 +1,8 @@
 /** Roles that owners gave from a chat, held in memory for routing and written through to the store. Who may be given what is decided purely. */
-import type { Principal, Role } from "../contracts/ids.ts";
+import { OPERATOR, type Principal, type Role } from "../contracts/ids.ts";
 import type { RoleGrant, RoleGrantStore } from "../contracts/store/role-grants.ts";
 import type { AccessRules } from "./access.ts";
-import { isPerson, OPERATOR } from "./identity.ts";
+import { isPerson } from "./identity.ts";
 
 export type GrantedRoles = ReadonlyMap<Principal, Role>;
 

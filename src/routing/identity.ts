@@ -1,9 +1,6 @@
 /** Which ids are one person. Ids are compared whole; a name is never taken for an id. */
 import type { Principal, Role } from "../contracts/ids.ts";
 
-/** Whoever signed in to the page or holds the operator's token. */
-export const OPERATOR = "operator" as Principal;
-
 export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
 
 const PERSON = /^[a-z][a-z0-9-]*:user:[^\s:]+$/;

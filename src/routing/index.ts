@@ -13,17 +13,18 @@ export {
 } from "./access.ts";
 export { accessDoors, channelPolicy } from "./channel-policy.ts";
 export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
-export { idsOfPerson, lesserRole, OPERATOR, personOf } from "./identity.ts";
-export { type ChosenSession, chooseSession } from "./named-session.ts";
+export { idsOfPerson, lesserRole, personOf } from "./identity.ts";
+export { type ChosenSession, chooseSession, namedSession } from "./named-session.ts";
 export {
   type AccessDoors,
   createRouter,
-  DEFAULT_AGENT,
   explainRoute,
   lowerRole,
   type Explanation,
   type RoutingConfig,
 } from "./router.ts";
+export { createRoleDirectory } from "./role-directory.ts";
+export { createSessionChats } from "./session-chats.ts";
 export { type HeldRights, rightsNow, type RightsRules } from "./rights.ts";
 export { openPairing, type PairingDeps } from "./pairing/pairing.ts";
 export {

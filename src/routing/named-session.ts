@@ -1,8 +1,9 @@
 /** The session a program or the page means by a text: a full key, or a short name. Whether its agent exists is decided when something is said in it. */
-import type { AgentId, SessionKey } from "../contracts/ids.ts";
-import { OPERATOR } from "./identity.ts";
+import { OPERATOR, type AgentId, type SessionKey } from "../contracts/ids.ts";
+import type { Caller } from "../contracts/agent.ts";
+import type { SessionStore } from "../contracts/store.ts";
 import { boundAgent, type RoutingConfig } from "./router.ts";
-import { isShortName, parseSessionText } from "./session-key.ts";
+import { buildSessionKey, isShortName, parseSessionText } from "./session-key.ts";
 
 export interface ChosenSession {
   readonly sessionKey: SessionKey;
@@ -28,4 +29,20 @@ export function chooseSession(
 
 function agentFor(config: Pick<RoutingConfig, "bindings">, chat: string): AgentId {
   return boundAgent(config, { channel: "api", account: "default", chat, peer: OPERATOR, role: "owner" });
+}
+
+/** A full key names its session; anything else is the id of a chat of the caller's own channel and agent, never a chat elsewhere. */
+export async function namedSession(
+  sessions: Pick<SessionStore, "get">,
+  name: string,
+  { origin: { channel, account }, agentId: agent }: Pick<Caller, "origin" | "agentId">,
+): Promise<SessionKey | null> {
+  const chats = [{}, { account }].flatMap((of) =>
+    (["dm", "group"] as const).map(
+      (scope) => ({ form: "chat", agent, channel, scope, peer: { id: name }, ...of }) as const,
+    ),
+  );
+  const keys = name.startsWith("agent:") ? [name as SessionKey] : chats.map(buildSessionKey);
+  for (const key of keys) if (await sessions.get(key)) return key;
+  return null;
 }

@@ -1,14 +1,12 @@
 /** Decides where a message goes: who speaks → which agent → which session. Every verdict carries its reasons; unknown people and agents are refused. */
 import type { Config } from "../config/index.ts";
-import type { AgentId, Principal, Role } from "../contracts/ids.ts";
+import { DEFAULT_AGENT, type AgentId, type Principal, type Role } from "../contracts/ids.ts";
 import type { RouteFacts, Router, Verdict } from "../contracts/routing.ts";
 import { type Access, type AccessPolicy, CLOSED_POLICY, decideAccess, type DeniedBecause } from "./access.ts";
 import { type BindingFacts, type Considered, considerBindings, pickBinding, winning } from "./bindings.ts";
 import { type GrantedRoles, NO_GRANTS } from "./grants.ts";
 import { linkedName } from "./identity.ts";
 import { buildSessionKey, type Peer, type SessionName } from "./session-key.ts";
-
-export const DEFAULT_AGENT = "default" as AgentId;
 
 export interface RoutingConfig extends Pick<Config, "agents" | "bindings" | "session"> {
   readonly roles: Pick<Config["roles"], "owners" | "members">;

@@ -3,24 +3,27 @@
  * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its words come back through a channel of its own
  * (`runs/cron-channel.ts`). `hooks/` lets other programs begin something, and posts words to them.
  */
-export { applyConfigJobs, type ConfigJob } from "./config-jobs.ts";
+export { alertText } from "./alert-text.ts";
 export { type Engine, startEngine } from "./engine.ts";
+export { createJobs } from "./jobs.ts";
+export { createJobService, type JobService } from "./job-service.ts";
 export {
   type Heartbeat,
   type HeartbeatRefusal,
   type HeartbeatSettings,
   startHeartbeat,
 } from "./heartbeat/heartbeat.ts";
-export { intervalProblem } from "./job-limits.ts";
-export { createJobs } from "./jobs.ts";
+export { heartbeatsOf, refusalId, refusalText } from "./heartbeat/settings.ts";
 export { createHookDoor } from "./hooks/door.ts";
 export { hookRole } from "./hooks/rules.ts";
 export type { HookNames } from "./hooks/begin.ts";
 export { createTargetChannel } from "./hooks/target-channel.ts";
 export { createCronChannel } from "./runs/cron-channel.ts";
-export { createHomes, type Home, type Homes } from "./runs/home.ts";
+export { pruneRunSessions } from "./runs/prune-sessions.ts";
 export { HOOK_CHANNEL, readRunAddress } from "./runs/run-address.ts";
+export { createRunRights, isAgent, jobLimits, type JobRights } from "./runs/run-rights.ts";
 export { type RunRights, type Starter, startRuns } from "./runs/starter.ts";
 export { createSystemEvents } from "./runs/system-events.ts";
 export { createPersonTimes, openPersonTimes } from "./times/person-times.ts";
 export { createTimes, type Times } from "./times/times.ts";
+export { createTellMain, createWake } from "./wake.ts";

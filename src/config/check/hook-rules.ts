@@ -1,4 +1,5 @@
 /** Rules about hooks: who may send, how that is proved, and that the names in them mean something. */
+import { DEFAULT_AGENT } from "../../contracts/ids.ts";
 import { nearest } from "../../kit/nearest.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { templateProblem } from "../../kit/template.ts";
@@ -9,7 +10,6 @@ import { type Broken, problem, type RuleWorld } from "./rule.ts";
 const TAKEN: readonly string[] = ["wake", "agent"];
 /** Of the hook alone; every other one is a conversation of people. */
 const OWN_SESSIONS: readonly string[] = ["hook", "request"];
-const DEFAULT_AGENT = "default";
 /** A request that names none of them is tried with each. */
 const MAX_KEYS = 8;
 

@@ -1,9 +1,8 @@
 /** Rules between agents, bindings and people: every name leads somewhere, and to one place only. Pure; answers with findings. */
+import { DEFAULT_AGENT } from "../../contracts/ids.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { type Broken, problem, type RuleWorld } from "./rule.ts";
 
-/** There without being listed; its settings are in `agent`. */
-const DEFAULT_AGENT = "default";
 /** On these, conversations are chosen by name, and a full name holds the agent. */
 const PAGE = "webchat";
 

@@ -72,7 +72,7 @@ export interface Door {
     arrival: Arrival,
   ): Promise<{ readonly kind: "come"; readonly role: Role } | { readonly kind: "stay"; readonly say: string | null }>;
   /** Stored when it resolves; then the platform may be told "received". Decides once more. */
-  receive: ChatReceiver["receive"];
+  receive: ChatReceiver["receiveChat"];
   /** A person reacted to a message. Decided like a message, without a word to whoever is not let in; begins no turn. Stored when it resolves. */
   react(reaction: ArrivedReaction): Promise<void>;
 }

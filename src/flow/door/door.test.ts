@@ -16,7 +16,7 @@ import { routingConfig } from "../../testing/routing-config.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import type { GroupTalk } from "./group-talk.ts";
 import { createDoor, MAX_TOLD, TOLD_AGAIN_MS } from "./door.ts";
-import { createReceiver } from "../receive.ts";
+import { quietReceiver } from "../../testing/worlds/quiet-receiver.ts";
 
 const NEVER = new AbortController().signal;
 const OLGA = "operator" as Principal;
@@ -38,7 +38,7 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
     ...{ maxPerSession: 50, maxTotal: 50, maxOverflow: 10, ttlMs: Infinity },
     ...{ mode: "followup", collectMs: 0, channels: {} },
   }));
-  const receiver = createReceiver({ log, events, queue, router }, () => ({ maxMessageChars: 1_000 }), stopping);
+  const receiver = quietReceiver({ log, events, queue, router }, undefined, stopping);
   const door = createDoor({
     clock,
     log,

@@ -53,7 +53,7 @@ export function createDoor(deps: DoorDeps): Door {
       return { kind: "stay", say: await words(deps, arrival, verdict, mayTell) };
     },
     async receive(message, signal) {
-      const receipt = await deps.receiver.receive(message, signal);
+      const receipt = await deps.receiver.receiveChat(message, signal);
       // Nothing was stored, and the platform can bring it again: it must not hear "received".
       if (receipt.kind === "refused" && receipt.because === "stopping")
         throw new GatewayError("stopping", "the gateway is stopping");

@@ -27,7 +27,7 @@ export interface OpenDeps {
   readonly events: Events;
   readonly poster: ChatPoster;
   /** Those that are open now. */
-  channels(): { get(id: string): Channel | undefined };
+  readonly channels: { get(id: string): Channel | undefined };
 }
 
 /** A platform that takes longer does not show it. */
@@ -101,7 +101,7 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
       return null;
     },
     async ask(about, raw, { origin: to }, signal) {
-      const channel = deps.channels().get(to.channel);
+      const channel = deps.channels.get(to.channel);
       const presented = present(about.question, channel?.questions ?? NO_BUTTONS);
       const one: Open = { about, raw, ...presented, channel, to, end: deferred(), shown: null, ended: null };
       open.set(about.id, one);

@@ -15,7 +15,7 @@ import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { MAX_NOTE_CHARS, MAX_NOTES_PER_TURN } from "./notes.ts";
 import { createQuestions } from "./questions.ts";
-import { takeAnswers } from "./take-answers.ts";
+import { answerQuestion } from "./answer-question.ts";
 
 const WAIT_MS = 60_000;
 const ANN = "telegram:user:1" as Principal;
@@ -61,7 +61,7 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
       return state.posted;
     },
   };
-  const channels = () => ({ get: () => (options.closed ? undefined : channel) });
+  const channels = { get: () => (options.closed ? undefined : channel) };
   const redactor = createRedactor();
   redactor.add(secret(SECRET));
   const deps = { clock, log, events, ids: createSeqIds(), poster, channels, mask: redactor.mask };
@@ -234,14 +234,13 @@ describe("a message that comes while a question is open", () => {
   const receiving = (at: ReturnType<typeof world>, verdict: Verdict = accept("member")) => {
     const passed: string[] = [];
     const commands = { find: ({ text }: InboundMessage) => (text === "/stop" ? ({} as never) : null) };
-    const inner = {
-      async receive({ text }: InboundMessage) {
-        passed.push(text);
-        return { kind: "refused", because: "empty", say: "" } as const;
-      },
+    const deps = { router: { decide: () => verdict }, commands, questions: at.questions };
+    const receive = async (message: InboundMessage) => {
+      const answered = answerQuestion(deps, message);
+      if (answered === null) passed.push(message.text);
+      return answered;
     };
-    const receiver = takeAnswers({ router: { decide: () => verdict }, commands, questions: at.questions }, inner);
-    return { passed, receive: (message: InboundMessage) => receiver.receive(message, NEVER) };
+    return { passed, receive };
   };
 
   test("and answers it is no message; a command, words of others and a reply to something else are", async () => {

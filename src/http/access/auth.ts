@@ -1,6 +1,6 @@
 /** Who calls: the operator, by bearer token or by the cookie of an earlier sign-in. Knows secrets only as digests; compares in constant time. */
 import { createHmac } from "node:crypto";
-import type { Principal } from "../../contracts/ids.ts";
+import { OPERATOR, type Principal } from "../../contracts/ids.ts";
 import type { SignInStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
@@ -62,7 +62,6 @@ export interface AuthDeps {
   readonly signIns: SignInStore;
 }
 
-export const OPERATOR = "operator" as Principal;
 export const SIGN_IN_MS = 30 * 24 * 60 * 60_000;
 const COOKIE_BYTES = 32;
 const MAX_COOKIE_CHARS = 256;

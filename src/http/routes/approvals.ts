@@ -1,6 +1,6 @@
 /** Calls that wait for the owner's word, and how earlier ones ended. Not for agents: nobody approves what they ask for themselves. */
+import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
-import { OPERATOR } from "../access/auth.ts";
 import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";

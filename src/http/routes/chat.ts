@@ -1,10 +1,10 @@
 /** POST /api/chat: hand a message in and wait for the answer, whole or as it is written. Gives up waiting, never the turn. */
+import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
 import { ERRORS, GatewayError } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
 import type { ChatReply } from "../../contracts/wire.ts";
 import { acceptMessage, MAX_ATTACHMENTS, MAX_NAME_CHARS, sessionOf, type Taken } from "../chat/accept-message.ts";
-import { OPERATOR } from "../access/auth.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { checked } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";

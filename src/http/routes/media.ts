@@ -1,8 +1,7 @@
 /** Pictures and files in and out. In: by their bytes. Out: by a signed link, with headers that keep a browser from running anything. */
 import { GatewayError } from "../../contracts/errors.ts";
-import type { MediaId } from "../../contracts/ids.ts";
+import { OPERATOR, type MediaId } from "../../contracts/ids.ts";
 import { MAX_NAME_CHARS, storeFile } from "../chat/accept-message.ts";
-import { OPERATOR } from "../access/auth.ts";
 import { isImageType } from "../chat/image-type.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { type Call, json, NO_BODY, type Route } from "../route.ts";

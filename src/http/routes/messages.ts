@@ -1,6 +1,6 @@
 /** POST /api/messages/:id/cancel takes a message back as long as it waits; PATCH /api/messages/:id changes its words. */
+import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
-import { OPERATOR } from "../access/auth.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { checked } from "../checked.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";

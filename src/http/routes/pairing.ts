@@ -1,7 +1,7 @@
 /** Pairing over HTTP: the list, an approval by code alone, and decisions about one entry. No approval without its code. */
+import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
-import { OPERATOR } from "../access/auth.ts";
 import { checked } from "../checked.ts";
 import { lockedOut } from "../problem.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";

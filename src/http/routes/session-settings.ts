@@ -4,18 +4,16 @@ import { levelWords, notFoundWords } from "../../commands/index.ts";
 import type { Caller, ThinkingLevel } from "../../contracts/agent.ts";
 import type { SessionSettings } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { Principal, TurnId } from "../../contracts/ids.ts";
+import { DEFAULT_AGENT, OPERATOR, type TurnId } from "../../contracts/ids.ts";
 import { sessionOf } from "../chat/accept-message.ts";
 import { keyToRead } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, type Route, SMALL_JSON } from "../route.ts";
 import type { HttpDeps, SessionPlace } from "../types.ts";
 
-const OPERATOR = "operator" as Principal;
 /** Asking which models there are belongs to no turn. */
 const NO_TURN = "none" as TurnId;
 const CLEAR = "default";
-const DEFAULT_AGENT = "default";
 
 export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
   const words = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));

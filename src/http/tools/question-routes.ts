@@ -1,6 +1,6 @@
 /** What running turns want to know from people, and answering it. Not for agents: nobody answers what they ask themselves. */
+import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
-import { OPERATOR } from "../access/auth.ts";
 import { checked } from "../checked.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
 import { ANSWER, answerQuestion } from "./questions.ts";

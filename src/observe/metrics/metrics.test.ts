@@ -23,7 +23,9 @@ const GAUGES = {
 function world() {
   const clock = createFakeClock();
   const events = createEvents({ log: silentLog });
-  return { clock, events, metrics: createMetrics({ clock, events }, () => GAUGES) };
+  const metrics = createMetrics({ clock, events });
+  metrics.registerGauges(() => GAUGES);
+  return { clock, events, metrics };
 }
 
 const measured = (attempt = 1): GatewayEvents["turn.measured"] => ({

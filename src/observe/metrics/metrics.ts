@@ -11,7 +11,17 @@ export interface MetricsDeps {
   readonly events: Events;
 }
 
-export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): Metrics {
+export interface LiveMetrics extends Metrics {
+  /** Given by the part that knows them, before anybody looks. */
+  registerGauges(read: () => MetricsGauges): void;
+}
+
+export function createMetrics(deps: MetricsDeps): LiveMetrics {
+  let read: (() => MetricsGauges) | null = null;
+  const gauges = (): MetricsGauges => {
+    if (!read) throw new Error("somebody looks at the metrics before their gauges are registered");
+    return read();
+  };
   const counts = startCounts(deps);
   const writer = lazy(async () => {
     const { createPrometheus } = await import("./prometheus.ts");
@@ -19,6 +29,9 @@ export function createMetrics(deps: MetricsDeps, gauges: () => MetricsGauges): M
   });
 
   return {
+    registerGauges(given) {
+      read = given;
+    },
     snapshot() {
       const { uptimeMs, pool, queue, outbox, sockets, requests, rssBytes } = gauges();
       const at = deps.clock.elapsed();

@@ -37,7 +37,7 @@ function slowLife({ endsAtOnce = false } = {}) {
         },
       },
       places: { of: async () => ({ ...home, principal: "operator" as Principal, heardAt: fake.now() }) },
-      homes: { ofOwner: async () => home },
+      sessionChats: { ofOwner: async () => home },
       receiver: {
         async put(entry) {
           put.push(entry);
@@ -137,7 +137,7 @@ async function live({
         },
       },
       systemEvents: { waiting: async () => 0 },
-      homes: { ofOwner: async () => home },
+      sessionChats: { ofOwner: async () => home },
       receiver: {
         async put(entry) {
           put.push(entry);

@@ -10,7 +10,7 @@ import type { TurnStore } from "../../contracts/store.ts";
 import type { PlaceStore } from "../../contracts/store/places.ts";
 import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
-import type { Home, Homes } from "../runs/home.ts";
+import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
 import { CRON_CHANNEL, HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
 import { type BeatDecision, type BeatFacts, decideBeat, minuteOfDay } from "./decide.ts";
 
@@ -21,14 +21,14 @@ export interface HeartbeatDeps {
   readonly turns: Pick<TurnStore, "resultOf">;
   readonly places: Pick<PlaceStore, "of">;
   readonly systemEvents: Pick<SystemEventStore, "waiting">;
-  readonly homes: Pick<Homes, "ofOwner">;
+  readonly sessionChats: Pick<SessionChats, "ofOwner">;
   readonly receiver: OwnReceiver;
   /** Something is being said there, or waits to be. */
   busy(sessionKey: SessionKey): boolean;
   /** The agent's HEARTBEAT.md; null: there is none. */
   checklist(agentId: AgentId): Promise<string | null>;
   /** As whom an agent looks around; null: nobody may use it. */
-  standing(agentId: AgentId, home: Home): { readonly principal: Principal; readonly role: Role } | null;
+  standing(agentId: AgentId, home: SessionChat): { readonly principal: Principal; readonly role: Role } | null;
   sessionOf(agentId: AgentId, beat: string): SessionKey;
   /** There is no money for it. Absent: nobody counts. */
   unpaid?(agentId: AgentId): boolean;
@@ -163,7 +163,7 @@ async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Pr
   if ([...world.running.values()].includes(agentId)) return; // the one before has not ended
   const checklist = await world.checklist(agentId);
   if (!withoutChecklist && checklist === null) return;
-  const home = await world.homes.ofOwner();
+  const home = await world.sessionChats.ofOwner();
   const decision = await decide(world, settings, { home, checklist, refusals: pulse.refusals });
   if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
   const standing = world.standing(agentId, home);
@@ -182,7 +182,7 @@ async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Pr
 async function decide(
   world: World,
   { agentId, activeHours, enabled, skipWhenBusy }: HeartbeatSettings,
-  about: { readonly home: Home; readonly checklist: string | null; readonly refusals: number },
+  about: { readonly home: SessionChat; readonly checklist: string | null; readonly refusals: number },
 ): Promise<BeatDecision> {
   const { home, checklist, refusals } = about;
   const now = world.clock.now();
@@ -201,7 +201,7 @@ async function decide(
 
 interface BeatAbout {
   readonly agentId: AgentId;
-  readonly home: Home;
+  readonly home: SessionChat;
   readonly standing: { readonly principal: Principal; readonly role: Role };
   readonly text: string;
   readonly where: "main" | "isolated";

@@ -2,18 +2,18 @@
 import type { OwnReceiver } from "../../contracts/automation/own-message.ts";
 import { MAX_EVENT_CHARS, type SystemEvents } from "../../contracts/automation/system-event.ts";
 import { SendError } from "../../contracts/channel.ts";
-import type { AgentId, Principal, Role, SessionKey } from "../../contracts/ids.ts";
+import { OPERATOR, type AgentId, type Role, type SessionKey } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
-import type { Home, Homes } from "../runs/home.ts";
+import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
 import { HOOK_CHANNEL, toRunAddress } from "../runs/run-address.ts";
 import { OWN_PRIORITY } from "../runs/system-events.ts";
 import type { Wish, Work } from "./wishes.ts";
 
 export interface BeginDeps {
   readonly clock: Clock;
-  readonly homes: Pick<Homes, "at" | "ofOwner">;
+  readonly sessionChats: Pick<SessionChats, "at" | "ofOwner">;
   readonly systemEvents: SystemEvents;
-  readonly receiver: () => OwnReceiver;
+  readonly receiver: OwnReceiver;
   readonly names: HookNames;
 }
 
@@ -32,12 +32,10 @@ export interface HookNames {
 export type Begun =
   { readonly kind: "begun" } | { readonly kind: "full"; readonly retryAfterMs: number } | { readonly kind: "stopping" };
 
-/** Hooks belong to whoever wrote the configuration. */
-const OPERATOR = "operator" as Principal;
 const RETRY_AFTER_MS = 1_000;
 
 /** The conversation its words go to, or why it cannot work. Looked at before anything is written. */
-export async function findHome(deps: BeginDeps, wish: Wish, ofMapping: boolean): Promise<Home | string> {
+export async function findHome(deps: BeginDeps, wish: Wish, ofMapping: boolean): Promise<SessionChat | string> {
   if (wish.kind === "work") {
     const { names } = deps;
     if (!names.isAgent(wish.agent)) return `There is no agent called ${wish.agent}.`;
@@ -46,15 +44,15 @@ export async function findHome(deps: BeginDeps, wish: Wish, ofMapping: boolean):
     if (!ofMapping && names.isMapping(wish.name))
       return `${wish.name} is a hook of its own: POST /hooks/${wish.name}. Choose another name here.`;
   }
-  if (wish.to === null) return deps.homes.ofOwner();
-  const home = await deps.homes.at(deps.names.sessionKey(wish.to));
+  if (wish.to === null) return deps.sessionChats.ofOwner();
+  const home = await deps.sessionChats.at(deps.names.sessionKey(wish.to));
   return home ?? "There is no conversation of that key. Say something in it first.";
 }
 
 export interface Beginning {
   readonly id: string;
   readonly wish: Wish;
-  readonly home: Home;
+  readonly home: SessionChat;
   readonly role: Role;
   readonly fingerprint: string;
 }
@@ -99,7 +97,7 @@ async function beginWork(
     receivedAt: deps.clock.now(),
     origin: "webhook",
   } as const;
-  const receipt = await deps.receiver().put({ sessionKey, agentId, role, priority: OWN_PRIORITY, message }, signal);
+  const receipt = await deps.receiver.put({ sessionKey, agentId, role, priority: OWN_PRIORITY, message }, signal);
   if (receipt.kind !== "refused") return { kind: "begun" };
   if (receipt.because === "stopping") return { kind: "stopping" };
   return { kind: "full", retryAfterMs: receipt.retryAfterMs ?? RETRY_AFTER_MS };

@@ -69,7 +69,7 @@ async function world(change: object = {}) {
             return real.store.hookMarks.admit(request);
           },
         },
-        homes: {
+        sessionChats: {
           ofOwner: async () => place(OWNER),
           at: async (key) => (key.includes("nobody") ? null : place(key)),
         },
@@ -79,13 +79,13 @@ async function world(change: object = {}) {
             told.push([event, wake]);
           },
         },
-        receiver: () => ({
+        receiver: {
           async put(entry) {
             if (state.refuse) return state.refuse;
             put.push(entry);
             return { kind: "queued", id: "in_1" as InboxId, sessionKey: entry.sessionKey, position: 0 };
           },
-        }),
+        },
         names: {
           isAgent: (id) => id === "default" || id === "ops",
           isTarget: (name) => name in state.config.targets,

@@ -1,4 +1,5 @@
 /** What a request asks for, read from its JSON once it is known to be genuine. Pure; what is wrong is said in a sentence. */
+import { DEFAULT_AGENT } from "../../contracts/ids.ts";
 import { MAX_EVENT_CHARS } from "../../contracts/automation/system-event.ts";
 import { parseJson } from "../../kit/json.ts";
 import { fillTemplate } from "../../kit/template.ts";
@@ -29,7 +30,6 @@ const JSON_LIMITS = { maxChars: 256 * 1024, maxDepth: 64 };
 const TEXT_LIMITS = { maxValueChars: 6_000, maxChars: MAX_EVENT_CHARS - 100 };
 const MAX_TEXT_CHARS = TEXT_LIMITS.maxChars;
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
-const DEFAULT_AGENT = "default";
 
 export function readWish(body: Uint8Array, { name, mapping }: HookRules): ReadWish {
   const text = utf8(body);

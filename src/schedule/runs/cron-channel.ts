@@ -8,7 +8,7 @@ import type { Outbox, OutboxRow } from "../../contracts/delivery.ts";
 import type { AgentId, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { PlaceStore } from "../../contracts/store/places.ts";
 import type { Clock } from "../../kit/clock.ts";
-import type { Homes } from "./home.ts";
+import type { SessionChats } from "../../contracts/channels/session-chats.ts";
 import {
   CRON_CHANNEL,
   HEARTBEAT,
@@ -21,11 +21,11 @@ import {
 export interface CronChannelDeps {
   readonly clock: Clock;
   readonly places: Pick<PlaceStore, "speakerOf" | "hasPosted" | "say">;
-  readonly homes: Pick<Homes, "at">;
+  readonly sessionChats: Pick<SessionChats, "at">;
   /** What was said in a session lately, newest last. Without it the same news of a heartbeat is said again. */
   recent?(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
   readonly systemEvents: SystemEvents;
-  readonly outbox: () => Pick<Outbox, "wake">;
+  readonly outbox: Pick<Outbox, "wake">;
   /** The record of what was posted to a place of `hooks.targets`. */
   targetSession(agent: AgentId, target: string): SessionKey;
 }
@@ -79,7 +79,7 @@ async function handOn(
   how: "announce" | "direct",
 ): Promise<void> {
   const speaker = await deps.places.speakerOf(part.turnId);
-  const home = await deps.homes.at(key);
+  const home = await deps.sessionChats.at(key);
   if (!speaker || !home) throw new SendError("permanent", "there is nobody to hand this on to");
   if (jobId === HEARTBEAT && part.part >= 0 && (await wasSaid(deps, home.sessionKey, part.message))) return;
   const source = sourceOf(part.to.channel, jobId);
@@ -98,7 +98,7 @@ async function handOn(
     reply: [{ part: 0, message: part.message }],
     at: deps.clock.now(),
   });
-  deps.outbox().wake();
+  deps.outbox.wake();
   if (part.message.text.trim() !== "") await deps.systemEvents.put({ ...event, kind: "said" }, {});
 }
 
@@ -135,7 +135,7 @@ async function post(
     to: { channel: TARGET_CHANNEL, account: "default", chat: target, thread: sourceOf(part.to.channel, jobId) },
     reply: [{ part: 0, message: part.message }],
   });
-  deps.outbox().wake();
+  deps.outbox.wake();
 }
 
 function sourceOf(channel: string, jobId: string): string {

@@ -37,7 +37,7 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
       ...{ clock, log: recordingLog(), events },
       turns: { resultOf: async (id) => results.get(id) ?? null },
       jobs: { run: async (id) => (gone.has(id) ? null : run(id)) },
-      homes: { of: async () => home, ofOwner: async () => home, at: async () => home },
+      sessionChats: { of: async () => home, ofOwner: async () => home, at: async () => home },
       systemEvents: { put: async (event) => void told.push(event) },
       receiver: {
         async put(entry) {

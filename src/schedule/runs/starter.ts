@@ -11,7 +11,7 @@ import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../../contracts
 import type { TurnStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
-import type { Home, Homes } from "./home.ts";
+import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
 import { outcomeOf } from "./outcome.ts";
 import { type PeopleFirst, watchPeople } from "./people-first.ts";
 import { CRON_CHANNEL, toRunAddress } from "./run-address.ts";
@@ -23,7 +23,7 @@ export interface StarterDeps {
   readonly events: Pick<Events, "on">;
   readonly turns: Pick<TurnStore, "resultOf">;
   readonly jobs: Pick<JobStore, "run">;
-  readonly homes: Homes;
+  readonly sessionChats: SessionChats;
   readonly systemEvents: SystemEvents;
   readonly receiver: OwnReceiver;
   readonly rights: RunRights;
@@ -35,12 +35,12 @@ export interface StarterDeps {
 
 export interface RunRights {
   /** The lesser of what its maker had then and has now; null: not let in any more. */
-  roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, home: Home): Role | null;
+  roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, home: SessionChat): Role | null;
   sessionOf(agent: AgentId, jobId: string, runId: string): SessionKey;
   /** Why there is no money for it; null: there is, or nobody counts. */
   unpaid?(job: Job): string | null;
   /** Why it could not work, before anything is spent; null: nothing is known against it. */
-  unable(job: Job, home: Home): string | null;
+  unable(job: Job, home: SessionChat): string | null;
 }
 
 export interface Starter extends RunStarter, AsyncDisposable {
@@ -92,7 +92,7 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
 
   return {
     unpaid: (job) => deps.rights.unpaid?.(job) ?? null,
-    check: async (job) => deps.rights.unable(job, await deps.homes.of(job)),
+    check: async (job) => deps.rights.unable(job, await deps.sessionChats.of(job)),
     async start(run, job) {
       if (!room()) {
         world.line.push({ run, job });
@@ -126,7 +126,7 @@ async function submitLate(world: World, { run, job }: { readonly run: JobRun; re
 }
 
 async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
-  const home = await world.homes.of(job);
+  const home = await world.sessionChats.of(job);
   const role = world.rights.roleOf(job, home);
   if (role === null)
     return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
@@ -146,7 +146,7 @@ async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
 interface Wanted {
   readonly run: JobRun;
   readonly job: Job;
-  readonly home: Home;
+  readonly home: SessionChat;
   readonly role: Role;
 }
 

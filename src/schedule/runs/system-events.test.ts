@@ -21,13 +21,13 @@ async function world() {
   const waiting = (): Promise<number> => real.store.systemEvents.waiting(sessionKey, clock.now());
   const events = createSystemEvents({
     ...{ clock, store: real.store.systemEvents, stopping: new AbortController().signal },
-    homes: { at: async (key) => ({ sessionKey: key, agentId: "default" as AgentId, to, scope: "dm" }) },
-    receiver: () => ({
+    sessionChats: { at: async (key) => ({ sessionKey: key, agentId: "default" as AgentId, to, scope: "dm" }) },
+    receiver: {
       async put(entry) {
         put.push({ entry, waiting: await waiting() });
         return state.receipt;
       },
-    }),
+    },
   });
   return { clock, events, put, state, waiting, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
 }

@@ -3,13 +3,13 @@ import type { OwnReceiver } from "../../contracts/automation/own-message.ts";
 import { EVENT_TTL_MS, type SystemEventStore, type SystemEvents } from "../../contracts/automation/system-event.ts";
 import { SendError } from "../../contracts/channel.ts";
 import type { Clock } from "../../kit/clock.ts";
-import type { Homes } from "./home.ts";
+import type { SessionChats } from "../../contracts/channels/session-chats.ts";
 
 export interface SystemEventsDeps {
   readonly clock: Clock;
   readonly store: SystemEventStore;
-  readonly homes: Pick<Homes, "at">;
-  readonly receiver: () => OwnReceiver;
+  readonly sessionChats: Pick<SessionChats, "at">;
+  readonly receiver: OwnReceiver;
   readonly stopping: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
       const now = deps.clock.now();
       await deps.store.add({ ...event, createdAt: now, expiresAt: now + EVENT_TTL_MS });
       if (!wake) return;
-      const home = await deps.homes.at(event.sessionKey);
+      const home = await deps.sessionChats.at(event.sessionKey);
       if (!home) throw new SendError("permanent", "this conversation has no chat");
       const { origin = "cron" } = wake;
       const message = {
@@ -44,7 +44,7 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
       } as const;
       const { sessionKey, agentId } = home;
       const entry = { sessionKey, agentId, role: wake.role, priority: OWN_PRIORITY, message };
-      const receipt = await deps.receiver().put(entry, deps.stopping);
+      const receipt = await deps.receiver.put(entry, deps.stopping);
       if (receipt.kind === "refused") throw new SendError("retry", receipt.because);
     },
   };

@@ -1,5 +1,7 @@
 /** What commands ask about models and roles, answered by the real decisions over made-up facts. */
-import { createSessionModels, type ProviderFacts, type RoleDesk } from "../../commands/index.ts";
+import { createSessionModels } from "../../commands/index.ts";
+import type { RoleDirectory } from "../../contracts/channels/roles.ts";
+import type { ProviderFacts } from "../../contracts/session-models.ts";
 import type { AgentModel, ModelQuery } from "../../contracts/agent.ts";
 import type { SessionModels } from "../../contracts/session-models.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -29,7 +31,7 @@ export function testModels(
 }
 
 /** Remembers what was asked for and refuses ids that say so. */
-export function testRoles(): RoleDesk & { readonly asked: unknown[] } {
+export function testRoles(): RoleDirectory & { readonly asked: unknown[] } {
   const asked: unknown[] = [];
   return {
     asked,

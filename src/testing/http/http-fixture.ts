@@ -73,6 +73,8 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
   const events = createEvents({ log });
   const memory = createMemory();
   const intake: Intake = { received: [], inbox: new Map(), refuse: null, onTaken: null, cancel: null };
+  const metrics = createMetrics({ clock, events });
+  metrics.registerGauges(() => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 }));
   const deps: HttpDeps = {
     clock,
     ids: createSeqIds(),
@@ -91,7 +93,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     api: { toInbound: (input) => inbound("api", input) },
     sessions: { parse: parseSession },
     status: () => STATUS,
-    metrics: createMetrics({ clock, events }, () => ({ ...STATUS, sockets: 0, requests: 0, rssBytes: 0 })),
+    metrics,
     models: testModels(clock),
     jobs: noJobs(),
     budget: freeBudget(),

@@ -8,10 +8,13 @@ import type { Outbox } from "../../contracts/delivery.ts";
 import type { Log } from "../../kit/log.ts";
 import { silentLog } from "../../kit/log.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createReceiver, createTakeBack, startTurns } from "../../flow/index.ts";
+import { createLiveTurns, createTakeBack, startTurns } from "../../flow/index.ts";
+import type { Router } from "../../contracts/routing.ts";
+import { noHooks } from "../../tools/index.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { assemble } from "../../store/open.ts";
+import { quietReceiver } from "../worlds/quiet-receiver.ts";
 import { createSimPool, type SimPool } from "./agents.ts";
 import { startShippedPool } from "./shipped-pool.ts";
 import { createSimChannels, type SimChannels } from "./platform.ts";
@@ -69,9 +72,9 @@ export async function startLife(world: World, number: number, onDeath: () => voi
     const queue = createQueue({ clock, ids: world.ids, log, store }, () => ({ ...options, channels: {} }));
     const stopping = new AbortController();
     channels = createSimChannels({ world, life: state, clock });
-    const receiver = createReceiver(
+    const receiver = quietReceiver(
       { log, events, queue, channels: mapOf(channels), router: routerOf(world) },
-      () => ({ maxMessageChars: 1_000 }),
+      undefined,
       stopping.signal,
     );
     const live = createLiveTurns({ clock, events, queue });
@@ -113,7 +116,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
         channels: mapOf(channels),
         tellOwner: async ({ part }) => void facts.ownerTold.add(part.id),
       });
-      const deps = { clock, log, events, queue, pool, outbox, live, media: store.media };
+      const deps = { clock, log, events, queue, pool, outbox, live, hooks: noHooks, media: store.media };
       const turns = startTurns(deps, () => ({ timeoutMs: options.turnMs, graceMs: options.graceMs }));
       return { recovered, outbox, turns };
     }
@@ -135,7 +138,7 @@ function noteDeath({ disk, facts }: World, life: number): void {
 
 const mapOf = (channels: SimChannels | null): SimChannels["channels"] => channels?.channels ?? new Map();
 
-function routerOf({ facts }: World): Parameters<typeof createReceiver>[0]["router"] {
+function routerOf({ facts }: World): Router {
   return {
     decide(message) {
       // told apart by their words, which the real one does not look at

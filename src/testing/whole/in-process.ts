@@ -14,7 +14,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import type { Queue } from "../../contracts/queue.ts";
 import type { Store } from "../../contracts/store.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createReceiver, startTurns } from "../../flow/index.ts";
+import { createLiveTurns, startTurns } from "../../flow/index.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
 import { systemIds } from "../../kit/ids.ts";
@@ -24,6 +24,8 @@ import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { createRouter } from "../../routing/index.ts";
 import { openStore } from "../../store/index.ts";
+import { noHooks } from "../../tools/index.ts";
+import { quietReceiver } from "../worlds/quiet-receiver.ts";
 import { quietGate } from "../tools/quiet-gate.ts";
 import { tempHome } from "../temp-home.ts";
 
@@ -80,7 +82,7 @@ export async function startInProcess(
   const pool = life.own("agents", await startPool({ ...DEPS, events, tools }, options), AGENTS_STOP_MS);
   const queue = createQueue({ ...DEPS, store }, () => config.queue);
   const receiving = { ...DEPS, events, queue, router: createRouter(() => config, OPEN_DOORS) };
-  const receiver = createReceiver(receiving, () => config.queue, NEVER);
+  const receiver = quietReceiver(receiving, config.queue);
   const replies = createReplies();
   const channels = new Map([[PLATFORM, replies.channel]]);
   const outbox = life.own("outbox", startOutbox({ ...DEPS, events, store: store.outbox, channels }));
@@ -88,7 +90,7 @@ export async function startInProcess(
   const limits = { timeoutMs: config.agent.timeoutMs, graceMs: config.gateway.stopGraceMs };
   life.own(
     "turns",
-    startTurns({ ...DEPS, events, queue, pool, outbox, live, media: store.media }, () => limits),
+    startTurns({ ...DEPS, events, queue, pool, outbox, live, hooks: noHooks, media: store.media }, () => limits),
   );
   events.on("turn.started", ({ turnId, inboxIds }) => replies.expect(turnId, inboxIds));
 

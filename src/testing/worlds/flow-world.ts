@@ -1,24 +1,25 @@
 /** The whole flow on a real store, from the receiver to the outbox, with agents that follow a script. */
-import { createChannelSet } from "../../channels/index.ts";
 import { createWebChat } from "../../channels/webchat/index.ts";
 import type { InboundMessage } from "../../contracts/chat.ts";
 import type { EventName, GatewayEvents } from "../../contracts/events.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createReceiver, createTakeBack, startTurns, type TurnsDeps } from "../../flow/index.ts";
+import { createLiveTurns, createTakeBack, startTurns, type TurnsDeps } from "../../flow/index.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue, type QueueDeps, type QueueSettings } from "../../queue/index.ts";
 import { createRouter } from "../../routing/index.ts";
+import { noHooks } from "../../tools/index.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { createFakePool, type FakeAgent, type FakePool } from "../fake-pool.ts";
 import { inbound } from "../messages.ts";
 import { type RealStore, realStore } from "../real-store.ts";
 import { recordingLog } from "../recording-log.ts";
 import { routingConfig } from "../routing-config.ts";
+import { quietReceiver } from "./quiet-receiver.ts";
 import { waitForEnd, WHOLE_WAIT_MS } from "../wait-for.ts";
 
 export const SESSION = "agent:default:webchat:dm:1" as SessionKey;
@@ -48,23 +49,22 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
     ...{ mode: "followup", collectMs: 100, channels: {} },
     ...options,
   }));
-  const channels = createChannelSet([
-    { ...createWebChat({ events }, "webchat"), canRefuse: options.canRefuse ?? true },
+  const channels = new Map([
+    ["webchat", { ...createWebChat({ events }, "webchat"), canRefuse: options.canRefuse ?? true }],
   ]);
-  const receiver = createReceiver(
-    { log, events, queue, channels, router: createRouter(() => routingConfig()) },
-    () => ({ maxMessageChars: 1_000 }),
-    never,
-  );
+  const receiver = quietReceiver({ log, events, queue, channels, router: createRouter(() => routingConfig()) });
   const live = createLiveTurns({ clock, events, queue });
   const pool = createFakePool(agent);
   const outbox = startOutbox({ clock, ids: systemIds, log, events, store: store.outbox, channels });
   await queue.recover();
   const parts = await options.parts?.({ store, clock, log, pool });
-  const turns = startTurns({ clock, log, events, queue, pool, outbox, live, media: store.media, ...parts }, () => ({
-    timeoutMs: options.timeoutMs ?? 60_000,
-    graceMs: options.graceMs ?? 30_000,
-  }));
+  const turns = startTurns(
+    { clock, log, events, queue, pool, outbox, live, hooks: noHooks, media: store.media, ...parts },
+    () => ({
+      timeoutMs: options.timeoutMs ?? 60_000,
+      graceMs: options.graceMs ?? 30_000,
+    }),
+  );
   const seen: string[] = [];
   const next = <E extends EventName>(event: E, fits: (data: GatewayEvents[E]) => boolean = () => true) => {
     const happened = new Promise<GatewayEvents[E]>((resolve) => {

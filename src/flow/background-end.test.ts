@@ -1,0 +1,61 @@
+/** The end of a tool that went on after its turn: who is woken by it, and who hears of it later. */
+import { expect, test } from "bun:test";
+import type { Caller } from "../contracts/agent.ts";
+import type { SystemEvent, Wake } from "../contracts/automation/system-event.ts";
+import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
+import { NO_TURN } from "../contracts/tools/tool.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { type BackgroundEndDeps, reportBackgroundEnd } from "./background-end.ts";
+
+const ANN = "telegram:user:7" as Principal;
+const SESSION = "agent:default:telegram:dm:7" as SessionKey;
+const CALLER: Caller = {
+  ...{ principal: ANN, role: "member", cause: "chat", turnId: "t1" as TurnId, agentId: "default" as AgentId },
+  ...{ sessionKey: SESSION, origin: { channel: "telegram", account: "default", chat: "7" } },
+};
+const END = {
+  ...{ id: "call-1", tool: "dig" },
+  outcome: { kind: "ok", result: { content: [{ type: "text", text: "a coin" }] } },
+} as const;
+
+type Put = { readonly event: Pick<SystemEvent, "id" | "kind">; readonly wake: Wake | undefined };
+
+/** `role`: what the caller has in this chat by now; null: nothing any more. */
+async function told(role: Role | null, caller: Caller = CALLER, fail = false) {
+  const put: Put[] = [];
+  const log = recordingLog();
+  const deps = {
+    log,
+    sessionChats: { at: async () => ({ sessionKey: SESSION, agentId: "default", to: CALLER.origin, scope: "dm" }) },
+    roleOf: () => role,
+    systemEvents: {
+      async put(event: Put["event"], { wake }: { wake?: Wake }) {
+        if (fail) throw new Error("the disk is full");
+        put.push({ event, wake });
+      },
+    },
+  } as unknown as BackgroundEndDeps;
+  await reportBackgroundEnd(deps, { ...END, caller });
+  return { put, log };
+}
+
+test("a caller who may use the gateway is woken, with the role they have now", async () => {
+  const { put } = await told("guest");
+  expect(put).toMatchObject([
+    { event: { id: "tool:call-1", kind: "news" }, wake: { principal: ANN, role: "guest", words: expect.any(String) } },
+  ]);
+});
+
+test("a caller who may not use the gateway any more wakes nobody; the end is part of the next turn", async () => {
+  const { put } = await told(null);
+  expect(put.map(({ event, wake }) => [event.id, wake])).toEqual([["tool:call-1", undefined]]);
+});
+
+test("a program that called from outside of chats is not told: it asks again with its call id", async () => {
+  expect((await told("owner", { ...CALLER, turnId: NO_TURN })).put).toEqual([]);
+});
+
+test("an end that cannot be stored is said in the log, and nobody else is disturbed", async () => {
+  const { log } = await told("owner", CALLER, true);
+  expect(log.lines).toMatchObject([{ level: "warn", fields: { tool: "dig", toolCallId: "call-1" } }]);
+});

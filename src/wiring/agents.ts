@@ -1,0 +1,72 @@
+/** Agents: the pool of pi processes, what they may delegate to each other, and which models they can have. */
+import {
+  agentProfiles,
+  createReplaceablePool,
+  missingKey,
+  type PoolOptions,
+  providerFacts,
+  type ReplaceablePool,
+  startPool,
+} from "../agents/index.ts";
+import { createSessionModels } from "../commands/index.ts";
+import type { Config } from "../config/index.ts";
+import type { AgentPool } from "../contracts/agent.ts";
+import type { AgentId } from "../contracts/ids.ts";
+import type { SessionModels } from "../contracts/session-models.ts";
+import type { DelegationBook, Delegator } from "../contracts/tools/delegation.ts";
+import { createDelegations } from "../flow/index.ts";
+import type { Lifetime } from "../kit/lifetime.ts";
+import type { Core } from "./core.ts";
+import type { People } from "./people.ts";
+import type { Tools } from "./tools.ts";
+
+export interface Agents {
+  readonly pool: ReplaceablePool;
+  /** A pool with these settings, and with the skills that plugins have registered by now. */
+  openPool(config: Config): Promise<AgentPool>;
+  readonly delegations: Delegator & DelegationBook;
+  readonly models: SessionModels;
+  /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
+  missingKey(agentId: AgentId): string | null;
+}
+
+/** Longer than pi's own stop takes step by step. */
+const AGENTS_STOP_MS = 15_000;
+
+/** `url`: of the gateway, for scripts inside agents; the first processes wait for it. */
+export async function openAgents(
+  life: Lifetime,
+  core: Core,
+  { tools, people, url }: { readonly tools: Tools; readonly people: People; readonly url: Promise<string> },
+): Promise<Agents> {
+  const { clock, ids, log, events, config, options } = core;
+  const reach = { url, tokens: tools.agentTokens };
+  const poolDeps = { clock, ids, log, events, tools: tools.gate, questions: tools.questions, reach };
+  const openPool = (from: Config) => startPool(poolDeps, poolOptions(core, from, tools.skills.take()));
+  const pool = life.own("agents", createReplaceablePool({ log }, await openPool(config())), AGENTS_STOP_MS);
+  return {
+    pool,
+    openPool,
+    delegations: createDelegations({ clock, ids, log, events, pool, budget: people.budget }, config),
+    models: createSessionModels({ clock, pool, providers: () => providerFacts(config(), options.environment) }),
+    missingKey: (agentId) => missingKey(config(), options.environment, agentId),
+  };
+}
+
+function poolOptions({ options }: Core, config: Config, lentSkills: readonly string[]): PoolOptions {
+  const { home, environment, bridgePath, bun, bunEnv } = options;
+  const { agent, agents, models, roles } = config;
+  const beats = [config.heartbeat, ...agents.map(({ heartbeat }) => heartbeat)].some((one) => one?.enabled);
+  return {
+    home,
+    environment,
+    bridgePath,
+    bun,
+    bunEnv,
+    config: agent,
+    models,
+    profiles: agentProfiles({ agent, agents, roles }),
+    features: { heartbeat: beats, cron: config.cron.enabled, media: true },
+    lentSkills,
+  };
+}

@@ -1,0 +1,80 @@
+/** The gateway's built-in tools, with what they need. They are registered by a plugin that ships, through the same checks as everybody's. */
+import { builtinFactories, type BuiltinToolDeps, builtinTools, enabledTools } from "../builtin.ts";
+import { publicConfig } from "../config/index.ts";
+import type { SessionKey } from "../contracts/ids.ts";
+import type { Principal } from "../contracts/ids.ts";
+import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
+import { createChatMessages } from "../delivery/index.ts";
+import type { ReloadReport } from "../http/index.ts";
+import { systemResolver } from "../kit/outside/guarded-fetch.ts";
+import { idsOfPerson, namedSession } from "../routing/index.ts";
+import { notesOfPeople, type SessionFacts, tasksOfPeople } from "../tools/index.ts";
+import type { Agents } from "./agents.ts";
+import type { Automation } from "./automation.ts";
+import type { Core } from "./core.ts";
+import type { Messages } from "./messages.ts";
+import type { People } from "./people.ts";
+import type { Tools } from "./tools.ts";
+
+/** What an operator can do to the running gateway. */
+export interface Operations {
+  reloadConfig(): Promise<ReloadReport>;
+  /** Begins a restart; false when that is not allowed. */
+  restart(): boolean;
+}
+
+export interface BuiltInToolParts {
+  readonly people: People;
+  readonly tools: Tools;
+  readonly agents: Agents;
+  readonly messages: Messages;
+  readonly automation: Automation;
+  readonly files: OutgoingFiles;
+  readonly operations: Operations;
+}
+
+/** Those that the settings of now bring. */
+export function createBuiltInTools(core: Core, parts: BuiltInToolParts): readonly (Tool | ToolFactory)[] {
+  const { clock, ids, events, store, config, channels } = core;
+  const idsOf = (who: Principal) => idsOfPerson(config().session.identityLinks, who);
+  const channel = (id: string) => channels.get(id);
+  const deps: BuiltinToolDeps = {
+    clock,
+    ids,
+    poster: parts.tools.poster,
+    notes: notesOfPeople(store.notes, idsOf),
+    tasks: tasksOfPeople(store.tasks, idsOf),
+    files: parts.files,
+    channel,
+    messages: createChatMessages({ clock, events, messages: store.messages, posts: store.outbox, channel }),
+    history: store.messages.history,
+    sessionOf: (name, caller) => namedSession(store.sessions, name, caller),
+    jobs: parts.automation.jobs,
+    people: parts.people.times,
+    recorded: (key) => recordedSession(core, parts.messages, key),
+    publicConfig: () => publicConfig(config()),
+    reloadConfig: parts.operations.reloadConfig,
+    restart: parts.operations.restart,
+    search: { resolve: systemResolver, settings: () => config().tools.webSearch },
+    pages: { resolve: systemResolver, settings: () => config().tools.webFetch },
+    opensPages: () => config().tools.webFetch.enabled ?? config().tools.webSearch.provider !== undefined,
+  };
+  const delegating = builtinFactories({ ids, delegator: () => parts.agents.delegations });
+  return enabledTools([...builtinTools(deps), ...delegating], config().plugins.disabled);
+}
+
+/** A session that is not open in the calling agent: what its rows say, without what only an agent could know. */
+async function recordedSession({ store }: Core, { live }: Messages, key: SessionKey): Promise<SessionFacts | null> {
+  const session = await store.sessions.get(key);
+  if (!session) return null;
+  const { items } = await store.turns.list({ sessionKey: key, outcome: "done" }, { limit: 1 });
+  return {
+    model: items[0]?.turn.model ?? "not known yet",
+    messages: session.messages,
+    ...session.usage,
+    contextPercent: null,
+    contextWindow: null,
+    streaming: live.snapshot(key) !== null,
+  };
+}

@@ -1,0 +1,89 @@
+/** Files: those that people send, those that agents may open, and those that agents may send. Settings and folders come from the configuration. */
+import { agentProfiles, agentWorkspace } from "../agents/index.ts";
+import type { Config } from "../config/index.ts";
+import type { InboundFiles } from "../contracts/channels/platform.ts";
+import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
+import { systemResolver } from "../kit/outside/guarded-fetch.ts";
+import {
+  type AttachedDeps,
+  createAttachedFiles,
+  createInboundFiles,
+  createShrinker,
+  inboundSettings,
+  openOutgoingFiles,
+  type OutgoingOptions,
+} from "../media/index.ts";
+import type { Core } from "./core.ts";
+
+const MIB = 1024 * 1024;
+
+/** Files that people send, on whichever channel. */
+export function openInboundFiles({ clock, ids, log, store, config, options }: Core): InboundFiles {
+  const { bun, bunEnv } = options;
+  return createInboundFiles(
+    {
+      clock,
+      ids,
+      log,
+      media: store.media,
+      spokenWords: store.spokenWords,
+      resolve: systemResolver,
+      shrinker: createShrinker({ clock }, { bun, bunEnv }), // runs Bun for pictures that have to be decoded
+    },
+    () => inboundSettings(config()),
+  );
+}
+
+/** Tools that can open what lies in the workspace. */
+const READS = ["read", "bash"];
+
+type FileCore = Pick<Core, "log" | "config" | "options"> & { readonly store: Pick<Core["store"], "media"> };
+
+/** For agents whose tools can read files. */
+export function createWorkspaceFiles({ log, store, config, options }: FileCore): AttachedFiles {
+  const workspaceOf: AttachedDeps["workspaceOf"] = (agentId, role) => {
+    const profile = [...agentProfiles(config()).values()].find((one) => one.id === agentId && one.role === role);
+    if (!profile) return null;
+    const { tools } = profile.config;
+    const reads = typeof tools === "string" ? tools !== "chat" : tools.some((name) => READS.includes(name));
+    return reads ? agentWorkspace(profile.config, options) : null;
+  };
+  return createAttachedFiles({ log, media: store.media, workspaceOf });
+}
+
+export interface LiveOutgoingFiles extends OutgoingFiles {
+  reload(config: Config): Promise<void>;
+}
+
+/** Files that agents may send; a reload takes effect with the next file. */
+export async function openAgentFiles({
+  clock,
+  ids,
+  log,
+  secrets,
+  store,
+  config,
+  options,
+}: Core): Promise<LiveOutgoingFiles> {
+  const files = await openOutgoingFiles(
+    { clock, ids, log, mask: secrets.mask, media: store.media, conversationFiles: store.conversationFiles },
+    outgoingOptions(config(), options),
+  );
+  return { take: files.take, reload: (next) => files.apply(outgoingOptions(next, options)) };
+}
+
+function outgoingOptions(config: Config, { home, environment }: Core["options"]): OutgoingOptions {
+  const workspaces = [...agentProfiles(config).values()].map(({ id: agentId, role, config: own }) => ({
+    agentId,
+    role,
+    folder: agentWorkspace(own, { home, environment }),
+  }));
+  return {
+    workspaces,
+    roots: config.media.roots,
+    reach: { owner: "workspace", ...config.media.send },
+    stateDirectory: home,
+    maxBytes: config.media.maxMb * MIB,
+    uid: process.getuid?.() ?? 0,
+  };
+}

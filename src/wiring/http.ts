@@ -1,0 +1,92 @@
+/** The port: the web console, the JSON API, the event socket and webhooks, with what each of them offers. */
+import { type Config, publicConfig } from "../config/index.ts";
+import type { GatewayStatus } from "../contracts/wire.ts";
+import type { PluginHost } from "../contracts/plugins/plugin.ts";
+import { createTakeBack } from "../flow/index.ts";
+import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
+import type { Secret } from "../kit/secret.ts";
+import { createClientStream, type LiveMetrics } from "../observe/index.ts";
+import { chooseSession, explainRoute } from "../routing/index.ts";
+import { gaugesOf } from "../status.ts";
+import { openSecretFiles } from "../store/index.ts";
+import type { Agents } from "./agents.ts";
+import type { Automation } from "./automation.ts";
+import type { Operations } from "./built-in-tools.ts";
+import type { Core } from "./core.ts";
+import type { Messages } from "./messages.ts";
+import type { People } from "./people.ts";
+import type { Tools } from "./tools.ts";
+
+export interface PortParts {
+  readonly people: People;
+  readonly tools: Tools;
+  readonly agents: Agents;
+  readonly messages: Messages;
+  readonly automation: Automation;
+  readonly plugins: PluginHost;
+  readonly operations: Operations;
+  readonly metrics: LiveMetrics;
+  status(): GatewayStatus;
+}
+
+export interface Port {
+  readonly server: HttpServer;
+  /** Who may sign in, and under which host names, becomes what this configuration says. */
+  reload(config: Config): void;
+}
+
+/** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
+export function openPort(core: Core, parts: PortParts): Port {
+  const { clock, ids, log, events, store, config, options, secrets } = core;
+  const { people, tools, agents, messages, automation, plugins, operations, metrics, status } = parts;
+  const { queue, outbox, builtinChannels } = messages;
+  const files = openSecretFiles({ ids }, options.home);
+  const token = (from: Config): Secret => {
+    const chosen = files.token(from.gateway.auth.token);
+    secrets.hide(chosen);
+    return chosen;
+  };
+  const server = openHttp(
+    {
+      clock,
+      ids,
+      log,
+      store,
+      events,
+      stream: createClientStream({ events }, { epoch: store.epoch }),
+      page: options.page,
+      plugins,
+      // chat
+      receiver: messages.receiver,
+      live: messages.live,
+      takeBack: createTakeBack({ events, queue, outbox }),
+      files: messages.inboundFiles,
+      webchat: builtinChannels.webchat,
+      api: builtinChannels.api,
+      sessions: { parse: (text, agent) => chooseSession(config(), text, agent) },
+      models: agents.models,
+      // people
+      pairing: people.pairing,
+      explainRoute: (facts) => explainRoute(config(), facts, people.policies, people.grants.current()),
+      budget: people.budget,
+      // tools
+      tools: { gate: tools.gate, list: tools.list },
+      approvals: tools.approvals,
+      questions: tools.questions,
+      agentTokens: tools.agentTokens,
+      // automation
+      jobs: automation.jobs,
+      hookDoor: automation.webhooks,
+      webhook: messages.platforms.webhook,
+      // operation
+      status,
+      metrics,
+      publicConfig: () => publicConfig(config()),
+      reloadConfig: operations.reloadConfig,
+      restart: operations.restart,
+    },
+    httpOptions(config, { token: token(config()), mediaKey: files.mediaKey }),
+  );
+  metrics.registerGauges(() => gaugesOf(status(), server));
+  return { server, reload: (next) => server.update(accessSettings(next, token(next))) };
+}

@@ -1,0 +1,139 @@
+/** Messages: commands, queue, receiver, running turns, outbox and platforms. Built here, in the order of a message; nothing begins yet. */
+import { BUILTIN_PLATFORMS, type BuiltinChannels, builtinChannels } from "../builtin.ts";
+import { createPlatforms, type Platforms } from "../channels/index.ts";
+import { type CommandRegistry, createCommandRegistry, createLastStats } from "../commands/index.ts";
+import type { LastStats } from "../contracts/command.ts";
+import type { InboundFiles, PlatformDeps } from "../contracts/channels/platform.ts";
+import type { Outbox } from "../contracts/delivery.ts";
+import type { Queue } from "../contracts/queue.ts";
+import type { Router } from "../contracts/routing.ts";
+import { startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
+import {
+  createDoor,
+  createGroupTalk,
+  createLiveTurns,
+  createReceiver,
+  type GroupTalk,
+  type LiveTurnsBoard,
+  type MessageReceiver,
+} from "../flow/index.ts";
+import { createQueue } from "../queue/index.ts";
+import { createReceiverCheck } from "../rights.ts";
+import { createRouter, groupContextOf } from "../routing/index.ts";
+import type { Core } from "./core.ts";
+import { openInboundFiles } from "./files.ts";
+import type { People } from "./people.ts";
+import { promptTemplates } from "./prompt-templates.ts";
+import type { Tools } from "./tools.ts";
+
+export interface Messages {
+  /** Empty at first: built-in commands and plugins register theirs. */
+  readonly commands: CommandRegistry;
+  readonly queue: Queue;
+  readonly receiver: MessageReceiver;
+  readonly live: LiveTurnsBoard;
+  readonly outbox: Outbox;
+  readonly platforms: Platforms;
+  readonly builtinChannels: BuiltinChannels;
+  readonly inboundFiles: InboundFiles;
+  readonly groupTalk: GroupTalk;
+  readonly lastStats: LastStats;
+  /** From now on every new message is refused. */
+  refuseMore(): void;
+}
+
+export function openMessages(core: Core, people: People, tools: Tools): Messages {
+  const { clock, ids, log, events, store, config, channels, hooks, secrets } = core;
+  const stopping = new AbortController();
+  const webchat = builtinChannels({ events, record: { clock, store } });
+  for (const channel of Object.values(webchat)) channels.register(channel);
+
+  const commands = createCommandRegistry([], promptTemplates(core));
+  const queue = createQueue({ clock, ids, log, store, workKind: commands.workKind }, () => config().queue);
+  const router = createRouter(config, people.policies, people.grants.current);
+  const receiver = createReceiver(
+    { log, events, router, queue, channels, commands, questions: tools.questions, hooks },
+    () => config().queue,
+    stopping.signal,
+  );
+  const live = createLiveTurns({ clock, events, queue, mask: secrets.mask });
+  const outbox = openOutbox(core, people);
+  const inboundFiles = openInboundFiles(core);
+  const groupTalk = createGroupTalk({ clock }, ({ address, place }) =>
+    groupContextOf(people.policies.policyOf(address.channel, address.account), { chat: address.chat, place }),
+  );
+  const platforms = openPlatforms(core, {
+    people,
+    tools,
+    messages: { commands, receiver, outbox, inboundFiles, groupTalk, router },
+  });
+  return {
+    commands,
+    queue,
+    receiver,
+    live,
+    outbox,
+    platforms,
+    builtinChannels: webchat,
+    inboundFiles,
+    groupTalk,
+    lastStats: createLastStats(),
+    refuseMore: () => stopping.abort(new Error("the gateway is stopping")),
+  };
+}
+
+function openOutbox(core: Core, { rights, ownerNotices }: People): Outbox {
+  const { clock, ids, log, events, store, channels } = core;
+  const outbox = startOutbox({
+    clock,
+    ids,
+    log,
+    events,
+    channels,
+    store: store.outbox,
+    tellOwner: tellOwnerOfUndelivered({ clock, ownerNotices }),
+    mayReceive: createReceiverCheck({ rights, places: store.places, isOwnChannel: channels.isOwn }),
+    platformIds: (id) => store.messages.platformIds(id),
+  });
+  core.outboxWake.subscribe(outbox.wake);
+  return outbox;
+}
+
+interface PlatformParts {
+  readonly people: People;
+  readonly tools: Tools;
+  readonly messages: Pick<Messages, "commands" | "receiver" | "outbox" | "inboundFiles" | "groupTalk"> & {
+    readonly router: Router;
+  };
+}
+
+/** Connects nothing yet: `apply` does. */
+function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): Platforms {
+  const { clock, ids, log, events, store, channels, options } = core;
+  const { commands, receiver, outbox, inboundFiles, groupTalk, router } = messages;
+  const deps: PlatformDeps = {
+    clock,
+    ids,
+    log,
+    events,
+    facts: store.channelFacts,
+    files: inboundFiles,
+    approvals: tools.approvals,
+    questions: tools.questions,
+    door: createDoor({
+      clock,
+      log,
+      router,
+      receiver,
+      pairing: people.pairing,
+      inbox: store.inbox,
+      reactions: { events, messages: store.messages, reactions: store.outbox },
+      groupTalk,
+    }),
+    owes: (to) => outbox.owes(to),
+    commands: (role) => commands.list(role),
+  };
+  const platforms = createPlatforms(deps, options.platforms ?? BUILTIN_PLATFORMS, channels.isOwn);
+  channels.registerPlatforms(platforms);
+  return platforms;
+}

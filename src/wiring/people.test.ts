@@ -1,0 +1,63 @@
+/** How the owner hears of a budget: in the chat where they were last, once, whatever happens in between. */
+import { expect, test } from "bun:test";
+import { createChannelRegistry } from "../channels/index.ts";
+import { checkConfigText } from "../config/index.ts";
+import { DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
+import type { Store } from "../contracts/store.ts";
+import { systemIds } from "../kit/ids.ts";
+import { createTopic } from "../kit/topic.ts";
+import { createEvents } from "../observe/index.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import type { Core } from "./core.ts";
+import { openPeople } from "./people.ts";
+
+const OPERATOR_SESSION = "agent:default:api:dm:operator" as SessionKey;
+
+test("a limit that is reached is said in the owner's chat once, also when the gateway is started again", async () => {
+  const { config } = checkConfigText(JSON.stringify({ budget: { dailyUsd: 1 } }), () => undefined);
+  if (!config) throw new Error("not valid");
+  const clock = createFakeClock();
+  await using real = await realStore(clock);
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const outboxWake = createTopic<void>();
+  const seen: string[] = [];
+  let told = Promise.withResolvers<void>();
+  outboxWake.subscribe(() => void seen.push("outbox"));
+  events.on("status", ({ what }) => {
+    seen.push(what);
+    told.resolve();
+  });
+  const open = (store: Store) =>
+    openPeople({
+      clock,
+      ids: systemIds,
+      log,
+      events,
+      store,
+      outboxWake,
+      config: () => config,
+      channels: createChannelRegistry(),
+    } as unknown as Core);
+  const work = { agentId: DEFAULT_AGENT, principal: OPERATOR, origin: "chat" } as const;
+  const usage = { inputTokens: 1, outputTokens: 1, costUsd: 2 };
+  const said = async (store = real.store) => (await store.sessions.transcript(OPERATOR_SESSION, { limit: 10 })).items;
+
+  const { budget } = await open(real.store);
+  await budget.record(budget.bill(work, { id: "t1", model: "m", usage }));
+  await told.promise;
+  expect((await said()).map(({ kind, text }) => [kind, text.slice(0, 25)])).toEqual([
+    ["notice", "A daily budget is used up"],
+  ]);
+  expect(seen).toEqual(["outbox", "budget"]);
+
+  told = Promise.withResolvers<void>();
+  await clock.advance(60_000);
+  const store = await real.reopen();
+  const again = await open(store);
+  expect(again.budget.ask(work).may).toBe(false);
+  await told.promise;
+  expect(await said(store)).toHaveLength(1);
+});

@@ -1,0 +1,64 @@
+/** Plugins: those that are installed, and the one that brings the built-in tools. */
+import { join } from "node:path";
+import { builtinPlugins, DISABLED_IDS } from "../builtin.ts";
+import type { Config } from "../config/index.ts";
+import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
+import { type Plugins, type PluginsOptions, startPlugins } from "../plugins/index.ts";
+import type { Automation } from "./automation.ts";
+import type { Core, GatewayOptions } from "./core.ts";
+import type { Messages } from "./messages.ts";
+import type { Tools } from "./tools.ts";
+
+export interface PluginParts {
+  readonly tools: Tools;
+  readonly messages: Messages;
+  readonly automation: Automation;
+  /** Asked again when the settings bring others. */
+  builtInTools(): readonly (Tool | ToolFactory)[];
+}
+
+export function openPlugins(core: Core, { tools, messages, automation, builtInTools }: PluginParts): Promise<Plugins> {
+  const { clock, log, events, hooks, secrets, config, options } = core;
+  return startPlugins(
+    {
+      clock,
+      log,
+      events,
+      hooks,
+      hide: secrets.hide,
+      registry: tools.registry,
+      skills: tools.skills,
+      commands: messages.commands,
+      platforms: messages.platforms,
+      tellMain: automation.tellMain,
+    },
+    pluginOptions(config, options, builtInTools),
+  );
+}
+
+export function pluginOptions(
+  config: () => Config,
+  options: Pick<GatewayOptions, "home" | "version" | "environment">,
+  builtInTools: () => readonly (Tool | ToolFactory)[],
+): PluginsOptions {
+  return {
+    home: options.home,
+    version: options.version,
+    userHome: options.environment.userHome,
+    builtin: builtinPlugins(builtInTools),
+    disabledIds: DISABLED_IDS,
+    config: () => config().plugins,
+    agentFolders: () => agentWorkspaces(config(), options),
+  };
+}
+
+/** Where agents write: no plugin is loaded from there. */
+function agentWorkspaces(
+  { agent, agents, roles }: Config,
+  { home, environment }: Pick<GatewayOptions, "home" | "environment">,
+): readonly string[] {
+  const all = [agent, ...agents, ...Object.values(roles.profiles)];
+  const given = all.flatMap((one) => (one?.workspace === undefined ? [] : [one.workspace]));
+  const expand = (path: string) => (/^~(?=$|\/)/.test(path) ? join(environment.userHome, path.slice(1)) : path);
+  return [join(home, "workspace"), ...given.map(expand)];
+}

@@ -1,0 +1,120 @@
+/** Tools: the registry, who may use what, approvals and questions, and the gate through which every call passes. */
+import {
+  agentProfiles,
+  type AgentTokenMint,
+  createAgentTokens,
+  createSkillShelf,
+  profileKey,
+} from "../agents/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Caller } from "../contracts/agent.ts";
+import type { Questions } from "../contracts/channels/question.ts";
+import type { SkillShelf } from "../contracts/plugins/plugin.ts";
+import type { ChatPoster } from "../contracts/store/posts.ts";
+import type { Approvals } from "../contracts/tools/approval.ts";
+import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
+import { createPoster } from "../delivery/index.ts";
+import { createQuestions } from "../flow/index.ts";
+import type { Lifetime } from "../kit/lifetime.ts";
+import { createTopic, type Topic } from "../kit/topic.ts";
+import { isOwnerNow } from "../rights.ts";
+import {
+  type BackgroundEnd,
+  createApprovals,
+  createToolGate,
+  createToolLister,
+  createToolRegistry,
+  type LiveToolRegistry,
+  startRetention,
+  type ToolPolicy,
+  whyNotUsable,
+} from "../tools/index.ts";
+import type { Core } from "./core.ts";
+import type { People } from "./people.ts";
+
+export interface Tools {
+  readonly registry: LiveToolRegistry;
+  readonly gate: ToolGate & AsyncDisposable;
+  list(): ToolLists;
+  /** Why this caller could not use a tool; null: nothing is known against it. */
+  unusable(tool: string, caller: Caller): string | null;
+  readonly approvals: Approvals;
+  /** What extensions of pi ask people. */
+  readonly questions: Questions;
+  readonly poster: ChatPoster;
+  readonly agentTokens: AgentTokenMint;
+  readonly skills: SkillShelf;
+  /** Ends of tools that went on after their turn. */
+  readonly backgroundEnds: Topic<BackgroundEnd>;
+}
+
+export function openTools(life: Lifetime, core: Core, { rights }: People): Tools {
+  const { clock, ids, log, events, hooks, store, config, channels, secrets } = core;
+  const registry = createToolRegistry({ log });
+  const policy = currentPolicy(config);
+  const approvals = createApprovals(
+    { clock, ids, log, events, store: store.approvals, mayDecide: (by, at) => isOwnerNow(rights, by, at) },
+    () => config().tools.approvals,
+  );
+  const backgroundEnds = createTopic<BackgroundEnd>();
+  const gate = createToolGate({
+    clock,
+    ids,
+    log,
+    events,
+    hooks,
+    rights,
+    approvals,
+    policy,
+    registry,
+    store: store.toolCalls,
+    scrub: secrets.scrub,
+    mask: secrets.mask,
+    runLimits: () => config().tools.execution,
+    backgroundEnded: backgroundEnds.publish,
+  });
+  life.own("tools", gate);
+  life.own("retention of tool calls", startToolRetention(core));
+  const poster = createPoster({ clock, store: store.outbox, outbox: { wake: () => core.outboxWake.publish() } });
+  const questions = createQuestions(
+    { clock, ids, log, events, poster, channels, mask: secrets.mask },
+    () => config().tools.questions,
+  );
+  const agents = () => [...new Set([...agentProfiles(config()).values()].map(({ id }) => id))];
+  return {
+    registry,
+    gate,
+    list: createToolLister({ registry, policy, agents }),
+    unusable: (tool, caller) => whyNotUsable({ registry, policy }, tool, caller),
+    approvals,
+    questions,
+    poster,
+    agentTokens: createAgentTokens({ ids, hide: secrets.hide }),
+    skills: createSkillShelf(),
+    backgroundEnds,
+  };
+}
+
+function startToolRetention({ clock, log, store, config }: Core): AsyncDisposable {
+  const { toolCalls, approvals } = store;
+  const prune = async (before: number) => (await toolCalls.prune(before)) + (await approvals.prune(before));
+  return startRetention({ clock, log, store: { prune } }, () => config().tools.keepDays);
+}
+
+/** Made anew when the configuration is another one, so a changed file counts from the next call on. */
+function currentPolicy(config: () => Config): () => ToolPolicy {
+  let made: { readonly from: Config; readonly policy: ToolPolicy } | null = null;
+  return () => {
+    const from = config();
+    if (made?.from !== from) made = { from, policy: toolPolicyOf(from) };
+    return made.policy;
+  };
+}
+
+export function toolPolicyOf(config: Config): ToolPolicy {
+  const profiles = agentProfiles(config);
+  return {
+    ...config.tools,
+    profile: (agentId, role) => profiles.get(profileKey(agentId, role))?.config.tools ?? "chat",
+  };
+}

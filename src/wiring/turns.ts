@@ -1,0 +1,62 @@
+/** Turns: what answers messages, with everything a model is told and everything a reply passes through. */
+import type { Config } from "../config/index.ts";
+import type { AgentId } from "../contracts/ids.ts";
+import { createBriefing, startTurns, type TurnsOptions } from "../flow/index.ts";
+import type { Lifetime } from "../kit/lifetime.ts";
+import type { Agents } from "./agents.ts";
+import type { Core } from "./core.ts";
+import { createWorkspaceFiles } from "./files.ts";
+import type { Messages } from "./messages.ts";
+import type { People } from "./people.ts";
+import type { Tools } from "./tools.ts";
+
+export interface TurnParts {
+  readonly people: People;
+  readonly tools: Tools;
+  readonly agents: Agents;
+  readonly messages: Messages;
+}
+
+/** What a turn may need on top of its grace time to be left behind in good order. */
+const TURNS_MARGIN_MS = 10_000;
+
+export function beginTurns(life: Lifetime, core: Core, { people, tools, agents, messages }: TurnParts): void {
+  const { clock, ids, log, events, hooks, store, config } = core;
+  // how a turn ends cannot be stored any more once the database has failed, so nobody waits for it
+  const graceMs = (): number => (store.health.hasFailed() ? 0 : config().gateway.stopGraceMs);
+  const turns = startTurns(
+    {
+      clock,
+      log,
+      events,
+      hooks,
+      queue: messages.queue,
+      live: messages.live,
+      outbox: messages.outbox,
+      commands: messages.commands,
+      lastStats: messages.lastStats,
+      groupTalk: messages.groupTalk,
+      pool: agents.pool,
+      delegations: agents.delegations,
+      rights: people.rights,
+      budget: people.budget,
+      briefing: createBriefing({ clock, ids, people: people.times }),
+      systemEvents: store.systemEvents,
+      reactions: store.outbox,
+      media: store.media,
+      history: store.sessions,
+      attached: createWorkspaceFiles(core),
+      mediaLines: { tools: tools.gate, poster: tools.poster },
+    },
+    (agentId) => ({ ...turnLimits(config(), agentId), graceMs: graceMs() }),
+  );
+  life.own("turns", turns, () => config().gateway.stopGraceMs + TURNS_MARGIN_MS);
+}
+
+function turnLimits({ agent, agents, heartbeat }: Config, agentId: AgentId | undefined): Omit<TurnsOptions, "graceMs"> {
+  const own = agents.find(({ id }) => id === agentId);
+  return {
+    timeoutMs: own?.timeoutMs ?? agent.timeoutMs,
+    ackMaxChars: own?.heartbeat?.ackMaxChars ?? heartbeat.ackMaxChars,
+  };
+}

@@ -10,7 +10,7 @@ import type { HttpServer } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
 import { Lifetime } from "./kit/lifetime.ts";
-import { createMetrics } from "./observe/index.ts";
+import { createClientStream, createMetrics } from "./observe/index.ts";
 import { tellTurns } from "./plugins/index.ts";
 import { createReloader, type Reloader } from "./reload.ts";
 import { createStatus, type Status } from "./status.ts";
@@ -52,6 +52,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   const reloader = createReloader(deps, options.loaded, options.configSource);
   const core = await openCore(life, deps, options, reloader.config);
   const metrics = createMetrics(core);
+  // before all other listeners: what those emit in answer to an event comes after it
+  const stream = createClientStream(core, { epoch: core.store.epoch });
   const url = deferred<string>(); // late binding: agents tell scripts where the port is, and the port opens after them
 
   const people = await openPeople(core);
@@ -70,7 +72,7 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   if (tools.skills.hasChanged()) agents.pool.replace(await agents.openPool(core.config())); // no process has begun before the port is open
   status.registerPlugins(plugins);
 
-  const port = openPort(core, { ...groups, plugins, operations, metrics, status: status.read });
+  const port = openPort(core, { ...groups, plugins, operations, metrics, stream, status: status.read });
   life.own("http", port.server);
   url.resolve(port.server.url);
   life.own("platforms", messages.platforms);

@@ -151,7 +151,6 @@ export const LIMITS = {
   testFileLines: 600,
   functionLines: 70,
   parameters: 4,
-  folderFiles: 15,
   exceptions: 5,
 } as const;
 

@@ -10,7 +10,6 @@ import {
   badNames,
   bareWaits,
   brokenWalls,
-  fullFolders,
   importCycles,
   keptImports,
   libraryRooms,
@@ -51,7 +50,6 @@ describe("the house", () => {
   });
   test("has short files and short functions", () => expect(unexcused(tooLong(sources))).toEqual([]));
   test("has functions of few parameters", () => expect(unexcused(tooManyParameters(sources))).toEqual([]));
-  test("has folders one can take in at a glance", () => expect(unexcused(fullFolders(sources))).toEqual([]));
   test("has file names that say what is inside", () => expect(unexcused(badNames(sources))).toEqual([]));
   test("does without default exports, any, star exports and classes", () => {
     expect(unexcused(badForms(sources))).toEqual([]);
@@ -268,10 +266,7 @@ describe("the other checks", () => {
       "src/a/a.ts:1 f takes 5 parameters; use an object",
     ]);
   });
-  test("find a full folder, a vague name and a name in the wrong case", () => {
-    const many = Array.from({ length: 16 }, (_, n) => source(`src/queue/f${n}.ts`, ""));
-    expect(fullFolders(many)).toEqual(["src/queue holds 16 files; the limit is 15"]);
-    expect(fullFolders(many.slice(1))).toEqual([]);
+  test("find a vague name and a name in the wrong case", () => {
     expect(badNames(one("src/queue/queue-helpers.ts", ""))).toHaveLength(1);
     expect(badNames(one("src/queue/queueLanes.ts", ""))).toHaveLength(1);
     expect(badNames(one("src/queue/queue-lanes.test.ts", ""))).toEqual([]);

@@ -161,19 +161,6 @@ function isWait(body: string): boolean {
   return new RegExp(`^\\s*(?:${pause}|\\{\\s*${pause}\\s*(?:\\}|if \\([^;]*\\b(?:return|break)\\b))`).test(body);
 }
 
-/** Tests sit beside the code and do not count. */
-export function fullFolders(sources: readonly Source[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { path } of sources) {
-    if (/\.test\.tsx?$/.test(path) || path.endsWith(".d.mts")) continue;
-    const folder = posix.dirname(path);
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  return [...counts]
-    .filter(([, count]) => count > LIMITS.folderFiles)
-    .map(([folder, count]) => `${folder} holds ${count} files; the limit is ${LIMITS.folderFiles}`);
-}
-
 export function badNames(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path }) => {
     const base = posix.basename(path);

@@ -1,7 +1,6 @@
 /** A channel that sends a part as several messages says how far it came; nothing that stands around a channel may hide that. */
 import { expect, test } from "bun:test";
-import type { PartMessages } from "../contracts/channel.ts";
-import type { Channel } from "../contracts/channel.ts";
+import type { Channel, PartMessages } from "../contracts/channel.ts";
 import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
 import type { OutboxRow } from "../contracts/delivery.ts";
 import { silentLog } from "../kit/log.ts";

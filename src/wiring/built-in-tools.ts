@@ -1,8 +1,7 @@
 /** The gateway's built-in tools, with what they need. They are registered by a plugin that ships, through the same checks as everybody's. */
 import { builtinFactories, type BuiltinToolDeps, builtinTools, enabledTools } from "../builtin.ts";
 import { publicConfig } from "../config/index.ts";
-import type { SessionKey } from "../contracts/ids.ts";
-import type { Principal } from "../contracts/ids.ts";
+import type { Principal, SessionKey } from "../contracts/ids.ts";
 import type { OutgoingFiles } from "../contracts/media/files.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createChatMessages } from "../delivery/index.ts";

@@ -1,11 +1,12 @@
 /** The port: the web console, the JSON API, the event socket and webhooks, with what each of them offers. */
 import { type Config, publicConfig } from "../config/index.ts";
+import type { ClientStream } from "../contracts/events.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { PluginHost } from "../contracts/plugins/plugin.ts";
 import { createTakeBack } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
-import { createClientStream, type LiveMetrics } from "../observe/index.ts";
+import type { LiveMetrics } from "../observe/index.ts";
 import { chooseSession, explainRoute } from "../routing/index.ts";
 import { gaugesOf } from "../status.ts";
 import { openSecretFiles } from "../store/index.ts";
@@ -26,6 +27,7 @@ export interface PortParts {
   readonly plugins: PluginHost;
   readonly operations: Operations;
   readonly metrics: LiveMetrics;
+  readonly stream: ClientStream;
   status(): GatewayStatus;
 }
 
@@ -38,7 +40,7 @@ export interface Port {
 /** Throws GatewayError when the port is taken, or when webhooks have the gateway's own token. */
 export function openPort(core: Core, parts: PortParts): Port {
   const { clock, ids, log, events, store, config, options, secrets } = core;
-  const { people, tools, agents, messages, automation, plugins, operations, metrics, status } = parts;
+  const { people, tools, agents, messages, automation, plugins, operations, metrics, stream, status } = parts;
   const { queue, outbox, builtinChannels } = messages;
   const files = openSecretFiles({ ids }, options.home);
   const token = (from: Config): Secret => {
@@ -53,7 +55,7 @@ export function openPort(core: Core, parts: PortParts): Port {
       log,
       store,
       events,
-      stream: createClientStream({ events }, { epoch: store.epoch }),
+      stream,
       page: options.page,
       plugins,
       // chat

@@ -1,9 +1,8 @@
 /** What commands ask about models and roles, answered by the real decisions over made-up facts. */
 import { createSessionModels } from "../../commands/index.ts";
 import type { RoleDirectory } from "../../contracts/channels/roles.ts";
-import type { ProviderFacts } from "../../contracts/session-models.ts";
 import type { AgentModel, ModelQuery } from "../../contracts/agent.ts";
-import type { SessionModels } from "../../contracts/session-models.ts";
+import type { ProviderFacts, SessionModels } from "../../contracts/session-models.ts";
 import type { Clock } from "../../kit/clock.ts";
 
 const LEVELS = ["off", "minimal", "low", "medium", "high"] as const;

@@ -4,7 +4,6 @@ import { type Config, checkConfigText, type LoadedConfig } from "./config/index.
 import type { AgentPool } from "./contracts/agent.ts";
 import type { NewAuditEntry } from "./contracts/store/tool-calls.ts";
 import { type Deferred, deferred } from "./kit/deferred.ts";
-import { secret } from "./kit/secret.ts";
 import { createEvents } from "./observe/index.ts";
 import { createReloader, type ReloadTargets } from "./reload.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
@@ -257,7 +256,7 @@ test("a reload that the audit log does not take is in force and reported as such
 function noting(here: ReturnType<typeof world>, told: string[]): ReloadTargets {
   return {
     ...here.targets,
-    http: { update: () => void told.push("http") } as unknown as ReloadTargets["http"],
+    port: { reload: () => void told.push("http") },
     async openPool(config) {
       told.push("new agents");
       return here.targets.openPool(config);
@@ -270,7 +269,6 @@ function noting(here: ReturnType<typeof world>, told: string[]): ReloadTargets {
     },
     files: { reload: async () => void told.push("files") },
     platforms: { apply: async () => void told.push("platforms") },
-    token: () => secret("a-token-nobody-guesses-4711"),
     setLogging: () => void told.push("logging"),
   };
 }

@@ -277,7 +277,8 @@ describe("a stored part", () => {
 
   test("of a turn whose speaker is not known goes to the person that its chat belongs to, who has to have access", async () => {
     const places = { speakerOf: async () => null, of: async () => ({ scope: "dm", principal: ANN }) as Place };
-    const mayReceive = (state: State) => createReceiverCheck({ rights: rightsOf(state).rights, places, inner: [] });
+    const mayReceive = (state: State) =>
+      createReceiverCheck({ rights: rightsOf(state).rights, places, isOwnChannel: () => false });
     expect(await mayReceive(paired)(row("reply"))).toBe(true);
     expect(await mayReceive({ settings: telegram() })(row("reply"))).toBe(false);
   });

@@ -207,13 +207,16 @@ describe("the progress of a running tool", () => {
   test("is shown without secrets, also where a secret is cut by the end of a report or by the limit", async () => {
     const { clock, says, reports } = following();
     const long = "x".repeat(MAX_PROGRESS_CHARS - 8);
-    for (const text of [`key ${SECRET} read`, `key ${SECRET.slice(0, -3)}`, `${SECRET}${long}`]) {
+    const texts = [`key ${SECRET} read`, `key ${SECRET.slice(0, -3)}`, `${long}${SECRET}`];
+    const parted = `${SECRET.slice(0, 6)}\u001b[0m${SECRET.slice(6)}`;
+    for (const text of [...texts, `a ${parted} b`, `a ${parted.slice(0, -3)}`]) {
       says(text);
       await clock.advance(PROGRESS_EVERY_MS);
     }
     expect(reports[0]).toBe("key [redacted] read");
     expect(reports[1]).toBe("key");
-    expect(reports[2]).toEndWith(`acted]${long}`.slice(-MAX_PROGRESS_CHARS));
+    expect(reports[2]).toBe(`${long}[redacted]`.slice(0, MAX_PROGRESS_CHARS));
+    expect(reports.slice(3)).toEqual(["a [redacted] b", "a"]);
     expect(reports.join()).not.toContain("token");
   });
 

@@ -8,6 +8,7 @@ import type { LiveTool, LiveTurn, LiveTurns, LiveWait } from "../contracts/flow.
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
 import type { Batch, Queue } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
+import { lastPlainLine } from "../kit/marks/plain-line.ts";
 import { maskTexts, NO_MASK, type SecretMask } from "../kit/secret.ts";
 
 export interface LiveTurnsBoard extends LiveTurns {
@@ -210,14 +211,18 @@ function followProgress(
   };
 }
 
-/** Masked before it is cut, and without an end that may be the first half of a secret. */
+/** Masked before it is cut, and once more when nothing is left in it that could part a secret. */
 function newestLine(text: string, mask: SecretMask): string {
+  const line = lastPlainLine(withoutSecrets(text, mask));
+  return withoutSecrets(line, mask).slice(0, MAX_PROGRESS_CHARS).toWellFormed().trim();
+}
+
+/** Also without an end that may be the first half of a secret. */
+function withoutSecrets(text: string, mask: SecretMask): string {
   const stream = mask.stream();
   const sure = stream.push(text);
   const held = stream.flush();
-  const masked = held.length < MIN_HELD_CHARS ? sure + held : sure;
-  const line = masked.trimEnd().split("\n").at(-1) ?? "";
-  return line.trim().slice(-MAX_PROGRESS_CHARS).toWellFormed();
+  return held.length < MIN_HELD_CHARS ? sure + held : sure;
 }
 
 type Call = Pick<GatewayEvents["tool_refused"], "sessionKey" | "turnId" | "callId">;

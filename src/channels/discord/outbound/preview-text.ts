@@ -1,6 +1,6 @@
 /** What a preview shows of an answer that is not finished. Pure. */
 import type { StreamMode } from "../settings.ts";
-import { readable } from "../../markdown/index.ts";
+import { readable, type ShownTool, type ShownTools, speakingTool } from "../../markdown/index.ts";
 import { MAX_MESSAGE_CHARS, renderMarkdown } from "../text/render.ts";
 import { splitText } from "../text/split.ts";
 
@@ -11,8 +11,7 @@ const PREVIEW_CHARS = 2 * MAX_MESSAGE_CHARS;
 
 export interface PreviewState {
   readonly text: string;
-  /** Names, in the order they were begun. */
-  readonly tools: readonly string[];
+  readonly tools: ShownTools;
   /** What it waits for; empty: nothing. */
   readonly waiting: string;
 }
@@ -24,17 +23,27 @@ export function previewText({ text, tools, waiting }: PreviewState, mode: Stream
     case "off":
       return "";
     case "partial":
-      return shown(text);
+      return withProgress(shown(text), tools);
     case "block":
-      return shown(text.slice(0, Math.max(0, text.lastIndexOf("\n\n"))));
-    case "progress":
-      return tools.length === 0
-        ? ""
-        : `Working${MORE}\n${tools
-            .slice(-MAX_TOOLS)
-            .map((tool) => `• ${tool.replaceAll("_", "\\_")}`)
-            .join("\n")}`;
+      return withProgress(shown(text.slice(0, Math.max(0, text.lastIndexOf("\n\n")))), tools);
+    case "progress": {
+      const lines = [...tools.calls.values()].slice(-MAX_TOOLS).map(lineOf);
+      return lines.length === 0 ? "" : [`Working${MORE}`, ...lines].join("\n");
+    }
   }
+}
+
+function withProgress(answer: string, tools: ShownTools): string {
+  const speaking = speakingTool(tools);
+  if (!speaking || (answer !== "" && speaking.progress === "")) return answer;
+  const both = answer === "" ? lineOf(speaking) : `${answer}\n\n${lineOf(speaking)}`;
+  return both.length <= MAX_MESSAGE_CHARS ? both : answer;
+}
+
+/** What a tool says is code to Discord: nobody is mentioned by it, and nothing in it is a link or formatting. */
+function lineOf({ tool, progress }: ShownTool): string {
+  const name = `• ${tool.replaceAll("_", "\\_")}`;
+  return progress === "" ? name : `${name}: \`${progress.replaceAll("`", "'")}\``;
 }
 
 /** The first message of it: what does not fit comes with the reply. */

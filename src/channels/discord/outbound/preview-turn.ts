@@ -6,6 +6,7 @@ import type { Events } from "../../../contracts/events.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
+import type { ShownTools } from "../../markdown/index.ts";
 import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
 import { failureOf } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
@@ -30,7 +31,7 @@ export interface LivePreview {
   /** Ends a call that is under way. The end of the turn does not: the message that it makes must be known, or nobody could take it away. */
   readonly calls: AbortSignal;
   text: string;
-  tools: readonly string[];
+  tools: ShownTools;
   waiting: string;
   shown: string;
   message: string | null;

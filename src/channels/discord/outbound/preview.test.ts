@@ -1,10 +1,12 @@
 /** An answer while it is being written: one message, a few edits, and the reply ends up in it, whatever happens in between. */
 import { afterEach, describe, expect, test } from "bun:test";
+import type { ToolStatus } from "../../../contracts/chat.ts";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { systemClock } from "../../../kit/clock.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { noteTool, noTools } from "../../markdown/index.ts";
 import { previewText } from "./preview-text.ts";
 import { waitFor } from "../../../testing/wait-for.ts";
 
@@ -72,12 +74,12 @@ async function asked(texts: readonly string[]) {
     start: (inboxId: string) =>
       events.emit("turn.started", { ...ids, inboxIds: [inboxId as InboxId], attempt: 1, waitedMs: 0 }),
     say: (text: string) => events.emit("turn.delta", { ...ids, text }),
-    tool: (callId: string, progress?: string) =>
+    tool: (callId: string, progress?: string, status: ToolStatus = "running") =>
       events.emit("turn.tool", {
         ...ids,
         callId,
         tool: "walk",
-        status: "running",
+        status,
         ...(progress === undefined ? {} : { progress }),
       }),
     end: () =>
@@ -114,7 +116,7 @@ describe("a preview", () => {
   );
 
   test(
-    "about progress names a tool once for each call, however often the call tells its progress",
+    "about progress has one line for each call, whether it waited for an approval or told its progress, and the reply has none",
     async () => {
       world = await discordWorld({ streamMode: "progress" });
       const turn = await asked(["There."]);
@@ -123,8 +125,14 @@ describe("a preview", () => {
       turn.tool("c1", "half way");
       turn.tool("c1", "nearly there");
       turn.tool("c2");
+      turn.tool("c2", undefined, "pending");
+      turn.tool("c2");
       await inTime("the tools are shown", () => ours().length === 1);
-      expect(ours()[0]?.content).toBe("Working …\n• walk\n• walk");
+      expect(ours()[0]?.content).toBe("Working …\n• walk: `nearly there`\n• walk");
+      turn.tool("c1", undefined, "success");
+      await inTime("the end of the call is shown", () => ours()[0]?.content === "Working …\n• walk\n• walk");
+      await world.channel.send(turn.part, NEVER);
+      expect(ours().map(({ content }) => content)).toEqual(["There."]);
     },
     SLOW_MS,
   );
@@ -456,30 +464,48 @@ describe("a preview", () => {
 });
 
 describe("the text of a preview", () => {
+  const tools = (tool: string, progress?: string) => {
+    const shown = noTools();
+    noteTool(shown, { callId: "c1", tool, status: "running", ...(progress === undefined ? {} : { progress }) });
+    return shown;
+  };
+  test.each([
+    ["partial", "Let me see", "half way", "Let me see …\n\n• go\\_far: `half way`"],
+    ["partial", "", "half way", "• go\\_far: `half way`"],
+    ["block", "", "half way", "• go\\_far: `half way`"],
+    ["off", "", "half way", ""],
+    ["partial", "", "a `@everyone` **x** https://a.example", "• go\\_far: `a '@everyone' **x** https://a.example`"],
+    ["partial", "", "x".repeat(200), `• go\\_far: \`${"x".repeat(79)}…\``],
+  ] as const)("in mode %s after %j has what a running tool says, %j, as %j", (mode, text, progress, shown) => {
+    expect(previewText({ text, tools: tools("go_far", progress), waiting: "" }, mode)).toBe(shown);
+  });
   test("in whole paragraphs waits for their end", () => {
-    expect(previewText({ text: "one\n\ntw", tools: [], waiting: "" }, "block")).toBe("one …");
-    expect(previewText({ text: "one", tools: [], waiting: "" }, "block")).toBe("");
+    expect(previewText({ text: "one\n\ntw", tools: noTools(), waiting: "" }, "block")).toBe("one …");
+    expect(previewText({ text: "one", tools: noTools(), waiting: "" }, "block")).toBe("");
   });
   test("about progress names the tools", () => {
-    expect(previewText({ text: "secret", tools: ["web_search"], waiting: "" }, "progress")).toBe(
+    expect(previewText({ text: "secret", tools: tools("web_search"), waiting: "" }, "progress")).toBe(
       "Working …\n• web\\_search",
     );
   });
   test("says what the turn waits for, in every mode that shows anything", () => {
     const waiting = "acme asks to wait 40 s; trying again at 14:03 (UTC).";
     const shown = (mode: Parameters<typeof previewText>[1]) =>
-      previewText({ text: "", tools: ["bash"], waiting }, mode);
+      previewText({ text: "", tools: tools("bash"), waiting }, mode);
     expect([shown("partial"), shown("block"), shown("progress"), shown("off")]).toEqual([
       ...[`${waiting} …`, `${waiting} …`, `${waiting} …`],
       "",
     ]);
   });
   test("closes a block that is still being written, and always fits", () => {
-    expect(previewText({ text: "```ts\nconst a", tools: [], waiting: "" }, "partial")).toBe("```ts\nconst a\n```");
-    expect(previewText({ text: "**bold wor", tools: [], waiting: "" }, "partial")).toBe("**bold wor** …");
-    expect(previewText({ text: "see [the do", tools: [], waiting: "" }, "partial")).toBe("see …");
-    expect(previewText({ text: "word ".repeat(2_000), tools: [], waiting: "" }, "partial").length).toBeLessThanOrEqual(
-      2_000,
+    expect(previewText({ text: "```ts\nconst a", tools: noTools(), waiting: "" }, "partial")).toBe(
+      "```ts\nconst a\n```",
     );
+    expect(previewText({ text: "**bold wor", tools: noTools(), waiting: "" }, "partial")).toBe("**bold wor** …");
+    expect(previewText({ text: "see [the do", tools: noTools(), waiting: "" }, "partial")).toBe("see …");
+    for (const shown of [noTools(), tools("walk", "half way")])
+      expect(previewText({ text: "word ".repeat(2_000), tools: shown, waiting: "" }, "partial").length).toBeLessThan(
+        2_001,
+      );
   });
 });

@@ -3,6 +3,7 @@
  * each time. The reply takes that message over. Its id outlives a crash, so that the answer still ends up there.
  */
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
+import { noteTool, noTools } from "../../markdown/index.ts";
 import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
 import { startOrphans } from "./orphans.ts";
 import {
@@ -126,7 +127,7 @@ function show(
     ...place,
     calls,
     text: "",
-    tools: [],
+    tools: noTools(),
     waiting: "",
     shown: "",
     message: null,
@@ -154,10 +155,10 @@ function listen(events: PreviewDeps["events"], { begun, over, of }: Heard): read
       const preview = of(turnId);
       if (preview) preview.waiting = text;
     }),
-    events.on("turn.tool", ({ turnId, tool, status, progress }) => {
+    events.on("turn.tool", ({ turnId, ...call }) => {
       const preview = of(turnId);
-      if (!preview || status !== "running" || progress !== undefined) return;
-      preview.tools = [...preview.tools, tool];
+      if (!preview) return;
+      noteTool(preview.tools, call);
       preview.waiting = "";
     }),
     events.on("turn.ended", ({ turnId, inboxIds }) => over(turnId, inboxIds)),
@@ -173,7 +174,7 @@ async function noteTaken({ facts }: PreviewDeps, turnId: TurnId, taken: boolean)
 /** The turn began again: what was shown so far is void. */
 function restart(preview: LivePreview): void {
   preview.text = "";
-  preview.tools = [];
+  preview.tools = noTools();
   preview.waiting = "";
 }
 

@@ -7,6 +7,7 @@ import { deferred } from "../../../kit/deferred.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { FRIEND, GROUP_ID, said } from "../../../testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
+import { noteTool, noTools } from "../../markdown/index.ts";
 import { previewOf } from "./preview-text.ts";
 import { waitFor } from "../../../testing/wait-for.ts";
 
@@ -99,6 +100,22 @@ const changesIn = ({ api }: TelegramWorld) =>
   api.calls.filter(({ method }) => method === "sendMessage" || method === "editMessageText");
 
 describe("a preview", () => {
+  test("shows what a running tool says, at most once a second, and the answer has nothing of it", async () => {
+    await using world = await telegramWorld();
+    await begun(world);
+    const { events } = world.bench.deps;
+    const call = { sessionKey, turnId, callId: "c1", tool: "walk", status: "running" } as const;
+    events.emit("turn.tool", call);
+    await pass(world, 5_000, (step) => events.emit("turn.tool", { ...call, progress: `step ${step}` }));
+    expect(textsIn(world.room, FRIEND.id)[0]).toMatch(/^… walk: step \d+$/);
+    const at = changesIn(world).map((one) => one.at);
+    expect(at.length).toBeGreaterThanOrEqual(3);
+    for (const [n, time] of at.slice(1).entries()) expect(time - (at[n] ?? 0)).toBeGreaterThanOrEqual(1_000);
+    await world.channel.send(rowOf("there"), NEVER);
+    await pass(world, 3_000, () => events.emit("turn.tool", { ...call, progress: "late" }));
+    expect(textsIn(world.room, FRIEND.id)).toEqual(["there"]);
+  });
+
   test("says what the turn waits for, until there are words of the answer", async () => {
     await using world = await telegramWorld();
     await begun(world);
@@ -383,10 +400,18 @@ test("a turn that is not of this account is not shown", async () => {
 });
 
 describe("what a preview shows", () => {
-  const tools = [
-    { tool: "web_search", done: true },
-    { tool: "save_note", done: false },
-  ];
+  const toolsWith = (progress?: string) => {
+    const tools = noTools();
+    noteTool(tools, { callId: "c1", tool: "web_search", status: "success" });
+    noteTool(tools, { callId: "c2", tool: "save_note", status: "pending" });
+    noteTool(tools, {
+      callId: "c2",
+      tool: "save_note",
+      status: "running",
+      ...(progress === undefined ? {} : { progress }),
+    });
+    return tools;
+  };
   test.each([
     ["off", "words", null],
     ["partial", "**words", "words"],
@@ -397,6 +422,28 @@ describe("what a preview shows", () => {
     ["block", `${"x".repeat(250)}\n\n\`\`\`\ncode\n\nmore code`, "x".repeat(250)],
     ["progress", "words", "Working on it\n✓ web_search\n… save_note"],
   ] as const)("in mode %s for %p is %p", (mode, text, shown) => {
-    expect(previewOf(mode, { text, tools, waiting: "" })?.text ?? null).toBe(shown);
+    expect(previewOf(mode, { text, tools: toolsWith(), waiting: "" })?.text ?? null).toBe(shown);
+  });
+
+  test.each([
+    ["off", "", null],
+    ["partial", "", "… save_note: half @way"],
+    ["block", "", "… save_note: half @way"],
+    ["partial", "**Let** me see", "Let me see\n\n… save_note: half @way"],
+    ["progress", "words", "Working on it\n✓ web_search\n… save_note: half @way"],
+    ["partial", "word ".repeat(900), "word ".repeat(819).trim()],
+  ] as const)("in mode %s for %j has what a running tool says as code, %j", (mode, text, shown) => {
+    const chunk = previewOf(mode, { text, tools: toolsWith("half @way"), waiting: "" });
+    expect(chunk?.text ?? null).toBe(shown);
+    const code = chunk?.entities.filter(({ type }) => type === "code") ?? [];
+    const said = code.map(({ offset, length }) => chunk?.text.slice(offset, offset + length));
+    expect(said).toEqual(shown?.includes("half") ? ["half @way"] : []);
+  });
+
+  test("has the name of a tool without its words once it has ended, and nothing of it beside the answer", () => {
+    const tools = toolsWith("half way");
+    noteTool(tools, { callId: "c2", tool: "save_note", status: "success" });
+    expect(previewOf("partial", { text: "", tools, waiting: "" })?.text).toBe("✓ save_note");
+    expect(previewOf("partial", { text: "Done", tools, waiting: "" })?.text).toBe("Done");
   });
 });

@@ -11,6 +11,7 @@ import type { BotApi } from "../api/bot-api.ts";
 import type { ChatRests } from "../api/chat-rests.ts";
 import { Fault, isRefused } from "../api/faults.ts";
 import type { MovedChats } from "../api/moved-chats.ts";
+import { noteTool, noTools, type ShownTools } from "../../markdown/index.ts";
 import type { AccountFacts } from "../facts.ts";
 import type { Chunk } from "../render/split.ts";
 import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
@@ -56,7 +57,6 @@ const TICK_MS = 1_000;
 /** A preview that no reply has claimed by then is taken away. */
 const UNCLAIMED_MS = 120_000;
 const MAX_EXPECTED = 5_000;
-const MAX_TOOLS = 200;
 /** How soon it is looked again whether what was said before has been delivered. */
 const OWED_MS = 300;
 
@@ -69,7 +69,7 @@ interface Watching {
   text: string;
   /** What it waits for; empty: nothing. */
   waiting: string;
-  readonly tools: Map<string, { tool: string; done: boolean }>;
+  tools: ShownTools;
   messageId: string | null;
   /** What its chat was called when the message was shown. */
   where: string;
@@ -107,10 +107,11 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       if (one) one.waiting = "";
       if (one && one.text.length < PREVIEW_CHARS) one.text += text;
     }),
-    deps.events.on("turn.tool", ({ turnId, callId, tool, status }) => {
+    deps.events.on("turn.tool", ({ turnId, ...call }) => {
       const one = turns.get(turnId);
-      if (one) one.waiting = "";
-      if (one && one.tools.size < MAX_TOOLS) one.tools.set(callId, { tool, done: status !== "running" });
+      if (!one) return;
+      one.waiting = "";
+      noteTool(one.tools, call);
     }),
     deps.events.on("turn.waiting", ({ turnId, text }) => {
       const one = turns.get(turnId);
@@ -173,7 +174,7 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
   if (again) {
     again.text = ""; // what was said so far is void
     again.waiting = "";
-    again.tools.clear();
+    again.tools = noTools();
     return;
   }
   const asked = ids.map((id) => board.expected.get(id)).findLast((one) => one !== undefined);
@@ -184,7 +185,7 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
     replyTo: asked.scope === "group" ? asked.messageId : null,
     ...{
       ended: false,
-      tools: new Map(),
+      tools: noTools(),
       waiting: "",
       messageId: null,
       confirmed: null,
@@ -254,9 +255,7 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     if (one.where !== deps.moved.now(one.to.chat)) one.messageId = null; // it has no number where the group is now
     const early = one.messageId === null && deps.owes(one.to);
     pauseMs = early ? OWED_MS : one.gapMs;
-    const chunk = early
-      ? null
-      : previewOf(mode, { text: one.text, tools: [...one.tools.values()], waiting: one.waiting });
+    const chunk = early ? null : previewOf(mode, one);
     if (!chunk || chunkKey(chunk) === one.shown) continue;
     // A call that was begun is waited for: the message it makes must be known, or the reply would stand beside it.
     const failed = await showOnce(deps, one, chunk).then(

@@ -1,13 +1,13 @@
 /** What a preview shows at this moment, by mode. Pure. Null: nothing worth showing yet. */
-import { readable } from "../../markdown/index.ts";
-import { renderText } from "../render/render.ts";
+import { readable, type ShownTool, type ShownTools, speakingTool } from "../../markdown/index.ts";
+import { MAX_TEXT_UNITS, renderText } from "../render/render.ts";
 import type { Chunk } from "../render/split.ts";
 
 export type StreamMode = "off" | "partial" | "block" | "progress";
 
 export interface Watched {
   readonly text: string;
-  readonly tools: readonly { readonly tool: string; readonly done: boolean }[];
+  readonly tools: ShownTools;
   /** What it waits for; empty: nothing. */
   readonly waiting: string;
 }
@@ -16,14 +16,21 @@ export interface Watched {
 export const PREVIEW_CHARS = 6_000;
 const BLOCK_MIN_CHARS = 200;
 const TOOLS_SHOWN = 6;
+const HEAD = "Working on it";
 
 export function previewOf(mode: StreamMode, { text, tools, waiting }: Watched): Chunk | null {
   if (mode === "off") return null;
   if (waiting !== "") return { text: waiting, entities: [] };
-  if (mode === "progress") return tools.length === 0 ? null : { text: progressOf(tools), entities: [] };
+  if (mode === "progress")
+    return tools.calls.size === 0 ? null : joined([{ text: HEAD, entities: [] }, ...listed(tools)], "\n");
   const shown = mode === "block" ? wholeBlocks(text) : text;
   const words = readable(shown.slice(0, PREVIEW_CHARS));
-  return words.trim() === "" ? null : (renderText({ text: words })[0] ?? null);
+  const answer = words.trim() === "" ? null : (renderText({ text: words })[0] ?? null);
+  const speaking = speakingTool(tools);
+  if (!speaking || (answer && speaking.progress === "")) return answer;
+  const line = lineOf(speaking);
+  const both = answer ? joined([answer, line], "\n\n") : line;
+  return both.text.length <= MAX_TEXT_UNITS ? both : answer;
 }
 
 /** Up to the end of the last paragraph; a code block that is still open waits. */
@@ -34,8 +41,24 @@ function wholeBlocks(text: string): string {
   return end >= BLOCK_MIN_CHARS ? text.slice(0, end) : "";
 }
 
-function progressOf(tools: Watched["tools"]): string {
-  const earlier = tools.length - TOOLS_SHOWN;
-  const lines = tools.slice(-TOOLS_SHOWN).map(({ tool, done }) => `${done ? "✓" : "…"} ${tool}`);
-  return ["Working on it", ...(earlier > 0 ? [`✓ ${earlier} earlier`] : []), ...lines].join("\n");
+function listed({ calls }: ShownTools): readonly Chunk[] {
+  const earlier = calls.size - TOOLS_SHOWN;
+  const lines = [...calls.values()].slice(-TOOLS_SHOWN).map(lineOf);
+  return earlier > 0 ? [{ text: `✓ ${earlier} earlier`, entities: [] }, ...lines] : lines;
+}
+
+/** What a tool says is code to Telegram: nobody is mentioned by it, and nothing in it is a link. */
+function lineOf({ tool, done, progress }: ShownTool): Chunk {
+  const name = `${done ? "✓" : "…"} ${tool}`;
+  if (progress === "") return { text: name, entities: [] };
+  const entities = [{ type: "code", offset: name.length + 2, length: progress.length }] as const;
+  return { text: `${name}: ${progress}`, entities };
+}
+
+function joined(chunks: readonly Chunk[], gap: string): Chunk {
+  return chunks.reduce((all, { text, entities }) => {
+    const from = all.text.length + gap.length;
+    const moved = entities.map((entity) => ({ ...entity, offset: entity.offset + from }));
+    return { text: all.text + gap + text, entities: [...all.entities, ...moved] };
+  });
 }

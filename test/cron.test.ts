@@ -519,3 +519,35 @@ test("a job without a zone keeps its local time when the gateway starts again in
     );
   expect(localHour("America/New_York", await nextOf("named", after))).toBe("09:00");
 });
+
+describe("a reminder in words", () => {
+  const nineInTokyo = (at: number | null) =>
+    new Intl.DateTimeFormat("sv-SE", { timeZone: "Asia/Tokyo", timeStyle: "short" }).format(at ?? 0);
+  const reminders = async () =>
+    (await api<{ items: WireJob[] }>("/jobs")).items.filter(({ task }) => task.includes("Remind the person of this"));
+
+  test("is planned by a real agent for the time in the person's zone, and told with zone and instant", async () => {
+    await post(gateway, { text: "/timezone Asia/Tokyo", session: "words" });
+    let calls = 0;
+    answers = (words) => {
+      if (!words.includes("REMIND ME")) return null;
+      if (calls++ > 0) return says("It is planned.");
+      return { kind: "tools", calls: [{ name: "create_reminder", input: { text: "call Ann", when: "tomorrow 9am" } }] };
+    };
+    await post(gateway, { text: "REMIND ME of Ann", session: "words" });
+    const [made] = await eventually("the reminder is planned", reminders, (items) => items.length === 1);
+    expect(nineInTokyo(made?.nextAt ?? null)).toBe("09:00");
+    expect(made?.task).toEndWith(": call Ann");
+    const result = provider.requests.flatMap(({ messages }) => messages).findLast(({ role }) => role === "tool");
+    expect(JSON.stringify(result?.content)).toContain("Asia/Tokyo");
+  });
+
+  test("is planned by /remind without asking a model", async () => {
+    const before = provider.requests.length;
+    const answer = await post(gateway, { text: "/remind tomorrow 9am water the plants", session: "words" });
+    expect(JSON.stringify(await answer.json())).toMatch(/I will remind you at \d{4}-\d\d-\d\d 09:00 \(Asia\/Tokyo; /);
+    expect(await reminders()).toHaveLength(2);
+    expect(provider.requests.length).toBe(before);
+    await post(gateway, { text: "/timezone default", session: "words" });
+  });
+});

@@ -8,6 +8,7 @@ import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { timezoneCommand } from "./timezone-command.ts";
+import { remindCommand } from "./automation/remind-command.ts";
 import { cronCommand, type CronCommandDeps } from "./automation/cron-command.ts";
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
@@ -60,6 +61,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
     ...modelCommands(deps),
     ...conversationCommands(deps),
     cronCommand(deps),
+    remindCommand(deps),
     timezoneCommand(deps),
     ...(deps.tools ? toolCommands({ ...deps, tools: deps.tools }) : []),
     ...(deps.pairing ? [pairCommand(deps.pairing)] : []),

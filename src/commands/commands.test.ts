@@ -136,7 +136,7 @@ describe("a message", () => {
 
 describe("a command", () => {
   const FOR_ALL = ["help", "start", "new", "reset", "stop", "resume", "timezone", "role", "usage"];
-  const FOR_MEMBERS = ["cron", "status", "queue", "context", "model", "think", "compact", "name"];
+  const FOR_MEMBERS = ["cron", "remind", "status", "queue", "context", "model", "think", "compact", "name"];
   const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
     guest: [...FOR_ALL],
     member: [...FOR_ALL, ...FOR_MEMBERS],

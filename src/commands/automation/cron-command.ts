@@ -82,7 +82,7 @@ async function add(deps: CronCommandDeps, text: string, context: CommandContext)
     ...{ principal: sender.principal, role: context.role, source: "person" },
     ...{ to: address, sessionKey: context.sessionKey, agentId: context.agentId },
   };
-  const id = idFor(context);
+  const id = idFor("job", context);
   const made = await deps.jobs.add({ id, ...read, deleteAfterRun: read.schedule.kind === "at" }, maker);
   const known = made.kind === "refused" && made.code === "job_exists" ? await deps.jobs.get(id, maker) : null; // made before a crash
   return said(known ? { kind: "ok", job: known } : made, (job) => `${job.id} is planned. ${nextWords(job)}`);
@@ -105,8 +105,8 @@ async function update(deps: CronCommandDeps, text: string, who: Asker): Promise<
 const NO_TASK = "\u0000";
 
 /** Equal when the command runs again after a crash. */
-function idFor({ turnId }: CommandContext): string {
-  return `job-${turnId
+export function idFor(what: "job" | "reminder", { turnId }: CommandContext): string {
+  return `${what}-${turnId
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")
     .slice(-ID_CHARS)}`;
@@ -137,7 +137,7 @@ export function readAdd({ people }: Pick<CronCommandDeps, "people">, text: strin
 }
 
 /** The longest beginning that is a moment; what is left is the task. */
-function readSaid(people: CronCommandDeps["people"], text: string, who: Principal): Read | null {
+export function readSaid(people: CronCommandDeps["people"], text: string, who: Principal): Read | null {
   const ends = [...text.matchAll(/\s+/g)].map(({ index }) => index).slice(0, MAX_WHEN_WORDS);
   let problem: string | null = null;
   for (const end of ends.toReversed()) {

@@ -103,10 +103,18 @@ function goneIfRefused(error: unknown): never {
   throw error instanceof Fault && error.info.kind === "refused" ? new FileGone(error.message) : error;
 }
 
-/** Null: it has none. */
+/** Null: it has none. An album has that of its caption in the list of its pictures. */
 function withoutFormatting(payload: object): object | null {
-  const plain = Object.entries(payload).filter(([key]) => !FORMATTING.includes(key));
-  return plain.length === Object.keys(payload).length ? null : Object.fromEntries(plain);
+  let found = false;
+  const plain = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plain);
+    if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value; // files stay as they are
+    const kept = Object.entries(value).filter(([key]) => !FORMATTING.includes(key));
+    found ||= kept.length < Object.keys(value).length;
+    return Object.fromEntries(kept.map(([key, one]) => [key, plain(one)]));
+  };
+  const result = plain(payload) as object; // as it came, without some of its keys
+  return found ? result : null;
 }
 
 /** What the network says about a broken download names the address, and with it the token. */

@@ -66,6 +66,21 @@ describe("formatting that Telegram does not take", () => {
     expect(plain(world).at(-1)).toEqual(["new", []]);
   });
 
+  test("is left out of the caption of an album, whose pictures all arrive once", async () => {
+    await using world = await telegramWorld();
+    const attachments = [await fileOf(world, "a.png", "image/png"), await fileOf(world, "b.png", "image/png")];
+    world.api.misbehave("sendMediaGroup", BAD);
+    await world.channel.send(rowOf({ text: "**look**", attachments }), NEVER);
+    expect(plain(world)).toEqual([
+      ["look", []],
+      ["", []],
+    ]);
+    expect(world.room.messages.map(({ file }) => [file?.name, file?.field])).toEqual([
+      ["a.png", "photo"],
+      ["b.png", "photo"],
+    ]);
+  });
+
   test("does not make a refusal about something else a second call", async () => {
     await using world = await telegramWorld();
     world.api.misbehave("sendMessage", { ...BAD, description: "Bad Request: chat not found" });

@@ -4,6 +4,7 @@ import type { Caller } from "../contracts/agent.ts";
 import type { SystemEvent, Wake } from "../contracts/automation/system-event.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
 import { NO_TURN } from "../contracts/tools/tool.ts";
+import { originOf } from "../tools/index.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { type BackgroundEndDeps, reportBackgroundEnd } from "./background-end.ts";
 
@@ -51,9 +52,14 @@ test("a caller who may not use the gateway any more wakes nobody; the end is par
   expect(put.map(({ event, wake }) => [event.id, wake])).toEqual([["tool:call-1", undefined]]);
 });
 
-test("a program that called from outside of chats is not told: it asks again with its call id", async () => {
-  expect((await told("owner", { ...CALLER, turnId: NO_TURN })).put).toEqual([]);
-});
+test.each(["api", "mcp"] as const)(
+  "a program that called from outside of chats (%s) is not told: it asks again with its call id",
+  async (via) => {
+    const channel = via === "mcp" ? "mcp" : "telegram";
+    const caller = { ...CALLER, turnId: NO_TURN, origin: { ...CALLER.origin, channel } };
+    expect([originOf(caller), (await told("owner", caller)).put]).toEqual([via, []]);
+  },
+);
 
 test("an end that cannot be stored is said in the log, and nobody else is disturbed", async () => {
   const { log } = await told("owner", CALLER, true);

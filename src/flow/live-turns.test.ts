@@ -250,3 +250,12 @@ describe("the progress of a running tool", () => {
     expect(reports).toEqual([]);
   });
 });
+
+test("the end of an earlier attempt does not take the one that runs now from view", () => {
+  const fx = world();
+  const next = fx.live.open({ ...fx.batch, attempt: 2 });
+  fx.writer.close();
+  expect(fx.live.snapshot(SESSION)?.tools).toEqual([]);
+  next.close();
+  expect(fx.live.snapshot(SESSION)).toBeNull();
+});

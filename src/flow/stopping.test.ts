@@ -29,6 +29,25 @@ async function stoppedWhile(agent: FakeAgent) {
   return { fx, open: open.length, said: items.filter(({ role }) => role === "assistant").map(({ text }) => text) };
 }
 
+test("a turn that the gateway leaves when it stops is not shown as running any more", async () => {
+  const { fx, open } = await stoppedWhile(waits);
+  await using _fx = fx;
+  expect([open, fx.live.snapshot(SESSION)]).toEqual([1, null]);
+});
+
+test("turns of other people wait in the queue while every process is at work", async () => {
+  const fx = await flow(waits, { graceMs: GRACE_MS });
+  await using _fx = fx;
+  for (const chat of ["1", "2", "3", "4"])
+    await fx.ask("hello", { address: { channel: "webchat", account: "default", chat }, eventId: `e${chat}` });
+  await waitFor("both processes at work", () => fx.pool.prompted.length === 2);
+  await fx.clock.advance(0);
+  expect([fx.pool.prompted.length, fx.queue.stats().waiting]).toEqual([2, 2]);
+  const stopped = fx.turns[Symbol.asyncDispose]();
+  await fx.clock.advance(GRACE_MS + 1);
+  await stopped;
+});
+
 describe("an answer that is finished while the gateway stops", () => {
   test("after the grace time is stored, and not asked for again", async () => {
     const { fx, open, said } = await stoppedWhile(answersLate);

@@ -17,6 +17,20 @@ async function world(agent: FakeAgent, options: FlowOptions = {}) {
 }
 
 describe("a turn whose person lost access", () => {
+  test("while an attempt failed is not tried again", async () => {
+    const rights = fakeRights();
+    const agent: FakeAgent = async function* () {
+      rights.current = GONE; // nobody is told
+      const failed = { type: "failed", code: "agent_exited", detail: "x", again: true } as const;
+      yield { ...failed, text: "", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await flow(agent, { parts: async () => ({ rights }) });
+    const notice = fx.replied();
+    await fx.ask("hello");
+    await notice;
+    expect([fx.pool.prompted.length, fx.seen.slice(-2)]).toEqual([1, ["ended failed", SAID]]);
+  });
+
   test("before it began asks no agent and ends with one sentence", async () => {
     await using fx = await world(says("a secret"));
     fx.rights.current = GONE;

@@ -88,4 +88,14 @@ describe("what a group says without a mention", () => {
     w.say("", { said });
     expect(w.heard("t1")).toEqual(["once"]);
   });
+
+  test.each([
+    ["channel", { ...HERE, channel: "discord" }],
+    ["account", { ...HERE, account: "second" }],
+    ["chat", { ...HERE, chat: "-200" }],
+  ])("is not told to a group of the same number on another %s", (_what, address) => {
+    const w = world();
+    w.say("here");
+    expect([w.heard("t1", address), w.heard("t1")]).toEqual([[], ["here"]]);
+  });
 });

@@ -38,7 +38,15 @@ async function world(settings: Partial<InboundSettings> = {}) {
     ...{ maxBytes: MIB, dailyBytes: 3 * MIB, transcription: null },
     ...settings,
   }));
-  return { clock, media, files, shrunk, log: deps.log, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };
+  return {
+    clock,
+    media,
+    files,
+    shrunk,
+    shrinker,
+    log: deps.log,
+    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+  };
 }
 
 function file(data: Uint8Array | string, more: Partial<ArrivingFile> = {}): ArrivingFile {
@@ -87,6 +95,32 @@ describe("a file that arrives", () => {
     expect(lied).toMatchObject({ kind: "refused", note: expect.stringContaining("larger than 1 MiB") });
     expect(cancelled).toBe(true);
     expect(pulled).toBeLessThan(2 * MIB);
+  });
+
+  test.each<[string, () => ReadableStream<Uint8Array>, string]>([
+    ["whole", () => new Blob(["fine"]).stream(), "kept"],
+    ["too large", () => new Blob([new Uint8Array(2 * MIB)]).stream(), "refused"],
+    [
+      "gone",
+      () => {
+        throw new FileGone("gone");
+      },
+      "refused",
+    ],
+    ["empty", () => new Blob([]).stream(), "refused"],
+  ])("and is %s ends everything that its download has open, and leaves no timer", async (_how, stream, kind) => {
+    await using w = await world();
+    const signals: AbortSignal[] = [];
+    const open = async (signal: AbortSignal) => (signals.push(signal), stream());
+    expect((await w.files.keep(file("", { open }), NEVER)).kind as string).toBe(kind);
+    expect([signals.map(({ aborted }) => aborted), w.clock.pending()]).toEqual([[true], 0]);
+  });
+
+  test("and is a picture that cannot be made small enough is refused, and not handed to a model as it is", async () => {
+    await using w = await world({ maxBytes: 9 * MIB });
+    w.shrinker.shrink = async () => null;
+    const kept = await w.files.keep(file(png(5_000, 5_000)), NEVER);
+    expect(kept).toMatchObject({ kind: "refused", note: expect.stringContaining("could not be made small enough") });
   });
 
   test("is counted against its sender's day, also while others are on their way", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { checkConfigText } from "../../config/index.ts";
 import type { AgentId } from "../../contracts/ids.ts";
-import { heartbeatsOf, refusalText } from "./settings.ts";
+import { heartbeatsOf, refusalId, refusalText } from "./settings.ts";
 
 function beats(settings: object) {
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
@@ -48,4 +48,15 @@ test.each([
   );
   if (!config) throw new Error("the configuration is not valid");
   expect(refusalText(config, { agentId: agentId as AgentId, code, at: 0 })).toMatch(expected);
+});
+
+test("a rejection is told once a day for each agent and each reason", () => {
+  const DAY_MS = 86_400_000;
+  const id = (agentId: string, code: string, at: number) => refusalId({ agentId: agentId as AgentId, code, at });
+  const today = id("ops", "provider_auth", 5 * DAY_MS);
+  expect(id("ops", "provider_auth", 6 * DAY_MS - 1)).toBe(today);
+  expect([
+    ...[id("ops", "provider_auth", 6 * DAY_MS), id("ops", "provider_unpaid", 5 * DAY_MS)],
+    id("default", "provider_auth", 5 * DAY_MS),
+  ]).not.toContain(today);
 });

@@ -6,8 +6,10 @@ import { checkConfigText } from "../../config/index.ts";
 import { SendError } from "../../contracts/channel.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
-import { systemClock } from "../../kit/clock.ts";
+import { type Clock, systemClock } from "../../kit/clock.ts";
 import { checkSignature } from "../../kit/signed-body.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { createTargetChannel, failureOf } from "./target-channel.ts";
 
 const NEVER = new AbortController().signal;
@@ -21,6 +23,8 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
     seen.push({ path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
+    if (request.url === "/silent") return;
+    if (request.url === "/endless") return void response.writeHead(200).write("x".repeat(300 * 1024));
     const status = Number(/\d+$/.exec(request.url ?? "")?.[0] ?? 204);
     if (status === 302) response.setHeader("location", "http://169.254.169.254/latest/meta-data");
     if (status === 307) response.setHeader("location", "/204");
@@ -50,10 +54,10 @@ function row(chat: string, more: Partial<OutboxRow> = {}): OutboxRow {
   };
 }
 
-function channel(targets: Record<string, object>) {
+function channel(targets: Record<string, object>, clock: Clock = systemClock) {
   const { config, problems } = checkConfigText(JSON.stringify({ hooks: { targets } }), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
-  return createTargetChannel({ clock: systemClock, resolve: async () => ["127.0.0.1"] }, () => config.hooks.targets);
+  return createTargetChannel({ clock, resolve: async () => ["127.0.0.1"] }, () => config.hooks.targets);
 }
 
 const post = (path: string, more: object = { privateNetwork: true }) =>
@@ -136,5 +140,46 @@ describe("a place", () => {
     const { send } = channel({});
     expect(await send(row("ops"), NEVER).catch((error: SendError) => error.kind)).toBe("permanent");
     expect(await send(row("constructor"), NEVER).catch((error: SendError) => error.kind)).toBe("permanent");
+  });
+});
+
+describe("a place that takes a post and does not answer", () => {
+  const posting = async (path: string, clock: Clock, signal = NEVER) => {
+    const count = seen.length;
+    const sending = channel({ ops: { url: `${origin}${path}`, privateNetwork: true } }, clock).send(row("ops"), signal);
+    sending.catch(() => undefined); // looked at below
+    await waitFor("the post", () => seen.length > count);
+    return sending;
+  };
+
+  test("is left after ten seconds, in doubt whether it has the post, and no timer is left", async () => {
+    const clock = createFakeClock();
+    const sent = posting("/silent", clock).then(
+      () => "sent",
+      (error: SendError) => error.kind,
+    );
+    await waitFor("the limits", () => clock.pending() === 2);
+    await clock.advance(10_000);
+    expect([await waitForEnd("the end", sent), clock.pending()]).toEqual(["lost", 0]);
+  });
+
+  test("is left when the post is cancelled", async () => {
+    const stop = new AbortController();
+    const sent = posting("/silent", systemClock, stop.signal);
+    const count = seen.length;
+    await waitFor("the post", () => seen.length > count);
+    stop.abort(new Error("outbox stopped"));
+    await expect(waitForEnd("the end", sent, { withinMs: 2_000 })).rejects.toThrow("outbox stopped");
+  });
+
+  test("but talks without end is left after 256 KiB", async () => {
+    const sent = posting("/endless", systemClock);
+    expect(
+      await waitForEnd(
+        "the end",
+        sent.catch((error: SendError) => error.kind),
+        { withinMs: 2_000 },
+      ),
+    ).toBe("lost");
   });
 });

@@ -24,6 +24,20 @@ async function withTurn(store: Store): Promise<void> {
 }
 
 function postPromises(open: () => Promise<StoreWorld>): void {
+  test("posts are counted for each turn by itself: one that has sent all it may takes nothing from another", async () => {
+    await using world = await open();
+    const { store } = world;
+    await withTurn(store);
+    await store.inbox.accept(row("in2", "b"));
+    await store.turns.begin(turn("t2", "b", ["in2"]));
+    let posts = 0;
+    while ((await store.outbox.post(post(`p${posts}`))).kind === "posted") posts++;
+    expect(await store.outbox.post(post("one more"))).toEqual({ kind: "full", max: posts });
+    const other = { turnId: "t2" as TurnId, sessionKey: sessionKey("b") };
+    expect((await store.outbox.post(post("first", other))).kind).toBe("posted");
+    expect((await store.outbox.post(post("p0"))).kind).toBe("posted"); // sent before, and not again
+  });
+
   test("a post is delivered once, before the reply of its turn, and is part of the transcript and of the answer", async () => {
     await using world = await open();
     const { store } = world;

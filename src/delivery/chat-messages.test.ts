@@ -7,6 +7,7 @@ import type { OutboxRow } from "../contracts/delivery.ts";
 import type { SessionKey, TurnId } from "../contracts/ids.ts";
 import type { StoredMessage } from "../contracts/store/messages.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
+import { waitForEnd } from "../testing/wait-for.ts";
 import { createChatMessages } from "./chat-messages.ts";
 
 const NEVER = new AbortController().signal;
@@ -70,8 +71,10 @@ function world(found: StoredMessage | null, about: Partial<Channel> = {}) {
     },
     channel: (id) => (id === "app" ? channel : undefined),
   });
-  const act = (action: MessageAction, signal = NEVER) =>
-    messages.act({ ...PLACE, messageId: found?.id ?? "none" }, action, signal);
+  const act = (action: MessageAction, signal = NEVER) => {
+    const acting = messages.act({ ...PLACE, messageId: found?.id ?? "none" }, action, signal);
+    return waitForEnd("the end of the action", acting, { withinMs: 2_000 });
+  };
   return { clock, steps, state, messages, act };
 }
 

@@ -61,3 +61,19 @@ test("an owner is not told that what they were told did not arrive", async () =>
   await tell(givenUp("den", "undelivered-0011-0"));
   expect(await said()).toEqual([]);
 });
+
+test("an owner is told of each bot that a chat takes nothing from", async () => {
+  const { real, tell, said } = await ownersDen();
+  await using _store = real;
+  const { part, ...rest } = givenUp("7");
+  for (const change of [{}, { account: "second" }, { channel: "discord" }])
+    await tell({ ...rest, part: { ...part, to: { ...part.to, ...change } } });
+  expect(await said()).toHaveLength(3);
+});
+
+test("an owner is told of a reply in doubt that it may not have arrived", async () => {
+  const { real, tell, said } = await ownersDen();
+  await using _store = real;
+  await tell({ ...givenUp("7"), state: "ambiguous" });
+  expect(await said()).toEqual([expect.stringContaining("may not have arrived")]);
+});

@@ -26,19 +26,33 @@ describe("a lazy value", () => {
   });
 });
 
+/** Failures that nobody handled while this ran. */
+async function unhandledIn(run: () => Promise<void>): Promise<readonly unknown[]> {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on("unhandledRejection", note);
+  try {
+    await run();
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+  return unhandled;
+}
+
+test("a deferred result that fails while nobody waits for it is not an unhandled failure, and who asks later still sees it", async () => {
+  const result = deferred<void>();
+  expect(await unhandledIn(async () => result.reject(new Error("late")))).toEqual([]);
+  await expect(result.promise).rejects.toThrow("late");
+});
+
 describe("a wait with an end by a signal", () => {
   test("that has ended before it began leaves no failure behind that nobody handles", async () => {
-    const unhandled: unknown[] = [];
-    const note = (error: unknown): void => void unhandled.push(error);
-    process.on("unhandledRejection", note);
-    try {
+    const unhandled = await unhandledIn(async () => {
       const work = Promise.withResolvers<void>();
       await expect(orAborted(work.promise, AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
       work.reject(new Error("late"));
-      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-    } finally {
-      process.off("unhandledRejection", note);
-    }
+    });
     expect(unhandled).toEqual([]);
   });
 

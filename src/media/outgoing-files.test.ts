@@ -75,6 +75,17 @@ describe("a file to be sent", () => {
     expect(Buffer.from((await w.store.media.read("media_000001" as never)) ?? []).equals(PNG)).toBe(true);
   });
 
+  test("is not opened for a call that was cancelled", async () => {
+    await using w = await world();
+    const workspaces = [{ agentId: AGENT, role: "owner" as const, folder: w.space }];
+    const limits = { stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 };
+    const files = await openOutgoingFiles(w.deps, { workspaces, reach: ALL, roots: [], ...limits });
+    await writeFile(join(w.space, "chart.txt"), PNG);
+    const wanted = { path: "chart.txt", agentId: AGENT, role: "owner", owner: OWNER, sessionKey: HERE } as const;
+    await expect(files.take(wanted, AbortSignal.abort(new Error("cancelled")))).rejects.toThrow("cancelled");
+    expect(await w.store.media.find("media_000001" as never)).toBeNull();
+  });
+
   test("follows new settings from the next file on: a right that was taken away, a smaller size, an agent that was added", async () => {
     await using w = await world();
     const agent = (id: AgentId) => ({ agentId: id, role: "guest" as const, folder: w.space });

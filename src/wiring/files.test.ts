@@ -18,6 +18,7 @@ test.each([
   ["chat", false],
   ["workspace", true],
   [["read"], true],
+  [["bash"], true],
   [["edit"], false],
 ])("a file of a person is put into the workspace of an agent with the tools %j: %p", async (tools, placed) => {
   await using home = await tempHome();

@@ -21,14 +21,18 @@ async function open(path: string, ...rest: unknown[]) {
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
         if (key === "sync" && diskIsFull) return Promise.reject(Object.assign(new Error("full"), { code: "ENOSPC" }));
-        const done = (value as (...given: unknown[]) => unknown).apply(target, args);
-        if (!["writeFile", "sync", "close"].includes(String(key)) || name === "read") return done;
+        const run = (): unknown => (value as (...given: unknown[]) => unknown).apply(target, args);
+        if (!["writeFile", "sync", "close"].includes(String(key)) || name === "read") return run();
+        const begun = key === "writeFile" ? slowly().then(run) : Promise.resolve(run());
         // noted when it is done: a step that begins before the one before it has ended is out of order
-        return Promise.resolve(done).then(() => void steps.push(`${String(key)} ${name}`));
+        return begun.then(() => void steps.push(`${String(key)} ${name}`));
       };
     },
   });
 }
+const slowly = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
 const nameOf = (path: string): string => (basename(path).includes(".tmp-") ? "temp" : basename(path));
 const rename = async (from: string, to: string): Promise<void> => {
   steps.push(`rename ${nameOf(from)} to ${nameOf(to)}`);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { AgentId, MediaId } from "../../contracts/ids.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { tempHome } from "../../testing/temp-home.ts";
-import { createAttachedFiles } from "./attached-files.ts";
+import { createAttachedFiles, receivedMediaId } from "./attached-files.ts";
 
 const AGENT = "default" as AgentId;
 const reader = { agentId: AGENT, role: "owner" } as const;
@@ -57,4 +57,14 @@ describe("an attachment", () => {
     expect(await v.files.place(media, reader)).toBeNull();
     expect(await readFile(join(v.home, "secret"), "utf8")).toBe("kept");
   });
+});
+
+test.each([
+  [["attachments", "media_7.pdf"], "media_7"],
+  [["attachments", "media_7"], "media_7"],
+  [["attachments", "media_7.pdf", "more"], null],
+  [["attachments"], null],
+  [["notes", "media_7.pdf"], null],
+])("the attachment that lies at %j of a workspace is %p", (parts, mediaId) => {
+  expect(receivedMediaId(parts) as string | null).toBe(mediaId);
 });

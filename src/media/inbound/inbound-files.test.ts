@@ -7,6 +7,7 @@ import { createFakeClock } from "../../testing/fake-clock.ts";
 import { realStore } from "../../testing/real-store.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import {
   createInboundFiles,
   DAY_MS,
@@ -247,6 +248,25 @@ describe("a voice message", () => {
     expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
     expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
     expect(asked).toEqual([`/v1/audio/transcriptions whisper-x voice.ogg audio/ogg ${OGG.toString()}`]);
+  });
+
+  test("becomes a hundred thousand characters at most, without half a character at the end", async () => {
+    await using w = await listening(() => Response.json({ text: `${"x".repeat(99_999)}🍵 and more` }));
+    const heard = await w.files.transcribe(await w.voice(), NEVER);
+    if (heard?.kind !== "words") throw new Error("no words");
+    expect([heard.text.length, heard.text.isWellFormed()]).toEqual([100_000, true]);
+  });
+
+  test("is no longer listened to when its turn is stopped", async () => {
+    const asked = Promise.withResolvers<void>();
+    await using w = await listening(() => (asked.resolve(), new Promise(() => undefined)));
+    const stop = new AbortController();
+    const listened = w.files.transcribe(await w.voice(), stop.signal);
+    listened.catch(() => undefined); // looked at below
+    await asked.promise;
+    stop.abort(new Error("stopped"));
+    await expect(waitForEnd("the end", Promise.resolve(listened), { withinMs: 2_000 })).rejects.toThrow("stopped");
+    expect(w.clock.pending()).toBe(0);
   });
 
   test.each([

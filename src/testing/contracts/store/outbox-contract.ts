@@ -223,8 +223,9 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
     const { outbox } = world.store;
     const names = ["a", "b", "c", "d", "e"];
     await withReplies(world.store, [...names, "fine", "doubt"]);
+    const endedAt = [5_000, 4_000, 4_000, 4_003, 4_004]; // the first that was stored ends last
     for (const [index, name] of names.entries())
-      await outbox.settle(`t-${name}:0`, { state: "dead", because: "gone" }, index < 3 ? 4_000 : 4_000 + index);
+      await outbox.settle(`t-${name}:0`, { state: "dead", because: "gone" }, endedAt[index] ?? 0);
     await outbox.markSent(["t-fine:0"], 9_000);
     await outbox.settle("t-doubt:0", { state: "ambiguous", because: "lost" }, 9_000);
     const seen: string[] = [];
@@ -233,8 +234,9 @@ function outboxPromises(open: () => Promise<StoreWorld>): void {
       if (page.next === undefined) break;
       page = await outbox.list("dead", { limit: 2, cursor: page.next });
     }
-    expect(seen).toEqual(["e", "d", "c", "b", "a"]);
-    expect(await outbox.endsSince("dead", 4_000, 10)).toEqual([4_004, 4_003]);
+    expect(seen).toEqual(["a", "e", "d", "c", "b"]);
+    expect(await outbox.endsSince("dead", 4_000, 10)).toEqual([5_000, 4_004, 4_003]);
+    expect(await outbox.endsSince("dead", 4_000, 2)).toEqual([5_000, 4_004]);
     expect(await outbox.endsSince("ambiguous", 0, 10)).toEqual([9_000]);
   });
 }

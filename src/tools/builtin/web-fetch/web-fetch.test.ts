@@ -218,6 +218,8 @@ describe("a place", () => {
   test.each<[lists: Partial<WebFetchSettings>, url: string, words: string | null]>([
     [{ deny: ["site.example"] }, "https://site.example/", "tools.webFetch.deny names site.example"],
     [{ deny: ["site.example"] }, "https://a.SITE.example./", "tools.webFetch.deny names a.site.example"],
+    [{ deny: ["Site.Example"] }, "https://a.site.example/", "tools.webFetch.deny names a.site.example"],
+    [{ allow: ["SITE.example"] }, "https://site.example/", null],
     [{ deny: ["site.example"] }, "https://othersite.example/", null],
     [{ allow: ["site.example"] }, "https://b.example/", "tools.webFetch.allow does not name b.example"],
     [{ allow: ["site.example"] }, "https://www.site.example/", null],

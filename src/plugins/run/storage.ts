@@ -53,11 +53,15 @@ export function createStorage(file: string): PluginStorage {
 }
 
 async function load(file: string): Promise<Map<string, string>> {
-  const text = await readFile(file, "utf8").catch(() => null); // missing: nothing was kept yet
+  const unreadable = (cause?: unknown) =>
+    new GatewayError("store_failed", `the memory of a plugin cannot be read: ${file}`, { cause });
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null; // nothing was kept yet
+    throw unreadable(error); // taken for empty, the next value would replace all that is in it
+  });
   if (text === null) return new Map();
   const parsed = parseJson(text, LIMITS);
-  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null)
-    throw new GatewayError("store_failed", `the memory of a plugin cannot be read: ${file}`);
+  if (!parsed.ok || typeof parsed.value !== "object" || parsed.value === null) throw unreadable();
   return new Map(Object.entries(parsed.value).map(([key, value]) => [key, JSON.stringify(value)]));
 }
 

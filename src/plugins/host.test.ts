@@ -1,0 +1,232 @@
+/** Plugins in folders, from the first look to the stop: found, loaded from a copy, replaced, removed, and nothing of them left. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config/index.ts";
+import { createEvents } from "../observe/index.ts";
+import { type TempHome, tempHome } from "../testing/temp-home.ts";
+import { waitFor, waitForEnd } from "../testing/wait-for.ts";
+import { pluginHouse } from "../testing/worlds/plugin-house.ts";
+import { type BuiltinPlugin, type Plugins, type PluginsOptions, startPlugins } from "./host.ts";
+import { readFolder } from "./folder/read-folder.ts";
+
+let home: TempHome;
+let plugins: Plugins | null = null;
+afterEach(async () => {
+  await plugins?.[Symbol.asyncDispose]();
+  plugins = null;
+  await home[Symbol.asyncDispose]();
+});
+
+/** What the code of a test plugin tells the test. */
+const heard: string[] = [];
+Object.assign(globalThis, { tellTest: (word: string) => void heard.push(word) });
+
+const TELLS = (word: string) => `export default (api) => {
+  globalThis.tellTest("init ${word}");
+  api.registerCommand({ name: "wave", help: "", roles: ["owner"], run: async () => "${word}" });
+  api.registerService({ name: "s", start: async () => async () => {
+    globalThis.tellTest("stopping ${word}");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    globalThis.tellTest("stopped ${word}");
+  } });
+};`;
+
+async function put(id: string, code: string, root = "plugins"): Promise<string> {
+  const folder = join(home.path, root, id);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const about = { id, version: "1.0.0", main: "lib/index.ts", gateway: "*" };
+  await mkdir(join(folder, "lib"), { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, "plugin.json"), JSON.stringify(about), { mode: 0o600 });
+  await writeFile(join(folder, "lib/index.ts"), code, { mode: 0o600 });
+  return folder;
+}
+
+async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly BuiltinPlugin[] = []) {
+  home = await tempHome();
+  heard.length = 0;
+  const house = pluginHouse();
+  const events = createEvents({ log: house.log });
+  const told: string[] = [];
+  events.on("status", ({ what }) => void told.push(what));
+  const config: { -readonly [K in keyof Config["plugins"]]: Config["plugins"][K] } = {
+    ...{ dirs: [], enabled: ["one"], disabled: [], pins: {}, config: {} },
+    ...over,
+  };
+  const options: PluginsOptions = {
+    ...{ home: home.path, userHome: "/", version: "1.0.0", builtin },
+    config: () => config,
+    agentFolders: () => [],
+  };
+  const start = async () =>
+    (plugins = await startPlugins({ ...house.lent, clock: house.clock, log: house.log, events }, options));
+  const status = (id = "one") => plugins?.list().find((one) => one.id === id);
+  return { ...house, config, told, start, status };
+}
+
+const stages = (): readonly string[] => {
+  const folder = join(home.path, "run/plugins/one");
+  return existsSync(folder) ? readdirSync(folder) : [];
+};
+
+describe("plugin host: a plugin in a folder", () => {
+  test("runs from a private copy; a stop waits for its service, removes the copy and what it registered", async () => {
+    const at = await world();
+    await put("one", TELLS("first"));
+    const listeners = () => process.listenerCount("uncaughtException") + process.listenerCount("unhandledRejection");
+    const before = listeners();
+    const running = await at.start();
+    expect([at.status()?.state, at.commands.has("wave"), stages().length]).toEqual(["running", true, 1]);
+    const copy = join(home.path, "run/plugins/one", stages()[0] ?? "");
+    expect([copy, join(copy, "lib"), join(copy, "lib/index.ts")].map((path) => statSync(path).mode & 0o777)).toEqual([
+      0o700, 0o700, 0o600,
+    ]);
+    expect(listeners()).toBe(before + 2);
+    await running[Symbol.asyncDispose]();
+    plugins = null;
+    expect([heard, at.commands.size, stages()]).toEqual([["init first", "stopping first", "stopped first"], 0, []]);
+    expect([listeners(), at.clock.pending()]).toEqual([before, 0]);
+  });
+
+  test("that changed is stopped before its new version starts, and the copy of the old one is gone", async () => {
+    const at = await world();
+    await put("one", TELLS("first"));
+    const running = await at.start();
+    await put("one", TELLS("second"));
+    await running.refresh();
+    expect(heard).toEqual(["init first", "stopping first", "stopped first", "init second"]);
+    expect([at.status()?.state, stages().length]).toEqual(["running", 1]);
+    expect(await at.commands.get("wave")?.run("", {} as never, new AbortController().signal)).toBe("second");
+  });
+
+  test("that did not change goes on through a reload", async () => {
+    const at = await world();
+    await put("one", TELLS("first"));
+    const running = await at.start();
+    await running.refresh();
+    expect([heard, stages().length]).toEqual([["init first"], 1]);
+  });
+
+  test("names the author's file and line in what goes wrong, also after a reload that changed nothing", async () => {
+    const at = await world();
+    const folder = await put(
+      "one",
+      'export default (api) => {\n  api.registerHook("gateway_start", () => {\n    throw new Error("no");\n  });\n};',
+    );
+    const running = await at.start();
+    await running.refresh();
+    at.hooks.tell("gateway_start", {} as never);
+    await waitFor("the trouble", () => at.status()?.trouble ?? null);
+    expect(at.status()?.trouble).toContain(`(${folder}/lib/index.ts:3:`);
+  });
+
+  test("whose folder is removed is stopped and not listed any more, which is told", async () => {
+    const at = await world({ enabled: ["one", "two"] });
+    await put("one", TELLS("first"));
+    const running = await at.start();
+    at.config.enabled = [];
+    await rm(join(home.path, "plugins/one"), { recursive: true });
+    at.told.length = 0;
+    await running.refresh();
+    expect([at.status(), at.commands.size, heard.at(-1)]).toEqual([undefined, 0, "stopped first"]);
+    expect(at.told).toContain("plugins");
+  });
+
+  test("that fails to start has no copy left, says why, and is tried again when it changed", async () => {
+    const at = await world();
+    await put("one", "export default () => { throw new Error('no key'); };");
+    const running = await at.start();
+    expect([at.status(), stages()]).toMatchObject([
+      { state: "failed", trouble: expect.stringContaining("no key") },
+      [],
+    ]);
+    expect(running.notices()).toEqual([expect.stringContaining("Plugin one does not run: It failed: no key")]);
+    await put("one", TELLS("second"));
+    await running.refresh();
+    expect([at.status()?.state, at.status()?.trouble, running.notices()]).toEqual(["running", null, []]);
+  });
+
+  test.each([
+    ["nobody enabled", { enabled: [] }, "available"],
+    ["is enabled and disabled", { disabled: ["one"] }, "disabled"],
+    ["has another digest than the pinned one", { pins: { one: "0".repeat(64) } }, "failed"],
+  ])("that %s is not run", async (_what, over, state) => {
+    const at = await world(over);
+    await put("one", TELLS("first"));
+    await at.start();
+    expect([at.status()?.state as string, heard]).toEqual([state, []]);
+  });
+
+  test("with the pinned digest runs, and stops when it is disabled", async () => {
+    const at = await world();
+    const read = readFolder(await put("one", TELLS("first")), process.getuid?.() ?? null);
+    at.config.pins = { one: read.ok ? read.digest : "" };
+    const running = await at.start();
+    expect(at.status()?.state).toBe("running");
+    at.config.disabled = ["one"];
+    await running.refresh();
+    expect([at.status()?.state, heard.at(-1)]).toEqual(["disabled", "stopped first"]);
+  });
+
+  test("in a folder that the settings name from now on is found, and its changes are followed", async () => {
+    const at = await world({ enabled: ["two"] });
+    const running = await at.start();
+    await put("two", TELLS("first"), "more");
+    at.config.dirs = [join(home.path, "more")];
+    await running.refresh();
+    expect(at.status("two")?.state).toBe("running");
+    await put("two", TELLS("second"), "more");
+    await waitFor("the change is seen", () => {
+      void at.clock.advance(200);
+      return heard.includes("init second");
+    });
+  });
+
+  test.each(["uncaughtException", "unhandledRejection"] as const)(
+    "whose error escapes as %s is stopped",
+    async (how) => {
+      const at = await world();
+      await put("one", TELLS("first"));
+      await at.start();
+      const error = Object.assign(new Error("late"), {
+        stack: `Error: late\n    at run (${join(home.path, "run/plugins/one", stages()[0] ?? "")}/lib/index.ts:1:1)`,
+      });
+      process.emit(how as "uncaughtException", error); // as the runtime would
+      await waitFor("it is stopped", () => at.status()?.state === "failed");
+      expect(at.status()?.trouble).toContain("It let an error escape: late");
+      expect([at.commands.size, heard.at(-1)]).toEqual([0, "stopped first"]);
+    },
+  );
+});
+
+describe("plugin host: the start", () => {
+  test("does not wait longer than two seconds for a plugin that hangs, which still comes up", async () => {
+    const at = await world();
+    await put("one", "export default () => new Promise((resolve) => { globalThis.goOn = resolve; });");
+    const starting = at.start();
+    await waitFor("it hangs", () => "goOn" in globalThis);
+    await at.clock.advance(2_000);
+    await waitForEnd("the start", starting);
+    expect(at.status()?.state).toBe("loading");
+    (globalThis as unknown as { goOn(): void }).goOn();
+    await waitFor("it runs", () => at.status()?.state === "running");
+  });
+
+  test("runs what comes with the gateway first, and anew when its key has changed", async () => {
+    const begun: string[] = [];
+    let key = "a";
+    const at = await world({}, [{ id: "own", init: () => void begun.push(`own ${key}`), key: () => key }]);
+    await put("one", 'export default () => globalThis.tellTest("init one");');
+    const running = await at.start();
+    expect([begun, heard]).toEqual([["own a"], ["init one"]]);
+    await running.refresh();
+    key = "b";
+    await running.refresh();
+    expect(begun).toEqual(["own a", "own b"]);
+    at.config.disabled = ["own", "nothing"];
+    await running.refresh();
+    expect([at.status("own")?.state, at.status("own")?.builtin]).toEqual(["disabled", true]);
+    expect(running.notices()).toEqual([expect.stringContaining("plugins.disabled names nothing")]);
+  });
+});

@@ -5,7 +5,7 @@ import type { Channel } from "../contracts/channel.ts";
 import type { OpenChannel, PlatformDeps } from "../contracts/channels/platform.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
-import { createChannelSet } from "./channel-set.ts";
+import { createChannelRegistry } from "./channel-registry.ts";
 import { createPlatforms } from "./open-platforms.ts";
 import { createSwitchboard } from "./switchboard.ts";
 
@@ -17,25 +17,31 @@ const channel = (id: string): Channel => ({
   health: () => ({ ok: true, detail: id }),
 });
 
-test("channel set: every channel is wrapped once, also one of a platform, and inner ones are not listed", () => {
+test("channel registry: every channel is wrapped once, also one of a platform, and inner ones are not listed", () => {
   const platform = channel("pigeon");
   const wraps: string[] = [];
-  const around = (one: Channel): Channel => (wraps.push(one.id), { ...one });
-  const platforms = () => ({
+  const registry = createChannelRegistry((one) => (wraps.push(one.id), { ...one }));
+  registry.register(channel("webchat"));
+  registry.register(channel("delegate"), { unlisted: true });
+  expect([registry.get("pigeon"), registry.health().length, registry.access()]).toEqual([undefined, 1, {}]);
+  const platforms = {
     channel: (id: string) => (id === "pigeon" ? platform : undefined),
     health: () => [{ id: "pigeon", ok: true, detail: "flies" }],
-  });
-  const set = createChannelSet([channel("webchat")], { inner: [channel("delegate")], around, platforms });
-  const first = set.get("pigeon");
-  expect([first?.id, set.get("pigeon") === first, first === platform]).toEqual(["pigeon", true, false]);
-  expect([set.get("delegate")?.id, set.get("nothing")]).toEqual(["delegate", undefined]);
+    access: () => ({ pigeon: { dmPolicy: "open", groupPolicy: "disabled" } as const }),
+  };
+  registry.registerPlatforms(platforms);
+  const first = registry.get("pigeon");
+  expect([first?.id, registry.get("pigeon") === first, first === platform]).toEqual(["pigeon", true, false]);
+  expect([registry.get("delegate")?.id, registry.get("nothing")]).toEqual(["delegate", undefined]);
   expect(wraps).toEqual(["webchat", "delegate", "pigeon"]);
-  expect(set.health().map(({ id }) => id)).toEqual(["webchat", "pigeon"]);
-});
-
-test("channel set: before the platforms are there it has the gateway's own channels", () => {
-  const set = createChannelSet([channel("webchat")]);
-  expect([set.get("pigeon"), set.health().length]).toEqual([undefined, 1]);
+  expect(registry.health().map(({ id }) => id)).toEqual(["webchat", "pigeon"]);
+  expect([registry.isOwn("delegate"), registry.isOwn("pigeon"), Object.keys(registry.access())]).toEqual([
+    true,
+    false,
+    ["pigeon"],
+  ]);
+  expect(() => registry.register(channel("webchat"))).toThrow("two channels");
+  expect(() => registry.registerPlatforms(platforms)).toThrow("already");
 });
 
 function account(name: string, more: Partial<OpenChannel> = {}): OpenChannel {

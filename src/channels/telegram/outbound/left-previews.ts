@@ -59,10 +59,10 @@ export function startLeftPreviews(deps: LeftDeps, signal: AbortSignal): LeftPrev
 
   return {
     begun(turnId) {
-      if (left.has(turnId)) running.add(turnId);
+      running.add(turnId); // also before it is known what was left: that is being read
     },
     over(turnId) {
-      if (running.delete(turnId)) keep(wait(turnId, AGAIN_MS));
+      if (running.delete(turnId) && left.has(turnId)) keep(wait(turnId, AGAIN_MS));
     },
     async claim(turnId) {
       left.delete(turnId);

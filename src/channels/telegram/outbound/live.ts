@@ -119,7 +119,7 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
     }),
     deps.events.on("turn.ended", ({ turnId }) => {
       left.over(turnId);
-      keep(board, ended(board, turnId));
+      void keep(board, ended(board, turnId));
     }),
   ];
   return {
@@ -164,9 +164,13 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
   };
 }
 
-function keep({ running }: Board, work: Promise<void>): void {
-  running.add(work);
-  void work.finally(() => running.delete(work));
+/** Never rejects: a preview that fails, with the disk for example, is no reason to hold back the reply, or to end anything else. */
+function keep({ running, deps }: Board, work: Promise<void>): Promise<void> {
+  const done = work
+    .catch((error: unknown) => deps.log.warn("preview given up", { error }))
+    .finally(() => running.delete(done));
+  running.add(done);
+  return done;
 }
 
 function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
@@ -199,9 +203,8 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
 function watch(board: Board, one: Watching): void {
   board.turns.set(one.turnId, one);
   const until = AbortSignal.any([board.signal, one.over.signal]);
-  one.work = showPreview(board.deps, one, board.mode, until);
-  keep(board, one.work);
-  keep(board, showTyping(board.deps, one, until));
+  one.work = keep(board, showPreview(board.deps, one, board.mode, until));
+  void keep(board, showTyping(board.deps, one, until));
 }
 
 async function remove({ deps, turns }: Board, turnId: TurnId, until: AbortSignal): Promise<void> {

@@ -374,6 +374,24 @@ test("a configuration with warnings is in force, and its warnings are told", () 
   expect(reloader.notices()).toEqual([expect.stringContaining("queue.mox is not known.")]);
 });
 
+test("warnings about a file that is taken over are told, beside what needs a restart", async () => {
+  const here = world(loaded({}));
+  const warning = { path: "queue", line: 3, column: 5, message: "queue.mox is not known." };
+  await reloadTo(here, loaded({ gateway: { port: 7777 } }, { warnings: [warning] }));
+  expect(here.reloader.notices()).toEqual([
+    expect.stringContaining("queue.mox is not known."),
+    "gateway.port was changed; it takes effect at the next start.",
+  ]);
+  expect(here.reloader.status().applied).toBe(true);
+});
+
+test("a reload that changes nothing is neither on the audit log nor in the log", async () => {
+  const here = world(loaded({}));
+  await using _watching = here.reloader.start(here.targets);
+  expect(await reloadTo(here, loaded({}))).toEqual({ changed: [], needsRestart: [], problems: [] });
+  expect([here.audited, here.log.lines]).toEqual([[], []]);
+});
+
 describe("new skills", () => {
   test("that were there before the gateway followed them reach the agents", async () => {
     const here = world();

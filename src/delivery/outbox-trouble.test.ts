@@ -249,6 +249,32 @@ test("a message of a reply that was in doubt keeps the whole reply in doubt, how
   expect(world.rows()["turn_1:0"]).toMatchObject({ state: "ambiguous", because: "the answer to a send was lost" });
 });
 
+test("a reply of several messages of which none was lost is sent, however often it was tried again in between", async () => {
+  let done = 0;
+  const messages = { delivered: async () => done, skip: async () => false };
+  await using world = await outboxWorld({ repeat: "risky", messages }, () => {
+    if (++done < 4) throw new SendError("retry", "503"); // one message at a time
+    return {};
+  });
+  await world.reply("a", ["one two three four"]);
+  await world.drained();
+  expect(world.rows()["turn_1:0"]).toMatchObject({ state: "sent", because: null });
+});
+
+test("a chat that rests after its last part is forgotten when it has rested: nothing is tried, nothing goes wrong, no timer is left", async () => {
+  await using world = await outboxWorld({ repeat: "risky" }, () => {
+    throw new SendError("limited", "429", { retryAfterMs: 3_600_000 });
+  });
+  world.ready = false;
+  await world.reply("a", ["one"]);
+  await world.clock.advance(10_000);
+  world.ready = true;
+  await world.clock.advance(3 * 3_600_000); // the reply expires, and so does the notice about it
+  expect(world.told).toEqual([["turn_1:n", "dead", "expired"]]);
+  expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+  expect([world.outbox.stats().pending, world.clock.pending()]).toEqual([0, 0]);
+});
+
 test.each<[number, OutboxState]>([
   [59, "sent"],
   [61, "ambiguous"],

@@ -8,10 +8,10 @@ import { systemIds } from "../kit/ids.ts";
 import { entry } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { nextBatch, nextCommand } from "../testing/worlds/queue-world.ts";
 import { createQueue } from "./index.ts";
 import type { WorkKindOf } from "./recovered.ts";
 
-const never = new AbortController().signal;
 const SETTINGS = {
   maxPerSession: 50,
   maxTotal: 50,
@@ -40,10 +40,10 @@ test("an errand is taken with talk and never with commands, in its place and joi
   const queue = queueOn(world.store);
   for (const text of ["one", "two", "/compact", "three", "four"]) await queue.accept(entry("a", text));
   await queue.accept(entry("b", "/status"));
-  expect(textsOf(await queue.takeCommand(never))).toEqual(["/status"]);
+  expect(textsOf(await nextCommand(queue))).toEqual(["/status"]);
   const taken: (readonly string[])[] = [];
   for (let turn = 0; turn < 3; turn++) {
-    const batch = await queue.take(never);
+    const batch = await nextBatch(queue);
     taken.push(textsOf(batch));
     await finish(batch);
   }
@@ -54,12 +54,12 @@ test("an errand can be stopped while it runs, and one that a crash interrupted a
   await using world = await realStore(systemClock);
   const first = queueOn(world.store);
   await first.accept(entry("a", "/compact"));
-  const running = await first.take(never);
+  const running = await nextBatch(first);
   await first.accept(entry("a", "/stop"));
   expect(running.cancelled.reason).toBe("stopped");
   const second = queueOn(await world.reopen());
   await second.recover();
-  const again = await second.take(never);
+  const again = await nextBatch(second);
   expect([textsOf(again), again.attempt, again.cancelled.aborted]).toEqual([["/compact"], 2, true]);
 });
 
@@ -69,5 +69,5 @@ test("a turn is told what was chosen for its session", async () => {
   await queue.accept(entry("a", "hello"));
   const key = "agent:default:webchat:dm:a" as SessionKey;
   await world.store.sessions.configure(key, { model: "fake/two", thinking: "high" });
-  expect((await queue.take(never)).settings).toEqual({ model: "fake/two", thinking: "high" });
+  expect((await nextBatch(queue)).settings).toEqual({ model: "fake/two", thinking: "high" });
 });

@@ -1,7 +1,7 @@
 /** Messages of channels that cannot refuse, when there is no room: kept, shown shortened in a turn of their session, and finished with it. */
 import { describe, expect, test } from "bun:test";
 import type { BatchEntry } from "../contracts/queue.ts";
-import { DONE, keyOf, never, queueWorld, type QueueWorld, words } from "../testing/worlds/queue-world.ts";
+import { DONE, keyOf, nextCommand, queueWorld, type QueueWorld, words } from "../testing/worlds/queue-world.ts";
 import { OVERFLOW_CHARS } from "./work.ts";
 
 const keep = { whenFull: "keep" } as const;
@@ -130,7 +130,7 @@ test("overflow that had waited too long and gets company is answered after all, 
   await fx.say("a", "one");
   await fx.say("b", "two", keep);
   await fx.clock.advance(60_000);
-  const expired = await fx.queue.takeCommand(never); // both are in line now for those who need no agent
+  const expired = await nextCommand(fx.queue); // both are in line now for those who need no agent
   expect(words(expired)).toEqual(["one"]);
   await fx.say("c", "busy");
   await fx.say("b", "three", keep);
@@ -142,7 +142,7 @@ test("overflow that waited too long is told so as one, counted ones included", a
   for (const text of ["three", "four"]) await fx.say("a", text, keep);
   await fx.clock.advance(60_000);
   await fx.running.finish(DONE);
-  const expired = await fx.queue.takeCommand(never);
+  const expired = await nextCommand(fx.queue);
   expect([words(expired), expired.hidden, expired.expired]).toEqual([["one", "two", "four"], 1, true]);
   await expired.finish({ ...DONE, outcome: "failed" });
   expect(await open(fx)).toEqual([]);

@@ -7,6 +7,7 @@ import { systemIds } from "../kit/ids.ts";
 import { entry } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
+import { nextBatch, nextCommand } from "../testing/worlds/queue-world.ts";
 import { createQueue, type QueueSettings } from "./index.ts";
 
 const DONE: TurnEnd = {
@@ -16,7 +17,6 @@ const DONE: TurnEnd = {
   model: "m",
   settledBytes: 10,
 };
-const never = new AbortController().signal;
 const roomy: QueueSettings = {
   ...{ maxPerSession: 100, maxTotal: 1_000, maxOverflow: 10, ttlMs: Infinity },
   ...{ mode: "followup", collectMs: 0, channels: {} },
@@ -32,19 +32,19 @@ describe("the queue", () => {
     const deps = { clock: systemClock, ids: systemIds, log: recordingLog(), store: world.store };
     const queue = createQueue({ ...deps, workKind }, () => roomy);
     await queue.accept(entry("a", "story"));
-    const first = await queue.take(never);
+    const first = await nextBatch(queue);
     await queue.accept(entry("a", "later"));
     expect(await queue.accept(entry("a", "/stop"))).toMatchObject({ kind: "queued", position: 1 });
     expect(first.cancelled.reason).toBe("stopped");
     await first.retry("the process died");
-    const again = await queue.take(never);
+    const again = await nextBatch(queue);
     expect([words(again), again.attempt, again.cancelled.aborted]).toEqual([["story"], 2, true]);
     await again.finish(DONE);
-    const stop = await queue.takeCommand(never);
+    const stop = await nextCommand(queue);
     expect([words(stop), queue.abort(stop.sessionKey)]).toEqual([["/stop"], false]);
     expect(queue.session(stop.sessionKey, "webchat")).toEqual({ waiting: 1, mode: "followup", chosen: false });
     await stop.finish(DONE);
-    expect(words(await queue.take(never))).toEqual(["later"]);
+    expect(words(await nextBatch(queue))).toEqual(["later"]);
   });
 
   test("hands out a session's messages one turn at a time, in the order they were accepted", async () => {
@@ -53,7 +53,7 @@ describe("the queue", () => {
     await Promise.all(["one", "two", "three"].map((text) => queue.accept(entry("a", text))));
     const heard: string[] = [];
     for (let n = 0; n < 3; n++) {
-      const batch = await queue.take(never);
+      const batch = await nextBatch(queue);
       heard.push(...words(batch));
       await batch.finish(DONE);
     }
@@ -66,8 +66,8 @@ describe("the queue", () => {
     await queue.accept(entry("a", "a1"));
     await queue.accept(entry("a", "a2"));
     await queue.accept(entry("b", "b1"));
-    const first = await queue.take(never);
-    const second = await queue.take(never);
+    const first = await nextBatch(queue);
+    const second = await nextBatch(queue);
     expect([words(first), words(second)]).toEqual([["a1"], ["b1"]]);
     expect(queue.stats()).toEqual({ waiting: 1, running: 2 });
   });
@@ -103,28 +103,28 @@ describe("the queue", () => {
     const before = queueOn(world.store);
     await before.accept(entry("a", "interrupted"));
     await before.accept(entry("a", "waiting"));
-    const lost = await before.take(never);
+    const lost = await nextBatch(before);
 
     const after = queueOn(await world.reopen());
     expect(await after.recover()).toEqual({ waiting: 2, interrupted: 1 });
-    const batch = await after.take(never);
+    const batch = await nextBatch(after);
     expect({ id: batch.turnId, attempt: batch.attempt, words: words(batch) }).toEqual({
       id: lost.turnId,
       attempt: 2,
       words: ["interrupted"],
     });
     await batch.finish(DONE);
-    expect(words(await after.take(never))).toEqual(["waiting"]);
+    expect(words(await nextBatch(after))).toEqual(["waiting"]);
   });
 
   test("drops the reply of a turn that somebody else took over", async () => {
     await using world = await realStore(systemClock);
     const queue = queueOn(world.store);
     await queue.accept(entry("a", "hello"));
-    const late = await queue.take(never);
+    const late = await nextBatch(queue);
     const other = queueOn(world.store);
     await other.recover();
-    const faster = await other.take(never);
+    const faster = await nextBatch(other);
     expect(await faster.finish(DONE)).toBe(true);
     expect(await late.finish(DONE)).toBe(false);
     expect(await world.store.outbox.pending(10)).toHaveLength(1);
@@ -135,15 +135,15 @@ describe("the queue", () => {
     const queue = queueOn(world.store);
     await queue.accept(entry("a", "first"));
     await queue.accept(entry("a", "second"));
-    await (await queue.take(never)).retry("the process died");
-    const again = await queue.take(never);
+    await (await nextBatch(queue)).retry("the process died");
+    const again = await nextBatch(queue);
     expect([words(again), again.attempt]).toEqual([["first"], 2]);
   });
 
   test("wakes a waiting taker and stops waiting when it is told to", async () => {
     await using world = await realStore(systemClock);
     const queue = queueOn(world.store);
-    const taken = queue.take(never);
+    const taken = nextBatch(queue);
     await queue.accept(entry("a", "hello"));
     expect(words(await taken)).toEqual(["hello"]);
     const stop = new AbortController();
@@ -157,7 +157,7 @@ describe("the queue", () => {
     const queue = queueOn(world.store);
     const said = entry("a", "hello");
     await queue.accept(said);
-    const batch = await queue.take(never);
+    const batch = await nextBatch(queue);
     expect(queue.abort(entry("b", "").sessionKey)).toBe(false);
     expect(batch.cancelled.aborted).toBe(false);
     expect(queue.abort(said.sessionKey)).toBe(true);
@@ -173,12 +173,12 @@ describe("the queue", () => {
       message: { ...other.message, sender: { principal: "telegram:user:2" as Principal, name: "B" } },
     };
     await queue.accept(entry("a", "one"));
-    const first = await queue.take(never);
+    const first = await nextBatch(queue);
     for (const said of [entry("a", "two"), entry("a", "three"), theirs, entry("a", "four")]) await queue.accept(said);
     await first.finish(DONE);
     const turns: string[][] = [];
     for (let n = 0; n < 3; n++) {
-      const batch = await queue.take(never);
+      const batch = await nextBatch(queue);
       turns.push(words(batch));
       await batch.finish(DONE);
     }
@@ -189,9 +189,9 @@ describe("the queue", () => {
     await using world = await realStore(systemClock);
     const queue = queueOn(world.store, { mode: "collect", channels: { webchat: "followup" } });
     await queue.accept(entry("a", "one"));
-    const first = await queue.take(never);
+    const first = await nextBatch(queue);
     for (const text of ["two", "three"]) await queue.accept(entry("a", text));
     await first.finish(DONE);
-    expect(words(await queue.take(never))).toEqual(["two"]);
+    expect(words(await nextBatch(queue))).toEqual(["two"]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Principal } from "../contracts/ids.ts";
 import type { Batch } from "../contracts/queue.ts";
-import { DONE, idOf, never, queueWorld, type QueueWorld, words } from "../testing/worlds/queue-world.ts";
+import { DONE, idOf, nextBatch, queueWorld, type QueueWorld, words } from "../testing/worlds/queue-world.ts";
 
 const soon = (): AbortSignal => {
   const stop = new AbortController();
@@ -168,7 +168,7 @@ describe("after a crash of the gateway", () => {
     const again = await fx.take();
     expect([again.attempt, again.failures]).toEqual([2, 0]);
     await again.retry("its process died");
-    const third = await fx.queue.take(never);
+    const third = await nextBatch(fx.queue);
     expect([third.attempt, third.failures]).toEqual([3, 1]);
   });
 });

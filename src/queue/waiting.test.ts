@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InboxId, Principal } from "../contracts/ids.ts";
 import type { UnbegunReply } from "../contracts/queue.ts";
-import { DONE, idOf, keyOf, never, queueWorld, words } from "../testing/worlds/queue-world.ts";
+import { DONE, idOf, keyOf, never, nextCommand, queueWorld, words } from "../testing/worlds/queue-world.ts";
 
 const HOUR_MS = 3_600_000;
 const BACK: UnbegunReply = {
@@ -48,7 +48,7 @@ describe("a running turn", () => {
     await fx.say("a", "two");
     expect(await batch.offered(soon())).toEqual([]);
     await batch.finish(DONE);
-    const command = await fx.queue.takeCommand(never);
+    const command = await nextCommand(fx.queue);
     expect([words(command), await command.offered(soon())]).toEqual([["/status"], []]);
   });
 
@@ -201,7 +201,7 @@ describe("a message that waited too long", () => {
   test("needs no agent: it ends with what is said about it while all agents are busy", async () => {
     await using fx = await queueWorld({ ttlMs: HOUR_MS });
     const one = idOf(await fx.say("a", "one"));
-    const expired = fx.queue.takeCommand(never);
+    const expired = nextCommand(fx.queue);
     await fx.clock.advance(HOUR_MS - 1);
     const two = idOf(await fx.say("a", "two"));
     await fx.clock.advance(1);
@@ -217,13 +217,13 @@ describe("a message that waited too long", () => {
     for (const text of ["one", "two", "/status"]) await fx.say("a", text);
     await fx.restart(2 * HOUR_MS);
     await fx.say("a", "three");
-    const batch = await fx.queue.takeCommand(never);
+    const batch = await nextCommand(fx.queue);
     expect([words(batch), batch.expired]).toEqual([["one", "two"], true]);
     await fx.restart(); // in the middle of it
-    const again = await fx.queue.takeCommand(never);
+    const again = await nextCommand(fx.queue);
     expect([words(again), again.expired]).toEqual([["one", "two"], true]);
     await again.finish(DONE);
-    const command = await fx.queue.takeCommand(never);
+    const command = await nextCommand(fx.queue);
     expect([words(command), command.expired]).toEqual([["/status"], true]);
     await command.finish(DONE);
     expect(await fx.answer()).toEqual(["three"]);
@@ -284,7 +284,7 @@ describe("messages that were joined for a turn that could not be begun", () => {
     fx.diskIsFull = true;
     const taken = fx.take();
     await fx.clock.advance(HOUR_MS / 2 - RETRY_MS);
-    const expired = fx.queue.takeCommand(never);
+    const expired = nextCommand(fx.queue);
     await fx.clock.advance(RETRY_MS);
     const first = await expired;
     expect([words(first), first.expired]).toEqual([["old"], true]);

@@ -8,8 +8,21 @@ import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { entry } from "../messages.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog } from "../recording-log.ts";
+import { waitForEnd } from "../wait-for.ts";
 
 export const never = new AbortController().signal;
+
+/** The next work, which has to come by itself: a test that waits in vain says for what. */
+export const nextBatch = (queue: Pick<Queue, "take">): Promise<Batch> => within("work", queue.take(never));
+export const nextCommand = (queue: Pick<Queue, "takeCommand">): Promise<Batch> =>
+  within("a command", queue.takeCommand(never));
+
+function within(what: string, taken: Promise<Batch>): Promise<Batch> {
+  const waiting = waitForEnd(`${what} from the queue`, taken);
+  waiting.catch(() => undefined); // a test that looks at something else is over by then
+  return waiting;
+}
+
 export const DONE: TurnEnd = {
   outcome: "done",
   reply: [{ part: 0, message: { kind: "reply", text: "ok" } }],
@@ -80,9 +93,9 @@ export async function queueWorld(changes: Partial<QueueSettings> = {}): Promise<
       const message = { ...said.message, sender: { principal: by as Principal, name: by }, receivedAt: clock.now() };
       return queue.accept({ ...said, message: { ...message, ...more.message } });
     },
-    take: () => queue.take(never),
+    take: () => nextBatch(queue),
     async answer() {
-      const batch = await queue.take(never);
+      const batch = await nextBatch(queue);
       await batch.finish(DONE);
       return words(batch);
     },

@@ -48,6 +48,8 @@ export interface QuotedText {
   /** `id` is typed by its platform, `telegram:user:7`; null: the platform does not say. The name is for display. */
   readonly author: { readonly id: string | null; readonly name: string };
   readonly text: string;
+  /** Of a reply: the message that it replies to, as its platform numbers it. */
+  readonly message?: string;
 }
 
 export interface AnsweringWords {

@@ -121,10 +121,11 @@ describe("the block", () => {
 
 describe("the words", () => {
   const media = { read: async () => null } as never;
-  const prompt = (one: Batch) => {
+  const prompt = (one: Batch, more: object = {}) => {
     const clock = createFakeClock();
     const ids = createSeqIds();
-    return promptFor({ media, briefing: { ids, facts: createFactsTeller({ clock, ids }, { zone: "UTC" }) } }, one);
+    const briefing = { ids, facts: createFactsTeller({ clock, ids }, { zone: "UTC" }) };
+    return promptFor({ media, briefing, ...more }, one);
   };
 
   test("of a direct message stay as they are, beside the block", async () => {
@@ -159,6 +160,25 @@ describe("the words", () => {
     const guest = await prompt(batch("hm", { scope: "group", role: "guest", quoted }));
     expect(guest.text.match(/<untrusted-text /g)).toHaveLength(2);
     expect(guest.text).toMatch(block);
+  });
+
+  test("that reply to a message say to which, by the id that tools take, also when it has no words", async () => {
+    const author = { id: "telegram:user:7", name: "Ann" };
+    const asked: unknown[] = [];
+    const messageIds = {
+      idOf: async ({ chat }: { chat: string }, id: string) => {
+        asked.push([chat, id]);
+        return id === "41" ? "turn_7:0" : null;
+      },
+    };
+    const reply = (message: string, text: string) => [{ how: "reply", author, text, message } as const];
+    const known = await prompt(batch("this one", { quoted: reply("41", "") }), { messageIds });
+    expect(known.preface).toContain("\nreplies to: turn_7:0\n");
+    expect(known.text).toBe("this one");
+    const unknown = await prompt(batch("that one", { quoted: reply("42", "words"), file: "b.jsonl" }), { messageIds });
+    expect(unknown.preface).not.toContain("replies to");
+    expect(unknown.text).toContain('source="message that this replies to"');
+    expect(asked).toHaveLength(2);
   });
 
   test("that a hook brought are marked as coming from outside, whatever they pretend, and the facts say which hook", async () => {

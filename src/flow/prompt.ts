@@ -7,7 +7,7 @@ import type { Commands } from "../contracts/command.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
-import type { ReactionStore } from "../contracts/store/messages.ts";
+import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventWords } from "./own/event-words.ts";
@@ -26,6 +26,8 @@ interface PromptDeps extends HistoryDeps {
   readonly commands?: Commands;
   /** Without them the model does not hear how its messages were taken. */
   readonly reactions?: Pick<ReactionStore, "tell">;
+  /** Without it the model does not know which message a reply replies to. */
+  readonly messageIds?: Pick<MessageStore, "idOf">;
   /** Without it the model hears nothing of what a group says without a mention. */
   readonly groupTalk?: Pick<GroupTalk, "tell">;
   /** Without it an agent sees pictures and opens nothing. */
@@ -64,7 +66,8 @@ export async function promptFor(
   const { lines, blocks, realTexts } = eventWords(deps.briefing.ids, told);
   const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
   const reactions = await reactionsFor(deps, batch, deps.briefing.ids);
-  const facts = deps.briefing.facts.tell(batch, [...history.lines, ...lines, ...attached]);
+  const answered = await answeredLines(deps, batch.entries);
+  const facts = deps.briefing.facts.tell(batch, [...answered, ...history.lines, ...lines, ...attached]);
   const others = [...reactions, ...overheardIn(deps, batch, deps.briefing.ids)];
   const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...others].join("\n\n");
   return {
@@ -81,9 +84,20 @@ export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said[
   const { attached, images, pieces } = await readEntries(deps, { entries, hidden: 0, role, agentId });
   if (!deps.briefing) return { text: ownWords(pieces), images };
   const text = markedWords(deps.briefing, { entries, role }, pieces);
-  const lines = [...messageLines(entries), ...attached];
+  const lines = [...messageLines(entries), ...(await answeredLines(deps, entries)), ...attached];
   if (lines.length === 0) return { text, images };
   return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: lines.join("\n") }) };
+}
+
+/** Which messages are replies, and to which: by the ids under which tools take them. */
+async function answeredLines({ messageIds }: PromptDeps, entries: Batch["entries"]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const { id, message, overflow } of entries) {
+    const answered = overflow ? undefined : message.quoted.find(({ how }) => how === "reply")?.message;
+    const found = answered === undefined ? null : await messageIds?.idOf(message.address, answered);
+    if (found) lines.push(`${entries.length === 1 ? "" : `${id} `}replies to: ${found}`);
+  }
+  return lines;
 }
 
 /** A block for each message, so that none can speak for another. */
@@ -169,7 +183,8 @@ function markedWords(briefing: Briefing, speaker: Pick<Batch, "entries" | "role"
   };
   for (const piece of pieces) {
     if (piece.quoted.length > 0) endOwn();
-    parts.push(...piece.quoted.map((one) => wrapQuoted(briefing.ids, one)));
+    const said = piece.quoted.filter(({ how, text }) => how !== "reply" || text !== "");
+    parts.push(...said.map((one) => wrapQuoted(briefing.ids, one)));
     own.push(piece);
   }
   endOwn();

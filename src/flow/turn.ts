@@ -16,7 +16,7 @@ import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Hooks } from "../contracts/plugins/hooks.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
-import type { ReactionStore } from "../contracts/store/messages.ts";
+import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -67,6 +67,8 @@ export interface TurnsDeps extends HistoryDeps {
   readonly briefing?: Briefing;
   /** Without them the model does not hear how its messages were taken. */
   readonly reactions?: Pick<ReactionStore, "tell">;
+  /** Without it the model does not know which message a reply replies to. */
+  readonly messageIds?: Pick<MessageStore, "idOf">;
   /** Without it the model hears nothing of what a group says without a mention. */
   readonly groupTalk?: Pick<GroupTalk, "tell">;
   /** Without it an agent sees pictures and opens nothing. */

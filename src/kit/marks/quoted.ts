@@ -52,6 +52,7 @@ export function withQuoted(text: string, quoted: readonly Quoted[]): string {
 
 function lines({ how, author, text }: Quoted): string {
   const name = oneLine(author.name) || (author.id ?? "somebody");
+  if (how === "reply" && text === "") return ""; // a picture, for example: which one it is is known by its id
   if (how === "reply") return `[In reply to ${name}: ${oneLine(text)}]`;
   const head = how === "shared" ? `[${oneLine(text)}]` : `[Forwarded from ${name}]`;
   return how === "shared" || text === "" ? head : `${head}\n${text}`;

@@ -15,6 +15,6 @@ export function decodeQuoted(column: string | null): readonly QuotedText[] {
   return isQuotedList(value) ? value.map(bare) : DAMAGED;
 }
 
-function bare({ how, author: { id, name }, text }: QuotedText): QuotedText {
-  return { how, author: { id, name }, text };
+function bare({ how, author: { id, name }, text, message }: QuotedText): QuotedText {
+  return { how, author: { id, name }, text, ...(typeof message === "string" ? { message } : {}) };
 }

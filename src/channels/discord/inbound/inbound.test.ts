@@ -416,6 +416,20 @@ describe("a translation", () => {
     expect(translate(said({ content: `<@!${BOT.id}>  /status now` }), context)?.message.text).toBe("/status now");
   });
 
+  test("of a reply holds what it replies to, with its number, its author and its words", () => {
+    const author = { id: PEOPLE.other.id, username: "otto", global_name: null };
+    const message_reference = { type: 0, message_id: "777" } as never;
+    const reply = said({ type: 19, message_reference, referenced_message: { author, content: "shall we?" } as never });
+    const who = { id: `discord:user:${PEOPLE.other.id}`, name: "otto" };
+    expect(translate(reply, context)?.message.quoted).toEqual([
+      { how: "reply", author: who, text: "shall we?", message: "777" },
+    ]);
+    const gone = said({ type: 19, message_reference, referenced_message: null as never });
+    expect(translate(gone, context)?.message.quoted).toEqual([
+      { how: "reply", author: { id: null, name: "" }, text: "", message: "777" },
+    ]);
+  });
+
   test("of an answer to us means us, without our name", () => {
     const answer = said({ type: 19, referenced_message: { author: { id: BOT.id } } as never });
     expect(translate(answer, { ...context, guild: "5" })?.message.mentioned).toBe(true);

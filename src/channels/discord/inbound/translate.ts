@@ -26,6 +26,7 @@ const SAID_TYPES: ReadonlySet<number> = new Set([0, 19]);
 const VOICE_FLAG = 1 << 13;
 const FORWARD = 1;
 const MAX_ATTACHMENTS = 10;
+const MAX_REPLY_CHARS = 300;
 /** Discord does not say who wrote what is forwarded. */
 const UNKNOWN = { id: null, name: "" } as const;
 
@@ -38,17 +39,18 @@ export function translate(said: SaidMessage, { me, address, guild }: TranslateCo
     0,
     MAX_ATTACHMENTS,
   );
-  const quoted = forwarded.map((one): QuotedText => ({
+  const passedOn = forwarded.map((one): QuotedText => ({
     how: "forward",
     author: UNKNOWN,
     text: (one.content ?? "").trim(),
   }));
+  const quoted = [...repliedTo(said, me), ...passedOn];
   const text = readable(content, said.mentions, me);
   return {
     message: {
       eventId: said.id,
       messageIds: [said.id],
-      fingerprint: fingerprintOf([text, ...quoted.map((one) => one.text)].join("\n"), attachments),
+      fingerprint: fingerprintOf([text, ...passedOn.map((one) => one.text)].join("\n"), attachments),
       address,
       scope,
       sender: senderOf(author),
@@ -79,6 +81,19 @@ export function fingerprintOf(text: string, attachments: readonly Pick<APIAttach
 /** By name, or because it answers something of ours. */
 function isMentioned({ mentions, referenced_message: answered }: SaidMessage, me: string): boolean {
   return mentions.some(({ id }) => id === me) || answered?.author.id === me;
+}
+
+/** The message that this one replies to. Its words are missing when it was deleted; its number is known even then. */
+function repliedTo({ message_reference: reference, referenced_message: answered }: SaidMessage, me: string) {
+  if (reference?.type === FORWARD || reference?.message_id === undefined) return [];
+  const words = (answered?.content ?? "").trim();
+  const text = words.length > MAX_REPLY_CHARS ? `${words.slice(0, MAX_REPLY_CHARS).toWellFormed()}…` : words;
+  const author = answered ? authorOf(answered.author, me) : UNKNOWN;
+  return [{ how: "reply", author, text, message: reference.message_id } satisfies QuotedText];
+}
+
+function authorOf({ id, global_name, username }: APIUser, me: string): QuotedText["author"] {
+  return { id: `${CHANNEL}:user:${id}`, name: id === me ? "you, the assistant" : (global_name ?? username) };
 }
 
 interface Forwarded {

@@ -77,6 +77,14 @@ describe("a message", () => {
     expect(read({ ...message, chat: group })?.mentioned).toBe(mentioned);
   });
 
+  test("of a reply holds the number of what it replies to, also when that has no words", () => {
+    const from = { id: 98, first_name: "Otto" };
+    const reply = (more: object) =>
+      read({ text: "yes", chat: group, reply_to_message: { message_id: 3, from, ...more } });
+    expect(reply({ text: "shall we?" })?.quoted).toMatchObject([{ how: "reply", text: "shall we?", message: "3" }]);
+    expect(reply({ photo: [] })?.quoted).toMatchObject([{ how: "reply", text: "", message: "3" }]);
+  });
+
   test("of a button that a bot pressed is not for us", () => {
     const message = { message_id: 7, date: 1, chat: { id: 11, type: "private" } };
     const press = (is_bot: boolean) => ({

@@ -17,16 +17,17 @@ export function passedOnBy(message: Message): Author | null {
   return "forward_date" in message ? UNKNOWN : null; // a Bot API server older than version 7
 }
 
-/** The message that this one replies to, here or elsewhere; null: none, or one without words. */
+/** The message that this one replies to, here or elsewhere; null: none, or one elsewhere without words. */
 export function repliedText(
   { reply_to_message: answered, external_reply: elsewhere, quote }: Message,
   me: Me,
 ): QuotedText | null {
   const text = (quote?.text ?? answered?.text ?? answered?.caption ?? "").trim();
-  if (text === "") return null;
+  const message = answered && !elsewhere ? { message: String(answered.message_id) } : {};
+  if (text === "" && !("message" in message)) return null;
   const author = elsewhere ? originOf(elsewhere.origin) : answered ? authorOf(answered, me) : UNKNOWN;
   const cut = text.length > MAX_REPLY_CHARS ? `${text.slice(0, MAX_REPLY_CHARS).toWellFormed()}…` : text;
-  return { how: "reply", author, text: cut };
+  return { how: "reply", author, text: cut, ...message };
 }
 
 export function shared(text: string): QuotedText {

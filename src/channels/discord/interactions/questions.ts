@@ -22,7 +22,7 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
   const running = new Set<SessionKey>();
   const shown = new Map<string, Posted | null>();
   let looking: Promise<void> | null = null;
-  const telling: Promise<void>[] = [];
+  const telling = new Set<Promise<void>>();
 
   const look = async (): Promise<void> => {
     do {
@@ -47,8 +47,9 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
     deps.events.on("approval", (news) => {
       if (news.decision === null) looking ??= look();
       const posted = news.decision === "expired" ? shown.get(news.id) : null;
-      if (posted && news.decision === "expired" && news.say)
-        telling.push(tell(deps, posted, news.say, stopping.signal));
+      if (!posted || news.decision !== "expired" || !news.say) return;
+      const told: Promise<void> = tell(deps, posted, news.say, stopping.signal).finally(() => telling.delete(told));
+      telling.add(told);
     }),
     deps.events.on("turn.ended", ({ sessionKey }) => void running.delete(sessionKey)),
   ];

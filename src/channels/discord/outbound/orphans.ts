@@ -73,7 +73,7 @@ export function startOrphans(deps: PreviewDeps): Orphans {
 
   return {
     begun(turnId) {
-      if (left.has(turnId)) running.add(turnId);
+      running.add(turnId); // also before it is known what was left: that is being read
     },
     over(turnId, quiet) {
       running.delete(turnId);

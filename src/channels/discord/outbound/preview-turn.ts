@@ -82,7 +82,10 @@ export async function followTurn(
   mode: StreamMode,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.all([type(deps, preview, signal), follow(deps, preview, mode, signal)]);
+  const followed = follow(deps, preview, mode, signal).catch((error: unknown) => {
+    deps.log.warn("preview given up", { turnId: preview.turnId, error }); // the disk, for example; the reply goes out all the same
+  });
+  await Promise.all([type(deps, preview, signal), followed]);
 }
 
 /** Until there is something to read. */

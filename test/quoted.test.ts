@@ -239,7 +239,7 @@ const DISCORD: readonly Case[] = [
       ...{ type: 19, content: OWN, message_reference: { message_id: "5" } },
       referenced_message: { content: THEIRS, author: { id: "7", username: "mallory" } },
     }),
-    author: null,
+    author: ["discord:user:7", "mallory"],
     command: true,
   },
 ];

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
-import { waitFor } from "../../../testing/wait-for.ts";
+import { systemClock } from "../../../kit/clock.ts";
+import { createSeqIds } from "../../../testing/seq-ids.ts";
+import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
+import { waitFor, waitForEnd } from "../../../testing/wait-for.ts";
 import { MAX_PAGES } from "./page-cache.ts";
 import { webFetch, type WebFetchSettings } from "./web-fetch.ts";
 
@@ -255,4 +257,19 @@ test.each([
   [{ url: "https://a.example", from: -1 }],
 ])("web_fetch refuses %j", async (params) => {
   expect(await bench.call("web_fetch", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
+});
+
+test("a page whose call is cancelled is left at once, and a call has thirty seconds in all", async () => {
+  settings = usual();
+  pages = () => ({ hang: true });
+  const deps = { clock: systemClock, ids: createSeqIds(), resolve: async () => [], settings: () => settings };
+  const before = asked.length;
+  const stop = new AbortController();
+  const { execute, timeoutMs } = webFetch(deps);
+  const reading = execute("c1", { url: `${base}/cancelled` }, stop.signal, () => undefined, BENCH_CONTEXT);
+  reading.catch(() => undefined); // looked at below
+  await waitFor("the request", () => asked.length > before);
+  stop.abort(new Error("cancelled"));
+  await expect(waitForEnd("the end", reading, { withinMs: 2_000 })).rejects.toThrow("cancelled");
+  expect(timeoutMs).toBe(30_000);
 });

@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
+import { systemClock } from "../../../kit/clock.ts";
 import { secret } from "../../../kit/secret.ts";
-import { type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
+import { createSeqIds } from "../../../testing/seq-ids.ts";
+import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
+import { waitFor, waitForEnd } from "../../../testing/wait-for.ts";
 import type { ProviderName } from "./providers.ts";
 import { KEPT_MS, MAX_KEPT } from "./results-cache.ts";
 import { webSearch, type WebSearchSettings } from "./web-search.ts";
@@ -259,4 +262,31 @@ test.each([
   [{ query: true }],
 ])("web_search refuses %j", async (params) => {
   expect(await bench.call("web_search", params)).toMatchObject({ kind: "refused", code: "invalid_params" });
+});
+
+test("results that are read again and again are searched anew when their ten minutes are over", async () => {
+  use("searxng");
+  says({ results: [] });
+  const before = asked.length;
+  for (const passedMs of [0, KEPT_MS - 1, 1]) {
+    await bench.clock.advance(passedMs);
+    await found("often asked");
+  }
+  expect(asked.length - before).toBe(2);
+});
+
+test("a search that is cancelled leaves the service at once", async () => {
+  use("searxng");
+  let closed = false;
+  reply = (response) => void response.on("close", () => (closed = true));
+  const deps = { clock: systemClock, ids: createSeqIds(), resolve: async () => [], settings: () => settings };
+  const before = asked.length;
+  const stop = new AbortController();
+  const { execute } = webSearch(deps);
+  const searching = execute("c1", { query: "slow" }, stop.signal, () => undefined, BENCH_CONTEXT);
+  searching.catch(() => undefined); // looked at below
+  await waitFor("the search", () => asked.length > before);
+  stop.abort(new Error("cancelled"));
+  await expect(waitForEnd("the end", searching, { withinMs: 2_000 })).rejects.toThrow("cancelled");
+  await waitFor("the closed connection", () => closed);
 });

@@ -49,8 +49,9 @@ export function webSearch(deps: WebSearchDeps): Tool {
       if (asked === "") throw new Error("The query is empty. Say what to search for.");
       const settings = deps.settings();
       const key = JSON.stringify([settings.provider, settings.baseUrl, asked.toLowerCase()]);
-      const results = cache.get(key) ?? (await search(deps, settings, asked, signal));
-      cache.put(key, results);
+      const kept = cache.get(key);
+      const results = kept ?? (await search(deps, settings, asked, signal));
+      if (kept === null) cache.put(key, results); // a question that is often asked is searched again all the same
       const text = wrapUntrusted(deps.ids, { source: "web_search", text: JSON.stringify({ results }) });
       return { content: [{ type: "text", text }], details: { results } };
     },

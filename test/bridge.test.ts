@@ -301,6 +301,65 @@ describe("pi-gw bridge export", () => {
   });
 });
 
+describe("an exported extension in a pi of one's own", () => {
+  test("works with a model of the Responses API, whose call ids have a bar in them", async () => {
+    await using place = await tempHome();
+    const answer = await gateway.fetch("/api/tools?callable=true");
+    const file = join(place.path, "exported.js");
+    await writeFile(file, extensionText(exportedSpecs((await answer.json()) as Record<string, unknown>), gateway.url));
+    await using model = responsesModel({ name: "probe_echo", arguments: { text: "by responses" } });
+    const env = { PI_GATEWAY_TOKEN: gateway.token };
+    await runOwnPi(place.path, file, { baseUrl: model.baseUrl, api: "openai-responses", env });
+    const [first, second] = model.requests;
+    expect(JSON.stringify(first?.["tools"])).toContain("probe_echo");
+    const input = second?.["input"] as Record<string, unknown>[];
+    expect(input.find(({ type }) => type === "function_call")).toMatchObject({ id: "fc_b", call_id: "call_a" });
+    expect(input.find(({ type }) => type === "function_call_output")).toMatchObject({
+      call_id: "call_a",
+      output: expect.stringContaining("echo of by responses"),
+    });
+  });
+});
+
+/** Calls one tool, then says a word; keeps what it was asked. */
+function responsesModel(call: { readonly name: string; readonly arguments: object }) {
+  const requests: Record<string, unknown>[] = [];
+  const called = { type: "function_call", id: "fc_b", call_id: "call_a", name: call.name };
+  const said = { type: "message", id: "msg_1", role: "assistant" };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const round = requests.push((await request.json()) as Record<string, unknown>);
+      const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+      const words = [{ type: "output_text", text: "done", annotations: [] }];
+      const [begun, whole] =
+        round === 1
+          ? [
+              { ...called, arguments: "" },
+              { ...called, arguments: JSON.stringify(call.arguments) },
+            ]
+          : [
+              { ...said, content: [] },
+              { ...said, status: "completed", content: words },
+            ];
+      const events = [
+        { type: "response.created", response: { id: `resp_${round}` } },
+        { type: "response.output_item.added", output_index: 0, item: begun },
+        { type: "response.output_item.done", output_index: 0, item: whole },
+        { type: "response.completed", response: { id: `resp_${round}`, status: "completed", output: [whole], usage } },
+      ];
+      const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    },
+  });
+  return {
+    requests,
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
 /** The tools of an exported extension, as pi has them, with the operator's token. */
 async function exportedTools(): Promise<ReadonlyMap<string, ExportedTool>> {
   const answer = await gateway.fetch("/api/tools?callable=true");
@@ -358,7 +417,14 @@ describe("a tool of an exported extension", () => {
 });
 
 /** One prompt in a pi that has nothing to do with the gateway, with the extension loaded. */
-async function runOwnPi(home: string, extension: string): Promise<void> {
+async function runOwnPi(
+  home: string,
+  extension: string,
+  { baseUrl, api, env }: { readonly baseUrl: string; readonly api: string; readonly env?: Record<string, string> } = {
+    baseUrl: provider.baseUrl,
+    api: "openai-completions",
+  },
+): Promise<void> {
   const agentDir = join(home, "pi");
   await mkdir(agentDir);
   const model = {
@@ -369,7 +435,7 @@ async function runOwnPi(home: string, extension: string): Promise<void> {
     contextWindow: 32_000,
     maxTokens: 4_096,
   };
-  const fake = { baseUrl: provider.baseUrl, api: "openai-completions", apiKey: "none", models: [model] };
+  const fake = { baseUrl, api, apiKey: "none", models: [model] };
   await writeFile(join(agentDir, "models.json"), JSON.stringify({ providers: { fake } }));
   const entry = Bun.fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent/rpc-entry"));
   const { PATH = "", BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } = process.env;
@@ -395,6 +461,7 @@ async function runOwnPi(home: string, extension: string): Promise<void> {
         PATH,
         HOME: home,
         PI_CODING_AGENT_DIR: agentDir,
+        ...env,
         ...(cache ? { BUN_RUNTIME_TRANSPILER_CACHE_PATH: cache } : {}),
       },
     },

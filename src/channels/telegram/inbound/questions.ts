@@ -7,6 +7,7 @@ import type { Role } from "../../../contracts/ids.ts";
 import type { ApprovalDecision, Approvals, PendingApproval } from "../../../contracts/tools/approval.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
+import { Fault } from "../api/faults.ts";
 import type { AccountFacts } from "../facts.ts";
 import { placeOf } from "../outbound/place.ts";
 import { replyParameters } from "../outbound/send.ts";
@@ -61,7 +62,12 @@ export function createQuestions(deps: QuestionDeps, life: AbortSignal): AccountQ
       if (shown.size >= MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
       const posting = post(deps, question, to, life);
       shown.set(question.id, posting);
-      await posting;
+      try {
+        await posting;
+      } catch (error) {
+        if (isWorthAnother(error)) shown.delete(question.id);
+        throw error;
+      }
     },
     async expired(id, say) {
       const posted = await shown.get(id);
@@ -106,11 +112,25 @@ async function post(
   const labels = DECISIONS.map(({ label }) => label);
   const asked: Asked = { chat: to.chat, messageId: null, approval: question.id };
   await deps.facts.put(`ask:${name}`, JSON.stringify(asked));
-  const messageId = await postQuestion(deps, to, { name, runs: approvalText(question), labels }, life);
+  const buttons = { name, runs: approvalText(question), labels };
+  const messageId = await postQuestion(deps, to, buttons, life).catch(async (error: unknown) => {
+    if (!isLost(error)) await deps.facts.forget(`ask:${name}`); // nobody will press it
+    throw error;
+  });
   if ((await deps.facts.get(`ask:${name}`)) !== null)
     // it may have been pressed already
     await deps.facts.put(`ask:${name}`, JSON.stringify({ ...asked, messageId }));
   return { name, to, chat: to.chat, messageId };
+}
+
+/** It may be shown, and pressed. */
+function isLost(error: unknown): boolean {
+  return !(error instanceof Fault) || error.info.kind === "lost";
+}
+
+/** It is certainly not shown, and the next look, a second later, may have more luck. */
+function isWorthAnother(error: unknown): boolean {
+  return error instanceof Fault && (error.info.kind === "unreached" || error.info.kind === "down");
 }
 
 interface Shown {

@@ -1,0 +1,226 @@
+/** Calls of pi's own tools, offers and tokens beside a gate and a process that a test plays by hand: each call ends once, and nothing is kept. */
+import { describe, expect, test } from "bun:test";
+import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
+import type { Caller } from "../../contracts/agent.ts";
+import { toolSpec } from "../../testing/agent-fixture.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { keptPerRound } from "../../testing/leaks/growth.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { createSeqIds } from "../../testing/seq-ids.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { OWNER } from "../../testing/tools/tool-world.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
+import type { AgentProcess } from "../process/process.ts";
+import { createAgentTokens } from "./agent-tokens.ts";
+import { createOffering } from "./offering.ts";
+import { createOwnCalls } from "./own-calls.ts";
+import { createUnaskedCalls } from "./unasked-calls.ts";
+
+const NEVER = new AbortController().signal;
+
+async function calls(over: { admit?: ToolGate["admit"]; ended?: () => Promise<{ kept: null }> } = {}) {
+  const home = await tempHome();
+  const log = recordingLog();
+  const ends: unknown[] = [];
+  const updates: number[] = [];
+  const signals: AbortSignal[] = [];
+  const going = (params: unknown): ToolAdmission => ({
+    ...{ kind: "go", params, checksKept: false },
+    updated: (chars: number) => void updates.push(chars),
+    ended: over.ended ?? (async (end: unknown) => (ends.push(end), { kept: null })),
+  });
+  const admit: ToolGate["admit"] = async ({ params }, signal) => (signals.push(signal), going(params));
+  const own = createOwnCalls(
+    { log, tools: { admit: over.admit ?? admit }, left: { toolBegins: () => undefined } },
+    { workspace: home.path, readable: [] },
+  );
+  const call = (callId: string, params: unknown = { command: "id" }, tool = "bash") => ({ tool, callId, params });
+  return { own, call, log, ends, updates, signals, [Symbol.asyncDispose]: () => home[Symbol.asyncDispose]() };
+}
+
+describe("a call of a pi tool", () => {
+  test("is judged with the signal of its turn, tells its progress while it runs, and ends once", async () => {
+    await using at = await calls();
+    const { signal } = new AbortController();
+    expect(await at.own.admit(at.call("c1"), OWNER, signal)).toMatchObject({ ok: true });
+    at.own.updated("c1", 5);
+    const end = { isError: false, output: "done" };
+    for (let times = 0; times < 2; times++) await at.own.ended("c1", end);
+    at.own.updated("c1", 6);
+    at.own.endAll();
+    expect([at.signals, at.updates, at.ends]).toEqual([[signal], [5], [end]]);
+  });
+
+  test("that the end of its turn cuts off has an end on record, and each of several has its own", async () => {
+    await using at = await calls();
+    for (const id of ["c1", "c2"]) await at.own.admit(at.call(id), OWNER, NEVER);
+    at.own.endAll();
+    at.own.endAll();
+    expect(at.ends).toEqual(
+      Array.from({ length: 2 }, () => ({ isError: true, output: expect.stringContaining("turn ended") })),
+    );
+  });
+
+  test("whose turn ended while it was judged is not run, and has an end on record", async () => {
+    await using at = await calls();
+    const turn = AbortSignal.abort(new Error("stopped"));
+    expect(await at.own.admit(at.call("c1"), OWNER, turn)).toMatchObject({
+      ok: false,
+      text: expect.stringContaining("cancelled"),
+    });
+    at.own.endAll();
+    expect(at.ends).toHaveLength(1);
+  });
+
+  test("that leads out of the workspace is not run, and has an end on record", async () => {
+    await using at = await calls();
+    const verdict = await at.own.admit(at.call("c1", { path: "/etc/hosts" }, "read"), OWNER, NEVER);
+    expect(verdict).toMatchObject({ ok: false, text: expect.stringContaining("outside of the workspace") });
+    at.own.endAll();
+    expect(at.ends).toHaveLength(1);
+  });
+
+  test("that cannot be judged is not run, and one whose end cannot be recorded ends all the same", async () => {
+    await using broken = await calls({ admit: () => Promise.reject(new Error("disk full")) });
+    expect(await broken.own.admit(broken.call("c1"), OWNER, NEVER)).toMatchObject({
+      ok: false,
+      text: expect.stringContaining("not run"),
+    });
+    await using at = await calls({ ended: () => Promise.reject(new Error("disk full")) });
+    await at.own.admit(at.call("c1"), OWNER, NEVER);
+    expect(await at.own.ended("c1", { isError: false, output: "done" })).toBeNull();
+    expect(at.log.lines.map(({ words }) => words)).toEqual(["end of a tool call could not be recorded"]);
+  });
+
+  test("leaves nothing in memory when it has ended", async () => {
+    await using at = await calls();
+    const kept = await keptPerRound(async (round) => {
+      await at.own.admit(at.call(`call ${round}`), OWNER, NEVER);
+      await at.own.ended(`call ${round}`, { isError: false, output: "done" });
+      for (const list of [at.ends, at.signals]) list.length = 0;
+    });
+    expect(kept).toEqual({});
+  });
+});
+
+test("a call that pi refused itself leaves one row, and nothing when its turn is over", () => {
+  const rows: unknown[] = [];
+  const unasked = createUnaskedCalls(
+    { tools: { turnedAway: (row) => void rows.push(row) } },
+    { bridge: "live", names: () => ["read"] },
+  );
+  const end = { isError: true, output: "Tool reed not found" };
+  unasked.began({ callId: "c1", tool: "reed", input: {} });
+  expect(unasked.ended("c1", end, OWNER)).toContain("Did you mean read?");
+  expect([unasked.ended("c1", end, OWNER), rows.length, unasked.refusalOf("c1") !== null]).toEqual([null, 1, true]);
+  unasked.began({ callId: "c2", tool: "read", input: {} });
+  unasked.take("c2"); // the gateway is asked about it
+  expect([unasked.ended("c2", end, OWNER), rows.length]).toEqual([null, 1]);
+  unasked.began({ callId: "c3", tool: "read", input: {} });
+  unasked.clear();
+  expect([unasked.ended("c3", end, OWNER), unasked.refusalOf("c1"), rows.length]).toEqual([null, null, 1]);
+});
+
+test("a token speaks for the session that its process serves now, and for nobody after it was revoked", () => {
+  const hidden: string[] = [];
+  const tokens = createAgentTokens({
+    ids: createSeqIds(),
+    hide: () => (hidden.push("hidden"), { [Symbol.dispose]: () => void hidden.push("shown") }),
+  });
+  const token = tokens.issue();
+  const value = token.secret.reveal();
+  expect([tokens.known(value), tokens.resolve(value)]).toEqual([true, null]);
+  token.serve(OWNER);
+  expect(tokens.resolve(value)).toBe(OWNER);
+  token.serve(null);
+  expect(tokens.resolve(value)).toBeNull();
+  token.serve(OWNER);
+  token[Symbol.dispose]();
+  token.serve(OWNER);
+  expect([tokens.known(value), tokens.resolve(value), hidden]).toEqual([false, null, ["hidden", "shown"]]);
+});
+
+function offering() {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const ended = Promise.withResolvers<never>();
+  const listeners = new Set<() => void>();
+  const sent: string[][] = [];
+  const state = { tools: ["a"], answer: (_signal: AbortSignal): Promise<unknown> => Promise.resolve({ ok: true }) };
+  const process = {
+    ...{ pid: 1, ended: ended.promise },
+    onExtensionError: () => ({ [Symbol.dispose]: () => undefined }),
+    onEnded: (listener: (how: never) => void) => (
+      void ended.promise.then(listener),
+      { [Symbol.dispose]: () => undefined }
+    ),
+    request: (order: { body: { names: string[] } }, signal: AbortSignal) => (
+      sent.push(order.body.names),
+      state.answer(signal)
+    ),
+  } as unknown as AgentProcess;
+  const tools = {
+    specs: () => state.tools.map(toolSpec),
+    onChange: (listener: () => void) => (
+      listeners.add(listener),
+      { [Symbol.dispose]: () => void listeners.delete(listener) }
+    ),
+  } as unknown as ToolGate;
+  const made = createOffering({ clock, log, tools }, process, {
+    order: (body) => ({ body }) as never,
+    own: () => [],
+    has: () => true,
+    live: true,
+  });
+  const change = (...names: string[]): void => {
+    state.tools = names;
+    for (const listener of listeners) listener();
+  };
+  return { clock, log, listeners, sent, state, made, change, end: () => ended.resolve({} as never) };
+}
+
+describe("the tools of a process", () => {
+  const caller: Caller & ToolContext = OWNER;
+
+  test("follow changes while a turn is served, one list after the other, and wait for the next turn otherwise", async () => {
+    const at = offering();
+    await at.made.push(caller, NEVER);
+    at.change("a", "b");
+    await at.clock.advance(0);
+    expect(at.sent).toEqual([["a"]]); // nobody is served
+    at.made.follow(caller);
+    await at.clock.advance(0);
+    at.change("a", "b", "c");
+    await waitForEnd("the list", at.made.settled());
+    expect(at.sent).toEqual([["a"], ["a", "b"], ["a", "b", "c"]]);
+    at.made.follow(null);
+    at.change("a");
+    await at.clock.advance(0);
+    expect(at.sent).toHaveLength(3);
+  });
+
+  test("that the bridge does not take in time are an error, and end with the signal of the caller too", async () => {
+    const late = offering();
+    late.state.answer = (signal) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    const push = late.made.push(caller, NEVER);
+    push.catch(() => undefined);
+    await late.clock.advance(10_000);
+    await expect(waitForEnd("the push", push)).rejects.toMatchObject({ code: "agent_unavailable" });
+    const turn = new AbortController();
+    const second = late.made.push(caller, turn.signal);
+    second.catch(() => undefined);
+    await late.clock.advance(0);
+    turn.abort(new Error("stopped"));
+    await expect(waitForEnd("the push", second)).rejects.toThrow("stopped");
+    expect(late.clock.pending()).toBe(0);
+  });
+
+  test("are not listened to any more when the process has ended", async () => {
+    const at = offering();
+    expect(at.listeners.size).toBe(1);
+    at.end();
+    await at.clock.advance(0);
+    expect(at.listeners.size).toBe(0);
+  });
+});

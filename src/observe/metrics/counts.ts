@@ -59,10 +59,11 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
     if (!expected) counts.agents.died++;
   });
   events.on("turn.tool", ({ tool, status, ms }) => {
-    if (status === "running" || status === "pending") return;
+    // a rejected call is shown as rejected before it has ended, without a duration; its end counts
+    if (status === "running" || status === "pending" || ms === undefined) return;
     const counted = toolCounts(tools, tool);
     counted[status === "success" ? "success" : "error"]++;
-    if (ms !== undefined) counted.latency.add(ms, clock.elapsed());
+    counted.latency.add(ms, clock.elapsed());
   });
   events.on("delegation.ended", ({ outcome, ms }) => {
     counts.delegations[outcome]++;

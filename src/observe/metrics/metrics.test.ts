@@ -134,6 +134,15 @@ describe("metrics", () => {
     expect((await metrics.prometheus()).text).toContain('pi_gateway_job_runs_total{status="missed"} 2');
   });
 
+  test("count a rejected call once, although people are shown that it is rejected and then that it has ended", () => {
+    const { events, metrics } = world();
+    const { ms: _ms, ...call } = toolEnded("bash");
+    events.emit("turn.tool", { ...call, status: "running" });
+    events.emit("turn.tool", { ...call, status: "blocked" });
+    events.emit("turn.tool", { ...call, status: "blocked", output: "no", ms: 3 });
+    expect(metrics.snapshot().tools).toMatchObject([{ tool: "bash", success: 0, error: 1, latency: { count: 1 } }]);
+  });
+
   test("name a limited number of tools and count the rest together", () => {
     const { events, metrics } = world();
     for (let n = 0; n < 500; n++) events.emit("turn.tool", toolEnded(`invented_${n}`));

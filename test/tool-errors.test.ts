@@ -210,3 +210,23 @@ test("the details of a result are in the session file of pi, and the model does 
   expect(texts.join("\n")).toContain('"details":{"lamp":"details of lamp 7"}');
   expect(JSON.stringify(provider.requests.at(-1)?.body)).not.toContain("details of lamp 7");
 });
+
+test.each([
+  ["null", null],
+  ["a list", ["device"]],
+  ["a text", "lamp"],
+  ["a number", 5],
+  ["left out", undefined],
+])("parameters that are %s get the envelope of every other invalid call over HTTP", async (_what, params) => {
+  const response = await gateway.fetch("/api/tools/call", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ tool: "set_lamp", params }),
+  });
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({
+    ok: false,
+    error: { code: "invalid_params", message: expect.stringContaining("The parameters of set_lamp are not valid") },
+    envelope: { status: "error", tool: "set_lamp" },
+  });
+});

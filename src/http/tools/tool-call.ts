@@ -14,7 +14,8 @@ const CALL_ID = "^[A-Za-z0-9._:-]{1,128}$";
 
 export interface AskedCall {
   readonly tool: string;
-  readonly params?: object;
+  /** Whatever was sent: the gate says what is wrong with it, as about every other call. */
+  readonly params?: unknown;
   readonly callId?: string;
 }
 
@@ -24,7 +25,7 @@ export function createCallReader(): (value: unknown) => Promise<AskedCall> {
     Type.Object(
       {
         tool: Type.String({ minLength: 1, maxLength: 128 }),
-        params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+        params: Type.Optional(Type.Unknown()),
         callId: Type.Optional(Type.String({ pattern: CALL_ID })),
       },
       { additionalProperties: false },
@@ -91,7 +92,7 @@ export async function callTool(
   signal: AbortSignal,
 ): Promise<AnsweredCall> {
   const callId = asked.callId ?? ids.next("api");
-  const request = { tool: asked.tool, callId, params: asked.params ?? {}, path, context };
+  const request = { tool: asked.tool, callId, params: asked.params === undefined ? {} : asked.params, path, context };
   const outcome = await tools.gate.call(onUpdate ? { ...request, onUpdate } : request, signal);
   return { callId, outcome };
 }

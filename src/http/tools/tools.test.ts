@@ -213,7 +213,7 @@ describe("POST /api/tools/call", () => {
     const { status, body } = await fx.post({ tool: free.name, params });
     expect([status, body]).toMatchObject([
       422,
-      { error: { message: expect.stringContaining("`params` must be object") } },
+      { ok: false, error: { code: "invalid_params" }, envelope: { status: "error", tool: free.name } },
     ]);
     expect((await fx.post({ tool: free.name })).status).toBe(200);
   });

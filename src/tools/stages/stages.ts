@@ -45,9 +45,16 @@ function named(draft: Draft): Draft | ToolRefusal {
   const harm = draft.usable ? null : harmfulConversion(asked, draft.params);
   if (harm !== null) return notValid(draft, `- ${harm}`);
   const made = knownParams(draft.params, draft.usable?.tool.parameters ?? PI_PARAMETERS);
-  if (made.ok) return coerced({ ...draft, params: made.params });
+  if (made.ok) return asObject(coerced({ ...draft, params: made.params }));
   const { given, known } = made;
   return refuse("invalid_params", `${given} and ${known} are the same parameter. Give only ${known}.`);
+}
+
+/** Before hooks, which read parameters by name. */
+function asObject(draft: Draft): Draft | ToolRefusal {
+  const { params } = draft;
+  const isObject = typeof params === "object" && params !== null && !Array.isArray(params);
+  return isObject ? draft : notValid(draft, "- parameters: must be an object");
 }
 
 /** Before hooks and again after them: policy, hooks and tool read the same value. */

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { ERRORS, GatewayError } from "../contracts/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import { dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
-import { flow, SESSION } from "../testing/worlds/flow-world.ts";
+import { flow, type FlowOptions, SESSION } from "../testing/worlds/flow-world.ts";
 import { waitFor } from "../testing/wait-for.ts";
+import type { TurnsDeps } from "./index.ts";
 
 describe("a turn", () => {
   test("streams what the agent says, shows its tools, and ends with the stored reply", async () => {
@@ -274,4 +275,58 @@ describe("stopping", () => {
     expect(await fx.store.outbox.pending(10)).toEqual([]);
     expect((await fx.store.inbox.unfinished()).map((row) => row.turn?.attempt)).toEqual([1]);
   });
+});
+
+/** Tools that send every file they are asked for with the reply. */
+function filesOf(sent: string[]): NonNullable<TurnsDeps["mediaLines"]> {
+  const call = async (asked: { readonly params?: unknown; readonly input?: unknown }) => {
+    sent.push(JSON.stringify(asked.params ?? asked.input ?? null));
+    return { kind: "failed", code: "tool_failed", message: "not today" };
+  };
+  return { tools: { call }, poster: { post: async () => ({ kind: "no_turn" }) } } as unknown as NonNullable<
+    TurnsDeps["mediaLines"]
+  >;
+}
+
+describe("a line MEDIA:<path> in the words of an agent", () => {
+  test("is a file of the reply when the turn is done", async () => {
+    const sent: string[] = [];
+    await using fx = await flow(says("Look:\nMEDIA:a.png"), { parts: async () => ({ mediaLines: filesOf(sent) }) });
+    const replied = fx.replied();
+    await fx.ask("hello");
+    expect((await replied).item.text).not.toContain("MEDIA:");
+    expect(sent.join()).toContain("a.png");
+  });
+
+  test("sends nothing when the turn was stopped", async () => {
+    const sent: string[] = [];
+    const stopped: FakeAgent = async function* (_prompted, signal) {
+      yield { type: "text", delta: "Look:\nMEDIA:a.png\n" };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      yield { type: "aborted", text: "Look:\nMEDIA:a.png\n", usage: NO_USAGE, model: "fake/one" };
+    };
+    await using fx = await flow(stopped, { parts: async () => ({ mediaLines: filesOf(sent) }) });
+    const speaking = fx.next("turn.delta");
+    const ended = fx.next("turn.ended");
+    await fx.ask("hello");
+    await speaking;
+    fx.live.abort(SESSION);
+    expect([(await ended).outcome, sent]).toEqual(["aborted", []]);
+  });
+});
+
+test("an answer is kept when the size of its session file cannot be told any more", async () => {
+  const broken: FlowOptions["parts"] = async ({ pool }) => ({
+    pool: {
+      ...pool,
+      async lease(...wanted: Parameters<typeof pool.lease>) {
+        const lease = await pool.lease(...wanted);
+        return { ...lease, settledBytes: () => Promise.reject(new Error("the process is gone")) };
+      },
+    },
+  });
+  await using fx = await flow(says("fine"), { parts: broken });
+  const replied = fx.replied();
+  await fx.ask("hello");
+  expect((await replied).item.text).toBe("fine");
 });

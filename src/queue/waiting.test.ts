@@ -17,6 +17,30 @@ const soon = (): AbortSignal => {
 };
 
 describe("a running turn", () => {
+  test("takes what joins it out of what waits, so that places are free again, and keeps it through a restart", async () => {
+    await using fx = await queueWorld({ mode: "steer", maxPerSession: 2 });
+    await fx.say("a", "one");
+    const batch = await fx.take();
+    for (const text of ["two", "three"]) await fx.say("a", text);
+    expect([fx.queue.stats().waiting, (await fx.say("a", "too many")).kind]).toEqual([2, "full"]);
+    await batch.join(await batch.offered(never));
+    expect([fx.queue.stats().waiting, (await fx.say("a", "four")).kind]).toEqual([0, "queued"]);
+    await fx.restart();
+    expect(words(await fx.take())).toEqual(["one", "two", "three"]);
+  });
+
+  test("that could not be begun with what it collected leaves all of it waiting, in its order", async () => {
+    await using fx = await queueWorld({ mode: "collect" });
+    for (const text of ["one", "two", "three"]) await fx.say("a", text);
+    fx.diskIsFull = true;
+    const taken = fx.take();
+    await fx.clock.advance(100);
+    expect(fx.queue.stats().waiting).toBe(3);
+    fx.diskIsFull = false;
+    await fx.clock.advance(10_000);
+    expect([words(await taken), fx.queue.stats().waiting]).toEqual([["one", "two", "three"], 0]);
+  });
+
   test("is offered what the same person says in the same place, in order, and nothing else", async () => {
     await using fx = await queueWorld({ mode: "steer" });
     await fx.say("a", "one");

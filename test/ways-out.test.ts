@@ -238,9 +238,14 @@ describe("a secret that a model says", () => {
     const all = (await Promise.all(lists.map(textOf))).join("\n");
     expectMasked(all);
     const logs = join(gateway.home, "logs");
-    const files = (await readdir(logs, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
-    const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")));
-    expect(files.some(({ parentPath }) => parentPath.includes("transcripts"))).toBe(true);
-    expectMasked(texts.join("\n"));
+    const written = async (): Promise<string> => {
+      const files = (await readdir(logs, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
+      const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")));
+      return texts.join("\n");
+    };
+    // transcripts are written a moment after their turn; this one is of the last turn above
+    expectMasked(
+      await eventually("the last turn in its transcript", written, (text) => text.includes("/tool search_notes")),
+    );
   });
 });

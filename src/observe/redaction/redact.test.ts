@@ -4,6 +4,7 @@ import { secret } from "../../kit/secret.ts";
 import { createRedactor } from "./redact.ts";
 
 const CANARY = 'canary /+"\\é value?&=1';
+const MARKDOWN = CANARY.replace(/[!-/:-@[-`{-~]/g, "\\$&");
 
 describe("a value known to be secret", () => {
   const bytes = Buffer.from(CANARY);
@@ -20,6 +21,9 @@ describe("a value known to be secret", () => {
     "a URL with small hex digits": encodeURIComponent(CANARY).replace(/%../g, (escape) => escape.toLowerCase()),
     "a form": new URLSearchParams({ q: CANARY }).toString(),
     hex: bytes.toString("hex"),
+    "Markdown that escapes punctuation": MARKDOWN,
+    "such Markdown in a JSON string": JSON.stringify({ body: MARKDOWN }),
+    "such Markdown in JSON inside JSON": JSON.stringify({ body: JSON.stringify({ text: MARKDOWN }) }),
   };
   for (const [form, text] of Object.entries(forms)) {
     test(`is taken out of ${form}`, () => {

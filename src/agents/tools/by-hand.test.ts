@@ -48,7 +48,7 @@ describe("a call of a pi tool", () => {
     for (let times = 0; times < 2; times++) await at.own.ended("c1", end);
     at.own.updated("c1", 6);
     at.own.endAll();
-    expect([at.signals, at.updates, at.ends]).toEqual([[signal], [5], [end]]);
+    expect([at.signals[0] === signal, at.updates, at.ends]).toEqual([true, [5], [end]]);
   });
 
   test("that the end of its turn cuts off has an end on record, and each of several has its own", async () => {

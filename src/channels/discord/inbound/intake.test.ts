@@ -9,6 +9,7 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import { snowflakeAt } from "../settings.ts";
 import { type IntakeDeps, startIntake } from "./intake.ts";
+import { keepFiles } from "./keep-files.ts";
 import { createLanes } from "./lanes.ts";
 import { createPlaces } from "./places.ts";
 import { reactionOf } from "./reactions.ts";
@@ -235,6 +236,7 @@ describe("discord intake: what was missed", () => {
     const at = world();
     await createSeen(at.facts).note({ id: "1", guild: null }, at.message("known").id);
     const seen = createSeen(at.facts);
+    expect(await seen.last("1")).not.toBeNull();
     await seen.forget("1");
     expect([at.facts.kept.get("channels"), at.facts.kept.has("last:1"), await seen.last("1")]).toEqual([
       "[]",
@@ -257,6 +259,12 @@ describe("how far Discord's channels were read", () => {
     await seen.note({ id: "1", guild: "7" }, id(1)); // the intake tries again
     expect(await createSeen(facts).known()).toEqual([{ id: "1", guild: "7" }]);
     expect(await createSeen(facts).last("1")).toBe(id(1));
+  });
+
+  test("is listed once for each channel, however much is said there", async () => {
+    const seen = createSeen(memory());
+    for (let n = 1; n <= 3; n++) await seen.note({ id: "1", guild: null }, id(n));
+    expect(await seen.known()).toEqual([{ id: "1", guild: null }]);
   });
 
   test("never goes back", async () => {
@@ -298,6 +306,29 @@ test("discord lanes: nothing is kept of channels whose work has ended, also when
     await waitForEnd("the end of all work", lanes.settled());
   });
   expect(kept).toEqual({});
+});
+
+test("discord files: one that is refused, and words that could not be heard, are told in the text", async () => {
+  const signals: AbortSignal[] = [];
+  const files = {
+    keep: async ({ name }: { name: string }, signal: AbortSignal) => {
+      signals.push(signal);
+      return name === "bad" ? { kind: "refused", note: "bad was not taken" } : { kind: "kept", media: { name } };
+    },
+    transcribe: async (_media: unknown, signal: AbortSignal) => (
+      signals.push(signal),
+      { kind: "failed", say: "not heard" }
+    ),
+  } as unknown as InboundFiles;
+  const file = (filename: string, size = 1) => ({ filename, size, url: "https://cdn.example/a" });
+  const message = { sender: { principal: "discord:user:1" }, text: "look", quoted: [] };
+  const given = { message, attachments: [file("good"), file("bad"), file("huge", 2_000)], voice: true };
+  const { signal } = new AbortController();
+  const kept = await keepFiles({ files, download: () => SILENT, maxFileBytes: 1_000 }, given as never, signal);
+  expect(kept.media.map(({ name }) => name)).toEqual(["good"]);
+  for (const words of ["look", "[bad was not taken]", "[huge is too large and was not taken]", "[not heard]"])
+    expect(kept.text).toContain(words);
+  expect(signals.map((one) => one === signal)).toEqual([true, true, true]);
 });
 
 test("discord places: a thread belongs to its channel while it is there, and other channels to themselves", () => {

@@ -206,6 +206,7 @@ test(
       "PI_GATEWAY_DEMO",
       "PI_GATEWAY_OWNER",
       "PI_GATEWAY_PROCESS",
+      "PI_GATEWAY_PROVIDER_WAIT_MS",
       "PI_OFFLINE",
       "TMPDIR",
     ]);

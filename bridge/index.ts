@@ -1,5 +1,5 @@
 /**
- * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, pi's own tools
+ * The extension that every agent process loads: gateway tools arrive as data over stdin, calls go back over the same pipe, pi tools
  * ask over it before they run, and a scripted demo model answers when no real one is set up. It opens no socket, reads no file and holds no
  * credential.
  */
@@ -10,7 +10,7 @@ import { envelopeErrors } from "./errors.ts";
 import { keepOtherTexts } from "./kept-results.ts";
 import { respellCalls } from "./names.ts";
 import { parseOrder } from "./orders.ts";
-import { guardOwnTools } from "./own-tools.ts";
+import { guardPiTools } from "./pi-tools.ts";
 import { keepProviderWaits } from "./provider/waits.ts";
 import { bridgeState, takeTools } from "./state.ts";
 import { reportProgress, toolApplier } from "./tool-pipe.ts";
@@ -23,7 +23,7 @@ export default function bridge(pi: ExtensionAPI): void {
   const tools = toolApplier(pi, state);
   let inTurn = false;
   tools.load();
-  guardOwnTools(pi, state);
+  guardPiTools(pi, state);
   separateCallIds(pi);
   respellCalls(pi, state);
   envelopeErrors(pi, state);

@@ -1,11 +1,11 @@
 /** Tools and parameters that a model calls by another name than theirs: in another spelling, or as it knows them from elsewhere. Renamed before pi looks for them. */
 import type { ToolCall } from "@earendil-works/pi-ai";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { isPiTool } from "./own-tools.ts";
+import { isPiTool } from "./pi-tools.ts";
 import { renamedParameters } from "./parameters.ts";
 import type { BridgeState } from "./state.ts";
 
-/** pi's own tools, as some models were taught to call them. */
+/** pi tools, as some models were taught to call them. */
 const LEARNT_NAMES: Readonly<Record<string, string>> = {
   Bash: "bash",
   Read: "read",

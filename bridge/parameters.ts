@@ -1,5 +1,5 @@
 /**
- * Parameters of pi's own tools under other names: in the other spelling (`ignore_case`), or as models know them from Claude Code (`file_path`,
+ * Parameters of pi tools under other names: in the other spelling (`ignore_case`), or as models know them from Claude Code (`file_path`,
  * `old_string`). pi checks them before the gateway sees them, so they are renamed before pi does. Pure.
  */
 import { isRecord } from "./orders.ts";

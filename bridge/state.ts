@@ -6,7 +6,7 @@ import type { Order } from "./orders.ts";
 export interface BridgeState {
   /** The tools of now, in order. A spec that did not change is the same object as before. */
   specs: readonly ToolSpec[];
-  /** Which of pi's own tools are on. */
+  /** Which of pi tools are on. */
   own: readonly string[];
   /** Names this bridge has ever offered, so that tools of others are left alone. */
   readonly known: Set<string>;

@@ -4,7 +4,7 @@ import type { ContentBlock, ToolSpec } from "../src/contracts/tools/tool.ts";
 import { askGateway } from "./ask.ts";
 import { keepInstead } from "./kept-results.ts";
 import { isRecord } from "./orders.ts";
-import { isPiTool } from "./own-tools.ts";
+import { isPiTool } from "./pi-tools.ts";
 import type { BridgeState } from "./state.ts";
 
 const CALL_TITLE = "pi-gateway:tool_call";

@@ -11,7 +11,7 @@ import { ToolsView } from "./components/tools/tools-view.tsx";
 import { SignIn } from "./components/sign-in.tsx";
 import { announced } from "./state/questions.ts";
 import { readOnlyBecause } from "./state/route.ts";
-import { door, openKey, stopTurn, turnRuns, view } from "./state/session-page.ts";
+import { signInState, openKey, stopTurn, turnRuns, view } from "./state/session-page.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -26,7 +26,7 @@ export function App() {
       clearInterval(timer);
     };
   }, []);
-  const at = door.value;
+  const at = signInState.value;
   if (at.at === "out") return <SignIn problem={at.problem} lockedUntil={at.lockedUntil} />;
   if (at.at === "checking") return null; // a few milliseconds; anything shown would only flash
   return <Shell />;
@@ -94,7 +94,7 @@ function toComposer(event: MouseEvent): void {
 }
 
 function onKey(event: KeyboardEvent): void {
-  if (event.isComposing || door.value.at !== "in") return;
+  if (event.isComposing || signInState.value.at !== "in") return;
   if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     return begin();

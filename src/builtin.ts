@@ -151,7 +151,7 @@ export const DISABLED_IDS: readonly string[] = [
   ...["complete_task", "update_task", "cron", "create_reminder", "web_search", "web_fetch", "delegate_to_agent"],
 ];
 
-/** The gateway's own tools come by the same door as everybody's. `tools` is asked again when the settings bring others. */
+/** The built-in tools come by the same door as everybody's. `tools` is asked again when the settings bring others. */
 export function builtinPlugins(tools: () => readonly (Tool | ToolFactory)[]): readonly BuiltinPlugin[] {
   const names = (): string =>
     tools()

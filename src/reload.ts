@@ -6,7 +6,7 @@ import type { AgentPool } from "./contracts/agent.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AuditTrail } from "./contracts/store/tool-calls.ts";
 import type { ConfigStatus } from "./contracts/wire.ts";
-import type { SkillShelf } from "./contracts/plugins/plugin.ts";
+import type { SkillRegistry } from "./contracts/plugins/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
 import type { ReloadReport } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";
@@ -17,7 +17,7 @@ export interface ReloadTargets {
   /** Who may sign in, and under which host names. */
   readonly port: { reload(config: Config): void };
   readonly pool: { replace(next: AgentPool): void };
-  readonly skills: Pick<SkillShelf, "hasChanged" | "onChange">;
+  readonly skills: Pick<SkillRegistry, "hasChanged" | "onChange">;
   readonly plugins: { refresh(): Promise<void> };
   readonly audit: Pick<AuditTrail, "note">;
   readonly automation: {

@@ -4,8 +4,8 @@ import { checkConfigText } from "./config/index.ts";
 import type { OutboxRow } from "./contracts/delivery.ts";
 import { OPERATOR, type AgentId, type Principal, type Role, type SessionKey, type TurnId } from "./contracts/ids.ts";
 import type { RightsHolder } from "./contracts/channels/rights.ts";
-import type { Place } from "./contracts/store/places.ts";
-import { accessDoors } from "./routing/index.ts";
+import type { Place } from "./contracts/store/session-chats.ts";
+import { createAccessPolicies } from "./routing/index.ts";
 import { createEvents } from "./observe/index.ts";
 import { recordingLog } from "./testing/recording-log.ts";
 import { createReceiverCheck, createRights, isOwnerNow } from "./rights.ts";
@@ -25,7 +25,7 @@ function rightsOf({ settings = {}, paired = false, grants = [], home = null }: S
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
   const events = createEvents({ log: recordingLog() });
-  const policies = accessDoors(
+  const policies = createAccessPolicies(
     () => config.channels,
     () => paired,
   );

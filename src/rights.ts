@@ -5,17 +5,17 @@ import type { Events } from "./contracts/events.ts";
 import { DEFAULT_AGENT, type Principal, type Role, type SessionKey } from "./contracts/ids.ts";
 import type { Rights, RightsHolder, RightsNow } from "./contracts/channels/rights.ts";
 import type { SessionChats } from "./contracts/channels/session-chats.ts";
-import type { PlaceStore } from "./contracts/store/places.ts";
+import type { SessionChatStore } from "./contracts/store/session-chats.ts";
 import type { ApproverChat } from "./contracts/tools/approval.ts";
 import { NO_TURN } from "./contracts/tools/tool.ts";
-import { type AccessDoors, type GrantedRoles, lesserRole, rightsNow } from "./routing/index.ts";
-import { HOOK_CHANNEL, hookRole, readRunAddress } from "./schedule/index.ts";
+import { type AccessPolicies, type GrantedRoles, lesserRole, rightsNow } from "./routing/index.ts";
+import { HOOK_CHANNEL, webhookRole, readRunAddress } from "./automation/index.ts";
 import { originOf } from "./tools/index.ts";
 
 export interface RightsDeps {
   readonly events: Pick<Events, "on">;
   readonly config: () => Config;
-  readonly policies: AccessDoors;
+  readonly policies: AccessPolicies;
   readonly grants: () => GrantedRoles;
   readonly sessionChats: Pick<SessionChats, "at">;
 }
@@ -33,7 +33,7 @@ async function now(deps: RightsDeps, caller: RightsHolder): Promise<RightsNow> {
   if (caller.askedBy) return delegated(deps, caller, await now(deps, caller.askedBy));
   const run = readRunAddress(caller.origin);
   if (run && caller.origin.channel === HOOK_CHANNEL) {
-    const role = hookRole(deps.config().hooks, run.jobId);
+    const role = webhookRole(deps.config().hooks, run.jobId);
     if (role === null) return { kind: "lost", because: "webhook_removed", tell: false };
     return inChat(deps, { ...caller, role: lesserRole(caller.role, role) });
   }
@@ -46,7 +46,7 @@ async function now(deps: RightsDeps, caller: RightsHolder): Promise<RightsNow> {
 function inChat({ config, policies, grants }: RightsDeps, caller: RightsHolder): RightsNow {
   const { principal, role, agentId, origin: at, place } = caller;
   const scope = caller.scope ?? (originOf(caller) === "group" ? "group" : "dm");
-  const rules = { config: config(), doors: policies, grants: grants() };
+  const rules = { config: config(), policies, grants: grants() };
   return rightsNow({ principal, role, agentId, at, scope, place }, rules);
 }
 
@@ -73,7 +73,7 @@ export async function isOwnerNow(rights: Rights, by: Principal, at: ApproverChat
 
 export interface ReceiverCheckDeps {
   readonly rights: Rights;
-  readonly places: Pick<PlaceStore, "of" | "speakerOf">;
+  readonly places: Pick<SessionChatStore, "of" | "speakerOf">;
   /** Channels that no stranger can write to. */
   isOwnChannel(id: string): boolean;
 }

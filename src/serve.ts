@@ -18,7 +18,7 @@ import { systemIds } from "./kit/ids.ts";
 import { type Log, silentLog } from "./kit/log.ts";
 import { isSecret, type Secret } from "./kit/secret.ts";
 import { createRedactor, openLog, type Redactor } from "./observe/index.ts";
-import { openHome } from "./store/index.ts";
+import { openStateDirectory } from "./store/index.ts";
 
 /** What is built beforehand and found differently from source, from a bundle and in a single executable. */
 export interface Assets {
@@ -56,7 +56,7 @@ const RESTART = "restart";
 export async function serve(world: ServeWorld, options: ServeOptions): Promise<void> {
   const clock = systemClock;
   const ids = systemIds;
-  await using home = await openHome({ log: silentLog }, resolveHome(options.home, world.environment));
+  await using home = await openStateDirectory({ log: silentLog }, resolveHome(options.home, world.environment));
   const redactor = createRedactor();
   const hideSecrets = secretHider(redactor, world.environment);
   const load = async (): Promise<LoadedConfig> => {

@@ -147,7 +147,7 @@ describe("the bridge", () => {
     await close();
   });
 
-  test("AC-4: the gateway's own tools come by the same way as everybody's", async () => {
+  test("AC-4: the built-in tools come by the same way as everybody's", async () => {
     const { tools } = (await (await gateway.fetch("/api/tools")).json()) as {
       tools: { name: string; plugin: string }[];
     };

@@ -1,4 +1,4 @@
-/** A small budget in a whole gateway with real pi and a model that has a price: what it pays for, who is stopped first, who is told, and that the books are right. */
+/** A small budget in a whole gateway with real pi and a model that has a price: what it pays for, who is stopped first, who is told, and that the usage ledger are right. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { UsageItem, UsageSum } from "../src/contracts/store/usage.ts";
 import type { WireJob, WireRun } from "../src/contracts/wire.ts";
@@ -85,7 +85,7 @@ async function runJob(wanted: WireRun["status"], on = gateway): Promise<WireRun>
   return items.find(({ id }) => id === run.id) as WireRun;
 }
 
-test("every call is in the books once, by whom it was caused and by which model", async () => {
+test("every call is in the usage ledger once, by whom it was caused and by which model", async () => {
   await say("hello");
   expect((await say("ask the helper")).body.content).toBe("it says so");
   await cron("", { id: "quiet", schedule: { kind: "every", expr: "365d" }, task: "look around", delivery: "silent" });

@@ -1,4 +1,4 @@
-/** The gateway's own tools in a whole gateway: a real pi calls them because its model says so, and people see what comes of it. */
+/** The built-in tools in a whole gateway: a real pi calls them because its model says so, and people see what comes of it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { once } from "node:events";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -213,7 +213,7 @@ describe("a line MEDIA:<path> in a reply", () => {
 });
 
 describe("message", () => {
-  test("reads this chat, and changes and takes back what the assistant said in it", async () => {
+  test("reads this chat, and changes and withdraws what the assistant said in it", async () => {
     await work("history", [], "The captial of France is Paris.");
     await work("history", [["message", { action: "read", limit: 3 }]]);
     const { messages } = JSON.parse(told(await transcript(gateway, "history"))[0] ?? "{}");

@@ -216,7 +216,7 @@ test("strangers in a group, and whoever has somebody's name, cause nothing", asy
   expect(provider.requests.length).toBe(asks);
 });
 
-test("taken back, they are strangers again", async () => {
+test("withdrawn, they are strangers again", async () => {
   const { items } = (await (await call("/api/pairing")).json()) as { items: { id: string; principal: string }[] };
   const bob = items.find(({ principal }) => principal.endsWith(":bob"));
   expect((await call(`/api/pairing/${bob?.id}`, { decision: "revoke" })).status).toBe(200);

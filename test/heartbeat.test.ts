@@ -9,7 +9,7 @@ import { asked, endpoint, eventually, post, told, transcript, WHOLE_TEST_MS } fr
 setDefaultTimeout(WHOLE_TEST_MS);
 
 const CHARS_PER_TOKEN = 4;
-/** At the default interval, as src/schedule/heartbeat/heartbeat.test.ts counts them. */
+/** At the default interval, as src/automation/heartbeat/heartbeat.test.ts counts them. */
 const BEATS_ALONE = 144;
 
 let provider: FakeProvider;

@@ -18,7 +18,7 @@ const ROOMS = [
   "tools",
   "delivery",
   "media",
-  "schedule",
+  "automation",
   "budget",
   "plugins",
 ];
@@ -77,7 +77,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   typebox: ["src/config/", "src/tools/", "src/http/", "src/plugins/", "bridge/"],
   re2js: ["src/tools/"],
   entities: ["src/tools/builtin/web-fetch/", "src/channels/"],
-  croner: ["src/schedule/"],
+  croner: ["src/automation/"],
   "ipaddr.js": ["src/kit/", "src/http/"],
   grammy: ["src/channels/telegram/"],
   "@discordjs/core": ["src/channels/discord/"],

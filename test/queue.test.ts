@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 /**
- * Asks something; the model holds back until `goOn`, then calls a tool, which asks pi something over its pipe. Whatever was said into the
+ * Asks something; the model holds back until `goOn`, then calls a tool, which asks pi something over its pipe. Whatever was steered into the
  * turn before that has reached pi when the tool ends.
  */
 async function heldTurn(socket: RawSocket, session: string, first: string): Promise<Deferred<void>> {
@@ -207,7 +207,7 @@ describe("a conversation", () => {
     socket.close();
   });
 
-  test("lets a waiting message be taken back by its sender, and not one that is being answered", async () => {
+  test("lets a waiting message be withdrawn by its sender, and not one that is being answered", async () => {
     await post(gateway, { session: "back", text: "/queue collect" });
     const socket = await openSocket(gateway);
     const goOn = deferred<void>();
@@ -225,7 +225,7 @@ describe("a conversation", () => {
     expect(await problemOf(await cancel("msg_nobody"))).toMatchObject({ status: 404 });
     goOn.resolve();
     await settled("back", 3);
-    expect((await answersIn("back")).slice(1)).toEqual(["one more", "Taken back before it was answered."]);
+    expect((await answersIn("back")).slice(1)).toEqual(["one more", "Withdrawn before it was answered."]);
     expect(provider.requests.map(usersIn).flat()).not.toContain("I did not mean this");
     socket.close();
   });

@@ -16,7 +16,7 @@ import type { Command } from "../src/contracts/command.ts";
 import type { AgentId, Principal, Role } from "../src/contracts/ids.ts";
 import type { Batch } from "../src/contracts/queue.ts";
 import { createBriefing, promptFor, steeringFor } from "../src/flow/prompt.ts";
-import { wordsFor } from "../src/flow/questions/decide.ts";
+import { textFor } from "../src/flow/questions/decide.ts";
 import { createFakeClock } from "../src/testing/fake-clock.ts";
 import { entry, inbound } from "../src/testing/messages.ts";
 import { createSeqIds } from "../src/testing/seq-ids.ts";
@@ -316,8 +316,8 @@ for (const [channel, cases] of [["Telegram", TELEGRAM], ["Discord", DISCORD], ..
       (_kind, { message, author, command }) => {
         if (author === null || command) return expect(message.text).toBe(OWN); // its sender's own words may
         const { address: to, sender } = message;
-        const asked = { principal: sender.principal, to, messageId: "4", wantsWords: true };
-        for (const plain of [true, false]) expect(wordsFor({ ...asked, plain }, message, "owner")).toBeNull();
+        const asked = { principal: sender.principal, to, messageId: "4", wantsText: true };
+        for (const plain of [true, false]) expect(textFor({ ...asked, plain }, message, "owner")).toBeNull();
       },
     );
 

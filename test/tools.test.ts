@@ -29,7 +29,7 @@ import { asked, endpoint, eventually, openSocket, textOf, WHOLE_TEST_MS } from "
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
-/** The gateway's own tools as they are offered; none of their calls may get as far as what they work with. */
+/** The built-in tools as they are offered; none of their calls may get as far as what they work with. */
 const NOTHING_BEHIND = {
   search: { settings: () => ({}) },
   opensPages: () => false,
@@ -87,7 +87,7 @@ describe("a whole gateway", () => {
     ]);
   });
 
-  test("gives an agent none of pi's own tools, and what it calls all the same is not run", async () => {
+  test("gives an agent none of the pi tools, and what it calls all the same is not run", async () => {
     await gateway.chat("run something", { session: "shell" });
     const { tools, messages } = provider.requests.at(-1) ?? { tools: [], messages: [] };
     expect(tools).not.toContain("bash");

@@ -14,7 +14,7 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { writeFile } from "node:fs/promises";
 import { demoChart } from "./chart.ts";
 import { CHART } from "./requests.ts";
-import { type DemoReply, type DemoTurn, demoReply, demoWords } from "./script.ts";
+import { type DemoReply, type DemoTurn, demoReply, demoText } from "./script.ts";
 
 const PROVIDER = "gwdemo";
 const MODEL = "demo";
@@ -123,7 +123,7 @@ function readTurn(context: TranscriptContext): DemoTurn {
   const content = last?.role === "user" ? last.content : "";
   const images =
     typeof content === "string" ? [] : content.flatMap((part) => (part.type === "image" ? [part.mimeType] : []));
-  return { kind: "user", text: demoWords(textOf(content)), images, tools };
+  return { kind: "user", text: demoText(textOf(content)), images, tools };
 }
 
 function textOf(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

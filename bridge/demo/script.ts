@@ -81,7 +81,7 @@ const WAKE = /^\(A scheduled job has something/;
 const DUE = /^due now, from [^,\n]+, do it[^:\n]*: ([^]*)$/m;
 
 /** The words the script answers to: without the gateway's blocks, unless these are what it was woken for. */
-export function demoWords(raw: string): string {
+export function demoText(raw: string): string {
   const facts = FACTS.exec(raw)?.[2] ?? "";
   const rest = raw.replace(FACTS, "");
   const words = rest.replace(NEWS_BLOCK, "");
@@ -126,7 +126,7 @@ function ask(
 function reportResult(turn: Extract<DemoTurn, { kind: "result" }>): string {
   if (turn.isError)
     return `I called the tool \`${turn.tool}\`, but it could not answer: ${errorSentence(turn.text.trim())}\n\n${FOOTNOTE}`;
-  return `I called the tool \`${turn.tool}\`. This is what it says:\n\n${inWords(turn.tool, turn.text.trim())}\n\n${FOOTNOTE}`;
+  return `I called the tool \`${turn.tool}\`. This is what it says:\n\n${inText(turn.tool, turn.text.trim())}\n\n${FOOTNOTE}`;
 }
 
 function aboutImages(types: readonly string[]): string {
@@ -138,7 +138,7 @@ function aboutImages(types: readonly string[]): string {
 }
 
 /** Tasks and reminders as people say them; everything else as the tool said it. */
-function inWords(tool: string, text: string): string {
+function inText(tool: string, text: string): string {
   const fields = fieldsIn(text);
   if (tool === "list_tasks" && Array.isArray(fields?.["tasks"])) return taskList(fields["tasks"] as readonly Task[]);
   if (tool === "create_reminder" && typeof fields?.["local"] === "string")

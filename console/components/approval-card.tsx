@@ -1,7 +1,7 @@
 /** A question to the owner, where it belongs in the conversation: what would run, for whom, how long there is, and three answers. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
-import { duration } from "../net/words.ts";
+import { duration } from "../net/error-text.ts";
 import { decide } from "../state/approval-page.ts";
 import type { Question } from "../state/approvals.ts";
 import { DECIDED } from "../state/questions.ts";

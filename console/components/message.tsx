@@ -119,7 +119,7 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
       <Speaker who={item.sender?.name ?? "You"} at={item.at} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
       {item.turnId === null && changing ? (
-        <ChangeWords item={item} done={() => setChanging(false)} />
+        <ChangeText item={item} done={() => setChanging(false)} />
       ) : (
         item.text && <div class="bubble">{item.text}</div>
       )}
@@ -140,7 +140,7 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
 }
 
 /** Possible only while it waits; the gateway has the last word about that. */
-function ChangeWords({ item, done }: { readonly item: TranscriptItem; readonly done: () => void }) {
+function ChangeText({ item, done }: { readonly item: TranscriptItem; readonly done: () => void }) {
   const [text, setText] = useState(item.text);
   const [problem, setProblem] = useState("");
   const save = async () => {
@@ -199,7 +199,7 @@ export function SendRow({ send }: { readonly send: Send }) {
             <button type="button" class="quiet small" onClick={() => sendAgain(send)}>
               Try again
             </button>
-            <button type="button" class="quiet small" onClick={() => takeBack(send)}>
+            <button type="button" class="quiet small" onClick={() => withdraw(send)}>
               Edit
             </button>
             <button type="button" class="quiet small" onClick={() => discardSend(send)}>
@@ -212,7 +212,7 @@ export function SendRow({ send }: { readonly send: Send }) {
   );
 }
 
-function takeBack(send: Send): void {
+function withdraw(send: Send): void {
   editDraft(send.text);
   discardSend(send);
 }

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
-import { ago } from "../net/words.ts";
+import { ago } from "../net/error-text.ts";
 import { askedIn } from "../state/asked/asked-page.ts";
 import { hashOf } from "../state/route.ts";
 import { questions } from "../state/questions.ts";

@@ -1,7 +1,7 @@
 /** Asks for the token or password, and says where to find it. Holds the secret only until it is sent. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { duration } from "../net/words.ts";
+import { duration } from "../net/error-text.ts";
 import { signInWith } from "../state/session-page.ts";
 import { Logo } from "./icons.tsx";
 

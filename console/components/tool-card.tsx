@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ToolStatus } from "../../src/contracts/chat.ts";
-import { took } from "../net/words.ts";
+import { took } from "../net/error-text.ts";
 import { pretty } from "../text/pretty.ts";
 import { Icon, type IconName } from "./icons.tsx";
 

@@ -58,7 +58,7 @@ describe("messages", () => {
     expect(chat.live?.text).toBe("Wait");
   });
 
-  test("a changed message takes the place of the old one, and one taken back is gone, also during an answer", () => {
+  test("a changed message takes the place of the old one, and one withdrawn is gone, also during an answer", () => {
     const before = play(ready([item("m1"), reply("m2")]), started(11), delta(12, "Wait"));
     const changed = play(before, event("message", 13, { item: reply("m2", { text: "better", editedAt: 9 }) }));
     expect(changed.items.map(({ text }) => text)).toEqual(["m1", "better"]);

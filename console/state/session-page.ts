@@ -3,7 +3,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import type { GatewayStatus, WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { readStatus, renameSession, signIn, signOut, type Credential } from "../net/api.ts";
 import { openConnection, type Connection, type LineState } from "../net/connection.ts";
-import { whyNotSent } from "../net/words.ts";
+import { whyNotSent } from "../net/error-text.ts";
 import { hear, readOpenQuestions } from "./hear.ts";
 import { addEarlier, applyEvent, beginRead, emptyChat, openChat, type Chat } from "./chat.ts";
 import { keep, kept } from "./kept.ts";
@@ -21,7 +21,7 @@ import {
   type Send,
 } from "./sends.ts";
 
-export type Door =
+export type SignInState =
   | { readonly at: "checking" }
   | { readonly at: "in" }
   | { readonly at: "out"; readonly problem: string | null; readonly lockedUntil: number };
@@ -37,7 +37,7 @@ const MODEL_AGAIN_MS = 2_000;
 const MEDIA_AGAIN_MS = 2_000;
 const SENDS_KEY = "pi-gateway.sends";
 
-export const door = signal<Door>({ at: "checking" });
+export const signInState = signal<SignInState>({ at: "checking" });
 export const line = signal<LineState>("connecting");
 /** Becomes true after the first time the line was open, so that a first load does not look like a fault. */
 export const wasOpen = signal(false);
@@ -84,7 +84,7 @@ export async function startPage(): Promise<void> {
   addEventListener("online", () => connection?.nudge());
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && connection?.nudge());
   if (code && (await trySignIn({ code }))) return;
-  if (door.value.at === "checking") await knock();
+  if (signInState.value.at === "checking") await knock();
 }
 
 /** The code of a sign-in link leaves the address bar, and with it the browser's history, before anything else happens. */
@@ -98,7 +98,7 @@ function takeCode(): string | null {
 function onAddress(): void {
   const code = takeCode();
   showAddress();
-  if (code && door.value.at === "out") void trySignIn({ code });
+  if (code && signInState.value.at === "out") void trySignIn({ code });
 }
 
 async function knock(): Promise<void> {
@@ -137,12 +137,12 @@ export async function leave(): Promise<void> {
 }
 
 function showSignIn(problem: string | null, retryAfterMs: number): void {
-  door.value = { at: "out", problem, lockedUntil: retryAfterMs > 0 ? Date.now() + retryAfterMs : 0 };
+  signInState.value = { at: "out", problem, lockedUntil: retryAfterMs > 0 ? Date.now() + retryAfterMs : 0 };
 }
 
 function enter(): void {
   connection?.close();
-  door.value = { at: "in" };
+  signInState.value = { at: "in" };
   const own = new URL("/ws", location.href);
   own.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   let first = true;
@@ -159,7 +159,7 @@ function enter(): void {
     random: Math.random,
     onState(state) {
       line.value = state;
-      if (state === "signed-out" && door.value.at === "in" && connection) showSignIn(null, 0);
+      if (state === "signed-out" && signInState.value.at === "in" && connection) showSignIn(null, 0);
     },
     onEvent: receive,
     onResync: readAll,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { scheduleWords, until } from "./schedule.ts";
+import { scheduleText, until } from "./schedule.ts";
 
 test.each([
   ["every", "30m", "Every 30 minutes"],
@@ -22,13 +22,13 @@ test.each([
   ["cron", "0 0 9 * * *", "0 0 9 * * *"],
   ["cron", "99 9 * * *", "99 9 * * *"],
 ] as const)("%s %s: %s", (kind, expr, words) => {
-  expect(scheduleWords({ kind, expr }, "UTC")).toBe(words);
+  expect(scheduleText({ kind, expr }, "UTC")).toBe(words);
 });
 
 test("a zone that is not the person's own is named, where it matters", () => {
   const cron = { kind: "cron", expr: "0 9 * * *", timezone: "Europe/Berlin" } as const;
-  expect(scheduleWords(cron, "Europe/Berlin")).toBe("Every day at 09:00");
-  expect(scheduleWords(cron, "Asia/Tokyo")).toBe("Every day at 09:00, Europe/Berlin time");
+  expect(scheduleText(cron, "Europe/Berlin")).toBe("Every day at 09:00");
+  expect(scheduleText(cron, "Asia/Tokyo")).toBe("Every day at 09:00, Europe/Berlin time");
 });
 
 test("how long until then", () => {

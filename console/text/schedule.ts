@@ -5,11 +5,11 @@ const UNITS: Readonly<Record<string, string>> = { s: "second", m: "minute", h: "
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /** `zone`: the person's own; a schedule in another one says so. */
-export function scheduleWords({ kind, expr, timezone }: Schedule, zone: string): string {
+export function scheduleText({ kind, expr, timezone }: Schedule, zone: string): string {
   const where = timezone === undefined || timezone === zone || kind === "every" ? "" : `, ${timezone} time`;
   if (kind === "every") return `Every ${interval(expr)}`;
   if (kind === "at") return "Once";
-  return `${cronWords(expr) ?? expr}${where}`;
+  return `${cronText(expr) ?? expr}${where}`;
 }
 
 function interval(expr: string): string {
@@ -27,7 +27,7 @@ function counted(count: string, unit: string): string {
 }
 
 /** Of five fields, the kinds people use; null: anything else. */
-function cronWords(expr: string): string | null {
+function cronText(expr: string): string | null {
   const fields = expr.trim().split(/\s+/);
   if (fields.length !== 5) return null;
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields;

@@ -223,7 +223,7 @@ test(
 );
 
 test(
-  "a call of a turn that nobody has begun in this life is asked about in the query that it says it is for",
+  "a call of a turn that nobody has begun in this process is asked about in the query that it says it is for",
   async () => {
     await using w = await scripted({}, echoing);
     w.server.tell("@account=ann :ann!~a@h.example PRIVMSG pibot :hello");

@@ -7,7 +7,7 @@ import type { AgentId, Principal } from "../../src/contracts/ids.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { systemIds } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { createJobs, createTimes } from "../../src/schedule/index.ts";
+import { createJobs, createTimes } from "../../src/automation/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { tempHome } from "../../src/testing/temp-home.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";

@@ -1,6 +1,6 @@
 /** `npm run cron-oracle -- --cases 5000`: random cron expressions around clock changes, against a second way to know when they fire. */
 import { parseArgs } from "node:util";
-import { compareCron } from "../../src/testing/schedule/cron-cases.ts";
+import { compareCron } from "../../src/testing/automation/cron-cases.ts";
 import { createChance } from "../../src/testing/sim/chance.ts";
 
 const { values } = parseArgs({

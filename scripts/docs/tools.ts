@@ -1,4 +1,4 @@
-/** The reference page of the gateway's own tools, made from their definitions: words, parameters, limits, flags. */
+/** The reference page of the built-in tools, made from their definitions: words, parameters, limits, flags. */
 import type { Tool } from "../../src/contracts/tools/tool.ts";
 
 interface Parameter {

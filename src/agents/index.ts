@@ -7,7 +7,7 @@ export { readChecklist } from "./setup/checklist.ts";
 export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSessionFile } from "./setup/session-file.ts";
-export { createSkillShelf } from "./setup/skill-shelf.ts";
+export { createSkillRegistry } from "./setup/skill-registry.ts";
 export { missingKey, providerFacts } from "./setup/provider-keys.ts";
 export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";

@@ -14,7 +14,7 @@ import {
   profileFolder,
   profileKey,
   profileSignature,
-  withLent,
+  withPluginSkills,
 } from "./profile.ts";
 import { choiceForSession, profileForModel } from "./session-model.ts";
 import { agentFolders, prepareFolders } from "./setup/agent-folder.ts";
@@ -36,7 +36,7 @@ export interface PoolOptions {
   /** What the instructions may speak of. Default: nothing. */
   readonly features?: GatewayFeatures;
   /** Of plugins, for every agent, in addition to its own. Default: none. */
-  readonly lentSkills?: readonly string[];
+  readonly pluginSkills?: readonly string[];
   readonly models: Config["models"];
   readonly environment: Environment;
   /** Absolute path of the extension that every process loads. */
@@ -81,7 +81,7 @@ export async function openKinds(deps: KindsDeps, options: PoolOptions): Promise<
   const profiles = options.profiles ?? agentProfiles({ agent: options.config, agents: [] });
   const own = new Map<string, Kind>(); // by `profileKey`
   const signatureOf = (profile: AgentProfile) =>
-    withLent(profileSignature(profile, options.features), options.lentSkills ?? []);
+    withPluginSkills(profileSignature(profile, options.features), options.pluginSkills ?? []);
   const nameOf = ({ hard, soft }: ProfileSignature): string => JSON.stringify([hard, soft]);
   const bySignature = new Map<string, Promise<Kind>>();
   const ready = new Map<string, Kind>();
@@ -158,7 +158,7 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
     config: options.config,
     environment: options.environment,
     folders,
-    resources: findResources(options.config, options.environment.userHome, options.lentSkills),
+    resources: findResources(options.config, options.environment.userHome, options.pluginSkills),
     choice,
     notes: childNotes(options.home),
     bridgePath: options.bridgePath,

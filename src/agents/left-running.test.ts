@@ -96,7 +96,7 @@ describe("what a tool of pi left running", () => {
     expect(identify(pid)).toBeNull();
   });
 
-  test("ends when the next life of a killed gateway begins", async () => {
+  test("ends when the next process of a killed gateway begins", async () => {
     const { fx, left } = await act(leaves(WORST), says("done"));
     await using lease = await fx.lease();
     await collect(lease, "go");

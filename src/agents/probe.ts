@@ -18,7 +18,7 @@ const NO_TOOLS: ToolGate = {
   onChange: () => ({ [Symbol.dispose]: () => undefined }),
   call: async () => NO_TOOL,
   admit: async () => NO_TOOL,
-  turnedAway: () => undefined,
+  recordRejected: () => undefined,
 };
 const NO_EVENTS: Events = { emit: () => undefined, on: () => ({ [Symbol.dispose]: () => undefined }) };
 

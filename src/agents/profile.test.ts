@@ -100,7 +100,7 @@ describe("a role", () => {
       ["read", "bash", "web_search"],
       [["read", "bash", "web_search"], ["web_search"], ["web_search"]],
     ],
-  ])("other than owner gets none of pi's own tools from agent.tools %j", (tools, expected) => {
+  ])("other than owner gets none of the pi tools from agent.tools %j", (tools, expected) => {
     expect(toolsOf(profiles([], {}, { tools })) as unknown).toEqual(expected);
   });
 

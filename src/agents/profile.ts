@@ -43,7 +43,7 @@ export function profileKey(id: AgentId, role: Role): string {
   return `${id}/${role}`;
 }
 
-/** pi's own tools reach the machine, so only owners get them, unless the role says otherwise itself. */
+/** pi tools reach the machine, so only owners get them, unless the role says otherwise itself. */
 function forRole(config: Config["agent"], role: Role, own: Config["roles"]["profiles"][Role]) {
   const tools = own?.tools ?? (role === "owner" ? config.tools : withoutPiTools(config.tools));
   return { ...own, tools };
@@ -70,8 +70,8 @@ export function profileSignature(
 }
 
 /** Skills of plugins are soft like an agent's own. */
-export function withLent({ hard, soft }: ProfileSignature, lentSkills: readonly string[]): ProfileSignature {
-  return { hard, soft: [...new Set([...soft, ...lentSkills.map((path) => `skill:${path}`)])].sort() };
+export function withPluginSkills({ hard, soft }: ProfileSignature, pluginSkills: readonly string[]): ProfileSignature {
+  return { hard, soft: [...new Set([...soft, ...pluginSkills.map((path) => `skill:${path}`)])].sort() };
 }
 
 /** A process with this signature can do everything that is wanted. */

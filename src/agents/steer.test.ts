@@ -1,4 +1,4 @@
-/** Saying more into a running prompt, with real pi processes and a provider on loopback: what the model receives proves what was taken. */
+/** UnaskedMessage more into a running prompt, with real pi processes and a provider on loopback: what the model receives proves what was taken. */
 import { describe, expect, test } from "bun:test";
 import type { AgentEvent } from "../contracts/agent.ts";
 import { deferred } from "../kit/deferred.ts";
@@ -45,7 +45,7 @@ const usersIn = ({ messages }: ProviderRequest): string[] =>
     );
 const input = (text: string) => ({ text, images: [] });
 
-describe("more said into a running prompt", () => {
+describe("more steered into a running prompt", () => {
   test(
     "is heard by the model with its next call after the running tool, once, and the answer ends the same prompt",
     async () => {

@@ -1,5 +1,5 @@
 /**
- * The books in use: what may begin is decided from sums in memory, what was paid for goes to the store and into the sums. The owner is told
+ * The usage ledger in use: what may begin is decided from sums in memory, what was paid for goes to the store and into the sums. The owner is told
  * once when a limit is reached; that this has been said is known to whoever says it, so a restart does not say it again.
  */
 import type { Budget } from "../contracts/budget/budget.ts";
@@ -9,7 +9,7 @@ import type { Log } from "../kit/log.ts";
 import { allLimits, type BudgetRules, decideBudget, type Limit, limitsOn, reaches } from "./decide.ts";
 import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.ts";
 import { createSums, LOADED_BY, type Sums } from "./sums.ts";
-import { type Level, ownerWords, recordWords, refusalWords } from "./words.ts";
+import { type Level, ownerText, recordText, refusalText } from "./messages.ts";
 
 export interface BudgetDeps {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
     return today;
   };
   const every = () => allLimits(rules(), sums.amount);
-  const tell = createTelling(deps, (limit, level) => ownerWords(limit, level, { today: now(), timezone: timezone() }));
+  const tell = createTelling(deps, (limit, level) => ownerText(limit, level, { today: now(), timezone: timezone() }));
 
   const count = (spent: Spent): void => {
     const today = now();
@@ -60,7 +60,7 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
       const { reached } = decision;
       tell(reached, levelOf(reached), today);
       const world = { today, timezone: timezone() };
-      const words = { say: refusalWords(reached, work, world), because: recordWords(reached, work, world) };
+      const words = { say: refusalText(reached, work, world), because: recordText(reached, work, world) };
       return { may: false, reached, ...words };
     },
     bill: ({ agentId, principal, origin }, what) => ({ ...what, day: now().day, agentId, principal, origin }),
@@ -86,7 +86,7 @@ export async function openBudget(deps: BudgetDeps, options: BudgetOptions): Prom
       const world = { today: now(), timezone: timezone() };
       return every().flatMap((limit) => {
         const level = levelOf(limit);
-        return level ? [ownerWords(limit, level, world)] : [];
+        return level ? [ownerText(limit, level, world)] : [];
       });
     },
     today: () => ({ day: now().day, timezone: timezone() }),

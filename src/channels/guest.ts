@@ -76,12 +76,12 @@ export function fenced(guest: Platform): Platform {
   };
 }
 
-interface Lent extends Disposable {
+interface PluginServices extends Disposable {
   readonly deps: PlatformDeps;
 }
 
 /** The same things, as far as they are this channel's own. Disposing ends what it listens to. */
-function lend(deps: PlatformDeps, id: string): Lent {
+function lend(deps: PlatformDeps, id: string): PluginServices {
   const listening = new Set<Disposable>();
   const own = ({ address, sender }: Pick<Arrival, "address" | "sender">): void => {
     if (address.channel === id && sender.principal.startsWith(`${id}:user:`)) return;
@@ -159,7 +159,7 @@ function checkOpen(id: string, open: readonly OpenChannel[]): void {
 }
 
 /** Abilities are what exists, `questions` among them. Each is called on the channel itself, which may be of any make. */
-function around(channel: OpenChannel, lent: Lent): OpenChannel {
+function around(channel: OpenChannel, lent: PluginServices): OpenChannel {
   const { id, account, canRefuse, repeat, dedupeMs, whenLost, messages, questions, webhook } = channel;
   const abilities = ABILITIES.flatMap((name): readonly (readonly [string, unknown])[] => {
     const ability: unknown = Reflect.get(channel, name);

@@ -5,7 +5,7 @@ import { parseJson } from "../kit/json.ts";
 import { visible, visibleLines } from "../observe/index.ts";
 import { createClient, type GatewayClient } from "./client.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
-import { findGateway } from "./home.ts";
+import { findGateway } from "./state-directory.ts";
 import { readLines, type ServerEvent } from "./read-stream.ts";
 import { type Fields, recordOf, textOf } from "./read-value.ts";
 import { type CliWorld, type CommonFlags, onInterrupt } from "./world.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../contracts/errors.ts";
 import { resolveHome } from "../config/index.ts";
 import { cliFixture, fakeGateway, TOKEN } from "../testing/cli-fixture.ts";
-import { homeOf } from "./home.ts";
+import { homeOf } from "./state-directory.ts";
 import type { StartOptions } from "./world.ts";
 
 const STATUS = {

@@ -1,7 +1,7 @@
 /** Talks to a running gateway. Every failure becomes a sentence that says what to do; the token goes into a header and nowhere else. */
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
 import { parseJson } from "../kit/json.ts";
-import { notRunning, type RunningGateway } from "./home.ts";
+import { notRunning, type RunningGateway } from "./state-directory.ts";
 import { type Fields, recordOf, textOf } from "./read-value.ts";
 import { readServerEvents, type ServerEvent } from "./read-stream.ts";
 

@@ -5,7 +5,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import { visible, visibleLines } from "../observe/index.ts";
 import { createClient } from "./client.ts";
 import { EXIT_CONFIG, EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
-import { findGateway, homeOf, MAX_CONFIG_BYTES, readSmall } from "./home.ts";
+import { findGateway, homeOf, MAX_CONFIG_BYTES, readSmall } from "./state-directory.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 
 export interface ConfigFlags extends CommonFlags {

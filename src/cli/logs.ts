@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "../kit/clock.ts";
 import { formatLogRecord, LOG_LEVELS, type LogLevel, listLogFiles, parseLogLine, visible } from "../observe/index.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
-import { homeOf } from "./home.ts";
+import { homeOf } from "./state-directory.ts";
 import { type CliWorld, type CommonFlags, onInterrupt } from "./world.ts";
 
 export interface LogsFlags extends CommonFlags {

@@ -2,7 +2,7 @@
 import { visible } from "../observe/index.ts";
 import { createClient } from "./client.ts";
 import { EXIT_OK } from "./exit-code.ts";
-import { findGateway } from "./home.ts";
+import { findGateway } from "./state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
 import type { CliWorld, CommonFlags } from "./world.ts";
 

@@ -17,7 +17,7 @@ import { pairCommand } from "./pair-command.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
 import { historyCommand } from "./tools/history-command.ts";
 import { toolCommand, type ToolCommandDeps } from "./tools/tool-command.ts";
-import { contextWords, queueWords, sessionLines, statusWords, unknownModeWords, usageWords } from "./words.ts";
+import { contextText, queueText, sessionLines, statusText, unknownModeText, usageText } from "./replies.ts";
 
 export interface BuiltinCommandDeps
   extends ModelCommandDeps, ConversationCommandDeps, RoleCommandDeps, CronCommandDeps {
@@ -47,7 +47,7 @@ export function builtinCommands(deps: BuiltinCommandDeps): readonly Command[] {
       name: "help",
       help: "What you can tell the gateway",
       roles: EVERYONE,
-      run: async (_args, { role }) => helpWords((deps.all?.() ?? list).filter((command) => mayUse(command, role))),
+      run: async (_args, { role }) => helpText((deps.all?.() ?? list).filter((command) => mayUse(command, role))),
     },
     {
       name: "start",
@@ -76,7 +76,7 @@ function toolCommands(deps: BuiltinCommandDeps & ToolCommandDeps): readonly Comm
   return [tool, historyCommand({ toolCalls: deps.store.toolCalls, list })];
 }
 
-function helpWords(commands: readonly Command[]): string {
+function helpText(commands: readonly Command[]): string {
   const lines = commands.map(({ name, usage, help }) => `- \`/${name}${usage ? ` ${usage}` : ""}\`: ${help}`);
   return [...lines, "", "To say a line like these to the assistant, begin it with two slashes: `//help`."].join("\n");
 }
@@ -112,7 +112,7 @@ function looking({ clock, store, stats, status, queued, budget }: BuiltinCommand
       help: "Model, this conversation, queue, agents",
       roles: MEMBERS,
       run: async (_args, { sessionKey, role }) =>
-        statusWords(status(), await store.sessions.get(sessionKey), { notices: role === "owner" }),
+        statusText(status(), await store.sessions.get(sessionKey), { notices: role === "owner" }),
     },
     {
       name: "queue",
@@ -122,9 +122,9 @@ function looking({ clock, store, stats, status, queued, budget }: BuiltinCommand
       async run(args, { sessionKey, message }) {
         const wanted = args.toLowerCase();
         const mode = QUEUE_MODES.find((one) => one === wanted) ?? null;
-        if (wanted !== "" && wanted !== "default" && mode === null) return unknownModeWords(args);
+        if (wanted !== "" && wanted !== "default" && mode === null) return unknownModeText(args);
         if (wanted !== "") await queued.choose(sessionKey, mode);
-        return queueWords(queued.session(sessionKey, message.address.channel));
+        return queueText(queued.session(sessionKey, message.address.channel));
       },
     },
     {
@@ -143,7 +143,7 @@ function looking({ clock, store, stats, status, queued, budget }: BuiltinCommand
       name: "context",
       help: "How much of the model's context this conversation uses",
       roles: MEMBERS,
-      run: async (_args, { sessionFile }) => contextWords(stats.of(sessionFile)),
+      run: async (_args, { sessionFile }) => contextText(stats.of(sessionFile)),
     },
     {
       name: "usage",
@@ -152,9 +152,9 @@ function looking({ clock, store, stats, status, queued, budget }: BuiltinCommand
       async run(_args, { sessionKey, role, message }) {
         const here = await store.sessions.get(sessionKey);
         const mine = budget.used(message.sender.principal);
-        if (role !== "owner") return usageWords({ here, mine });
+        if (role !== "owner") return usageText({ here, mine });
         const all = { ever: await store.sessions.total(), used: budget.used(), limits: budget.limits() };
-        return usageWords({ here, mine, all });
+        return usageText({ here, mine, all });
       },
     },
   ];

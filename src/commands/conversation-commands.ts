@@ -5,7 +5,7 @@ import type { Role } from "../contracts/ids.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Conversation, ConversationAsker } from "../contracts/store/conversations.ts";
 import type { Clock } from "../kit/clock.ts";
-import { counted, duration, oneLine } from "./words.ts";
+import { counted, duration, oneLine } from "./replies.ts";
 
 export interface ConversationCommandDeps {
   readonly clock: Clock;
@@ -51,21 +51,21 @@ async function resume(deps: ConversationCommandDeps, args: string, context: Comm
   const { store, clock, events } = deps;
   const { sessionKey, turnId } = context;
   const done = await store.conversations.resumedBy(sessionKey, turnId);
-  if (done) return resumedWords(done, clock.now());
+  if (done) return resumedText(done, clock.now());
   const asker = askerOf(context);
   const list = await store.conversations.list(asker, MAX_SHOWN);
   if (list.length === 0) return NONE;
-  if (args === "") return listWords(list, sessionKey, clock.now());
+  if (args === "") return listText(list, sessionKey, clock.now());
   const picked = pickConversation(list, args);
-  if (picked.kind === "none") return `No earlier conversation fits.\n\n${listWords(list, sessionKey, clock.now())}`;
+  if (picked.kind === "none") return `No earlier conversation fits.\n\n${listText(list, sessionKey, clock.now())}`;
   if (picked.kind === "several")
-    return `Several fit. Choose by number:\n\n${listWords(list, sessionKey, clock.now(), picked.numbers)}`;
+    return `Several fit. Choose by number:\n\n${listText(list, sessionKey, clock.now(), picked.numbers)}`;
   const result = await store.conversations.resume(asker, picked.conversation.file, { turnId, at: clock.now() });
   if (result.kind === "busy")
     return "It is being answered in another chat right now. Try again when that answer is there.";
   if (result.kind === "gone") return "That conversation is not there any more. `/resume` shows what there is.";
   events.emit("status", { what: "sessions" });
-  return resumedWords(result.conversation, clock.now());
+  return resumedText(result.conversation, clock.now());
 }
 
 /** A group shares its conversations among its members; nobody brings one in from elsewhere, or takes one out. */
@@ -90,7 +90,7 @@ export function pickConversation(list: readonly Conversation[], words: string): 
   return more.length > 0 || !conversation ? { kind: "several", numbers } : { kind: "one", conversation };
 }
 
-function listWords(list: readonly Conversation[], here: string, now: number, only?: readonly number[]): string {
+function listText(list: readonly Conversation[], here: string, now: number, only?: readonly number[]): string {
   const lines = list.flatMap(({ title, turns, lastAt, sessionKey }, at) => {
     if (only && !only.includes(at + 1)) return [];
     const where = sessionKey === here ? "" : `, in \`${sessionKey}\``;
@@ -99,6 +99,6 @@ function listWords(list: readonly Conversation[], here: string, now: number, onl
   return [...lines, "", "`/resume number` goes back to one. This conversation is kept."].join("\n");
 }
 
-function resumedWords({ title, turns, lastAt }: Conversation, now: number): string {
+function resumedText({ title, turns, lastAt }: Conversation, now: number): string {
   return `Back in: ${oneLine(title)} (${counted(turns, "answer")}, last one ${duration(now - lastAt)} ago). The assistant remembers it; the conversation before this line is kept, \`/resume\` lists it.`;
 }

@@ -4,6 +4,6 @@
  */
 export { builtinCommands, type BuiltinCommandDeps } from "./builtin.ts";
 export { createLastStats } from "./last-stats.ts";
-export { levelWords, notFoundWords } from "./model-words.ts";
+export { levelText, notFoundText } from "./model-replies.ts";
 export { type CommandRegistry, createCommandRegistry, type TemplateNames } from "./registry.ts";
 export { createSessionModels, type SessionModelsDeps } from "./session-models.ts";

@@ -6,7 +6,7 @@ import type { Events } from "../contracts/events.ts";
 import type { AgentId, Role } from "../contracts/ids.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
 import type { Store } from "../contracts/store.ts";
-import { compactionWords, levelWords, modelList, notFoundWords } from "./model-words.ts";
+import { compactionText, levelText, modelList, notFoundText } from "./model-replies.ts";
 
 export interface ModelCommandDeps {
   readonly events: Events;
@@ -44,7 +44,7 @@ export function modelCommands(deps: ModelCommandDeps): readonly Command[] {
       roles: MEMBERS,
       needsAgent: true,
       async run(args, { agent }) {
-        return compactionWords((await agent?.compact(args)) ?? { kind: "nothing" });
+        return compactionText((await agent?.compact(args)) ?? { kind: "nothing" });
       },
     },
   ];
@@ -80,7 +80,7 @@ async function model(
     return `This conversation has the model of its agent again: ${deps.configured(agentId).model ?? UNKNOWN}.`;
   }
   const found = await deps.models.find(callerOf(context), args, signal);
-  if (found.kind !== "found") return notFoundWords(args, found);
+  if (found.kind !== "found") return notFoundText(args, found);
   await change(deps, context, { model: found.model.name });
   return `Model: ${found.model.name}, for this conversation from the next message on. \`/model default\` goes back.`;
 }
@@ -104,7 +104,7 @@ async function think(
   }
   const asked = { words: args, model: session?.model ?? own.model };
   const found = await deps.models.findLevel(callerOf(context), asked, signal);
-  if (found.kind !== "found") return levelWords(args, found);
+  if (found.kind !== "found") return levelText(args, found);
   await change(deps, context, { thinking: found.level });
   return `Thinking: ${found.level}, for this conversation from the next message on. \`/think default\` goes back.`;
 }

@@ -2,7 +2,7 @@
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
-import { bullets } from "./words.ts";
+import { bullets } from "./replies.ts";
 
 const MAX_LISTED = 20;
 const MS_PER_MINUTE = 60_000;

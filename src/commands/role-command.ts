@@ -3,7 +3,7 @@ import type { RoleChange, RoleDirectory } from "../contracts/channels/roles.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
 import type { Log } from "../kit/log.ts";
-import { bullets } from "./words.ts";
+import { bullets } from "./replies.ts";
 
 export interface RoleCommandDeps {
   readonly log: Log;

@@ -11,8 +11,8 @@ import { inbound } from "../testing/messages.ts";
 import { freeBudget } from "../testing/budget/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
-import { noJobs } from "../testing/schedule/no-jobs.ts";
-import { testPersonTimes } from "../testing/schedule/person-times.ts";
+import { noJobs } from "../testing/automation/no-jobs.ts";
+import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { builtinCommands, createCommandRegistry, createLastStats } from "./index.ts";
 import { pickModel } from "./session-models.ts";
 

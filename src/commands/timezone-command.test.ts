@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { CommandContext } from "../contracts/command.ts";
 import type { Principal } from "../contracts/ids.ts";
 import { systemClock } from "../kit/clock.ts";
-import { openPersonTimes } from "../schedule/index.ts";
+import { openPersonTimes } from "../automation/index.ts";
 import { inbound } from "../testing/messages.ts";
 import { realStore } from "../testing/real-store.ts";
 import { timezoneCommand } from "./timezone-command.ts";
@@ -11,7 +11,7 @@ import { timezoneCommand } from "./timezone-command.ts";
 test("a person's time zone is chosen, shown, kept over a restart and given up; a zone that does not exist is rejected", async () => {
   await using real = await realStore(systemClock);
   const deps = {
-    ...{ clock: systemClock, facts: real.store.channelFacts, hostZone: () => "UTC" },
+    ...{ clock: systemClock, facts: real.store.channelState, hostZone: () => "UTC" },
     person: (who: Principal) => (who.endsWith(":ann") ? "@ann" : who),
   };
   const say = async (args: string, who: string) => {

@@ -96,29 +96,29 @@ function rowsOf(schema: SchemaNode, path: string): readonly (readonly string[])[
 }
 
 function rowOf(schema: SchemaNode, path: string, required: boolean): readonly string[] {
-  return [`\`${path}\``, kindWords(schema), defaultWords(schema, required), schema.description ?? ""];
+  return [`\`${path}\``, kindText(schema), defaultText(schema, required), schema.description ?? ""];
 }
 
-function kindWords(schema: SchemaNode): string {
+function kindText(schema: SchemaNode): string {
   if (schema.secret) return "secret text";
   if (schema.duration) return "duration";
   const choices = choicesOf(schema);
   if (choices) return choices.map((choice) => `\`"${choice}"\``).join(", ");
-  if (schema.anyOf) return schema.anyOf.map((one) => kindWords(one)).join(", ");
+  if (schema.anyOf) return schema.anyOf.map((one) => kindText(one)).join(", ");
   if (typeof schema.const === "string") return `\`"${schema.const}"\``;
-  if (schema.type === "integer" || schema.type === "number") return numberWords(schema);
+  if (schema.type === "integer" || schema.type === "number") return numberText(schema);
   if (schema.type === "boolean") return "`true`, `false`";
   if (schema.type === "array") return "list";
   return schema.type === "string" ? "text" : "named entries";
 }
 
-function numberWords({ type, minimum, maximum }: SchemaNode): string {
+function numberText({ type, minimum, maximum }: SchemaNode): string {
   const kind = type === "integer" ? "whole number" : "number";
   if (minimum === undefined) return kind;
   return maximum === undefined ? `${kind}, at least ${minimum}` : `${kind}, ${minimum} to ${maximum}`;
 }
 
-function defaultWords(schema: SchemaNode, required: boolean): string {
+function defaultText(schema: SchemaNode, required: boolean): string {
   if (schema.default === undefined) return required ? "(needed)" : "";
   if (schema.duration && typeof schema.default === "number") return `\`"${showDuration(schema.default)}"\``;
   return `\`${JSON.stringify(schema.default)}\``;

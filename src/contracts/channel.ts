@@ -1,5 +1,5 @@
 /** A channel translates between a platform and the gateway, and nothing more. */
-import type { QuestionBoard } from "./channels/question.ts";
+import type { QuestionMessages } from "./channels/question.ts";
 import type { ChatAddress, InboundMessage } from "./chat.ts";
 import type { OutboxRow } from "./delivery.ts";
 import type { InboxId, SessionKey } from "./ids.ts";
@@ -39,7 +39,7 @@ export interface Channel {
   delete?(target: MessageTarget, signal: AbortSignal): Promise<ActionResult>;
   pin?(target: MessageTarget, unpin: boolean, signal: AbortSignal): Promise<ActionResult>;
   /** How it shows questions with buttons; absent: they are plain messages there. */
-  readonly questions?: QuestionBoard;
+  readonly questions?: QuestionMessages;
 }
 
 /** How far a part has come that is sent as several messages. Survives a crash; asked only while the channel is ready for that chat. */
@@ -51,12 +51,12 @@ export interface PartMessages {
 }
 
 /** One chat, and the conversation it is. A channel uses the one it knows messages by, and leaves everything outside of it alone. */
-export interface ChatPlace {
+export interface ChatSession {
   readonly to: ChatAddress;
   readonly sessionKey: SessionKey;
 }
 
-export interface MessageTarget extends ChatPlace {
+export interface MessageTarget extends ChatSession {
   /** As the platform numbers it; our own id where the platform is the gateway itself. */
   readonly messageId: string;
 }

@@ -32,13 +32,13 @@ export interface InboundMessage {
   readonly mentioned: boolean;
   /** The agent its sender asked for by name, where a channel lets people choose. Routing decides when it is absent. */
   readonly agentId?: AgentId;
-  /** Its sender wants it said into the running answer, whatever the mode. Holds while it arrives; it is not stored. */
+  /** Its sender wants it steered into the running answer, whatever the mode. Holds while it arrives; it is not stored. */
   readonly steer?: boolean;
   readonly receivedAt: number;
   /** What made it begin; absent: somebody said it. */
   readonly origin?: MessageOrigin;
   /** From a channel that shows questions: new words that may answer one. Not stored. */
-  readonly answering?: AnsweringWords;
+  readonly answering?: AnsweringText;
 }
 
 /** Words of somebody else inside a message: never a command, never an answer, and marked as theirs wherever a model reads them. */
@@ -52,7 +52,7 @@ export interface QuotedText {
   readonly message?: string;
 }
 
-export interface AnsweringWords {
+export interface AnsweringText {
   /** The message that it replies to, as its platform numbers it; null: it replies to none. */
   readonly to: string | null;
   /** What was said, without what the channel put around it. */
@@ -105,7 +105,7 @@ export interface TranscriptItem {
   readonly extra?: true;
   readonly replyTo?: string;
   readonly editedAt?: number;
-  /** Taken back: an item that was shown before is to be shown no more. */
+  /** Withdrawn: an item that was shown before is to be shown no more. */
   readonly deleted?: true;
   /** Of people, to a message of the assistant; empty: it was removed. */
   readonly reaction?: string;

@@ -35,7 +35,7 @@ export interface PendingPart {
   readonly id: string;
   readonly to: ChatAddress;
   readonly createdAt: number;
-  /** `sending` in a part that was read from the store: an earlier life began to send it, and nobody knows how that ended. */
+  /** `sending` in a part that was read from the store: a previous process began to send it, and nobody knows how that ended. */
   readonly state: "pending" | "sending";
   readonly attempts: number;
   /** How many sends of its current message had an end that nobody knows. */

@@ -42,7 +42,7 @@ export interface GatewayEvents {
   approval: ApprovalNews;
   /** A person is asked something by a running turn, and later: how that ended. */
   question: QuestionNews;
-  /** A call was turned away, on whichever path it came; nothing ran. */
+  /** A call was rejected, on whichever path it came; nothing ran. */
   tool_refused: ToolExecution;
   /** A tool starts, makes progress, has ended; on whichever path it was called. Values are masked copies; also plugin hooks of the same names. */
   tool_execution_start: ToolExecution & { readonly params: unknown };
@@ -140,7 +140,7 @@ export interface Events {
 export interface ClientStream {
   /** The number of the newest event. */
   readonly seq: number;
-  /** Everything after `sinceSeq`, or null when that is too long ago (or from an earlier life) to replay. */
+  /** Everything after `sinceSeq`, or null when that is too long ago (or from a previous process) to replay. */
   since(sinceSeq: number): readonly ClientEvent[] | null;
   onEvent(listener: (event: ClientEvent) => void): Disposable;
 }

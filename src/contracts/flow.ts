@@ -11,7 +11,7 @@ export interface LiveTurns {
 }
 
 /** What can still be done about a message that waits. */
-export interface TakeBack {
+export interface WaitingMessages {
   /** Only for the one who sent it. Rejects when its end could not be stored; then it waits as before. */
   cancel(id: InboxId, by: Principal): Promise<Cancelled>;
   /** Other words instead. Only for the one who sent it, and as long as it waits. */

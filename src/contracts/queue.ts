@@ -5,7 +5,7 @@ import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./id
 import type { Spent } from "./store/usage.ts";
 
 export interface Queue {
-  /** Reads what earlier lives left behind. Call once, before anything else. */
+  /** Reads what previous processes left behind. Call once, before anything else. */
   recover(): Promise<{ readonly waiting: number; readonly interrupted: number }>;
   /** Stored with fsync when it resolves; only then may the platform be told "received". Refuses instead of evicting. */
   accept(entry: QueueEntry): Promise<Accepted>;
@@ -110,7 +110,7 @@ export interface Batch {
   readonly cancelled: AbortSignal;
   readonly acceptedAt: number;
   /**
-   * What is to be said into the turn while it runs, oldest first. Waits for it; nothing when the signal aborts. It keeps waiting in its lane
+   * What is to be steered into the turn while it runs, oldest first. Waits for it; nothing when the signal aborts. It keeps waiting in its lane
    * until it is joined, so that it is the next turn's when this one does not take it.
    */
   offered(signal: AbortSignal): Promise<readonly BatchEntry[]>;
@@ -137,7 +137,7 @@ export interface TurnEnd {
   readonly outcome: TurnOutcome;
   readonly reply: readonly ReplyPart[];
   readonly usage: Usage;
-  /** What of it is to be written into the books with the end. */
+  /** What of it is to be written into the usage ledger with the end. */
   readonly spent?: Spent;
   readonly model: string;
   /** Size of the session file when the agent had settled; a later retry cuts the file back to this. */
@@ -159,7 +159,7 @@ export interface Span {
 
 /**
  * What happens to a message that arrives while its session is being answered. `collect`: it waits, and all that waits becomes one turn.
- * `steer`: it is said into the running turn and answered with it. `followup`: each gets a turn of its own. `interrupt`: the running turn is stopped, and the newest message is next. An idle session starts at once.
+ * `steer`: it is steered into the running turn and answered with it. `followup`: each gets a turn of its own. `interrupt`: the running turn is stopped, and the newest message is next. An idle session starts at once.
  */
 export type QueueMode = "collect" | "steer" | "followup" | "interrupt";
 export const QUEUE_MODES = ["collect", "steer", "followup", "interrupt"] as const satisfies readonly QueueMode[];

@@ -19,7 +19,7 @@ import type {
 import type { JobStore } from "./automation/job.ts";
 import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
-import type { ChannelFacts } from "./channels/platform.ts";
+import type { ChannelState } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { QueueMode, Span } from "./queue.ts";
@@ -27,14 +27,14 @@ import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
 import type { StoreHealth } from "./store/health.ts";
-import type { HookMarkStore } from "./store/hook-marks.ts";
+import type { WebhookMarkStore } from "./store/webhook-marks.ts";
 import type { RoleGrantStore } from "./store/role-grants.ts";
 import type { MessageStore, ReactionStore } from "./store/messages.ts";
 import type { NoteStore } from "./store/notes.ts";
-import type { PlaceStore } from "./store/places.ts";
+import type { SessionChatStore } from "./store/session-chats.ts";
 import type { PostStore } from "./store/posts.ts";
 import type { RunSessionStore } from "./store/run-sessions.ts";
-import type { SpokenWordStore } from "./store/spoken.ts";
+import type { TranscriptionStore } from "./store/spoken.ts";
 import type { TaskStore } from "./store/tasks.ts";
 import type { AuditTrail, ToolCallStore } from "./store/tool-calls.ts";
 import type { Spent, UsageStore } from "./store/usage.ts";
@@ -54,16 +54,16 @@ export interface Store extends AsyncDisposable {
   readonly signIns: SignInStore;
   readonly jobs: JobStore;
   readonly systemEvents: SystemEventStore;
-  readonly hookMarks: HookMarkStore;
-  readonly places: PlaceStore;
+  readonly webhookMarks: WebhookMarkStore;
+  readonly places: SessionChatStore;
   readonly runSessions: RunSessionStore;
   readonly conversations: ConversationStore;
   readonly roleGrants: RoleGrantStore;
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
   readonly pairings: PairingStore;
-  readonly channelFacts: ChannelFacts;
-  readonly spokenWords: SpokenWordStore;
+  readonly channelState: ChannelState;
+  readonly transcriptions: TranscriptionStore;
   readonly approvals: ApprovalStore;
   readonly usage: UsageStore;
   readonly health: StoreHealth;
@@ -89,7 +89,7 @@ export interface InboxStore {
   accept(
     row: NewInboxRow,
   ): Promise<StoredRow | { readonly kind: "duplicate"; readonly id: InboxId; readonly fingerprint: string }>;
-  /** Everything accepted whose turn has not ended, oldest first; `turn` is set when an earlier life had begun it. */
+  /** Everything accepted whose turn has not ended, oldest first; `turn` is set when a previous process had begun it. */
   unfinished(): Promise<readonly UnfinishedRow[]>;
   /** Other words for a message that no turn has claimed; fsynced. False: one has, or there is no such message. */
   rewrite(id: InboxId, text: string, at: number): Promise<boolean>;
@@ -203,7 +203,7 @@ export interface TurnFinish {
   /** Messages that joined the turn while it ran; those not claimed yet are claimed here. */
   readonly joined?: readonly InboxId[];
   readonly usage: Usage;
-  /** Its row in the books; absent: nothing is to be written there. */
+  /** Its row in the usage ledger; absent: nothing is to be written there. */
   readonly spent?: Spent;
   readonly model: string;
   readonly settledBytes: number;

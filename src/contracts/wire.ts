@@ -39,7 +39,7 @@ export interface WireMethods {
     params: { session: string; text: string; clientId: string; attachments?: readonly { mediaId: string }[] };
     result: { accepted: string; sessionKey: string; duplicate: boolean };
   };
-  /** As chat.send, for a message that is to be said into the running answer, whatever the queue mode. */
+  /** As chat.send, for a message that is to be steered into the running answer, whatever the queue mode. */
   "chat.steer": {
     params: { session: string; text: string; clientId: string };
     result: { accepted: string; sessionKey: string; duplicate: boolean };

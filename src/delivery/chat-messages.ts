@@ -2,7 +2,7 @@
  * The one place where an id that a tool names becomes a message on a platform. The message has to be of the caller's own chat. The platform
  * is asked first, the store notes what it did, and everybody who watches sees it.
  */
-import type { ActionResult, Channel, ChatPlace, MessageTarget } from "../contracts/channel.ts";
+import type { ActionResult, Channel, ChatSession, MessageTarget } from "../contracts/channel.ts";
 import type { ChatMessages, MessageAction } from "../contracts/channels/chat-messages.ts";
 import type { ChatAddress, TranscriptItem } from "../contracts/chat.ts";
 import type { Events } from "../contracts/events.ts";
@@ -59,7 +59,7 @@ function isSameChat(one: ChatAddress, other: ChatAddress): boolean {
 }
 
 interface Wanted {
-  readonly place: ChatPlace;
+  readonly place: ChatSession;
   readonly messageId: string;
   readonly waits: boolean;
 }
@@ -79,7 +79,7 @@ async function delivered(
 }
 
 interface OnPlatform {
-  readonly place: ChatPlace;
+  readonly place: ChatSession;
   /** Not empty. */
   readonly ids: readonly string[];
 }
@@ -108,7 +108,7 @@ async function onPlatform(
 }
 
 interface Done {
-  readonly place: ChatPlace;
+  readonly place: ChatSession;
   readonly found: StoredMessage;
   /** What the platform shows; absent: as asked. */
   readonly reactions: readonly string[] | undefined;

@@ -46,14 +46,14 @@ export interface DeliverDeps extends OutboxDeps {
 }
 
 export type Step =
-  | (ChatRest & { readonly kind: "ended"; readonly state: PartEnd["state"] })
-  | (ChatRest & { readonly kind: "wait"; readonly part: PendingPart; readonly ms: number })
-  /** The outbox is being stopped; the row tells the next life where this one was. */
+  | (ChatCooldown & { readonly kind: "ended"; readonly state: PartEnd["state"] })
+  | (ChatCooldown & { readonly kind: "wait"; readonly part: PendingPart; readonly ms: number })
+  /** The outbox is being stopped; the row tells the next process where this one was. */
   | { readonly kind: "stopped" };
 
 /** The platform wants nothing more in this chat until then, whatever becomes of the part it said so about. */
-interface ChatRest {
-  readonly restsUntil?: number;
+interface ChatCooldown {
+  readonly pausedUntil?: number;
 }
 
 const STOPPED: Step = { kind: "stopped" };
@@ -198,7 +198,7 @@ async function failed(
   const now = deps.clock.now();
   const after = afterError(part, error, { now, chance: chanceOf(deps.ids) });
   const askedMs = askedPauseOf(error);
-  const rest: ChatRest = askedMs === null ? {} : { restsUntil: now + askedMs };
+  const rest: ChatCooldown = askedMs === null ? {} : { pausedUntil: now + askedMs };
   if (after.kind === "end") {
     const ended = await end(deps, part, after.end, signal);
     return ended.kind === "stopped" ? ended : { ...ended, ...rest };

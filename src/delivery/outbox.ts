@@ -22,14 +22,14 @@ interface Lane {
   readonly gate: string;
   readonly parts: PendingPart[];
   /** Its platform wants nothing before; outlasts the part it was said about. */
-  restsUntil: number;
+  pausedUntil: number;
 }
 
 interface Lanes {
   readonly pending: number;
   holds(to: ChatAddress): boolean;
   add(part: PendingPart): void;
-  /** What is under way has come to its end, or to where the next life takes it up. */
+  /** What is under way has come to its end, or to where the next process takes it up. */
   settled(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ function createLanes(
     if (!part) return void lanes.delete(lane.key); // nothing came while it rested
     const done = await deliver(deps, part, signal);
     if (done.kind === "stopped") return;
-    lane.restsUntil = done.restsUntil ?? lane.restsUntil;
+    lane.pausedUntil = done.pausedUntil ?? lane.pausedUntil;
     if (done.kind === "wait") {
       lane.parts[0] = done.part;
       return runIn(deps.clock, done.ms, () => gates.enter(lane), signal);
@@ -108,7 +108,7 @@ function createLanes(
     if (done.state !== "sent") deps.trouble.add(done.state, deps.clock.now());
     lane.parts.shift();
     pending--;
-    const restMs = lane.restsUntil - deps.clock.now();
+    const restMs = lane.pausedUntil - deps.clock.now();
     // a lane at rest is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
     if (restMs > 0) runIn(deps.clock, restMs, () => gates.enter(lane), signal);
     else if (lane.parts.length > 0) gates.queue(lane);
@@ -134,7 +134,7 @@ function createLanes(
         key,
         gate: JSON.stringify([part.to.channel, part.to.account]),
         parts: [part],
-        restsUntil: 0,
+        pausedUntil: 0,
       };
       lanes.set(key, lane);
       gates.enter(lane);
@@ -162,7 +162,7 @@ function deliver(deps: DeliverDeps, part: PendingPart, signal: AbortSignal): Pro
 
 const TROUBLED = ["dead", "ambiguous"] as const satisfies readonly TroubledState[];
 
-/** What earlier lives could not deliver is the owner's business too. */
+/** What previous processes could not deliver is the owner's business too. */
 async function remember(deps: OutboxDeps, trouble: RecentTrouble, signal: AbortSignal): Promise<void> {
   const since = deps.clock.now() - RECENT_MS;
   for (const state of TROUBLED) {

@@ -2,12 +2,12 @@
 import type { OwnerNotices } from "../contracts/delivery.ts";
 import type { SessionChats } from "../contracts/channels/session-chats.ts";
 import type { Principal, TurnId } from "../contracts/ids.ts";
-import type { PlaceStore } from "../contracts/store/places.ts";
+import type { SessionChatStore } from "../contracts/store/session-chats.ts";
 import type { Clock } from "../kit/clock.ts";
 
 export interface OwnerNoticesDeps {
   readonly clock: Clock;
-  readonly places: Pick<PlaceStore, "say">;
+  readonly places: Pick<SessionChatStore, "say">;
   readonly sessionChats: Pick<SessionChats, "ofOwner">;
   /** In whose name the gateway speaks. */
   readonly principal: Principal;

@@ -1,12 +1,12 @@
-/** One prompt from the question to the agent's last word: shows what it says, measures it, and says into it what arrives meanwhile. */
+/** One prompt from the question to the agent's last word: shows what it says, measures it, and steers into it what arrives meanwhile. */
 import type { AgentEvent, AgentLease } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { createDeltaStream } from "../delivery/index.ts";
 import type { Clock } from "../kit/clock.ts";
-import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
-import { timeWords, waitSentence } from "./own/provider-wait.ts";
+import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";
+import { timeText, waitSentence } from "./own/provider-wait.ts";
 import { promptFor } from "./prompt.ts";
 import type { SpanRecorder } from "./spans.ts";
 import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
@@ -15,7 +15,7 @@ import { type AgentEnding, isPost } from "./turn-ending.ts";
 export interface ConverseDeps extends SteeringDeps {
   readonly clock: Clock;
   readonly events: Events;
-  readonly live: LiveTurnsBoard;
+  readonly live: LiveTurnRecorder;
   readonly spans: SpanRecorder;
   /** Counts what tools have sent to the chat meanwhile. */
   readonly said: { posts: number };
@@ -60,7 +60,7 @@ export async function converse(
       else if (event.type === "tool_end") shown.toolEnded(event);
       else if (event.type === "retrying") shown = deps.live.open(batch);
       else if (event.type === "waiting")
-        shown.waiting({ until: event.until, text: waitSentence(event, timeWords(deps, batch)) });
+        shown.waiting({ until: event.until, text: waitSentence(event, timeText(deps, batch)) });
       else {
         shown.textEnded();
         return event;

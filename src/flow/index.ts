@@ -1,11 +1,11 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
 export { type Briefing, createBriefing } from "./prompt.ts";
-export { createDoor, type DoorDeps } from "./door/door.ts";
-export { createGroupTalk, type GroupTalk } from "./door/group-talk.ts";
+export { createMessageIntake, type MessageIntakeDeps } from "./intake/intake.ts";
+export { createGroupTalk, type GroupTalk } from "./intake/group-talk.ts";
 export { createReceiver, type MessageReceiver, type ReceiverDeps } from "./receive.ts";
 export { reportBackgroundEnd } from "./background-end.ts";
 export { createDelegations } from "./delegation/delegations.ts";
-export { createLiveTurns, type LiveTurnsBoard } from "./live-turns.ts";
-export { createTakeBack } from "./take-back.ts";
+export { createLiveTurns, type LiveTurnRecorder } from "./live-turns.ts";
+export { createWaitingMessages } from "./waiting-messages.ts";
 export { startTurns, type TurnsDeps, type TurnsOptions } from "./turn.ts";
 export { createQuestions } from "./questions/questions.ts";

@@ -109,7 +109,7 @@ test("a call that waits for the owner is pending, runs when allowed, and ends as
   }
 });
 
-test("a call that was turned away is blocked and not failed, whatever the agent read about it", () => {
+test("a call that was rejected is blocked and not failed, whatever the agent read about it", () => {
   for (const decision of ["deny", "expired"] as const) {
     const { events, writer, shown, now, decided } = world();
     events.emit("approval", { ...ASKED, decision: null });
@@ -121,7 +121,7 @@ test("a call that was turned away is blocked and not failed, whatever the agent 
   }
 });
 
-test("a call that was turned away before the agent's word of it was read is blocked too", () => {
+test("a call that was rejected before the agent's word of it was read is blocked too", () => {
   const { events, writer, shown } = world();
   events.emit("tool_refused", { ...CALL, callId: "c2" });
   writer.toolStarted({ callId: "c2", tool: "bash", input: {} });

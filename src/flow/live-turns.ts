@@ -11,7 +11,7 @@ import type { Clock } from "../kit/clock.ts";
 import { lastPlainLine } from "../kit/marks/plain-line.ts";
 import { maskTexts, NO_MASK, type SecretMask } from "../kit/secret.ts";
 
-export interface LiveTurnsBoard extends LiveTurns {
+export interface LiveTurnRecorder extends LiveTurns {
   /** Shows the turn as started; also used to say that what was shown so far is void. */
   open(batch: Batch): LiveTurnWriter;
 }
@@ -44,7 +44,7 @@ interface Shown {
   text: string;
   waitsFor: LiveWait | null;
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
-  /** Turned away before the agent's word that it begins them had come this far. */
+  /** Rejected before the agent's word that it begins them had come this far. */
   readonly refused: Set<string>;
   /** Calls that wait for an owner, and since when: that time is not the tool's. */
   readonly waiting: Map<string, number>;
@@ -59,7 +59,7 @@ export function createLiveTurns(deps: {
   readonly queue: Queue;
   /** Without it nothing is known to be secret. */
   readonly mask?: SecretMask;
-}): LiveTurnsBoard {
+}): LiveTurnRecorder {
   const { clock, events, mask = NO_MASK } = deps;
   const shown = new Map<SessionKey, Shown>();
   followGate({ clock, events, mask }, (call) => {

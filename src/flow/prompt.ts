@@ -10,9 +10,9 @@ import type { MediaStore } from "../contracts/store.ts";
 import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
-import { eventWords } from "./own/event-words.ts";
-import type { GroupTalk } from "./door/group-talk.ts";
-import { createFactsTeller, type FactsTeller, messageLines } from "./facts.ts";
+import { eventText } from "./own/event-text.ts";
+import type { GroupTalk } from "./intake/group-talk.ts";
+import { createTurnContext, type TurnContext, messageLines } from "./turn-context.ts";
 import { historyFor, type HistoryDeps } from "./own/started-over.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapQuoted } from "../kit/marks/quoted.ts";
@@ -38,7 +38,7 @@ interface PromptDeps extends HistoryDeps {
 
 export interface Briefing {
   readonly ids: Ids;
-  readonly facts: FactsTeller;
+  readonly facts: TurnContext;
 }
 
 export function createBriefing(deps: {
@@ -47,7 +47,7 @@ export function createBriefing(deps: {
   /** Without it everybody is told the time of the machine. */
   readonly people?: Pick<PersonTimes, "zoneOf">;
 }): Briefing {
-  return { ids: deps.ids, facts: createFactsTeller(deps, { ...(deps.people ? { zoneOf: deps.people.zoneOf } : {}) }) };
+  return { ids: deps.ids, facts: createTurnContext(deps, { ...(deps.people ? { zoneOf: deps.people.zoneOf } : {}) }) };
 }
 
 const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
@@ -62,8 +62,8 @@ export async function promptFor(
   startedOver?: StartedOver,
 ): Promise<PromptInput> {
   const { attached, images, pieces } = await readEntries(deps, batch);
-  if (!deps.briefing) return { text: ownWords(pieces), images };
-  const { lines, blocks, realTexts } = eventWords(deps.briefing.ids, told);
+  if (!deps.briefing) return { text: ownText(pieces), images };
+  const { lines, blocks, realTexts } = eventText(deps.briefing.ids, told);
   const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
   const reactions = await reactionsFor(deps, batch, deps.briefing.ids);
   const answered = await answeredLines(deps, batch.entries);
@@ -71,19 +71,19 @@ export async function promptFor(
   const others = [...reactions, ...overheardIn(deps, batch, deps.briefing.ids)];
   const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...others].join("\n\n");
   return {
-    text: markedWords(deps.briefing, batch, pieces),
+    text: markedText(deps.briefing, batch, pieces),
     images,
     ...(preface === "" ? {} : { preface }),
     ...(realTexts.length === 0 ? {} : { realTexts }),
   };
 }
 
-/** What is said into a running turn: the words, and a note for each file; the rest is known there. */
+/** What is steered into a running turn: the words, and a note for each file; the rest is known there. */
 export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said["entries"]): Promise<PromptInput> {
   const { role, agentId } = batch;
   const { attached, images, pieces } = await readEntries(deps, { entries, hidden: 0, role, agentId });
-  if (!deps.briefing) return { text: ownWords(pieces), images };
-  const text = markedWords(deps.briefing, { entries, role }, pieces);
+  if (!deps.briefing) return { text: ownText(pieces), images };
+  const text = markedText(deps.briefing, { entries, role }, pieces);
   const lines = [...messageLines(entries), ...(await answeredLines(deps, entries)), ...attached];
   if (lines.length === 0) return { text, images };
   return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: lines.join("\n") }) };
@@ -165,7 +165,7 @@ function wordless(
   return images > 0 ? "(picture)" : "(file)";
 }
 
-function ownWords(pieces: readonly Piece[]): string {
+function ownText(pieces: readonly Piece[]): string {
   return pieces
     .map(({ text }) => text)
     .filter((text) => text !== "")
@@ -173,11 +173,11 @@ function ownWords(pieces: readonly Piece[]): string {
 }
 
 /** The one place where words become a prompt: what their sender did not write is in a block that says whose it is. */
-function markedWords(briefing: Briefing, speaker: Pick<Batch, "entries" | "role">, pieces: readonly Piece[]): string {
+function markedText(briefing: Briefing, speaker: Pick<Batch, "entries" | "role">, pieces: readonly Piece[]): string {
   const parts: string[] = [];
   let own: Piece[] = [];
   const endOwn = (): void => {
-    const words = ownWords(own);
+    const words = ownText(own);
     if (words !== "") parts.push(inGoodHands(briefing, speaker, words));
     own = [];
   };

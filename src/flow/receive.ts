@@ -2,7 +2,7 @@
  * Message in: is it an answer to a question? → check → route → store → tell everyone who watches, plugins too. Only then is the sender told
  * "accepted".
  */
-import type { OwnReceiver } from "../contracts/automation/own-message.ts";
+import type { InternalReceiver } from "../contracts/automation/internal-message.ts";
 import type { Channel, ChatReceiver, Receipt, Receiver, RefusedBecause } from "../contracts/channel.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { InboundMessage } from "../contracts/chat.ts";
@@ -33,7 +33,7 @@ export interface ReceiverLimits {
 }
 
 /** The ways in: `receive` for the console and the API, `receiveChat` for platforms, `put` for the gateway itself. */
-export interface MessageReceiver extends Receiver, ChatReceiver, OwnReceiver {}
+export interface MessageReceiver extends Receiver, ChatReceiver, InternalReceiver {}
 
 /** `stopping` refuses new messages while the gateway drains. */
 export function createReceiver(

@@ -1,4 +1,4 @@
-/** What arrives during a turn and is said into it: part of that turn when the agent heard it, the next turn's when not. */
+/** What arrives during a turn and is steered into it: part of that turn when the agent heard it, the next turn's when not. */
 import { describe, expect, test } from "bun:test";
 import type { InboxId } from "../contracts/ids.ts";
 import type { Receipt } from "../contracts/channel.ts";

@@ -1,5 +1,5 @@
 /**
- * Says into a running turn what arrives for it. Each message is stored and waits in its lane like any other while the agent is told. It
+ * Steers into a running turn what arrives for it. Each message is stored and waits in its lane like any other while the agent is told. It
  * becomes part of the turn when the agent reports that the model hears it, and then it is joined at once: from there on it is retried, ended
  * and answered with the turn. Told and not taken (the turn just ended, the process died, the agent refused) it simply still waits, so a crash
  * at any point leaves it either in the turn or in front of the next one, never in both and never in neither.
@@ -10,7 +10,7 @@ import type { InboxId } from "../contracts/ids.ts";
 import type { AttachedFiles } from "../contracts/media/files.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
-import type { GroupTalk } from "./door/group-talk.ts";
+import type { GroupTalk } from "./intake/group-talk.ts";
 import { type Briefing, steeringFor } from "./prompt.ts";
 import { mayJoin, type TurnRightsDeps } from "./turn-rights.ts";
 
@@ -54,7 +54,7 @@ export function startSteering(
     }
   };
   const done = listen()
-    .catch((error: unknown) => deps.log.warn("a message could not be said into the running turn", { error }))
+    .catch((error: unknown) => deps.log.warn("a message could not be steered into the running turn", { error }))
     .finally(() => batch.decline());
   return {
     async over() {

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../contracts/agent.ts";
 import type { Usage } from "../contracts/chat.ts";
 import { ERRORS, type ErrorCode } from "../contracts/errors.ts";
 import type { ReplyPart } from "../contracts/delivery.ts";
-import { providerOf, type TimeWords, withTime } from "./own/provider-wait.ts";
+import { providerOf, type TimeText, withTime } from "./own/provider-wait.ts";
 import type { Batch, StopCause, TurnEnd, UnbegunReply } from "../contracts/queue.ts";
 
 export type AgentEnding = Extract<AgentEvent, { type: "done" | "failed" | "aborted" }>;
@@ -38,7 +38,7 @@ export function endOf(
   ending: AgentEnding,
   stoppedBy: StopCause | "deadline",
   posted = false,
-  words?: TimeWords,
+  words?: TimeText,
 ): EndWithoutSize {
   const { usage, model } = ending;
   if (ending.type === "done") {
@@ -116,7 +116,7 @@ const MAX_QUOTED_CHARS = 300;
 /** What the provider said, in its own words, and what to do. One line. Null: the failure is not the provider's. */
 export function providerSentence(
   { code, detail, model, tryAt }: Pick<Extract<AgentEnding, { type: "failed" }>, "code" | "detail" | "model" | "tryAt">,
-  words?: TimeWords,
+  words?: TimeText,
 ): string | null {
   if (!code.startsWith("provider_")) return null;
   const provider = providerOf(model);
@@ -152,9 +152,9 @@ export function expiredEnd({ entries, hidden }: Pick<Batch, "entries" | "hidden"
   return failure("message_expired", `waited ${Math.round(waitedMs)} ms`, { say });
 }
 
-/** A waiting message that its sender took back. */
+/** A waiting message that its sender withdrew. */
 export function takenBack(): UnbegunReply {
-  return { outcome: "aborted", reply: parts(["notice", "Taken back before it was answered."]) };
+  return { outcome: "aborted", reply: parts(["notice", "Withdrawn before it was answered."]) };
 }
 
 function longTime(ms: number): string {

@@ -18,18 +18,18 @@ import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
 import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
 import type { MediaStore } from "../contracts/store.ts";
-import type { DelegationBook, OpenDelegations } from "../contracts/tools/delegation.ts";
+import type { TurnDelegations, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { billOf, recordLost, refusedEnd } from "./budget/billing.ts";
 import { commandIn, runErrand } from "./commands/asked.ts";
 import { converse } from "./converse.ts";
-import type { GroupTalk } from "./door/group-talk.ts";
-import type { LiveTurnsBoard, LiveTurnWriter } from "./live-turns.ts";
+import type { GroupTalk } from "./intake/group-talk.ts";
+import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";
 import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
 import type { Briefing } from "./prompt.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, quietIfFailed, withoutAck } from "./own/quiet-turns.ts";
-import { timeWords } from "./own/provider-wait.ts";
+import { timeText } from "./own/provider-wait.ts";
 import { reviewReply } from "./reply-review.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
@@ -59,7 +59,7 @@ export interface TurnsDeps extends HistoryDeps {
   readonly pool: AgentPool;
   readonly outbox: Outbox;
   readonly media: MediaStore;
-  readonly live: LiveTurnsBoard;
+  readonly live: LiveTurnRecorder;
   readonly hooks: Pick<Hooks, "deciding">;
   /** Without them every message is for the model. */
   readonly commands?: Commands;
@@ -78,8 +78,8 @@ export interface TurnsDeps extends HistoryDeps {
   /** What waits for the next turn of a session; without them nothing does. */
   readonly systemEvents?: Pick<SystemEventStore, "claim">;
   /** Without it no agent can ask another one. */
-  readonly delegations?: DelegationBook;
-  /** Without it everything may begin, and nothing is written into the books. */
+  readonly delegations?: TurnDelegations;
+  /** Without it everything may begin, and nothing is written into the usage ledger. */
   readonly budget?: Pick<Budget, "ask" | "bill" | "count" | "record">;
   /** Without them a turn keeps the rights that its message came with. */
   readonly rights?: Rights;
@@ -222,7 +222,7 @@ function tellEnded(
   });
 }
 
-/** Lets the outbox have its go: somebody waits for the reply, and nobody for what comes after it, the books and the tidying up. */
+/** Lets the outbox have its go: somebody waits for the reply, and nobody for what comes after it, the usage ledger and the tidying up. */
 function replyLeft(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -296,7 +296,7 @@ async function attempt(
 }
 
 function saidEnd(world: AttemptWorld, batch: Batch, heard: AgentEnding, signal: AbortSignal): EndWithoutSize {
-  return endOf(heard, stopCauseOf(signal), world.said.posts > 0, timeWords(world, batch));
+  return endOf(heard, stopCauseOf(signal), world.said.posts > 0, timeText(world, batch));
 }
 
 async function leaseFor(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {

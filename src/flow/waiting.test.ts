@@ -1,4 +1,4 @@
-/** What a chat sees of messages that were too many, waited too long or were taken back. */
+/** What a chat sees of messages that were too many, waited too long or were withdrawn. */
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "../contracts/channel.ts";
 import { OPERATOR, type InboxId } from "../contracts/ids.ts";
@@ -91,7 +91,7 @@ describe("a message that waited too long", () => {
   });
 });
 
-describe("a message that is taken back", () => {
+describe("a message that is withdrawn", () => {
   test("is shown as such beside the running turn, and whoever watches knows whose end it was", async () => {
     const { agent, goOn } = heldEcho();
     await using fx = await flow(agent);
@@ -101,19 +101,19 @@ describe("a message that is taken back", () => {
     const second = idOf(await fx.ask("second"));
     const [joined, ended] = [fx.next("turn.joined"), fx.next("turn.ended")];
     const notice = fx.next("message", ({ item }) => item.kind === "notice");
-    const done = await fx.takeBack.cancel(second, OPERATOR);
+    const done = await fx.waitingMessages.cancel(second, OPERATOR);
     const turnId = done.kind === "cancelled" ? done.turnId : null;
     expect([await joined, await ended]).toMatchObject([
       { turnId, inboxIds: [second] },
       { turnId, inboxIds: [second], outcome: "aborted" },
     ]);
     expect((await notice).item).toMatchObject({
-      text: "Taken back before it was answered.",
+      text: "Withdrawn before it was answered.",
       outcome: "aborted",
       turnId,
     });
     expect(fx.live.snapshot(SESSION)?.turnId).toBe(running);
-    expect((await fx.takeBack.cancel(second, OPERATOR)).kind).toBe("not_waiting");
+    expect((await fx.waitingMessages.cancel(second, OPERATOR)).kind).toBe("not_waiting");
     const reply = fx.next("message", ({ item }) => item.text === "re: first");
     goOn.resolve();
     await reply;

@@ -17,5 +17,5 @@ export type {
   PageFile,
   ReloadReport,
   SessionNames,
-  SessionPlace,
+  SessionTarget,
 } from "./types.ts";

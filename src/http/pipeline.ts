@@ -68,7 +68,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
       { auth: deps.auth, agentTokens: deps.agentTokens, links: deps.links, hosts },
       { headers, method, query, host, client },
       match,
-    ).catch((error: unknown) => turnedAway(match, error, null));
+    ).catch((error: unknown) => rejected(match, error, null));
     if (allowed.identity !== null || allowed.agent !== null) unknown[Symbol.dispose]();
     if (match.kind === "unknown") throw new GatewayError("not_found", "no such path");
     if (match.kind === "wrong_method") throw new GatewayError("method_not_allowed", "no such method here");
@@ -79,7 +79,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     using held = deps.room.open();
     const body = await readBody(deps.clock, request, route, held).catch((error: unknown) => {
       if (route.auth === "hook") deps.log.warn("hook refused", { client: client.key, because: "body not taken" });
-      return turnedAway(match, error, allowed);
+      return rejected(match, error, allowed);
     });
     return await route.handle({ request, requestId, server, params, query, client, signal, ...allowed, ...body });
   };
@@ -108,7 +108,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   };
 }
 
-function turnedAway(match: Match, error: unknown, asking: Parameters<NonNullable<Route["refused"]>>[1]): never {
+function rejected(match: Match, error: unknown, asking: Parameters<NonNullable<Route["refused"]>>[1]): never {
   if (match.kind === "row" && isGatewayError(error)) match.route.refused?.(error, asking);
   throw error;
 }

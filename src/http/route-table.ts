@@ -2,7 +2,7 @@
 import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
 import { cronRoutes } from "./automation/cron-routes.ts";
-import { hookRoutes } from "./automation/hook-routes.ts";
+import { webhookRoutes } from "./automation/hook-routes.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { mediaRoutes } from "./routes/media.ts";
@@ -46,7 +46,7 @@ export function routeTable(deps: TableDeps, limits: HttpOptions["limits"]): read
     ...questionRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
-    ...hookRoutes(deps),
+    ...webhookRoutes(deps),
     ...pairingRoutes(deps),
     ...explainRouteRoutes(deps),
     ...usageRoutes(deps),

@@ -2,15 +2,15 @@
 import type { RouteFacts } from "../contracts/routing.ts";
 import type { Explanation } from "../routing/index.ts";
 import type { Budget } from "../contracts/budget/budget.ts";
-import type { HookDoor } from "../contracts/automation/hook.ts";
-import type { JobDesk } from "../contracts/automation/jobs.ts";
+import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
+import type { JobsApi } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { InboundFiles, Webhook } from "../contracts/channels/platform.ts";
 import type { Questions } from "../contracts/channels/question.ts";
 import type { InboundMessage, MediaRef } from "../contracts/chat.ts";
 import type { ClientStream, Events } from "../contracts/events.ts";
-import type { LiveTurns, TakeBack } from "../contracts/flow.ts";
+import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
@@ -43,7 +43,7 @@ export interface HttpDeps {
   readonly questions: Pick<Questions, "pending" | "answer">;
   readonly receiver: Receiver;
   readonly live: LiveTurns;
-  readonly takeBack: TakeBack;
+  readonly waitingMessages: WaitingMessages;
   readonly events: Events;
   readonly stream: ClientStream;
   readonly page: PageAssets;
@@ -61,8 +61,8 @@ export interface HttpDeps {
   webhook(path: string): Webhook | null;
   readonly metrics: Metrics;
   readonly models: SessionModels;
-  readonly jobs: JobDesk;
-  readonly hookDoor: HookDoor;
+  readonly jobs: JobsApi;
+  readonly webhooks: IncomingWebhooks;
   /** Where a message would go, and why. */
   explainRoute(facts: RouteFacts): Pick<Explanation, "verdict" | "considered">;
   /** The configuration with its secrets already taken out. */
@@ -77,7 +77,7 @@ export interface HttpDeps {
 
 /** Tools as programs use them: each call passes the gate like any other. */
 export interface ToolDoor {
-  readonly gate: Pick<ToolGate, "call" | "specs" | "turnedAway">;
+  readonly gate: Pick<ToolGate, "call" | "specs" | "recordRejected">;
   list(): ToolLists;
 }
 
@@ -111,18 +111,18 @@ export interface InboundInput {
   readonly principal: Principal;
   readonly agentId: AgentId;
   readonly fingerprint: string;
-  /** To be said into the running answer. */
+  /** To be steered into the running answer. */
   readonly steer?: boolean;
   readonly receivedAt: number;
 }
 
 export interface SessionNames {
   /** A full key, or the short name of a session of the API, which may be one of a named agent; null when it is neither. */
-  parse(text: string, agent: string | undefined): SessionPlace | null;
+  parse(text: string, agent: string | undefined): SessionTarget | null;
 }
 
 /** The channel is the session's own, whoever asks: the page may speak in a session of the API and the other way round. */
-export interface SessionPlace {
+export interface SessionTarget {
   readonly sessionKey: SessionKey;
   readonly agentId: AgentId;
   readonly channel: "webchat" | "api";

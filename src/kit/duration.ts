@@ -27,7 +27,7 @@ const WORDS: readonly (readonly [number, string])[] = [
 ];
 
 /** For people, in the largest unit of which there are at least two, or exactly one: 600000 → "10 minutes". */
-export function durationWords(ms: number): string {
+export function durationText(ms: number): string {
   const [size, unit] = WORDS.find(([size]) => ms >= 2 * size || ms === size) ?? [1_000, "second"];
   const count = Math.max(1, Math.round(ms / size));
   return `${count} ${unit}${count === 1 ? "" : "s"}`;

@@ -6,7 +6,7 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { pluginHouse } from "../testing/worlds/plugin-house.ts";
 import { createHooks } from "./hooks.ts";
-import { NO_PLACE } from "./run/author-place.ts";
+import { NO_LOCATION } from "./run/source-location.ts";
 import { createSlot, type Wanted } from "./run/slot.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -48,7 +48,7 @@ describe("hooks", () => {
         folder: null,
         digest: null,
         storageFile: "/nowhere.json",
-        place: NO_PLACE,
+        place: NO_LOCATION,
         load,
       },
     });

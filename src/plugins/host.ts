@@ -13,14 +13,14 @@ import type { Secret } from "../kit/secret.ts";
 import { wrapSecrets } from "./folder/check-config.ts";
 import { type Discovered, discoverPlugins, pluginRoots, type Usable } from "./folder/discover.ts";
 import type { PluginHooks } from "./hooks.ts";
-import type { Lent } from "./run/api.ts";
-import { type AuthorPlace, createAuthorPlace, NO_PLACE } from "./run/author-place.ts";
+import type { PluginServices } from "./run/api.ts";
+import { type SourceLocation, createSourceLocation, NO_LOCATION } from "./run/source-location.ts";
 import { createSlot, type Slot, type Wanted } from "./run/slot.ts";
-import { clearStages, createStage, stagesBelow } from "./run/stage.ts";
+import { clearStages, createStage, stagesBelow } from "./run/plugin-copy.ts";
 import { pluginInStack, watchStrayErrors } from "./stray-errors.ts";
 import { watchFolders } from "./watch.ts";
 
-export interface PluginsDeps extends Omit<Lent, "hooks"> {
+export interface PluginsDeps extends Omit<PluginServices, "hooks"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Events;
@@ -62,7 +62,7 @@ interface Host {
   readonly options: PluginsOptions;
   readonly slots: Map<string, Slot>;
   /** Of the newest load of each plugin. */
-  readonly places: Map<string, AuthorPlace>;
+  readonly places: Map<string, SourceLocation>;
   loads: number;
 }
 
@@ -110,7 +110,7 @@ async function startBuiltin(host: Host): Promise<void> {
   const { options } = host;
   const about = { builtin: true, version: options.version, folder: null, digest: null };
   for (const { id, init, key = () => "" } of options.builtin) {
-    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id), place: NO_PLACE };
+    const identity = { ...about, id, config: {}, storageFile: storageFile(host, id), place: NO_LOCATION };
     const off = options.config().disabled.includes(id);
     await slotOf(host, id).want(
       off
@@ -157,7 +157,7 @@ function runOf(host: Host, found: Usable): Wanted {
   const { id, folder, digest, manifest, config } = found;
   const stage = createStage(host.options.home, found, ++host.loads);
   const given = wrapSecrets(manifest, config, (secret) => host.deps.hide?.(secret));
-  const place = createAuthorPlace(stage.folder, found);
+  const place = createSourceLocation(stage.folder, found);
   host.places.set(id, place);
   const about = { id, version: manifest.version, config: given, folder, digest };
   const identity = { ...about, storageFile: storageFile(host, id), place };

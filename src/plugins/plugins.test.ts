@@ -32,7 +32,7 @@ describe("a plugin", () => {
       api.registerCommand({ name: "wave", help: "", roles: ["owner"], run: async () => "hi" });
       api.registerHook("gateway_start", () => undefined);
       api.registerRoute({ method: "GET", path: "/x", handle: () => ({ ok: 1 }) });
-      api.registerSkill({ name: "knots", path: "run/stage.ts" });
+      api.registerSkill({ name: "knots", path: "run/plugin-copy.ts" });
       api.registerService({ name: "s", start: async () => () => void ended.push("service") });
       api.registerChannel({ id: "pigeon", open: async () => [] });
       api.signal.addEventListener("abort", () => ended.push("signal"));
@@ -46,7 +46,7 @@ describe("a plugin", () => {
       skills: ["knots"],
       channels: ["pigeon"],
     });
-    const path = join(import.meta.dir, "run/stage.ts");
+    const path = join(import.meta.dir, "run/plugin-copy.ts");
     expect([...skills.values()]).toEqual([{ path, digest: "d1" }]);
     expect(tools.get("first")).toMatchObject({ label: "first", flags: { idempotent: false }, timeoutMs: 60_000 });
     expect(await (await running.route("GET", "/x")?.handle({} as never))?.json()).toEqual({ ok: 1 });
@@ -118,7 +118,7 @@ describe("a plugin", () => {
     expect([...tools.keys()]).toEqual(["taken"]);
   });
 
-  test("cannot take the place of pi's own tools, escape its folder or its address, or register after its end", async () => {
+  test("cannot take the place of pi tools, escape its folder or its address, or register after its end", async () => {
     const { start } = pluginHouse();
     const why = (plugin: GatewayPlugin) => start(plugin).then(String, (error: { say: string }) => error.say);
     expect(await why((api) => void api.registerTool(tool("bash")))).toContain("pi has one of that name");

@@ -19,7 +19,7 @@ const GOOD: Readonly<Record<Exclude<Verb, "registerHook">, Fields>> = {
   registerCommand: { name: "wave", help: "Waves", roles: ["owner"], run: async () => "hi" },
   registerRoute: { method: "GET", path: "/x", handle: () => null },
   registerService: { name: "s", start: async () => undefined },
-  registerSkill: { name: "knots", path: "run/stage.ts" },
+  registerSkill: { name: "knots", path: "run/plugin-copy.ts" },
   registerChannel: { id: "pigeon", open: async () => [] },
 };
 
@@ -71,7 +71,7 @@ const WRONG: readonly (readonly [Exclude<Verb, "registerHook">, Fields, string])
   ["registerService", { stop: () => undefined }, "stop is not known."],
   ["registerService", { start: undefined }, "start is missing; it must be a function."],
   ["registerService", { name: 5 }, "name is a number; it must be text."],
-  ["registerSkill", { file: "run/stage.ts" }, "file is not known."],
+  ["registerSkill", { file: "run/plugin-copy.ts" }, "file is not known."],
   ["registerSkill", { path: 5 }, "path is a number; it must be text."],
   ["registerChannel", { acess: { dmPolicy: "open" } }, "acess is not known. Did you mean access?"],
   ["registerChannel", { access: { dmpolicy: "disabled" } }, "Did you mean access.dmPolicy?"],

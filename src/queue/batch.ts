@@ -19,7 +19,7 @@ export interface BatchWorld {
   /** Resolves at the next ring. */
   rung(): Promise<void>;
   paceOf(work: Work): Pace;
-  /** It is to be said into the running turn. */
+  /** It is to be steered into the running turn. */
   steers(work: Work): boolean;
   forget(work: Pick<Work, "entries">): void;
 }

@@ -39,7 +39,7 @@ export interface Lanes {
   join(key: SessionKey, ids: readonly InboxId[]): Work | null;
   /** What was offered waits for the next turn, and nothing more is offered to this one. */
   decline(key: SessionKey): void;
-  /** Keeps a waiting message where it is, and its lane with it, until it is decided; null when it can no longer be taken back. */
+  /** Keeps a waiting message where it is, and its lane with it, until it is decided; null when it can no longer be withdrawn. */
   hold(id: InboxId): Held | null;
   mode(key: SessionKey): QueueMode | null;
   /** A lane that does not exist costs nothing and remembers nothing; the next message brings its mode along. */
@@ -244,7 +244,7 @@ function hold(table: LaneTable, id: InboxId): Held | null {
       letGo(now, message) {
         const at = lane.waiting.findIndex(isIt);
         const known = lane.waiting[at];
-        if (known && message) lane.waiting[at] = withWords(known, id, message);
+        if (known && message) lane.waiting[at] = withText(known, id, message);
         goOn(now);
       },
       gone(now) {
@@ -257,6 +257,6 @@ function hold(table: LaneTable, id: InboxId): Held | null {
   return null;
 }
 
-function withWords(work: Work, id: InboxId, message: InboundMessage): Work {
+function withText(work: Work, id: InboxId, message: InboundMessage): Work {
   return { ...work, entries: work.entries.map((entry) => (entry.id === id ? { ...entry, message } : entry)) };
 }

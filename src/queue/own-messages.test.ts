@@ -16,7 +16,7 @@ test("a wake and the words of a person are two turns, also where all that waits 
   expect([await world.answer(), await world.answer()]).toEqual([["hello"], ["wake 1", "wake 2"]]);
 });
 
-test("a wake is not said into the answer to a person", async () => {
+test("a wake is not steered into the answer to a person", async () => {
   await using world = await queueWorld({ mode: "steer" });
   await world.queue.accept(entry("a", "hello"));
   const batch = await world.take();

@@ -1,4 +1,4 @@
-/** What an earlier life left behind, as work again: nothing twice, nothing lost, and nothing begun anew that was to be stopped. */
+/** What a previous process left behind, as work again: nothing twice, nothing lost, and nothing begun anew that was to be stopped. */
 import type { TurnId } from "../contracts/ids.ts";
 import type { QueueEntry, WorkKind } from "../contracts/queue.ts";
 import type { UnfinishedRow } from "../contracts/store.ts";

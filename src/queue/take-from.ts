@@ -46,7 +46,7 @@ export function isExpired({ turnId, expiresAt = Infinity }: Work, now: number): 
 }
 
 /**
- * How many of the waiting, from the first on, may be said into the running turn. Order is kept: a message that is wanted there takes along
+ * How many of the waiting, from the first on, may be steered into the running turn. Order is kept: a message that is wanted there takes along
  * what waits before it, and does not overtake anything that cannot go there.
  */
 export function steerable(waiting: readonly Work[], running: Work, wanted: (work: Work) => boolean): number {

@@ -1,4 +1,4 @@
-/** What may become of a message while it waits: said into the running turn, taken back, or told that it waited too long. */
+/** What may become of a message while it waits: steered into the running turn, withdrawn, or told that it waited too long. */
 import { describe, expect, test } from "bun:test";
 import type { InboxId, Principal } from "../contracts/ids.ts";
 import type { UnbegunReply } from "../contracts/queue.ts";
@@ -7,7 +7,7 @@ import { DONE, idOf, keyOf, never, nextCommand, queueWorld, words } from "../tes
 const HOUR_MS = 3_600_000;
 const BACK: UnbegunReply = {
   outcome: "aborted",
-  reply: [{ part: 0, message: { kind: "notice", text: "taken back" } }],
+  reply: [{ part: 0, message: { kind: "notice", text: "withdrawn" } }],
 };
 const A = "A" as Principal;
 const soon = (): AbortSignal => {
@@ -126,7 +126,7 @@ describe("the mode of a session", () => {
   });
 });
 
-describe("a message that is taken back", () => {
+describe("a message that is withdrawn", () => {
   test("is not answered any more, ends visibly, and leaves the others in their order", async () => {
     await using fx = await queueWorld();
     await fx.say("a", "one");
@@ -134,7 +134,7 @@ describe("a message that is taken back", () => {
     await fx.say("a", "three");
     expect(await fx.queue.cancel(two, A, BACK)).toMatchObject({ kind: "cancelled", sessionKey: keyOf("a") });
     expect([await fx.answer(), await fx.answer()]).toEqual([["one"], ["three"]]);
-    expect(await fx.store.turns.resultOf(two)).toMatchObject({ outcome: "aborted", content: "taken back" });
+    expect(await fx.store.turns.resultOf(two)).toMatchObject({ outcome: "aborted", content: "withdrawn" });
     await fx.restart();
     expect(fx.queue.stats()).toEqual({ waiting: 0, running: 0 });
     expect(await fx.queue.cancel(two, A, BACK)).toEqual({ kind: "not_waiting" });

@@ -1,6 +1,6 @@
 /** What the configuration of a channel says about who may write → the policy that access is decided by. Pure. */
 import type { ChannelAccessSettings, GroupSettings, GuildSettings } from "../contracts/channels/access.ts";
-import type { AccessDoors } from "./router.ts";
+import type { AccessPolicies } from "./router.ts";
 import { type AccessPolicy, CLOSED_POLICY, type GroupPolicy } from "./access.ts";
 
 const EVERYBODY = "*";
@@ -48,7 +48,7 @@ function toGroup(
 }
 
 /** What the configuration and the pairings say about who may write where. `channels`: that section, whatever platforms it has. */
-export function accessDoors(channels: () => object, isPaired: AccessDoors["isPaired"]): AccessDoors {
+export function createAccessPolicies(channels: () => object, isPaired: AccessPolicies["isPaired"]): AccessPolicies {
   return {
     // the schema spreads the same keys into every platform
     policyOf: (channel, account) =>

@@ -38,7 +38,7 @@ describe("a role that was given", () => {
     expect(decideAccess({ ...facts, scope: "group" }, rules)).toMatchObject({ because: "group_not_listed" });
   });
 
-  test("holds from the next message on, over a restart, until it is taken back", async () => {
+  test("holds from the next message on, over a restart, until it is withdrawn", async () => {
     await using world = await realStore(systemClock);
     const grants = await openRoleGrants(world.store.roleGrants);
     const decide = (from: typeof grants) => {
@@ -52,7 +52,7 @@ describe("a role that was given", () => {
     expect(decide(grants)).toBe("member");
     const later = await openRoleGrants((await world.reopen()).roleGrants);
     expect(decide(later)).toBe("member");
-    await later.takeBack(EVE, OLGA);
+    await later.remove(EVE, OLGA);
     expect(decide(later)).toBe("refuse");
   });
 });

@@ -12,7 +12,7 @@ export interface RoleGrants {
   /** As data, for decisions. */
   current(): GrantedRoles;
   give(grant: RoleGrant): Promise<void>;
-  takeBack(principal: Principal, by: Principal): Promise<void>;
+  remove(principal: Principal, by: Principal): Promise<void>;
 }
 
 /** `changed` is called after each change that is in force. */
@@ -28,7 +28,7 @@ export async function openRoleGrants(
       current = new Map([...current, [grant.principal, grant.role]]);
       changed();
     },
-    async takeBack(principal, by) {
+    async remove(principal, by) {
       await store.remove(principal, by);
       current = new Map([...current].filter(([who]) => who !== principal));
       changed();
@@ -40,7 +40,7 @@ export type GrantDecision =
   | { readonly allow: true; readonly principal: Principal }
   | { readonly allow: false; readonly because: "not_a_person" | "operator" | "named_in_config" | "last_owner" };
 
-/** `role` null takes back what was given. There is always an owner who is a person, once there was one. */
+/** `role` null withdraws what was given. There is always an owner who is a person, once there was one. */
 export function decideGrant(
   asked: { readonly principal: string; readonly role: Role | null },
   rules: { readonly roles: AccessRules["roles"]; readonly grants: GrantedRoles },

@@ -11,12 +11,12 @@ export {
   groupContextOf,
   type GroupPolicy,
 } from "./access.ts";
-export { accessDoors, channelPolicy } from "./channel-policy.ts";
+export { createAccessPolicies, channelPolicy } from "./channel-policy.ts";
 export { decideGrant, type GrantDecision, type GrantedRoles, openRoleGrants, type RoleGrants } from "./grants.ts";
 export { idsOfPerson, lesserRole, personOf } from "./identity.ts";
 export { type ChosenSession, chooseSession, namedSession } from "./named-session.ts";
 export {
-  type AccessDoors,
+  type AccessPolicies,
   createRouter,
   explainRoute,
   lowerRole,
@@ -32,7 +32,7 @@ export {
   cronSessionKey,
   delegateSessionKey,
   heartbeatSessionKey,
-  hookSessionKey,
+  webhookSessionKey,
   targetSessionKey,
   parseSessionText,
   type SessionName,

@@ -5,7 +5,7 @@ import type { ChatAddress } from "../contracts/chat.ts";
 import { CLOSED_POLICY } from "./access.ts";
 import type { GrantedRoles } from "./grants.ts";
 import { lesserRole } from "./identity.ts";
-import { type AccessDoors, explainRoute, type RoutingConfig } from "./router.ts";
+import { type AccessPolicies, explainRoute, type RoutingConfig } from "./router.ts";
 
 export interface HeldRights {
   readonly principal: Principal;
@@ -20,17 +20,17 @@ export interface HeldRights {
 
 export interface RightsRules {
   readonly config: RoutingConfig;
-  readonly doors: AccessDoors;
+  readonly policies: AccessPolicies;
   readonly grants: GrantedRoles;
 }
 
-export function rightsNow(held: HeldRights, { config, doors, grants }: RightsRules): RightsNow {
+export function rightsNow(held: HeldRights, { config, policies, grants }: RightsRules): RightsNow {
   const { principal, role, agentId, at, scope, place } = held;
   const sender = { principal, name: "" };
   const facts = { address: at, scope, sender, mentioned: true, agentId, ...(place === undefined ? {} : { place }) };
-  const { verdict } = explainRoute(config, facts, doors, grants);
+  const { verdict } = explainRoute(config, facts, policies, grants);
   if (verdict.kind === "accept") return { kind: "held", role: lesserRole(role, verdict.role) };
-  const policy = doors.policyOf(at.channel, at.account);
+  const policy = policies.policyOf(at.channel, at.account);
   // nobody says anything about the channel: its plugin is being loaded anew, and what it allows is not known for a moment
   if (policy === CLOSED_POLICY && principal.startsWith(`${at.channel}:user:`)) return { kind: "held", role };
   // `place` is not stored: after a restart a chat of a listed place looks like one of no place, which proves nothing.

@@ -4,7 +4,7 @@ import { checkConfigText } from "../config/index.ts";
 import type { Principal, Role } from "../contracts/ids.ts";
 import type { RoleGrant } from "../contracts/store/role-grants.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
-import { accessDoors } from "./channel-policy.ts";
+import { createAccessPolicies } from "./channel-policy.ts";
 import { openRoleGrants } from "./grants.ts";
 import { createRoleDirectory } from "./role-directory.ts";
 
@@ -23,7 +23,7 @@ async function directory(roles: object, given: readonly [Principal, Role][] = []
   } as unknown as Parameters<typeof openRoleGrants>[0]);
   const clock = createFakeClock(1_000);
   for (const [principal, role] of given) await grants.give({ principal, role, grantedBy: ANN, at: 1 });
-  const policies = accessDoors(
+  const policies = createAccessPolicies(
     () => config.channels,
     () => false,
   );

@@ -4,13 +4,13 @@ import type { RoleDirectory } from "../contracts/channels/roles.ts";
 import type { AgentId, Role } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";
 import { decideGrant, type RoleGrants } from "./grants.ts";
-import { type AccessDoors, explainRoute } from "./router.ts";
+import { type AccessPolicies, explainRoute } from "./router.ts";
 
 export interface RoleDirectoryDeps {
   readonly clock: Clock;
   readonly config: () => Config;
   readonly grants: RoleGrants;
-  readonly policies: AccessDoors;
+  readonly policies: AccessPolicies;
 }
 
 export function createRoleDirectory({ clock, config, grants, policies }: RoleDirectoryDeps): RoleDirectory {
@@ -33,7 +33,7 @@ export function createRoleDirectory({ clock, config, grants, policies }: RoleDir
     async change({ principal, role, by }) {
       const decision = decideGrant({ principal, role }, { roles: config().roles, grants: grants.current() });
       if (!decision.allow) return { kind: "refused", because: decision.because };
-      if (role === null) await grants.takeBack(decision.principal, by);
+      if (role === null) await grants.remove(decision.principal, by);
       else await grants.give({ principal: decision.principal, role, grantedBy: by, at: clock.now() });
       return { kind: "changed" };
     },

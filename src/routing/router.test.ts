@@ -7,12 +7,12 @@ import { routingConfig } from "../testing/routing-config.ts";
 import { inbound } from "../testing/messages.ts";
 import { CLOSED_POLICY } from "./access.ts";
 import { chooseSession } from "./named-session.ts";
-import { type AccessDoors, createRouter, explainRoute, type RoutingConfig } from "./router.ts";
+import { type AccessPolicies, createRouter, explainRoute, type RoutingConfig } from "./router.ts";
 
 type DmScope = RoutingConfig["session"]["dmScope"];
 const SCOPES: readonly DmScope[] = ["main", "per-peer", "per-channel-peer", "per-account-channel-peer"];
 const roles = { owners: ["telegram:user:1"], members: ["telegram:user:2", "discord:user:2"] };
-const open: AccessDoors = {
+const open: AccessPolicies = {
   policyOf: () => ({ ...CLOSED_POLICY, dm: "open", allowFrom: ["*"], group: "open", requireMention: false }),
   isPaired: () => false,
 };
@@ -22,10 +22,10 @@ const from = (principal: string, address: Partial<RouteFacts["address"]> = {}, r
     sender: { principal: principal as Principal, name: "telegram:user:1" },
     ...rest,
   });
-const decide = (config: Partial<RoutingConfig>, message: ReturnType<typeof from>, doors?: AccessDoors) =>
-  createRouter(() => routingConfig({ roles, ...config }), doors).decide(message);
-const keyOf = (config: Partial<RoutingConfig>, message: ReturnType<typeof from>, doors: AccessDoors = open) => {
-  const verdict = decide(config, message, doors);
+const decide = (config: Partial<RoutingConfig>, message: ReturnType<typeof from>, policies?: AccessPolicies) =>
+  createRouter(() => routingConfig({ roles, ...config }), policies).decide(message);
+const keyOf = (config: Partial<RoutingConfig>, message: ReturnType<typeof from>, policies: AccessPolicies = open) => {
+  const verdict = decide(config, message, policies);
   return verdict.kind === "accept" ? String(verdict.sessionKey) : verdict.because;
 };
 const session = (dmScope: DmScope, identityLinks: Record<string, string[]> = {}) => ({

@@ -13,7 +13,7 @@ export interface RoutingConfig extends Pick<Config, "agents" | "bindings" | "ses
 }
 
 /** What channels know about who may speak to them. */
-export interface AccessDoors {
+export interface AccessPolicies {
   policyOf(channel: string, account: string): AccessPolicy;
   isPaired(principal: Principal, channel: string, account: string): boolean;
 }
@@ -26,7 +26,7 @@ export interface Explanation {
 }
 
 /** For channels without rules of their own. */
-export const CLOSED_DOORS: AccessDoors = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
+export const CLOSED_DOORS: AccessPolicies = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
 
 const PRIORITY = { dm: 10, group: 5 } as const;
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
@@ -50,20 +50,20 @@ export function lowerRole(one: Role, other: Role): Role {
 /** The configuration is asked for each message, so that a change holds from the next one on. */
 export function createRouter(
   config: () => RoutingConfig,
-  doors: AccessDoors = CLOSED_DOORS,
+  policies: AccessPolicies = CLOSED_DOORS,
   grants: () => GrantedRoles = () => NO_GRANTS,
 ): Router {
-  return { decide: (message) => decide(config(), message, accessOf(config(), message, doors, grants())) };
+  return { decide: (message) => decide(config(), message, accessOf(config(), message, policies, grants())) };
 }
 
 /** The same decision, with everything that was considered on the way. */
 export function explainRoute(
   config: RoutingConfig,
   facts: RouteFacts,
-  doors: AccessDoors = CLOSED_DOORS,
+  policies: AccessPolicies = CLOSED_DOORS,
   grants: GrantedRoles = NO_GRANTS,
 ): Explanation {
-  const access = accessOf(config, facts, doors, grants);
+  const access = accessOf(config, facts, policies, grants);
   const undecided = access.allow && facts.agentId === undefined;
   const considered = undecided ? considerBindings(config.bindings, bindingFacts(facts, access.role)) : [];
   return { verdict: decide(config, facts, access), access, considered };
@@ -74,14 +74,14 @@ export function boundAgent(config: Pick<RoutingConfig, "bindings">, facts: Bindi
   return (pickBinding(config.bindings, facts)?.binding.agent ?? DEFAULT_AGENT) as AgentId;
 }
 
-function accessOf({ roles }: RoutingConfig, facts: RouteFacts, doors: AccessDoors, grants: GrantedRoles) {
+function accessOf({ roles }: RoutingConfig, facts: RouteFacts, policies: AccessPolicies, grants: GrantedRoles) {
   const { address, scope, place, sender, mentioned } = facts;
   const { principal } = sender;
   const { channel, account, chat } = address;
-  const paired = doors.isPaired(principal, channel, account);
+  const paired = policies.isPaired(principal, channel, account);
   return decideAccess(
     { principal, scope, chat, place, mentioned, paired },
-    { roles, policy: doors.policyOf(channel, account), grants },
+    { roles, policy: policies.policyOf(channel, account), grants },
   );
 }
 

@@ -1,13 +1,13 @@
 /** Finds the chat behind a session or a job: where it was made, else where its person or an owner was active last, else one that is always there. */
 import type { SessionChat, SessionChats } from "../contracts/channels/session-chats.ts";
 import { DEFAULT_AGENT, OPERATOR, type Principal, type SessionKey } from "../contracts/ids.ts";
-import type { PlaceStore } from "../contracts/store/places.ts";
+import type { SessionChatStore } from "../contracts/store/session-chats.ts";
 import type { GrantedRoles } from "./grants.ts";
 import { chooseSession } from "./named-session.ts";
 import { type RoutingConfig } from "./router.ts";
 
 export interface SessionChatDeps {
-  readonly places: Pick<PlaceStore, "of" | "lastOf">;
+  readonly places: Pick<SessionChatStore, "of" | "lastOf">;
   config(): Pick<RoutingConfig, "bindings" | "roles">;
   grants(): GrantedRoles;
 }

@@ -45,7 +45,7 @@ export function cronSessionKey(agent: string, job: string, run: string): Session
 }
 
 /** What a hook sent: `agent:{id}:hook:{name}`, or one for a single request `agent:{id}:hook:{name}:run:{request}`. */
-export function hookSessionKey(agent: string, hook: string, request: string | null): SessionKey {
+export function webhookSessionKey(agent: string, hook: string, request: string | null): SessionKey {
   const run = request === null ? [] : ["run", escapePart(request)];
   return ["agent", escapePart(agent), "hook", escapePart(hook), ...run].join(":") as SessionKey;
 }

@@ -1,14 +1,14 @@
 /**
  * Everything the gateway remembers: messages, turns, replies, tool calls, media and sign-ins, in one SQLite file of the state directory.
- * `openHome` takes the directory for this process and comes first; `openStore` opens the database in it and brings it up to date.
+ * `openStateDirectory` takes the directory for this process and comes first; `openStore` opens the database in it and brings it up to date.
  * `checkStore` only looks; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
  */
 export { verifyAudit } from "./audit/verify.ts";
 export type { AuditFinding, AuditVerdict } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";
 export type { StoreCheck } from "./inspect.ts";
-export { openHome } from "./home.ts";
-export type { Home } from "./home.ts";
+export { openStateDirectory } from "./state-directory.ts";
+export type { Home } from "./state-directory.ts";
 export { openStore } from "./open.ts";
 export type { StoreDeps } from "./open.ts";
 export { openSecretFiles } from "./secret-files.ts";

@@ -29,7 +29,7 @@ test("sessions of a database from before earlier conversations know who alone sp
   expect(db.query("select count(*) as count from conversations").get()).toEqual({ count: 0 });
 });
 
-test("what the turns of an earlier version have cost is in the books, each on the account of who asked first", () => {
+test("what the turns of an earlier version have cost is in the usage ledger, each on the account of who asked first", () => {
   using db = new Database(":memory:");
   db.exec(firstMessage.sql);
   db.exec(`insert into sessions (key, channel, agent_id, title, search_text, created_at, last_activity_at, messages, file)

@@ -18,20 +18,20 @@ import { keepLog, keptLogs } from "./health/kept-logs.ts";
 import { noRoomIn } from "./health/no-room.ts";
 import { createHealth } from "./health/store-health.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
-import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./home.ts";
+import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
 import { migrate, NEWEST_VERSION } from "./migrate.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
-import { createPlaces } from "./rows/automation/places.ts";
+import { createPlaces } from "./rows/automation/session-chats.ts";
 import { createRunSessions } from "./rows/automation/run-sessions.ts";
 import { createSystemEvents } from "./rows/automation/system-events.ts";
-import { createChannelFacts } from "./rows/channels/facts.ts";
+import { createChannelState } from "./rows/channels/channel-state.ts";
 import { createMessages } from "./rows/channels/messages.ts";
 import { createPairings } from "./rows/channels/pairings.ts";
-import { createSpokenWords } from "./rows/channels/spoken-words.ts";
-import { createHookMarks } from "./rows/hooks/hook-marks.ts";
+import { createTranscriptions } from "./rows/channels/transcriptions.ts";
+import { createWebhookMarks } from "./rows/hooks/hook-marks.ts";
 import { createInbox } from "./rows/inbox.ts";
 import { createMedia } from "./rows/media.ts";
 import { createNotes } from "./rows/notes/notes.ts";
@@ -78,7 +78,7 @@ const PRAGMAS = [
   `journal_size_limit = ${MAX_IDLE_LOG_BYTES}`,
 ];
 
-/** The caller holds the directory (`openHome`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
+/** The caller holds the directory (`openStateDirectory`). Throws `store_newer`, `store_corrupt`, `home_unusable` and leaves the file as it was. */
 export async function openStore(deps: StoreDeps, { home }: { readonly home: string }): Promise<Store> {
   const startedAt = deps.clock.elapsed();
   const path = await prepareHome(deps, home);
@@ -237,7 +237,7 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     signIns: createSignIns(rows, audit),
     jobs: createJobs(rows),
     systemEvents: createSystemEvents(rows),
-    hookMarks: createHookMarks(rows),
+    webhookMarks: createWebhookMarks(rows),
     places: createPlaces(rows),
     runSessions: createRunSessions(rows),
     conversations: createConversations(rows),
@@ -245,8 +245,8 @@ export function assemble(deps: StoreDeps, sql: Sql, home: string, options: Assem
     notes: createNotes(rows),
     tasks: createTasks(rows),
     pairings: createPairings(rows, audit),
-    channelFacts: createChannelFacts(rows),
-    spokenWords: createSpokenWords(rows),
+    channelState: createChannelState(rows),
+    transcriptions: createTranscriptions(rows),
     approvals: createApprovalRows(rows, audit),
     usage: createUsage(rows),
     health: createHealth({ commits, touch: life.touch, notices: options.notices }),

@@ -13,7 +13,7 @@ import type { UsageTables } from "./rows/usage/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
-import type { HookMarkTable } from "./rows/hooks/hook-marks.ts";
+import type { WebhookMarkTable } from "./rows/hooks/hook-marks.ts";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;
@@ -34,7 +34,7 @@ export interface Tables extends UsageTables, MessageTables {
   job_alerts: JobAlertTable;
   dead_files: DeadFileTable;
   system_events: SystemEventTable;
-  hook_marks: HookMarkTable;
+  hook_marks: WebhookMarkTable;
   conversations: ConversationTable;
   role_grants: RoleGrantTable;
   pairings: PairingTable;

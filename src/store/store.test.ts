@@ -166,7 +166,7 @@ runSessionsContract("the sessions of runs in a SQLite store", openWorld);
 eventsAndPlacesContract("the events and places of a SQLite store", openWorld);
 outboxContract("the outbox of a SQLite store", openWorld);
 notesContract("the notes and tasks of a SQLite store", openWorld);
-usageContract("the books of a SQLite store", openWorld);
+usageContract("the usage ledger of a SQLite store", openWorld);
 approvalContract("the approvals of a SQLite store", openWorld);
 
 test("whatever is put into the outbox is stored without secrets, by whichever way it comes", async () => {

@@ -5,7 +5,7 @@ import { type Config, readEnvironment } from "../config/index.ts";
 import type { AgentEvent, AgentLease, AgentPool, Caller, LeaseRequest } from "../contracts/agent.ts";
 import type { EventName, Events, GatewayEvents } from "../contracts/events.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, TurnedAwayCall } from "../contracts/tools/tool.ts";
+import type { ToolGate, ToolOutcome, ToolRequest, ToolSpec, RejectedCall } from "../contracts/tools/tool.ts";
 import { systemClock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { secret } from "../kit/secret.ts";
@@ -38,7 +38,7 @@ export interface AgentFixture extends AsyncDisposable {
   turn(text: string, request?: Partial<LeaseRequest> & { readonly principal?: string }): Promise<readonly AgentEvent[]>;
 }
 
-/** A call of pi's own tools that the gate let pass: how much it has said, and how it ended. */
+/** A call of pi tools that the gate let pass: how much it has said, and how it ended. */
 export interface AdmittedCall {
   readonly request: ToolRequest;
   chars: number;
@@ -50,10 +50,10 @@ export interface FakeGate extends ToolGate {
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
   readonly calls: readonly ToolRequest[];
   /** What never became a call. */
-  readonly away: readonly TurnedAwayCall[];
+  readonly away: readonly RejectedCall[];
   /** Sets the tools and says so, as a registry does. */
   offer(tools: readonly ToolSpec[]): void;
-  /** For pi's own tools: why a call is refused; null lets it run. */
+  /** For pi tools: why a call is refused; null lets it run. */
   judge: (request: ToolRequest) => string | null;
   readonly admitted: readonly AdmittedCall[];
   /** As it was at first, for the next test that uses the same pool. */
@@ -197,7 +197,7 @@ export function caller(principal: string, role: Caller["role"] = "owner"): Calle
 
 function fakeGate(): FakeGate {
   const calls: ToolRequest[] = [];
-  const away: TurnedAwayCall[] = [];
+  const away: RejectedCall[] = [];
   const admitted: AdmittedCall[] = [];
   const listeners = new Set<() => void>();
   const gate: FakeGate = {
@@ -236,7 +236,7 @@ function fakeGate(): FakeGate {
         },
       };
     },
-    turnedAway: (call) => void away.push(call),
+    recordRejected: (call) => void away.push(call),
     call(request, signal) {
       calls.push(request);
       return gate.answer(request, signal);

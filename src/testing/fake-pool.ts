@@ -5,7 +5,7 @@ import type { AgentEvent, AgentLease, AgentPool, LeaseRequest, PromptInput } fro
 export interface Prompted {
   readonly request: LeaseRequest;
   readonly input: PromptInput;
-  /** Waits for something that is said into the prompt, and takes it. */
+  /** Waits for something that is steered into the prompt, and takes it. */
   hear(): Promise<PromptInput>;
 }
 
@@ -50,7 +50,7 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
   };
 }
 
-/** What is said into a prompt waits here until the script hears it, or the prompt ends. */
+/** What is steered into a prompt waits here until the script hears it, or the prompt ends. */
 function createEar() {
   let said: { readonly input: PromptInput; readonly how: Deferred<"taken" | "too_late"> } | null = null;
   let listening: Deferred<PromptInput> | null = null;

@@ -11,7 +11,7 @@ import {
   NOT_RECORDED,
   passStages,
   type Parts,
-  turnedAway,
+  recordRejected,
 } from "./parts.ts";
 import { piTool } from "./pi-tools.ts";
 import { PROGRESS_EVERY_MS } from "./run/progress.ts";
@@ -52,7 +52,7 @@ async function judge(parts: Parts, { request, hash, isTaken }: Asked, signal: Ab
   const before = isTaken ? conflict() : await judgeEarlier(parts, request, hash);
   const denial = before && (before.kind === "refused" ? before : conflict()); // what pi ran before cannot be told again here
   if (denial) {
-    await turnedAway(parts, request, hash, denial);
+    await recordRejected(parts, request, hash, denial);
     return denial;
   }
   const record = createRecord(parts, request, hash);

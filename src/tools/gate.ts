@@ -7,7 +7,7 @@ import { noSuchName } from "../kit/nearest.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { admit } from "./admit.ts";
 import { type CallRecord, createRecord } from "./audit/record.ts";
-import { createTurnedAway } from "./audit/turned-away.ts";
+import { createRejectedCalls } from "./audit/rejected-calls.ts";
 import {
   conflict,
   denied,
@@ -17,7 +17,7 @@ import {
   passStages,
   type Parts,
   type ToolGateDeps,
-  turnedAway,
+  recordRejected,
 } from "./parts.ts";
 import { judgeOf, mayUse } from "./policy.ts";
 import type { LiveToolRegistry } from "./registry.ts";
@@ -41,7 +41,7 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
     rate: createRateLimits(deps),
     slots: createSlots(deps.clock, deps.policy),
     background: { running: 0 },
-    turnedAway: createTurnedAway(deps),
+    rejectedCalls: createRejectedCalls(deps),
   };
   const specs = createSpecs(deps.registry);
   return {
@@ -63,10 +63,10 @@ export function createToolGate(deps: ToolGateDeps): ToolGate & AsyncDisposable {
       return maskOutcome(outcome, request.path, mask);
     },
     admit: (request, signal) => admit(parts, request, signal),
-    turnedAway: (request) => parts.turnedAway.note(request),
+    recordRejected: (request) => parts.rejectedCalls.note(request),
     async [Symbol.asyncDispose]() {
       await parts.once[Symbol.asyncDispose]();
-      await parts.turnedAway[Symbol.asyncDispose]();
+      await parts.rejectedCalls[Symbol.asyncDispose]();
     },
   };
 }
@@ -107,7 +107,7 @@ async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Pr
     signal,
   );
   if (joined !== "conflict") return joined;
-  return (await orNotRecorded(parts, request, () => turnedAway(parts, request, hash, conflict()))).outcome;
+  return (await orNotRecorded(parts, request, () => recordRejected(parts, request, hash, conflict()))).outcome;
 }
 
 /** A store that does not take the row is no reason to reject: the caller is told that nothing was run. */
@@ -130,7 +130,7 @@ interface FreshCall {
 /** Nothing with this id runs: perhaps it has run before, perhaps the last life ended in the middle of it. */
 async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal: AbortSignal): Promise<Ended> {
   const before = await judgeEarlier(parts, request, hash);
-  if (before?.kind === "refused") return turnedAway(parts, request, hash, before);
+  if (before?.kind === "refused") return recordRejected(parts, request, hash, before);
   if (before) return { outcome: before, written: Promise.resolve() };
   const record = createRecord(parts, request, hash);
   const context = await contextNow(parts, request.context);

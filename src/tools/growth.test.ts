@@ -50,9 +50,9 @@ const ROUNDS: Readonly<Record<string, (world: World, context: ToolContext, callI
     const admitted = await gate.admit(request, new AbortController().signal);
     if (admitted.kind === "go") await admitted.ended({ isError: false, output: "said" });
   },
-  "is turned away": async ({ gate, clock }, context, callId) => {
+  "is rejected": async ({ gate, clock }, context, callId) => {
     const what = { tool: "echo", callId, params: {}, path: "pipe" } as const;
-    gate.turnedAway({ ...what, context, reason: "outside_turn" as never, because: "no turn" });
+    gate.recordRejected({ ...what, context, reason: "outside_turn" as never, because: "no turn" });
     await clock.advance(60_000);
   },
 };

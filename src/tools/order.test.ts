@@ -236,12 +236,12 @@ describe("a gate", () => {
     const { refuse } = world.store;
     world.store.refuse = async (...row) => (await disk.promise, refuse(...row));
     const refusal = { reason: "outside_turn", because: "There is no turn." } as const;
-    world.gate.turnedAway({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
+    world.gate.recordRejected({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
     const stopped = Promise.resolve(world.gate[Symbol.asyncDispose]());
     expect(await isOpen(world, stopped)).toBe(true);
     disk.resolve();
     await waitForEnd("the stop", stopped);
-    world.gate.turnedAway({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
+    world.gate.recordRejected({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
     await world.clock.advance(0);
     expect(world.rows).toHaveLength(1); // nothing is written after the stop
   });

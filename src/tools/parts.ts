@@ -2,7 +2,7 @@
 import type { Caller } from "../contracts/agent.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
 import { createRecord, type RecordDeps, replayOf, scopeOf } from "./audit/record.ts";
-import type { TurnedAway } from "./audit/turned-away.ts";
+import type { RejectedCalls } from "./audit/rejected-calls.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { ImageCheck } from "./run/images.ts";
 import type { RunLimits } from "./run/run-limits.ts";
@@ -30,7 +30,7 @@ export interface BackgroundEnd {
 export interface Parts extends ToolGateDeps, StageDeps {
   readonly once: Once;
   readonly images: ImageCheck;
-  readonly turnedAway: TurnedAway;
+  readonly rejectedCalls: RejectedCalls;
   readonly background: { running: number };
 }
 
@@ -99,6 +99,6 @@ export async function denied(
   return { outcome: denial, written: Promise.resolve() };
 }
 
-export function turnedAway(parts: Parts, request: ToolRequest, hash: string, denial: Denial): Promise<Ended> {
+export function recordRejected(parts: Parts, request: ToolRequest, hash: string, denial: Denial): Promise<Ended> {
   return denied(parts, request, { record: createRecord(parts, request, hash) }, denial);
 }

@@ -1,4 +1,4 @@
-/** pi's own tools as the policy sees them. They run inside pi; the gate only judges them and writes them down. */
+/** pi tools as the policy sees them. They run inside pi; the gate only judges them and writes them down. */
 import type { Caller } from "../contracts/agent.ts";
 import type { ToolFacts, ToolPolicy, ToolProfile } from "./policy.ts";
 

@@ -251,7 +251,7 @@ test("a configured limit counts instead of the tool's own, and keeps whether it 
   ).toEqual({ calls: 6_000, perMs: 60_000, durable: false });
 });
 
-describe("pi's own tools", () => {
+describe("pi tools", () => {
   const never = new AbortController().signal;
   const ask = (world: ReturnType<typeof toolWorld>, name: string, context = OWNER) =>
     world.gate.admit(

@@ -13,7 +13,7 @@ import type { Config } from "../config/index.ts";
 import type { AgentPool } from "../contracts/agent.ts";
 import type { AgentId } from "../contracts/ids.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
-import type { DelegationBook, Delegator } from "../contracts/tools/delegation.ts";
+import type { TurnDelegations, Delegator } from "../contracts/tools/delegation.ts";
 import { createDelegations } from "../flow/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import type { Core } from "./core.ts";
@@ -24,7 +24,7 @@ export interface Agents {
   readonly pool: ReplaceablePool;
   /** A pool with these settings, and with the skills that plugins have registered by now. */
   openPool(config: Config): Promise<AgentPool>;
-  readonly delegations: Delegator & DelegationBook;
+  readonly delegations: Delegator & TurnDelegations;
   readonly models: SessionModels;
   /** The API key that this agent's model lacks, as a sentence; null: none that is known. */
   missingKey(agentId: AgentId): string | null;
@@ -53,7 +53,7 @@ export async function openAgents(
   };
 }
 
-function poolOptions({ options }: Core, config: Config, lentSkills: readonly string[]): PoolOptions {
+function poolOptions({ options }: Core, config: Config, pluginSkills: readonly string[]): PoolOptions {
   const { home, environment, bridgePath, bun, bunEnv } = options;
   const { agent, agents, models, roles } = config;
   const beats = [config.heartbeat, ...agents.map(({ heartbeat }) => heartbeat)].some((one) => one?.enabled);
@@ -67,6 +67,6 @@ function poolOptions({ options }: Core, config: Config, lentSkills: readonly str
     models,
     profiles: agentProfiles({ agent, agents, roles }),
     features: { heartbeat: beats, cron: config.cron.enabled, media: true },
-    lentSkills,
+    pluginSkills,
   };
 }

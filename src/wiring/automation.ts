@@ -1,8 +1,8 @@
 /** Automation: jobs, heartbeat, webhooks, and text that other parts put into sessions. Nothing begins before `start`. */
 import { agentProfiles, agentWorkspace, readChecklist, removeSessionFile } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
-import type { HookDoor } from "../contracts/automation/hook.ts";
-import type { JobDesk, TellMain } from "../contracts/automation/jobs.ts";
+import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
+import type { JobsApi, TellMain } from "../contracts/automation/jobs.ts";
 import type { SystemEvents } from "../contracts/automation/system-event.ts";
 import { type AgentId, DEFAULT_AGENT, OPERATOR, type SessionKey } from "../contracts/ids.ts";
 import { reportBackgroundEnd } from "../flow/index.ts";
@@ -12,14 +12,14 @@ import {
   chooseSession,
   cronSessionKey,
   heartbeatSessionKey,
-  hookSessionKey,
+  webhookSessionKey,
   rightsNow,
   targetSessionKey,
 } from "../routing/index.ts";
 import {
   alertText,
   createCronChannel,
-  createHookDoor,
+  createIncomingWebhooks,
   createJobService,
   createRunRights,
   createSystemEvents,
@@ -29,7 +29,7 @@ import {
   createWake,
   type Heartbeat,
   heartbeatsOf,
-  type HookNames,
+  type WebhookNames,
   isAgent,
   jobLimits,
   type JobRights,
@@ -41,7 +41,7 @@ import {
   startHeartbeat,
   startRuns,
   type Times,
-} from "../schedule/index.ts";
+} from "../automation/index.ts";
 import type { Agents } from "./agents.ts";
 import type { Core } from "./core.ts";
 import type { Messages } from "./messages.ts";
@@ -49,8 +49,8 @@ import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
 export interface Automation {
-  readonly jobs: JobDesk;
-  readonly webhooks: HookDoor;
+  readonly jobs: JobsApi;
+  readonly webhooks: IncomingWebhooks;
   /** For plugins: news for the owner's main session. */
   readonly tellMain: TellMain;
   /** From now on slots are looked at. */
@@ -136,7 +136,7 @@ export function openAutomation(core: Core, parts: AutomationParts): Automation {
 function openRunRights({ clock, config, channels }: Core, parts: AutomationParts, times: Times): JobRights {
   const { people, agents, tools } = parts;
   const roleOf: RunRights["roleOf"] = ({ createdBy: principal, role, agentId }, { to, scope }) => {
-    const rules = { config: config(), doors: people.policies, grants: people.grants.current() };
+    const rules = { config: config(), policies: people.policies, grants: people.grants.current() };
     const now = rightsNow({ principal, role, agentId, at: to, scope }, rules);
     return now.kind === "held" ? now.role : null;
   };
@@ -173,19 +173,19 @@ function registerChannels({ core, people, systemEvents, messages }: Shared): voi
     channels.register(channel, { unlisted: true });
 }
 
-function openWebhooks({ core, people, systemEvents, messages }: Shared): HookDoor {
+function openWebhooks({ core, people, systemEvents, messages }: Shared): IncomingWebhooks {
   const { clock, ids, log, store, config } = core;
-  const names: HookNames = {
+  const names: WebhookNames = {
     isAgent: (id) => isAgent(config(), id),
     isTarget: (name) => Object.hasOwn(config().hooks.targets, name),
     isMapping: (name) => Object.hasOwn(config().hooks.mappings, name),
     sessionKey: (text) => chooseSession(config(), text, undefined)?.sessionKey ?? (text as SessionKey),
-    sessionOf: hookSessionKey,
+    sessionOf: webhookSessionKey,
   };
   const { sessionChats } = people;
   const { receiver } = messages;
-  const deps = { clock, ids, log, marks: store.hookMarks, names, sessionChats, systemEvents, receiver };
-  return createHookDoor(deps, () => config().hooks);
+  const deps = { clock, ids, log, marks: store.webhookMarks, names, sessionChats, systemEvents, receiver };
+  return createIncomingWebhooks(deps, () => config().hooks);
 }
 
 function openJobService(shared: Shared): JobService {

@@ -26,7 +26,7 @@ export function openInboundFiles({ clock, ids, log, store, config, options }: Co
       ids,
       log,
       media: store.media,
-      spokenWords: store.spokenWords,
+      transcriptions: store.transcriptions,
       resolve: systemResolver,
       shrinker: createShrinker({ clock }, { bun, bunEnv }), // runs Bun for pictures that have to be decoded
     },

@@ -3,7 +3,7 @@ import { type Config, publicConfig } from "../config/index.ts";
 import type { ClientStream } from "../contracts/events.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import type { PluginHost } from "../contracts/plugins/plugin.ts";
-import { createTakeBack } from "../flow/index.ts";
+import { createWaitingMessages } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";
 import type { LiveMetrics } from "../observe/index.ts";
@@ -61,7 +61,7 @@ export function openPort(core: Core, parts: PortParts): Port {
       // chat
       receiver: messages.receiver,
       live: messages.live,
-      takeBack: createTakeBack({ events, queue, outbox }),
+      waitingMessages: createWaitingMessages({ events, queue, outbox }),
       files: messages.inboundFiles,
       webchat: builtinChannels.webchat,
       api: builtinChannels.api,
@@ -78,7 +78,7 @@ export function openPort(core: Core, parts: PortParts): Port {
       agentTokens: tools.agentTokens,
       // automation
       jobs: automation.jobs,
-      hookDoor: automation.webhooks,
+      webhooks: automation.webhooks,
       webhook: messages.platforms.webhook,
       // operation
       status,

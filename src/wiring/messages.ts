@@ -9,12 +9,12 @@ import type { Queue } from "../contracts/queue.ts";
 import type { Router } from "../contracts/routing.ts";
 import { startOutbox, tellOwnerOfUndelivered } from "../delivery/index.ts";
 import {
-  createDoor,
+  createMessageIntake,
   createGroupTalk,
   createLiveTurns,
   createReceiver,
   type GroupTalk,
-  type LiveTurnsBoard,
+  type LiveTurnRecorder,
   type MessageReceiver,
 } from "../flow/index.ts";
 import { createQueue } from "../queue/index.ts";
@@ -31,7 +31,7 @@ export interface Messages {
   readonly commands: CommandRegistry;
   readonly queue: Queue;
   readonly receiver: MessageReceiver;
-  readonly live: LiveTurnsBoard;
+  readonly live: LiveTurnRecorder;
   readonly outbox: Outbox;
   readonly platforms: Platforms;
   readonly builtinChannels: BuiltinChannels;
@@ -116,11 +116,11 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
     ids,
     log,
     events,
-    facts: store.channelFacts,
+    facts: store.channelState,
     files: inboundFiles,
     approvals: tools.approvals,
     questions: tools.questions,
-    door: createDoor({
+    door: createMessageIntake({
       clock,
       log,
       router,

@@ -11,15 +11,15 @@ import { createOwnerNotices } from "../delivery/index.ts";
 import { hostZone } from "../kit/clock.ts";
 import { createRights } from "../rights.ts";
 import {
-  type AccessDoors,
-  accessDoors,
+  type AccessPolicies,
+  createAccessPolicies,
   createSessionChats,
   openPairing,
   openRoleGrants,
   personOf,
   type RoleGrants,
 } from "../routing/index.ts";
-import { openPersonTimes } from "../schedule/index.ts";
+import { openPersonTimes } from "../automation/index.ts";
 import type { Core } from "./core.ts";
 
 export interface People {
@@ -27,7 +27,7 @@ export interface People {
   readonly grants: RoleGrants;
   readonly pairing: Pairing;
   /** What each channel says about who may write to it. */
-  readonly policies: AccessDoors;
+  readonly policies: AccessPolicies;
   readonly rights: Rights;
   readonly sessionChats: SessionChats;
   readonly times: PersonTimes;
@@ -40,7 +40,7 @@ export async function openPeople(core: Core): Promise<People> {
   const grants = await openRoleGrants(store.roleGrants, () => events.emit("status", { what: "pairing" }));
   const roles = () => config().roles;
   const pairing = await openPairing({ clock, ids, log, events, store: store.pairings, grants, roles });
-  const policies = accessDoors(() => ({ ...channels.access(), ...config().channels }), pairing.isPaired);
+  const policies = createAccessPolicies(() => ({ ...channels.access(), ...config().channels }), pairing.isPaired);
   const sessionChats = createSessionChats({ places: store.places, config, grants: grants.current });
   const rights = createRights({ events, config, policies, grants: grants.current, sessionChats });
   const ownerNotices = createOwnerNotices({
@@ -58,7 +58,7 @@ export async function openPeople(core: Core): Promise<People> {
     sessionChats,
     times: await openPersonTimes({
       clock,
-      facts: store.channelFacts,
+      facts: store.channelState,
       person: (principal) => personOf(config().session.identityLinks, principal),
       hostZone,
     }),

@@ -3,13 +3,13 @@ import {
   agentProfiles,
   type AgentTokenMint,
   createAgentTokens,
-  createSkillShelf,
+  createSkillRegistry,
   profileKey,
 } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { Questions } from "../contracts/channels/question.ts";
-import type { SkillShelf } from "../contracts/plugins/plugin.ts";
+import type { SkillRegistry } from "../contracts/plugins/plugin.ts";
 import type { ChatPoster } from "../contracts/store/posts.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";
@@ -43,7 +43,7 @@ export interface Tools {
   readonly questions: Questions;
   readonly poster: ChatPoster;
   readonly agentTokens: AgentTokenMint;
-  readonly skills: SkillShelf;
+  readonly skills: SkillRegistry;
   /** Ends of tools that went on after their turn. */
   readonly backgroundEnds: Topic<BackgroundEnd>;
 }
@@ -90,7 +90,7 @@ export function openTools(life: Lifetime, core: Core, { rights }: People): Tools
     questions,
     poster,
     agentTokens: createAgentTokens({ ids, hide: secrets.hide }),
-    skills: createSkillShelf(),
+    skills: createSkillRegistry(),
     backgroundEnds,
   };
 }

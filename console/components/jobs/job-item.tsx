@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { WireListedJob } from "../../../src/contracts/wire.ts";
 import { act, openJob, REMINDER, showRuns } from "../../state/jobs/page.ts";
-import { moment, scheduleWords, until } from "../../text/schedule.ts";
+import { moment, scheduleText, until } from "../../text/schedule.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { minute } from "../sidebar.tsx";
 import { outcomeOf, RunList } from "./run-list.tsx";
@@ -30,7 +30,7 @@ function looksOf({ state, lastRun }: WireListedJob): { readonly icon: IconName; 
 }
 
 /** A reminder is known by what it reminds of, not by how the assistant is told to say it. */
-function taskWords(task: string): string {
+function taskText(task: string): string {
   return task.startsWith(REMINDER) ? `Reminder: ${task.slice(REMINDER.length)}` : task;
 }
 
@@ -54,9 +54,9 @@ export function JobItem({ job, onRemoved }: Props) {
             <code class="tool-name">{job.id}</code>
             {job.state !== "active" && <span class="job-state">{STATE_WORDS[job.state]}</span>}
           </span>
-          {!open && <span class="job-task">{taskWords(job.task)}</span>}
+          {!open && <span class="job-task">{taskText(job.task)}</span>}
           <span class="job-second">
-            {scheduleWords(job.schedule, ZONE())}
+            {scheduleText(job.schedule, ZONE())}
             {job.nextAt !== null && ` · ${moment(job.nextAt)}, ${until(job.nextAt, now)}`}
           </span>
           {job.lastRun && <span class="job-second">Last time: {outcomeOf(job.lastRun, now)}</span>}
@@ -73,7 +73,7 @@ function About({ job, onRemoved }: Props) {
   return (
     <div class="tool-body">
       {job.because !== null && <p class="tool-reason">Not running: {job.because}</p>}
-      <p class="tool-about">{taskWords(job.task)}</p>
+      <p class="tool-about">{taskText(job.task)}</p>
       <dl class="facts">
         <dt>Next</dt>
         <dd>{job.nextAt === null ? "not planned" : `${new Date(job.nextAt).toLocaleString()} (${ZONE()})`}</dd>

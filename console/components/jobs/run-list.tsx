@@ -1,7 +1,7 @@
 /** The runs of a job, newest first: when, how it went and why, and the way to what was said. */
 import type { RunStatus } from "../../../src/contracts/automation/job.ts";
 import type { WireListedJob, WireRun } from "../../../src/contracts/wire.ts";
-import { ago, took } from "../../net/words.ts";
+import { ago, took } from "../../net/error-text.ts";
 import { moreRuns, runs } from "../../state/jobs/page.ts";
 import { hashOf } from "../../state/route.ts";
 import { moment, until } from "../../text/schedule.ts";

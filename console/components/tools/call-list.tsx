@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { AuditRow } from "../../../src/contracts/store/tool-calls.ts";
-import { ago } from "../../net/words.ts";
+import { ago } from "../../net/error-text.ts";
 import { titleOf } from "../../state/approval-page.ts";
 import { hashOf } from "../../state/route.ts";
 import { list } from "../../state/session-page.ts";

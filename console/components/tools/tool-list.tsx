@@ -1,7 +1,7 @@
 /** Every tool the gateway has: who brought it, what it may do, and why it is not offered when it is not. */
 import { useEffect, useState } from "preact/hooks";
 import type { ListedTool, PiToolListing, ToolFlags } from "../../../src/contracts/tools/tool.ts";
-import { duration } from "../../net/words.ts";
+import { duration } from "../../net/error-text.ts";
 import { readTools, tools } from "../../state/tools-page.ts";
 import { pretty } from "../../text/pretty.ts";
 import { Icon } from "../icons.tsx";

@@ -15,7 +15,7 @@ const PRLIMIT = { prlimit: { args: ["i32", "i32", "ptr", "ptr"], returns: "i32" 
 type SetLimit = (pid: number, limit: BigUint64Array) => boolean;
 let setLimit: SetLimit | null = null;
 
-/** The number for one agent process; the same name gives the same number, also in the next life of the gateway. */
+/** The number for one agent process; the same name gives the same number, also in the next process of the gateway. */
 export function limitMark(id: string): string {
   const hash = new Bun.CryptoHasher("sha256").update(id).digest();
   return (LOWEST + (hash.readBigUInt64LE(0) % LOWEST)).toString();

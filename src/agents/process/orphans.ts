@@ -1,4 +1,4 @@
-/** A note on disk for every process this gateway started, so that the next life can end what a crash left running. Strangers are never touched. */
+/** A note on disk for every process this gateway started, so that the next process can end what a crash left running. Strangers are never touched. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../kit/clock.ts";
@@ -54,7 +54,7 @@ export function childNotes(home: string): ChildNotes {
   };
 }
 
-/** Ends what an earlier life left running, and frees what it had locked. Returns how many processes that were. */
+/** Ends what a previous process left running, and frees what it had locked. Returns how many processes that were. */
 export async function killOrphans(deps: { readonly clock: Clock; readonly log: Log }, home: string): Promise<number> {
   const folder = notesFolder(home);
   const boot = bootId();
@@ -71,7 +71,8 @@ export async function killOrphans(deps: { readonly clock: Clock; readonly log: L
   }
   for (const mark of marks) left.push(...withVariable(OWNER_VARIABLE, mark));
   const each = [...new Map(left.map((one) => [one.pid, one])).values()];
-  if (each.length > 0) deps.log.warn("ending agent processes of an earlier life", { pids: each.map(({ pid }) => pid) });
+  if (each.length > 0)
+    deps.log.warn("ending agent processes of a previous process", { pids: each.map(({ pid }) => pid) });
   await killAll(deps.clock, each);
   sweepTempFolders(deps.log, home, thisGateway());
   const locks = filesIn(folder).length === 0 ? dropDeadLocks(home) : 0;

@@ -13,7 +13,7 @@ const COMPILED = "jiti";
 
 export interface TempFolder {
   readonly path: string;
-  /** Once the process and all it had started are gone. What cannot be removed now is removed by the next life of the gateway. */
+  /** Once the process and all it had started are gone. What cannot be removed now is removed by the next process of the gateway. */
   remove(log: Log): void;
 }
 
@@ -31,7 +31,7 @@ export function makeTempFolder(home: string, owner: ProcessIdentity, { id, cache
   return { path, remove: (log) => removeTemp(log, path) };
 }
 
-/** Removes what earlier lives have left. */
+/** Removes what previous processes have left. */
 export function sweepTempFolders(log: Log, home: string, owner: ProcessIdentity): void {
   for (const name of namesIn(tempFolders(home)))
     if (!name.startsWith(lifeOf(owner))) removeTemp(log, join(tempFolders(home), name));

@@ -11,7 +11,7 @@ interface AgentEnvironment {
   readonly config: Pick<Config["agent"], "providerWaitMs">;
   readonly bunEnv: Readonly<Record<string, string>>;
   readonly bridgeSuffix: string;
-  /** By which the next life of the gateway knows what this one left running. */
+  /** By which the next process of the gateway knows what this one left running. */
   readonly mark: Readonly<Record<string, string>>;
   readonly reach: Reach | null;
   /** Where passing files go. */

@@ -10,7 +10,7 @@ export interface Resources {
   readonly extensions: readonly string[];
   readonly promptTemplates: readonly string[];
   /** Of plugins: one that has just gone is left out, and keeps nobody from starting. */
-  readonly lentSkills: readonly string[];
+  readonly pluginSkills: readonly string[];
   /** The names by which people call the templates. */
   readonly templateNames: ReadonlySet<string>;
 }
@@ -18,7 +18,7 @@ export interface Resources {
 export function findResources(
   config: Pick<Config["agent"], "skills" | "extensions" | "promptTemplates">,
   userHome: string,
-  lentSkills: readonly string[] = [],
+  pluginSkills: readonly string[] = [],
 ): Resources {
   const all = (paths: readonly string[]) => paths.map((path) => expandPath(path, userHome));
   const promptTemplates = all(config.promptTemplates);
@@ -26,7 +26,7 @@ export function findResources(
     skills: all(config.skills),
     extensions: all(config.extensions),
     promptTemplates,
-    lentSkills,
+    pluginSkills,
     templateNames: templateNames(config.promptTemplates, userHome),
   };
 }
@@ -43,7 +43,7 @@ export function checkResources({ skills, extensions, promptTemplates }: Resource
 
 export function resourceFlags(resources: Resources): readonly string[] {
   const { skills, extensions, promptTemplates } = resources;
-  const lent = resources.lentSkills.filter((path) => existsSync(path));
+  const lent = resources.pluginSkills.filter((path) => existsSync(path));
   return [
     ...extensions.flatMap((path) => ["-e", path]),
     ...[...skills, ...lent].flatMap((path) => ["--skill", path]),
@@ -52,8 +52,8 @@ export function resourceFlags(resources: Resources): readonly string[] {
 }
 
 /** What an agent may read outside of its folder: a model is told where a skill is, and what lies beside it belongs to it. */
-export function skillFolders({ skills, lentSkills }: Resources): readonly string[] {
-  return [...skills, ...lentSkills].map((path) => (basename(path) === "SKILL.md" ? dirname(path) : path));
+export function skillFolders({ skills, pluginSkills }: Resources): readonly string[] {
+  return [...skills, ...pluginSkills].map((path) => (basename(path) === "SKILL.md" ? dirname(path) : path));
 }
 
 /** The names by which people call these templates now; a path that is not there has none. */

@@ -21,7 +21,7 @@ import { type AgentProcess, startProcess } from "../process/process.ts";
 import { type Fields, modelName, text } from "../talk/protocol.ts";
 import { redact } from "../process/redact.ts";
 import type { AgentTokenMint } from "../tools/agent-tokens.ts";
-import { ownToolFlags } from "../tools/own-tools.ts";
+import { piToolFlags } from "../tools/pi-tools.ts";
 import { type ToolPipe, createToolPipe } from "../talk/tool-pipe.ts";
 
 const SUFFIX_BYTES = 16;
@@ -180,8 +180,8 @@ function flags({ config, folders, resources, choice, bridgePath }: StartSettings
   return [
     ...lean,
     "--no-context-files",
-    // Without the bridge nobody would judge calls of pi's own tools, nor of those that extensions bring, so there are none.
-    ...(config.bridge === "off" ? ["--no-tools", ...ownToolFlags("chat")] : ownToolFlags(config.tools)),
+    // Without the bridge nobody would judge calls of pi tools, nor of those that extensions bring, so there are none.
+    ...(config.bridge === "off" ? ["--no-tools", ...piToolFlags("chat")] : piToolFlags(config.tools)),
     ...["--session-dir", folders.sessions],
     ...(config.bridge === "off" ? [] : ["-e", bridgePath]),
     ...resourceFlags(resources),

@@ -26,7 +26,7 @@ export type PiEvent =
   /** Known, and of interest only as a sign of life. */
   | { readonly type: "alive" }
   | { readonly type: "message_started" }
-  /** A message of the user has become part of the conversation: the prompt, or one that was said into it. */
+  /** A message of the user has become part of the conversation: the prompt, or one that was steered into it. */
   | { readonly type: "user_said" }
   | { readonly type: "text"; readonly delta: string }
   | { readonly type: "message_ended"; readonly message: PiMessage }

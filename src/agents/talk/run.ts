@@ -31,7 +31,7 @@ interface Totals {
 
 export function createRun(model: string): Run {
   const finished: PiMessage[] = [];
-  const answered: string[] = []; // before more was said into the prompt
+  const answered: string[] = []; // before more was steered into the prompt
   const tools = new Set<string>();
   let streamed = ""; // of the message that is being written
   let said = false; // anything was shown before the current message

@@ -40,7 +40,7 @@ interface SessionDeps {
   readonly played?: PlayedAgents;
 }
 
-interface SessionPlace {
+interface SessionTarget {
   readonly sessions: string;
   readonly workspace: string;
 }
@@ -54,7 +54,7 @@ export interface Opened {
 }
 
 type SessionRequest = LeaseRequest & {
-  readonly place: SessionPlace;
+  readonly place: SessionTarget;
   /** Of the agent, when it is configured. */
   readonly defaultThinking: ThinkingLevel | undefined;
 };

@@ -1,6 +1,6 @@
 /** Who a tool call acts for, and what happens to calls that belong to nobody. */
 import { describe, expect, test } from "bun:test";
-import type { ToolContext, ToolGate, ToolRequest, TurnedAwayCall } from "../../contracts/tools/tool.ts";
+import type { ToolContext, ToolGate, ToolRequest, RejectedCall } from "../../contracts/tools/tool.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { caller, okResult, toolSpec } from "../../testing/agent-fixture.ts";
@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 
 function fixture(call: ToolGate["call"] = async () => okResult("done"), { checksKept = false } = {}) {
   const requests: ToolRequest[] = [];
-  const away: TurnedAwayCall[] = [];
+  const away: RejectedCall[] = [];
   const orders: string[] = [];
   const looks: string[] = [];
   const answers = new Map<string, ReturnType<typeof deferred<Fields>>>();
@@ -76,7 +76,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done"), { checks
         return { kept: checksKept ? `kept of ${end.output}` : null };
       },
     }),
-    turnedAway: (one) => void away.push(one),
+    recordRejected: (one) => void away.push(one),
     call(request, signal) {
       requests.push(request);
       return call(request, signal);
@@ -318,7 +318,7 @@ describe("what is kept of a result in its place,", () => {
 /** More than may run at once. */
 const MANY_CALLS = 70;
 
-describe("a call of pi's own tools", () => {
+describe("a call of pi tools", () => {
   const ADMIT = "pi-gateway:tool_admit";
   test("gets the end that pi tells, once, or the one of its turn", async () => {
     const fx = fixture();
@@ -340,7 +340,7 @@ describe("a call of pi's own tools", () => {
   });
 
   test.each([
-    ["of pi's own tools", ADMIT],
+    ["of pi tools", ADMIT],
     ["of the gateway's tools", "pi-gateway:tool_call"],
   ])(
     "%s takes a place only while it runs: a turn may make any number of them, one after the other",

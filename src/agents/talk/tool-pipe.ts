@@ -9,8 +9,8 @@ import type { AgentProcess } from "../process/process.ts";
 import type { AgentToken } from "../tools/agent-tokens.ts";
 import { createLeftRunning } from "../tools/left-running.ts";
 import { createOffering } from "../tools/offering.ts";
-import { createOwnCalls, type OwnCalls, type OwnEnd } from "../tools/own-calls.ts";
-import { ownToolsFor, type ToolProfile } from "../tools/own-tools.ts";
+import { createPiToolCalls, type PiToolCalls, type PiToolEnd } from "../tools/pi-tool-calls.ts";
+import { piToolsFor, type ToolProfile } from "../tools/pi-tools.ts";
 import { type AgentCall, createUnaskedCalls, type UnaskedCalls } from "../tools/unasked-calls.ts";
 import { type Asking, type AskingDeps, createAsking } from "./asking.ts";
 import { type Fields, isFields, text } from "./protocol.ts";
@@ -39,10 +39,10 @@ export interface ToolPipe {
   /** A running call has said so much. */
   updated(callId: string, chars: number): void;
   /** pi no longer waits for this call. What is shown and kept about it instead of pi's own words; null: those. */
-  ended(callId: string, end: OwnEnd): string | null;
+  ended(callId: string, end: PiToolEnd): string | null;
   /** The turn is being stopped: its calls hear of it now and not when pi gets around to it, and none begins any more. `over`: the turn is. */
   stopCalls(over: AbortSignal): void;
-  /** The turn is over: what pi's own tools started in it and did not end is ended. */
+  /** The turn is over: what pi tools started in it and did not end is ended. */
   endLeftRunning(): Promise<void>;
   /** Questions of other extensions, which are for people. */
   readonly asking: Pick<Asking, "listen" | "hush" | "lastAsked">;
@@ -93,14 +93,14 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   const { bridge, profile } = options;
   const left = createLeftRunning(deps, process);
   const room = { workspace: options.workspace, readable: options.readable ?? [] };
-  const ownCalls = createOwnCalls({ ...deps, left }, room);
+  const ownCalls = createPiToolCalls({ ...deps, left }, room);
   const asking = createAsking(deps);
 
   const order = (body: unknown): Fields => ({
     type: "prompt",
     message: `/gw-${options.suffix} ${JSON.stringify(body)}`,
   });
-  const own = (to: Caller | null) => ownToolsFor(profile, to?.role ?? null);
+  const own = (to: Caller | null) => piToolsFor(profile, to?.role ?? null);
   const has = (tool: string): boolean => typeof profile === "string" || profile.includes(tool);
   const names = (to: Caller) => [...own(to), ...deps.tools.specs(to).map(({ name }) => name)].filter(has);
   const unasked = createUnaskedCalls(deps, { bridge, names });
@@ -200,7 +200,7 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   const call = parseCall(body);
   const asked = call && serving.unasked.take(call.callId);
   const turnAway = (reason: keyof typeof TURNED_AWAY_CODE, because: string): Answer => {
-    deps.tools.turnedAway({ ...(call ?? { params: beginningOf(body) }), path, context: caller, reason, because });
+    deps.tools.recordRejected({ ...(call ?? { params: beginningOf(body) }), path, context: caller, reason, because });
     const outcome = { kind: "refused", code: TURNED_AWAY_CODE[reason], message: because } as const;
     return refuse(JSON.stringify(envelopeOf(call?.tool ?? "unknown", outcome)));
   };
@@ -223,7 +223,7 @@ async function begin(deps: Deps, serving: Serving, body: string, { path, work }:
   }
 }
 
-async function ownEnd(ownCalls: OwnCalls, body: string): Promise<Answer> {
+async function ownEnd(ownCalls: PiToolCalls, body: string): Promise<Answer> {
   const ended = parseEnd(body);
   if (!ended) return refuse("The result could not be read.");
   return valueOf({ ok: true, kept: await ownCalls.ended(ended.callId, ended.end) });
@@ -302,7 +302,7 @@ function callIdIn(body: string): string {
   return parsed.ok && isFields(parsed.value) ? text(parsed.value["callId"]) : "";
 }
 
-function parseEnd(body: string): { readonly callId: string; readonly end: OwnEnd } | null {
+function parseEnd(body: string): { readonly callId: string; readonly end: PiToolEnd } | null {
   const parsed = parseJson(body, CALL_LIMITS);
   if (!parsed.ok || !isFields(parsed.value)) return null;
   const { callId, isError, output } = parsed.value;

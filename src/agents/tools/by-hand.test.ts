@@ -1,4 +1,4 @@
-/** Calls of pi's own tools, offers and tokens beside a gate and a process that a test plays by hand: each call ends once, and nothing is kept. */
+/** Calls of pi tools, offers and tokens beside a gate and a process that a test plays by hand: each call ends once, and nothing is kept. */
 import { describe, expect, test } from "bun:test";
 import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
 import type { Caller } from "../../contracts/agent.ts";
@@ -13,7 +13,7 @@ import { waitForEnd } from "../../testing/wait-for.ts";
 import type { AgentProcess } from "../process/process.ts";
 import { createAgentTokens } from "./agent-tokens.ts";
 import { createOffering } from "./offering.ts";
-import { createOwnCalls } from "./own-calls.ts";
+import { createPiToolCalls } from "./pi-tool-calls.ts";
 import { createUnaskedCalls } from "./unasked-calls.ts";
 
 const NEVER = new AbortController().signal;
@@ -30,7 +30,7 @@ async function calls(over: { admit?: ToolGate["admit"]; ended?: () => Promise<{ 
     ended: over.ended ?? (async (end: unknown) => (ends.push(end), { kept: null })),
   });
   const admit: ToolGate["admit"] = async ({ params }, signal) => (signals.push(signal), going(params));
-  const own = createOwnCalls(
+  const own = createPiToolCalls(
     { log, tools: { admit: over.admit ?? admit }, left: { toolBegins: () => undefined } },
     { workspace: home.path, readable: [] },
   );
@@ -106,7 +106,7 @@ describe("a call of a pi tool", () => {
 test("a call that pi refused itself leaves one row, and nothing when its turn is over", () => {
   const rows: unknown[] = [];
   const unasked = createUnaskedCalls(
-    { tools: { turnedAway: (row) => void rows.push(row) } },
+    { tools: { recordRejected: (row) => void rows.push(row) } },
     { bridge: "live", names: () => ["read"] },
   );
   const end = { isError: true, output: "Tool reed not found" };

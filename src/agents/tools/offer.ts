@@ -3,7 +3,7 @@ import type { ToolSpec } from "../../contracts/tools/tool.ts";
 
 export interface Offer {
   readonly specs: ReadonlyMap<string, ToolSpec>;
-  /** pi's own tools that are on. */
+  /** pi tools that are on. */
   readonly own: readonly string[];
   /** For scripts of the agent, as PI_GATEWAY_SESSION_KEY; null: the process serves nobody. */
   readonly session: string | null;

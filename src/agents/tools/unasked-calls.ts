@@ -5,7 +5,7 @@
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import type { ToolContext, ToolGate, ToolOutcome } from "../../contracts/tools/tool.ts";
 import { noSuchName } from "../../kit/nearest.ts";
-import type { OwnEnd } from "./own-calls.ts";
+import type { PiToolEnd } from "./pi-tool-calls.ts";
 
 const MAX_REASON_CHARS = 500;
 
@@ -21,7 +21,7 @@ export interface UnaskedCalls {
   /** The gateway is asked about it now. */
   take(callId: string): AgentCall | undefined;
   /** What the model reads instead of pi's words; null: those. */
-  ended(callId: string, end: OwnEnd, caller: ToolContext | null): string | null;
+  ended(callId: string, end: PiToolEnd, caller: ToolContext | null): string | null;
   /** The same again, for the bridge. */
   refusalOf(callId: string): string | null;
   clear(): void;
@@ -34,7 +34,7 @@ export interface UnaskedCallsOptions {
 }
 
 export function createUnaskedCalls(
-  { tools }: { readonly tools: Pick<ToolGate, "turnedAway"> },
+  { tools }: { readonly tools: Pick<ToolGate, "recordRejected"> },
   { bridge, names }: UnaskedCallsOptions,
 ): UnaskedCalls {
   const unasked = new Map<string, AgentCall>();
@@ -53,7 +53,7 @@ export function createUnaskedCalls(
       const { tool, input: params } = call;
       const what = bridge === "off" ? "The gateway was not asked about this call" : "The agent did not make this call";
       const because = `${what}: ${end.output.slice(0, MAX_REASON_CHARS)}`;
-      tools.turnedAway({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
+      tools.recordRejected({ tool, callId, params, path: "pi", context: caller, reason: "refused_by_agent", because });
       if (bridge === "off" || !caller) return null;
       const text = JSON.stringify(envelopeOf(tool, outcomeOf(tool, end.output, names(caller))));
       refusals.set(callId, text);

@@ -5,12 +5,12 @@ import type { SessionKey } from "../../contracts/ids.ts";
 import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { startIntake } from "./inbound/intake.ts";
 import { reactionOf, type ToldReaction } from "./inbound/reactions.ts";
-import { createPlaces } from "./inbound/places.ts";
+import { createPlaces } from "./inbound/threads.ts";
 import { createSeen } from "./inbound/seen.ts";
 import { callbackOf } from "./interactions/callback.ts";
 import { createInteractions, type Interactions } from "./interactions/interactions.ts";
 import { registerMenu } from "./interactions/menu.ts";
-import { createQuestionBoard } from "./interactions/question-board.ts";
+import { createQuestionMessages } from "./interactions/question-messages.ts";
 import { startQuestions } from "./interactions/questions.ts";
 import { createReplays } from "./interactions/replays.ts";
 import { discordWebhook } from "./interactions/webhook.ts";
@@ -86,7 +86,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     messages: partMessages(sending, { maxMb: settings.mediaMaxMb }),
     ready: () => link.health().ok,
     health: () => link.health(),
-    questions: createQuestionBoard({ ...deps, api }, stopping.signal),
+    questions: createQuestionMessages({ ...deps, api }, stopping.signal),
     ...discordActions({ api, me: () => self.me }),
     ...(settings.publicKey === undefined
       ? {}

@@ -1,25 +1,25 @@
 /** One bot, connected: what arrives goes to the door, what is said goes out, and its health says how it is doing. Stops without a trace. */
 import type { ChatAddress } from "../../contracts/chat.ts";
 import type { OpenChannel, PlatformDeps, Webhook } from "../../contracts/channels/platform.ts";
-import type { QuestionBoard } from "../../contracts/channels/question.ts";
+import type { QuestionMessages } from "../../contracts/channels/question.ts";
 import type { InboxId, Role } from "../../contracts/ids.ts";
 import type { PendingApproval } from "../../contracts/tools/approval.ts";
 import { type BotApi, openBotApi } from "./api/bot-api.ts";
-import { createChatRests } from "./api/chat-rests.ts";
+import { createChatCooldowns } from "./api/chat-cooldowns.ts";
 import { Fault, faultOf } from "./api/faults.ts";
 import { followMoves, openMovedChats } from "./api/moved-chats.ts";
 import { createCommandMenu } from "./command-menu.ts";
-import { accountFacts } from "./facts.ts";
+import { accountState } from "./account-state.ts";
 import { createAlbums } from "./inbound/albums.ts";
 import type { Arrived, Me } from "./inbound/arrived.ts";
 import { createIntake } from "./inbound/intake.ts";
 import { pollUpdates } from "./inbound/poller.ts";
-import { createQuestionBoard } from "./inbound/question-board.ts";
+import { createQuestionMessages } from "./inbound/question-messages.ts";
 import { type AccountQuestions, createQuestions } from "./inbound/questions.ts";
 import { createLink, type Link } from "./link.ts";
 import { actionsOf } from "./outbound/actions.ts";
 import { type LiveDeps, startLive } from "./outbound/live.ts";
-import { placeOf } from "./outbound/place.ts";
+import { placeOf } from "./outbound/send-target.ts";
 import { partMessages, sendPart } from "./outbound/send.ts";
 import type { AccountSettings } from "./settings.ts";
 import { serveWebhook, webhookOf } from "./webhook-mode.ts";
@@ -35,15 +35,15 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const log = deps.log.child({ channel: CHANNEL, account: settings.account });
   const stopping = new AbortController();
   const { signal } = stopping;
-  const facts = accountFacts(deps.facts, CHANNEL, settings.account);
+  const facts = accountState(deps.facts, CHANNEL, settings.account);
   const moved = await openMovedChats({ facts, log });
   const api = followMoves(await openBotApi({ clock }, settings), moved);
-  const rests = createChatRests({ clock });
+  const rests = createChatCooldowns({ clock });
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
   const tasks = createTasks();
   const asking = { log, api, questions: deps.questions };
   const questions = createQuestions({ ...asking, ids, facts, approvals: deps.approvals }, signal);
-  const board = createQuestionBoard(asking, signal);
+  const board = createQuestionMessages(asking, signal);
   let me: Me | null = null;
   const asks = askOwners({ ...deps, questions, tasks, account: settings.account, connected: () => me !== null });
   const showing = { ...deps, log, api, rests, facts, moved, tick: asks.tick, account: settings.account };
@@ -134,7 +134,7 @@ interface Parts {
   readonly api: BotApi;
   readonly link: Link;
   readonly settings: AccountSettings;
-  readonly board: QuestionBoard;
+  readonly board: QuestionMessages;
   readonly webhook: Webhook | null;
   connected(): boolean;
 }

@@ -7,7 +7,7 @@ import type { Arrived } from "./inbound/arrived.ts";
 
 export interface CommandMenu {
   publish(): Promise<void>;
-  /** The first time an owner writes in this life. */
+  /** The first time an owner writes in this process. */
   offer(arrived: Arrived, role: Role): Promise<void>;
 }
 

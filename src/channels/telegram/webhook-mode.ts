@@ -5,7 +5,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { BotApi } from "./api/bot-api.ts";
 import { faultOf } from "./api/faults.ts";
-import type { AccountFacts } from "./facts.ts";
+import type { AccountState } from "./account-state.ts";
 import { ALLOWED_UPDATES } from "./inbound/poller.ts";
 import { createWebhook } from "./inbound/webhook.ts";
 import type { Link } from "./link.ts";
@@ -18,7 +18,7 @@ const RETRY_MS = 10_000;
 
 /** The secret is the configured one, or one that is made once and kept. Without one there is no webhook. */
 export async function webhookOf(
-  deps: { readonly ids: Ids; readonly log: Log; readonly facts: AccountFacts } & Pick<
+  deps: { readonly ids: Ids; readonly log: Log; readonly facts: AccountState } & Pick<
     Parameters<typeof createWebhook>[0],
     "take"
   >,
@@ -34,7 +34,7 @@ function hostsOf({ webhookUrl }: Pick<AccountSettings, "webhookUrl">): readonly 
 }
 
 async function secretOf(
-  { ids, facts }: { readonly ids: Ids; readonly facts: AccountFacts },
+  { ids, facts }: { readonly ids: Ids; readonly facts: AccountState },
   { webhookSecret }: Pick<AccountSettings, "webhookSecret">,
 ): Promise<string> {
   if (webhookSecret) return webhookSecret.reveal();
@@ -50,7 +50,7 @@ export async function serveWebhook(
     readonly clock: Clock;
     readonly ids: Ids;
     readonly api: BotApi;
-    readonly facts: AccountFacts;
+    readonly facts: AccountState;
     readonly link: Link;
   },
   { settings, webhook }: { readonly settings: AccountSettings; readonly webhook: Webhook },

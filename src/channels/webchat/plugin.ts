@@ -20,7 +20,7 @@ export interface WebChatDeps {
   readonly record?: Omit<AbilityDeps, "events">;
 }
 
-/** The page shows questions by itself, from events, and programs ask for them: there is nothing to send, and nothing to take back. */
+/** The page shows questions by itself, from events, and programs ask for them: there is nothing to send, and nothing to withdraw. */
 const NO_LIMITS = { maxButtons: Number.MAX_SAFE_INTEGER, maxLabelChars: Number.MAX_SAFE_INTEGER };
 const SHOWN: ShownQuestion = { messageId: null, close: async () => undefined };
 

@@ -1,6 +1,6 @@
 /** One question to the running gateway, which has ten seconds to answer it. */
 import { createClient, type GatewayClient } from "../client.ts";
-import { findGateway } from "../home.ts";
+import { findGateway } from "../state-directory.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 
 const REQUEST_MS = 10_000;

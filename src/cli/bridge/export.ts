@@ -6,7 +6,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { ToolSpec } from "../../contracts/tools/tool.ts";
 import { createClient } from "../client.ts";
 import { EXIT_OK } from "../exit-code.ts";
-import { findGateway } from "../home.ts";
+import { findGateway } from "../state-directory.ts";
 import { type Fields, listOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 import { extensionText } from "./extension-text.ts";

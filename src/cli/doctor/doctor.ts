@@ -5,7 +5,7 @@ import { isGatewayError } from "../../contracts/errors.ts";
 import type { Config } from "../../config/index.ts";
 import { visible } from "../../observe/index.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
-import { homeOf, MAX_CONFIG_BYTES, readSmall } from "../home.ts";
+import { homeOf, MAX_CONFIG_BYTES, readSmall } from "../state-directory.ts";
 import { recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 import type { Check } from "./check.ts";

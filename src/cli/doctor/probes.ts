@@ -6,7 +6,7 @@ import type { Config } from "../../config/index.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
 import { silentLog } from "../../kit/log.ts";
-import { readSmall } from "../home.ts";
+import { readSmall } from "../state-directory.ts";
 import { recordOf, textOf } from "../read-value.ts";
 import type { CliWorld } from "../world.ts";
 

@@ -1,7 +1,7 @@
 /** The part of `doctor` that a running gateway answers: its configuration, model, channels, plugins and tools, as they are in force there. */
 import { isGatewayError } from "../../contracts/errors.ts";
 import { createClient } from "../client.ts";
-import { findGateway, type RunningGateway } from "../home.ts";
+import { findGateway, type RunningGateway } from "../state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld } from "../world.ts";
 import type { Check } from "./check.ts";

@@ -7,7 +7,7 @@ import { EXIT_OK } from "../exit-code.ts";
 import type { RouteFacts } from "../../contracts/routing.ts";
 import type { Explanation } from "../../routing/index.ts";
 import { createClient } from "../client.ts";
-import { findGateway } from "../home.ts";
+import { findGateway } from "../state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld } from "../world.ts";
 
@@ -60,17 +60,17 @@ async function fromGateway(world: CliWorld, flags: RouteFlags, facts: RouteFacts
 }
 
 async function fromFile(world: CliWorld, flags: RouteFlags, facts: RouteFacts) {
-  const { accessDoors, explainRoute } = await import("../../routing/index.ts");
+  const { createAccessPolicies, explainRoute } = await import("../../routing/index.ts");
   const config = await configOfFile(world, flags);
   // who was let in by a code is known to a running gateway only
-  const doors = accessDoors(
+  const policies = createAccessPolicies(
     () => config.channels,
     () => false,
   );
   const which = flags.config === undefined ? "the configuration file, because no gateway answers here" : flags.config;
   const say = `${which}; who was let in by a code, and roles given in chats, are not known there`;
   const source: Source = { kind: "file", say };
-  return { source, explained: explainRoute(config, facts, doors) };
+  return { source, explained: explainRoute(config, facts, policies) };
 }
 
 /** What the gateway answers has the shape of its own decision; what is missing becomes empty. */

@@ -2,7 +2,7 @@
 import { visible } from "../../observe/index.ts";
 import { askGateway } from "../asking/ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
-import { homeOf } from "../home.ts";
+import { homeOf } from "../state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";
 

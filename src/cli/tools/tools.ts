@@ -4,7 +4,7 @@ import { parseJson } from "../../kit/json.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
 import { askGateway } from "../asking/ask-gateway.ts";
 import { createClient } from "../client.ts";
-import { findGateway } from "../home.ts";
+import { findGateway } from "../state-directory.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandContext } from "../../contracts/command.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { JobDesk } from "../../contracts/automation/jobs.ts";
-import { createJobs, createTimes } from "../../schedule/index.ts";
+import type { JobsApi } from "../../contracts/automation/jobs.ts";
+import { createJobs, createTimes } from "../../automation/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { inbound } from "../../testing/messages.ts";
 import { realStore } from "../../testing/real-store.ts";
-import { testPersonTimes } from "../../testing/schedule/person-times.ts";
+import { testPersonTimes } from "../../testing/automation/person-times.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { cronCommand, readAdd } from "./cron-command.ts";
 
@@ -22,7 +22,7 @@ async function world() {
     },
   };
   const people = testPersonTimes(clock);
-  const jobs: JobDesk = {
+  const jobs: JobsApi = {
     ...createJobs({
       clock,
       ids: createSeqIds(),

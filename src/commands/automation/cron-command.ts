@@ -1,13 +1,13 @@
 /** `/cron`: scheduled jobs from a chat. Members see and change their own, owners all. */
 import type { Job, JobRun, Schedule } from "../../contracts/automation/job.ts";
-import type { Asker, JobAnswer, JobDesk, Maker } from "../../contracts/automation/jobs.ts";
+import type { Asker, JobAnswer, JobsApi, Maker } from "../../contracts/automation/jobs.ts";
 import type { Command, CommandContext } from "../../contracts/command.ts";
 import type { PersonTimes } from "../../contracts/automation/when.ts";
 import type { Principal, Role } from "../../contracts/ids.ts";
-import { bullets } from "../words.ts";
+import { bullets } from "../replies.ts";
 
 export interface CronCommandDeps {
-  readonly jobs: JobDesk;
+  readonly jobs: JobsApi;
   readonly people: Pick<PersonTimes, "read">;
 }
 
@@ -43,9 +43,9 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
   switch (action) {
     case "":
     case "list":
-      return listWords((await jobs.list({ limit: LISTED }, who)).items);
+      return listText((await jobs.list({ limit: LISTED }, who)).items);
     case "status":
-      return statusWords(await jobs.status());
+      return statusText(await jobs.status());
     case "add":
       return add(deps, args.slice(word.length).trim(), context);
     case "update":
@@ -61,11 +61,11 @@ async function answer(deps: CronCommandDeps, args: string, context: CommandConte
     }
     case "runs": {
       const runs = await jobs.runs(rest, { limit: LISTED }, who);
-      return runs ? runsWords(rest, runs.items) : `There is no job called ${rest}.`;
+      return runs ? runsText(rest, runs.items) : `There is no job called ${rest}.`;
     }
     case "pause":
     case "resume":
-      return said(await jobs[action](rest, who), (job) => `${rest} is ${job.state}. ${nextWords(job)}`.trim());
+      return said(await jobs[action](rest, who), (job) => `${rest} is ${job.state}. ${nextText(job)}`.trim());
     case "remove":
       return said(await jobs.remove(rest, who), () => `${rest} is removed.`);
     default:
@@ -85,7 +85,7 @@ async function add(deps: CronCommandDeps, text: string, context: CommandContext)
   const id = idFor("job", context);
   const made = await deps.jobs.add({ id, ...read, deleteAfterRun: read.schedule.kind === "at" }, maker);
   const known = made.kind === "refused" && made.code === "job_exists" ? await deps.jobs.get(id, maker) : null; // made before a crash
-  return said(known ? { kind: "ok", job: known } : made, (job) => `${job.id} is planned. ${nextWords(job)}`);
+  return said(known ? { kind: "ok", job: known } : made, (job) => `${job.id} is planned. ${nextText(job)}`);
 }
 
 /** What follows the id is read as for `add`; without a task, or without a time, only the other changes. */
@@ -98,7 +98,7 @@ async function update(deps: CronCommandDeps, text: string, who: Asker): Promise<
   const alone = when && "task" in when && when.task === NO_TASK ? { schedule: when.schedule } : null;
   if (!alone && both && "problem" in both) return both.problem;
   const change = alone ?? (both && "task" in both ? both : { task: rest });
-  return said(await deps.jobs.update(id, change, who), (job) => `${id} is changed. ${nextWords(job)}`.trim());
+  return said(await deps.jobs.update(id, change, who), (job) => `${id} is changed. ${nextText(job)}`.trim());
 }
 
 /** Stands for a task, to see whether all before it is a time. */
@@ -154,26 +154,26 @@ function said(answered: JobAnswer, words: (job: Job) => string): string {
   return answered.kind === "ok" ? words(answered.job) : answered.say;
 }
 
-function listWords(jobs: readonly Job[]): string {
+function listText(jobs: readonly Job[]): string {
   if (jobs.length === 0) return `Nothing is planned.\n${bullets(USAGE)}`;
   return bullets(
-    jobs.map((job) => `\`${job.id}\` ${scheduleWords(job.schedule)}: ${job.task.slice(0, 80)} (${stateWords(job)})`),
+    jobs.map((job) => `\`${job.id}\` ${scheduleText(job.schedule)}: ${job.task.slice(0, 80)} (${stateText(job)})`),
   );
 }
 
-function stateWords(job: Job): string {
-  return job.state === "active" ? nextWords(job) : [job.state, job.because].filter((word) => word !== null).join(": ");
+function stateText(job: Job): string {
+  return job.state === "active" ? nextText(job) : [job.state, job.because].filter((word) => word !== null).join(": ");
 }
 
-function nextWords({ nextAt }: Job): string {
+function nextText({ nextAt }: Job): string {
   return nextAt === null ? "" : `Next: ${new Date(nextAt).toISOString()}`;
 }
 
-function scheduleWords({ kind, expr, timezone }: Schedule): string {
+function scheduleText({ kind, expr, timezone }: Schedule): string {
   return `${kind} ${expr}${timezone === undefined ? "" : ` (${timezone})`}`;
 }
 
-function runsWords(id: string, runs: readonly JobRun[]): string {
+function runsText(id: string, runs: readonly JobRun[]): string {
   if (runs.length === 0) return `${id} has not run yet.`;
   return bullets(
     runs.map(
@@ -183,7 +183,7 @@ function runsWords(id: string, runs: readonly JobRun[]): string {
   );
 }
 
-function statusWords({ enabled, nextAt, running }: Awaited<ReturnType<JobDesk["status"]>>): string {
+function statusText({ enabled, nextAt, running }: Awaited<ReturnType<JobsApi["status"]>>): string {
   if (!enabled) return "Jobs are switched off: cron.enabled is false.";
   const next = nextAt === null ? "nothing is planned" : `the next one is due at ${new Date(nextAt).toISOString()}`;
   return `Jobs are on; ${next}; ${running} running.`;

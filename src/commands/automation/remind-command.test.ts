@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandContext } from "../../contracts/command.ts";
 import type { AgentId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import { createJobs, createTimes } from "../../schedule/index.ts";
+import { createJobs, createTimes } from "../../automation/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { inbound } from "../../testing/messages.ts";
 import { realStore } from "../../testing/real-store.ts";
-import { testPersonTimes } from "../../testing/schedule/person-times.ts";
+import { testPersonTimes } from "../../testing/automation/person-times.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { remindCommand } from "./remind-command.ts";
 

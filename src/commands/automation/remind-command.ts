@@ -1,13 +1,13 @@
 /** `/remind`: one reminder in this chat, at a moment said in words. The same job as the tool create_reminder makes, with the same limits; asks no model. */
-import type { JobDesk, Maker } from "../../contracts/automation/jobs.ts";
+import type { JobsApi, Maker } from "../../contracts/automation/jobs.ts";
 import type { PersonTimes } from "../../contracts/automation/when.ts";
 import type { Command, CommandContext } from "../../contracts/command.ts";
 import type { Role } from "../../contracts/ids.ts";
-import { bullets } from "../words.ts";
+import { bullets } from "../replies.ts";
 import { idFor, readSaid } from "./cron-command.ts";
 
 export interface RemindCommandDeps {
-  readonly jobs: Pick<JobDesk, "add" | "get">;
+  readonly jobs: Pick<JobsApi, "add" | "get">;
   readonly people: Pick<PersonTimes, "read" | "zoneOf" | "hostZone">;
 }
 

@@ -2,7 +2,7 @@
 import type { Command, CommandContext } from "../../contracts/command.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { AuditRow, ToolCallStore } from "../../contracts/store/tool-calls.ts";
-import { bullets, oneLine } from "../words.ts";
+import { bullets, oneLine } from "../replies.ts";
 
 export interface HistoryCommandDeps {
   readonly toolCalls: Pick<ToolCallStore, "list">;

@@ -4,10 +4,10 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult, ToolSpec } from "../../contracts/tools/tool.ts";
 import { parseJson } from "../../kit/json.ts";
-import { bullets, oneLine } from "../words.ts";
+import { bullets, oneLine } from "../replies.ts";
 
 export interface ToolCommandDeps {
-  readonly tools: Pick<ToolGate, "specs" | "call" | "turnedAway">;
+  readonly tools: Pick<ToolGate, "specs" | "call" | "recordRejected">;
   readonly stats: Pick<LastStats, "of">;
 }
 
@@ -35,7 +35,7 @@ function writeDown(deps: ToolCommandDeps, args: string, asked: CommandContext, b
   const [, tool = "", json = ""] = ASKED.exec(args) ?? [];
   if (tool === "") return;
   const call = { tool, callId: callIdOf(asked), params: beginningOf(json), context: contextOf(deps, asked) };
-  deps.tools.turnedAway({ ...call, path: "command", reason: "unauthorized", because });
+  deps.tools.recordRejected({ ...call, path: "command", reason: "unauthorized", because });
 }
 
 async function answer(
@@ -46,19 +46,19 @@ async function answer(
 ): Promise<string> {
   const context = contextOf(deps, asked);
   const [, tool = "", json = ""] = ASKED.exec(args) ?? [];
-  if (tool === "") return listWords(deps.tools.specs(context));
+  if (tool === "") return listText(deps.tools.specs(context));
   const callId = callIdOf(asked);
   const parsed = parseJson(json.trim() || "{}", JSON_LIMITS);
   if (!parsed.ok) {
     const because = `What stands after ${tool.slice(0, MAX_NAME_CHARS)} is not JSON${WHY[parsed.because]}. Nothing was run.`;
     const params = beginningOf(json);
-    deps.tools.turnedAway({ tool, callId, params, path: "command", context, reason: "unreadable", because });
+    deps.tools.recordRejected({ tool, callId, params, path: "command", context, reason: "unreadable", because });
     return `${because}\n${USAGE}`;
   }
   const request = { tool, callId, params: parsed.value, path: "command", context } as const;
   const outcome = await deps.tools.call(request, signal);
   if (outcome.kind === "failed" && outcome.code === "cancelled") signal.throwIfAborted(); // a stopped turn says so itself
-  return outcomeWords(outcome);
+  return outcomeText(outcome);
 }
 
 const MAX_NAME_CHARS = 64;
@@ -93,14 +93,14 @@ function contextOf({ stats }: ToolCommandDeps, asked: CommandContext): ToolConte
   };
 }
 
-function listWords(specs: readonly ToolSpec[]): string {
+function listText(specs: readonly ToolSpec[]): string {
   if (specs.length === 0) return "There is no tool for you here.";
   const lines = specs.slice(0, MAX_LISTED).map(({ name, description }) => `\`${name}\`: ${oneLine(description)}`);
   const more = specs.length > MAX_LISTED ? `\n\nThere are ${specs.length - MAX_LISTED} more.` : "";
   return `${bullets(lines)}${more}\n\n${USAGE}`;
 }
 
-function outcomeWords(outcome: ToolOutcome): string {
+function outcomeText(outcome: ToolOutcome): string {
   if (outcome.kind === "ok") return cut(textOf(outcome.result));
   return cut(outcome.message);
 }

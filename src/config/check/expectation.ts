@@ -5,12 +5,12 @@ export function expectation(schema: SchemaNode): string {
   if (schema.expects) return schema.expects;
   const choices = choicesOf(schema);
   if (choices) return oneOf(choices);
-  if (schema.duration) return durationWords(schema);
+  if (schema.duration) return durationText(schema);
   if (schema.type === "integer") return `a whole number${range(schema)}`;
   if (schema.type === "number") return `a number${range(schema)}`;
   if (schema.type === "boolean") return "true or false";
-  if (schema.type === "string") return textWords(schema);
-  if (schema.type === "array") return listWords(schema);
+  if (schema.type === "string") return textText(schema);
+  if (schema.type === "array") return listText(schema);
   return recordOf(schema) ? "a group of named entries in { }" : "a group of settings in { }";
 }
 
@@ -26,17 +26,17 @@ function range({ minimum, maximum }: SchemaNode): string {
   return maximum === undefined ? "" : ` of at most ${maximum}`;
 }
 
-function durationWords(schema: SchemaNode): string {
+function durationText(schema: SchemaNode): string {
   return `a whole number of milliseconds${range(schema)}, or text such as "30s", "5m" or "2h"`;
 }
 
-function textWords({ minLength, maxLength }: SchemaNode): string {
+function textText({ minLength, maxLength }: SchemaNode): string {
   if (maxLength !== undefined && minLength) return `text of ${minLength} to ${maxLength} characters`;
   if (maxLength !== undefined) return `text of at most ${maxLength} characters`;
   return minLength ? `text of at least ${minLength} character${minLength === 1 ? "" : "s"}` : "text";
 }
 
-function listWords({ minItems, maxItems }: SchemaNode): string {
+function listText({ minItems, maxItems }: SchemaNode): string {
   if (minItems && maxItems) return `a list in [ ] with ${minItems} to ${maxItems} entries`;
   return maxItems ? `a list in [ ] with at most ${maxItems} entries` : "a list in [ ]";
 }

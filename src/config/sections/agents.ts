@@ -63,7 +63,7 @@ export const AgentSection = Type.Object(
     ),
     thinking: thinkingLevel("How much the model thinks before it answers."),
     bridge: bridge(
-      "How gateway tools reach the agents: live, also in the middle of a turn; minimal, only at its beginning; off, not at all, and pi's own tools and those of extensions are off too.",
+      "How gateway tools reach the agents: live, also in the middle of a turn; minimal, only at its beginning; off, not at all, and pi tools and those of extensions are off too.",
     ),
     systemPrompt: Type.Optional(
       Type.String({ maxLength: 100_000, description: "Replaces the assistant's base instructions." }),

@@ -219,6 +219,6 @@ export interface RunStarter {
 export type RunStart =
   /** Its end is told later. */
   | { readonly kind: "begun" }
-  /** An earlier life began it, and it is over. */
+  /** A previous process began it, and it is over. */
   | { readonly kind: "ended"; readonly outcome: RunOutcome; readonly turnId: TurnId | null }
   | { readonly kind: "refused"; readonly because: string; readonly again: boolean };

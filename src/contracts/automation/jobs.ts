@@ -47,16 +47,16 @@ export type JobAnswer =
 export type JobRefusal = "bad_schedule" | "bad_job" | "job_exists" | "job_unknown" | "not_allowed" | "too_many_jobs";
 
 /** Everything about jobs that people, programs and agents can ask for: the same behind every way in. */
-export interface JobDesk extends Jobs {
+export interface JobsApi extends Jobs {
   /** Puts words into a conversation, null: the main one, and begins a turn for them now or leaves them to the next. */
-  wake(words: WakeWords, who: Asker & { readonly sessionKey: SessionKey | null }): Promise<WakeAnswer>;
+  wake(words: WakeText, who: Asker & { readonly sessionKey: SessionKey | null }): Promise<WakeAnswer>;
   status(): Promise<JobsStatus>;
 }
 
 /** News for the main conversation of the owner, from a part of the gateway that `source` names: `plugin build`. */
-export type TellMain = (source: string, words: WakeWords) => Promise<WakeAnswer>;
+export type TellMain = (source: string, words: WakeText) => Promise<WakeAnswer>;
 
-export interface WakeWords {
+export interface WakeText {
   readonly text: string;
   readonly mode: "now" | "next-heartbeat";
 }

@@ -50,9 +50,9 @@ export interface PlatformDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly events: Events;
-  readonly door: Door;
+  readonly door: MessageIntake;
   readonly files: InboundFiles;
-  readonly facts: ChannelFacts;
+  readonly facts: ChannelState;
   readonly approvals: Approvals;
   /** For presses of buttons under questions; words come in by the door. */
   readonly questions: Pick<Questions, "answer">;
@@ -63,7 +63,7 @@ export interface PlatformDeps {
 }
 
 /** The way in for everything a platform brings: messages, edits, button presses, voice, forwards, each with its real author. */
-export interface Door {
+export interface MessageIntake {
   /**
    * Decides without any work: no download, no typing, no transcription happens for somebody who is not let in. `say`: the one sentence
    * they may be told (a pairing code, for example); null: nothing at all.
@@ -141,16 +141,16 @@ export type KeptFile =
   { readonly kind: "kept"; readonly media: MediaRef } | { readonly kind: "refused"; readonly note: string };
 
 /** The few things a channel has to know after a restart: its offset, the last message it saw, the message a preview is shown in. */
-export interface ChannelFacts {
+export interface ChannelState {
   get(channel: string, account: string, key: string): Promise<string | null>;
   /** Durable when it resolves. */
   put(channel: string, account: string, key: string, value: string): Promise<void>;
   forget(channel: string, account: string, key: string): Promise<void>;
   /** Those whose key begins like this, by key; no more than a thousand. */
-  list(channel: string, account: string, prefix: string): Promise<readonly ChannelFact[]>;
+  list(channel: string, account: string, prefix: string): Promise<readonly ChannelValue[]>;
 }
 
-export interface ChannelFact {
+export interface ChannelValue {
   readonly key: string;
   readonly value: string;
 }

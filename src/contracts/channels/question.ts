@@ -87,7 +87,7 @@ export type QuestionNews = OpenQuestion & { readonly end: QuestionEnd | null };
 // ── how a channel shows them ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What a channel with buttons brings. Without it a question is a plain message, and the next words answer it. */
-export interface QuestionBoard {
+export interface QuestionMessages {
   /** More options than this become a numbered list that is answered with words. */
   readonly maxButtons: number;
   readonly maxLabelChars: number;

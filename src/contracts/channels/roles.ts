@@ -9,7 +9,7 @@ export interface RoleDirectory {
   allows(context: CommandContext): readonly string[];
   /** Everybody with a role, and where it comes from. */
   people(): readonly { readonly principal: string; readonly role: Role; readonly from: "configuration" | "chat" }[];
-  /** `role` null takes back what was given. */
+  /** `role` null withdraws what was given. */
   change(asked: {
     readonly principal: string;
     readonly role: Role | null;

@@ -2,7 +2,7 @@
  * A plugin: a folder with plugin.json and one default export `(api) => void`. It runs inside the gateway and is trusted like the gateway
  * itself. What it registers goes when it goes.
  */
-import type { WakeWords } from "../automation/jobs.ts";
+import type { WakeText } from "../automation/jobs.ts";
 import type { ChannelAccessSettings } from "../channels/access.ts";
 import type { Caller } from "../agent.ts";
 import type { Platform } from "../channels/platform.ts";
@@ -46,7 +46,7 @@ export interface GatewayPluginApi {
    * Tells the main conversation of the owner something, as news from this plugin: now, or (`next-heartbeat`) with its next turn. Resolves when
    * it is stored; rejects when it is empty or too long.
    */
-  wake(text: string, mode?: WakeWords["mode"]): Promise<void>;
+  wake(text: string, mode?: WakeText["mode"]): Promise<void>;
 }
 
 /** A tool whose obvious parts may be left out: label (its name), flags (may not run twice), timeoutMs (a minute). */
@@ -123,7 +123,7 @@ export interface PluginHost {
 }
 
 /** A skill of a running plugin. */
-export interface LentSkill {
+export interface RegisteredSkill {
   /** Absolute. */
   readonly path: string;
   /** Of the plugin's files: the same path with another digest is another skill. */
@@ -131,9 +131,9 @@ export interface LentSkill {
 }
 
 /** The skills that plugins lend to agents. A process knows those it was started with, so a change means other processes. */
-export interface SkillShelf {
+export interface SkillRegistry {
   /** Disposing takes it back. */
-  add(skill: LentSkill): Disposable;
+  add(skill: RegisteredSkill): Disposable;
   /** Their paths, for processes that are to be started from now on. */
   take(): readonly string[];
   /** Whether they are others than those that were taken last. */

@@ -1,4 +1,4 @@
-/** What models have cost, as rows that are written once and never changed: the books of the gateway. */
+/** What models have cost, as rows that are written once and never changed: the usage ledger of the gateway. */
 import type { Usage } from "../chat.ts";
 import type { AgentId, Principal } from "../ids.ts";
 import type { Listed, Page } from "../store.ts";

@@ -39,7 +39,7 @@ export type DelegationEnd =
   | { readonly kind: "failed"; readonly code: string; readonly say: string };
 
 /** What turns need: their delegations end with them and are added to them. */
-export interface DelegationBook {
+export interface TurnDelegations {
   /** From now on this turn may delegate. Disposing ends that. */
   open(turn: DelegatingTurn): OpenDelegations;
 }

@@ -1,5 +1,5 @@
 /** The one form in which a call that did not end well is told to a model, on every path: the status by code, and the sentence. */
-import type { ToolEnvelope, ToolErrorCode, ToolOutcome, ToolRefusalCode, TurnedAwayCall } from "./tool.ts";
+import type { ToolEnvelope, ToolErrorCode, ToolOutcome, ToolRefusalCode, RejectedCall } from "./tool.ts";
 
 /** `blocked`: the gateway, a plugin or a person does not want it. `error`: the call was wrong, or went wrong. `pending`: it is not done yet. */
 export const ENVELOPE_STATUS = {
@@ -27,7 +27,7 @@ export const TURNED_AWAY_CODE = {
   id_taken: "call_conflict",
   too_many: "rate_limited",
   unauthorized: "not_allowed",
-} as const satisfies Record<Exclude<TurnedAwayCall["reason"], "refused_by_agent">, ToolRefusalCode>;
+} as const satisfies Record<Exclude<RejectedCall["reason"], "refused_by_agent">, ToolRefusalCode>;
 
 /** What a model is to do next, where the sentence itself does not say it. */
 const ADVICE: Partial<Record<ToolErrorCode, string>> = {

@@ -158,11 +158,11 @@ export interface ToolGate {
   /** The same stages for a tool that something else runs (pi's own): judged and written down before, its end written down after. */
   admit(request: ToolRequest, signal: AbortSignal): Promise<ToolAdmission>;
   /** Writes down what never became a call. A flood of them leaves a few rows and a number. */
-  turnedAway(call: TurnedAwayCall): void;
+  recordRejected(call: RejectedCall): void;
 }
 
 /** As far as it is known. */
-export interface TurnedAwayCall {
+export interface RejectedCall {
   readonly tool?: string;
   readonly callId?: string;
   readonly params?: unknown;

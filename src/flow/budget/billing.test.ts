@@ -39,7 +39,7 @@ async function world(agent: FakeAgent, { rules = {}, lost, ...options }: Wanted 
       return { budget, pool: { ...pool, lease } };
     },
   });
-  /** What the books say, and that memory says the same. */
+  /** What the usage ledger says, and that memory says the same. */
   const books = async (by: "origin" | "model" | "principal" | "agent" = "origin") => {
     const { items, total } = await fx.store.usage.report({ ...EVER, by }, { limit: 50 });
     expect(budget?.used().today).toEqual(total);
@@ -109,7 +109,7 @@ describe("a turn is paid for once", () => {
     expect(await fx.books()).toEqual({ heartbeat: [1, 0.5] });
   });
 
-  test("when its process died and it was tried again: the attempt that was cut off is in the books at once, by its own model", async () => {
+  test("when its process died and it was tried again: the attempt that was cut off is in the usage ledger at once, by its own model", async () => {
     const lost = { inputTokens: 7, outputTokens: 3, costUsd: 0.25, model: "fake/old" };
     await using fx = await world(ends({ type: "done" }), { lost });
     const { usage, turnId } = await fx.talk("hello");
@@ -118,7 +118,7 @@ describe("a turn is paid for once", () => {
     expect((await fx.store.turns.get(turnId))?.turn.usage.costUsd).toBe(0.75);
   });
 
-  test("and what a turn has cost that never came to an end is in the books as well", async () => {
+  test("and what a turn has cost that never came to an end is in the usage ledger as well", async () => {
     const lost = { inputTokens: 7, outputTokens: 3, costUsd: 0.25 };
     await using fx = await world(waits, { lost });
     const speaking = fx.next("turn.delta");
@@ -174,7 +174,7 @@ describe("a budget that is used up", () => {
     },
   );
 
-  test("does not turn away what was let in before and is tried again", async () => {
+  test("does not reject what was let in before and is tried again", async () => {
     let tries = 0;
     const agent: FakeAgent = (prompted, signal) =>
       ++tries === 1 ? dies(prompted, signal) : ends({ type: "done" })(prompted, signal);

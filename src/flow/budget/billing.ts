@@ -1,4 +1,4 @@
-/** A turn as something that is paid for: on whose account it goes, what is written into the books, and how it ends when there is no money left. */
+/** A turn as something that is paid for: on whose account it goes, what is written into the usage ledger, and how it ends when there is no money left. */
 import { type Budget, type BudgetVerdict, type BudgetWork, UNATTENDED } from "../../contracts/budget/budget.ts";
 import type { AgentLease } from "../../contracts/agent.ts";
 import type { Batch } from "../../contracts/queue.ts";
@@ -23,7 +23,7 @@ export function originOf({
   return address.channel === "api" ? "api" : "chat";
 }
 
-/** A turn that was let in before is not turned away in the middle. Null: it may go on. */
+/** A turn that was let in before is not rejected in the middle. Null: it may go on. */
 export function refusedEnd(budget: Pick<Budget, "ask"> | undefined, batch: Paid & Pick<Batch, "attempt">) {
   const work = workOf(batch);
   if (!budget || !work || batch.attempt > 1) return null;

@@ -6,7 +6,7 @@ import { type Clock, hostZone } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { block, oneLine, withoutMarks } from "../../kit/marks/markers.ts";
 import { noteTool } from "../converse.ts";
-import { createCalendar } from "../facts.ts";
+import { createCalendar } from "../turn-context.ts";
 import type { SpanRecorder } from "../spans.ts";
 import { addUsage, type AgentEnding, NOTHING_USED } from "../turn-ending.ts";
 

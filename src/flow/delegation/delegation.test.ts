@@ -90,7 +90,7 @@ describe("whether one agent may ask another", () => {
 });
 
 describe("what a delegated turn costs", () => {
-  test("is in the books at once, on the account of whom the asking agent works for, also when it fails or is too late", async () => {
+  test("is in the usage ledger at once, on the account of whom the asking agent works for, also when it fails or is too late", async () => {
     const rows: Spent[] = [];
     const budget = { ...freeBudget(), record: async (spent: Spent) => void rows.push(spent) };
     const { open, ask, stop } = world(waits, {}, budget);

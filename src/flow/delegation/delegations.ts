@@ -14,7 +14,7 @@ import type {
   DelegatedSpan,
   DelegatedTask,
   DelegatingTurn,
-  DelegationBook,
+  TurnDelegations,
   DelegationEnd,
   DelegationRefusal,
   Delegator,
@@ -31,7 +31,7 @@ import { mayDelegate } from "./decide.ts";
 export interface DelegationDeps extends ChildDeps {
   readonly log: Log;
   readonly events: Events;
-  /** Without it everybody may be asked, and nothing is written into the books. */
+  /** Without it everybody may be asked, and nothing is written into the usage ledger. */
   readonly budget?: Pick<Budget, "ask" | "bill" | "record">;
 }
 
@@ -59,7 +59,7 @@ interface World extends DelegationDeps {
   total: number;
 }
 
-export function createDelegations(deps: DelegationDeps, config: () => DelegationConfig): Delegator & DelegationBook {
+export function createDelegations(deps: DelegationDeps, config: () => DelegationConfig): Delegator & TurnDelegations {
   const world: World = { ...deps, config, turns: new Map(), total: 0 };
   return {
     choices: (caller) => choicesOf(world, caller),
@@ -177,7 +177,7 @@ async function runFor(world: World, asking: Open, task: Allowed, signal: AbortSi
   return end;
 }
 
-/** At once, and not with the end of the turn that asked: that one may be taken back, or too late for it. */
+/** At once, and not with the end of the turn that asked: that one may be withdrawn, or too late for it. */
 async function writeDown(
   { budget }: World,
   { agent, caller }: Allowed,

@@ -1,15 +1,15 @@
 /** What people read about a provider that asks to wait: while the turn waits, and when it has given up. Pure but for the zone of who asks. */
 import type { Batch } from "../../contracts/queue.ts";
 import { type Clock, hostZone } from "../../kit/clock.ts";
-import { createCalendar, type FactsTeller } from "../facts.ts";
+import { createCalendar, type TurnContext } from "../turn-context.ts";
 
 /** A moment in the time of who asks: `14:03 (Europe/Berlin)`, with its day when that is another one. */
-export type TimeWords = (at: number) => string;
+export type TimeText = (at: number) => string;
 
-export function timeWords(
-  { clock, briefing }: { readonly clock: Clock; readonly briefing?: { readonly facts: FactsTeller } },
+export function timeText(
+  { clock, briefing }: { readonly clock: Clock; readonly briefing?: { readonly facts: TurnContext } },
   batch: Batch,
-): TimeWords {
+): TimeText {
   return (at) => {
     const zone = briefing?.facts.zoneOf(batch) ?? hostZone();
     const calendar = createCalendar(zone);
@@ -21,7 +21,7 @@ export function timeWords(
 
 export function waitSentence(
   { model, waitMs, until }: { readonly model: string; readonly waitMs: number; readonly until: number },
-  words: TimeWords,
+  words: TimeText,
 ): string {
   return `${providerOf(model)} asks to wait ${Math.ceil(waitMs / 1_000)} s; trying again at ${words(until)}.`;
 }

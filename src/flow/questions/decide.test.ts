@@ -13,7 +13,7 @@ import {
   mayAnswer,
   readAnswer,
   whyNotAsk,
-  wordsFor,
+  textFor,
 } from "./decide.ts";
 import { NO_BUTTONS, present, type Presented } from "./present.ts";
 
@@ -94,8 +94,8 @@ const by = (principal: Principal) => ({ sender: { principal, name: "" } });
 const without = ({ answering: _answering, ...rest }: InboundMessage): InboundMessage => rest;
 
 describe("words", () => {
-  const input: Listening = { principal: ANN, to: HERE, messageId: "9", wantsWords: true, plain: false };
-  const choice: Listening = { ...input, wantsWords: false };
+  const input: Listening = { principal: ANN, to: HERE, messageId: "9", wantsText: true, plain: false };
+  const choice: Listening = { ...input, wantsText: false };
   const plain: Listening = { ...input, messageId: null, plain: true };
   const inGroup = { scope: "group" } as const;
   test.each<[string, Listening, InboundMessage, `${Role} ${boolean}`]>([
@@ -122,7 +122,7 @@ describe("words", () => {
     ["of another in a chat without buttons", plain, without(message(by(BEN))), "owner false"],
   ])("%s", (_what, one, said, expected) => {
     const [role, isAnswer] = expected.split(" ");
-    expect(wordsFor(one, said, role as Role)).toBe(isAnswer === "true" ? "words" : null);
+    expect(textFor(one, said, role as Role)).toBe(isAnswer === "true" ? "words" : null);
   });
 });
 

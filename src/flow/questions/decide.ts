@@ -1,7 +1,7 @@
 /** Who may be asked, who may answer, and whether words are an answer. Pure: each decision is a function of what it is given. */
 import type { Caller } from "../../contracts/agent.ts";
 import type { ChatAnswer, Answerer, ChatQuestion, GivenAnswer } from "../../contracts/channels/question.ts";
-import type { AnsweringWords, ChatAddress, InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
+import type { AnsweringText, ChatAddress, InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
 import type { Principal, Role } from "../../contracts/ids.ts";
 import { passesOn } from "../../kit/marks/quoted.ts";
 import { readBack } from "../../kit/marks/written-out.ts";
@@ -63,7 +63,7 @@ export function mayAnswer(asked: Asked, { principal, role, at }: Answerer): "yes
 export interface Listening extends Asked {
   readonly messageId: string | null;
   /** There are no buttons. */
-  readonly wantsWords: boolean;
+  readonly wantsText: boolean;
   /** The channel shows questions as plain messages, and knows nothing of answers. */
   readonly plain: boolean;
 }
@@ -72,7 +72,7 @@ export interface Listening extends Asked {
  * The words with which this message answers the question; null: it does not. A reply to the question always does. In a direct chat the next
  * words do where words are wanted; in a group only where there is no other way to say which message is meant.
  */
-export function wordsFor(one: Listening, message: InboundMessage, role: Role): string | null {
+export function textFor(one: Listening, message: InboundMessage, role: Role): string | null {
   const words = wordsIn(message, one.plain);
   const { principal } = message.sender;
   if (!words || words.text.trim() === "" || !isSameChat(message.address, one.to)) return null;
@@ -80,12 +80,12 @@ export function wordsFor(one: Listening, message: InboundMessage, role: Role): s
     const isMeant = words.to === one.messageId && mayAnswer(one, { principal, role }) === "yes";
     return isMeant ? words.text : null;
   }
-  if (!one.wantsWords || principal !== one.principal) return null;
+  if (!one.wantsText || principal !== one.principal) return null;
   return message.scope === "dm" || (one.plain && message.mentioned) ? words.text : null;
 }
 
 /** What comes with files is a message, and so is a forward, and what nobody said just now. */
-function wordsIn(message: InboundMessage, plain: boolean): AnsweringWords | null {
+function wordsIn(message: InboundMessage, plain: boolean): AnsweringText | null {
   if ((message.origin ?? "chat") !== "chat" || message.attachments.length > 0 || passesOn(message.quoted)) return null;
   return message.answering ?? (plain ? { to: null, text: message.text } : null);
 }

@@ -18,7 +18,7 @@ import type { ChatPoster } from "../../contracts/store/posts.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
-import { type Listening, mayAnswer, readAnswer, wordsFor } from "./decide.ts";
+import { type Listening, mayAnswer, readAnswer, textFor } from "./decide.ts";
 import { NO_BUTTONS, present, type Presented } from "./present.ts";
 
 export interface OpenDeps {
@@ -93,7 +93,7 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
     },
     hear(message, role) {
       for (const one of open.values()) {
-        const words = one.shown ? wordsFor(listening(one, one.shown), message, role) : null;
+        const words = one.shown ? textFor(listening(one, one.shown), message, role) : null;
         if (words === null) continue;
         const { principal } = message.sender;
         return give(one, { kind: "words", text: words }, { principal, role, at: message.address });
@@ -143,7 +143,7 @@ function closingOf({ how, because }: QuestionEnd): Parameters<ShownQuestion["clo
 
 function listening({ about, to, labels, channel }: Open, { messageId }: ShownQuestion): Listening {
   const { principal } = about;
-  return { principal, to, messageId, wantsWords: labels.length === 0, plain: channel?.questions === undefined };
+  return { principal, to, messageId, wantsText: labels.length === 0, plain: channel?.questions === undefined };
 }
 
 /** Without buttons it is a message like any other, and is delivered like one. */

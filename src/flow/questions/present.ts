@@ -1,5 +1,5 @@
 /** A question as people read it: its text, whole, and the buttons below it. Its hidden characters have been written out. Pure. */
-import type { ChatQuestion, QuestionBoard } from "../../contracts/channels/question.ts";
+import type { ChatQuestion, QuestionMessages } from "../../contracts/channels/question.ts";
 
 export interface Presented {
   readonly text: string;
@@ -7,7 +7,7 @@ export interface Presented {
   readonly labels: readonly string[];
 }
 
-type Buttons = Pick<QuestionBoard, "maxButtons" | "maxLabelChars">;
+type Buttons = Pick<QuestionMessages, "maxButtons" | "maxLabelChars">;
 
 /** For chats without any. */
 export const NO_BUTTONS: Buttons = { maxButtons: 0, maxLabelChars: 0 };

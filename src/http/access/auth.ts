@@ -9,7 +9,7 @@ import { createCredentialEndings } from "./credential-endings.ts";
 import { type Codes, createCodes } from "./sign-in-codes.ts";
 import { digest, hexDigest, sameDigest } from "./digests.ts";
 import { type Attempt, createAttempts, isStrongSecret } from "./attempts.ts";
-import { createHookAccess, type HookAccess } from "./hook-access.ts";
+import { createWebhookAccess, type WebhookAccess } from "./hook-access.ts";
 import { readBearer } from "./bearer.ts";
 import type { AuthSettings } from "../types.ts";
 
@@ -34,7 +34,7 @@ export type SignInVerdict =
   | { readonly kind: "wrong" }
   | { readonly kind: "locked"; readonly retryAfterMs: number };
 
-export interface Auth extends HookAccess {
+export interface Auth extends WebhookAccess {
   authorize(headers: Headers, client: string): Promise<AuthVerdict>;
   signIn(attempt: SignInAttempt, client: string): Promise<SignInVerdict>;
   signOut(identity: Identity): Promise<void>;
@@ -107,7 +107,7 @@ export function createAuth(
   };
 
   return {
-    ...createHookAccess({ log, attempts, token: () => current.hook }),
+    ...createWebhookAccess({ log, attempts, token: () => current.hook }),
     isCurrent,
     ending: (identity) => endings.of(identity.authDigest),
     async authorize(headers, client) {

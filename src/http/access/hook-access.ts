@@ -4,16 +4,16 @@ import type { Attempts, AttemptVerdict } from "./attempts.ts";
 import { readBearer } from "./bearer.ts";
 import { sameDigest } from "./digests.ts";
 
-export type HookVerdict =
+export type WebhookVerdict =
   { readonly kind: "in" | "none" | "wrong" } | { readonly kind: "locked"; readonly retryAfterMs: number };
 
-export interface HookAccess {
-  authorizeHook(headers: Headers, client: string): HookVerdict;
+export interface WebhookAccess {
+  authorizeHook(headers: Headers, client: string): WebhookVerdict;
   /** Counts a request with the right token and a wrong signature; the verdict says how to answer it. */
   hookForged(client: string): AttemptVerdict;
 }
 
-export interface HookAccessDeps {
+export interface WebhookAccessDeps {
   readonly log: Log;
   readonly attempts: Attempts;
   /** Null: webhooks are off. */
@@ -21,8 +21,8 @@ export interface HookAccessDeps {
 }
 
 /** Each refusal is one line in the log; none costs more than a digest. */
-export function createHookAccess({ log, attempts, token }: HookAccessDeps): HookAccess {
-  const refuse = <T extends HookVerdict>(verdict: T, client: string, because: string): T => {
+export function createWebhookAccess({ log, attempts, token }: WebhookAccessDeps): WebhookAccess {
+  const refuse = <T extends WebhookVerdict>(verdict: T, client: string, because: string): T => {
     log.warn("hook refused", { client, because });
     return verdict;
   };

@@ -1,6 +1,6 @@
 /** Lockouts: every credential × every kind of wrong attempt × the same and other addresses. A right strong secret is never refused. */
 import { describe, expect, test } from "bun:test";
-import type { HookAnswer } from "../../contracts/automation/hook.ts";
+import type { HookAnswer } from "../../contracts/automation/webhook.ts";
 import type { ToolContext } from "../../contracts/tools/tool.ts";
 import { secret } from "../../kit/secret.ts";
 import { type HttpWorld, PASSWORD, startHttpWorld } from "../../testing/http/http-fixture.ts";
@@ -94,7 +94,7 @@ async function startWorld(mode: Mode, token = STRONG): Promise<World & AsyncDisp
       trustedProxies: ["127.0.0.1"],
     },
     {
-      hookDoor: {
+      webhooks: {
         receive: async ({ headers }) =>
           headers.get("x-pi-signature") === "right" ? { kind: "stored", id: "hook_1" } : forged,
       },

@@ -7,7 +7,7 @@ import {
   type Job,
   type JobRun,
 } from "../../contracts/automation/job.ts";
-import type { Asker, JobAnswer, JobDesk, JobInput, JobRefusal } from "../../contracts/automation/jobs.ts";
+import type { Asker, JobAnswer, JobsApi, JobInput, JobRefusal } from "../../contracts/automation/jobs.ts";
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
 import type { Page } from "../../contracts/store.ts";
@@ -56,14 +56,14 @@ export const NEW_JOB = {
 /** Whoever holds the token or the cookie is an owner. */
 export const askerOf = (principal: Principal): Asker => ({ principal, role: "owner" });
 
-export async function addJob(jobs: JobDesk, input: WireJobInput, principal: Principal): Promise<{ job: WireJob }> {
+export async function addJob(jobs: JobsApi, input: WireJobInput, principal: Principal): Promise<{ job: WireJob }> {
   const place = { to: null, sessionKey: null, agentId: "default" as AgentId };
   const made = await jobs.add(inputOf(input) as JobInput, { ...askerOf(principal), source: "person", ...place });
   return { job: jobOf(made) };
 }
 
 export async function updateJob(
-  jobs: JobDesk,
+  jobs: JobsApi,
   id: string,
   change: Partial<WireJobInput>,
   principal: Principal,
@@ -71,7 +71,7 @@ export async function updateJob(
   return { job: jobOf(await jobs.update(id, inputOf(change), askerOf(principal))) };
 }
 
-export async function listJobs(jobs: JobDesk, page: Page, principal: Principal) {
+export async function listJobs(jobs: JobsApi, page: Page, principal: Principal) {
   const asker = askerOf(principal);
   const { items, next } = await jobs.list(page, asker);
   const withRuns = items.map(async (job): Promise<WireListedJob> => {
@@ -81,7 +81,7 @@ export async function listJobs(jobs: JobDesk, page: Page, principal: Principal) 
   return { items: await Promise.all(withRuns), ...(next === undefined ? {} : { next }) };
 }
 
-export async function listRuns(jobs: JobDesk, id: string, page: Page, principal: Principal) {
+export async function listRuns(jobs: JobsApi, id: string, page: Page, principal: Principal) {
   const job = await jobs.get(id, askerOf(principal));
   const found = await jobs.runs(id, page, askerOf(principal));
   if (!job || !found) throw refusal("job_unknown", `There is no job called ${id}.`);
@@ -94,7 +94,7 @@ export async function listRuns(jobs: JobDesk, id: string, page: Page, principal:
 }
 
 export async function runJob(
-  jobs: JobDesk,
+  jobs: JobsApi,
   id: string,
   principal: Principal,
 ): Promise<{ job: WireJob; run?: WireRun }> {
@@ -103,7 +103,7 @@ export async function runJob(
 }
 
 export async function wake(
-  jobs: JobDesk,
+  jobs: JobsApi,
   { text, mode = "now" }: { readonly text: string; readonly mode?: "now" | "next-heartbeat" },
   principal: Principal,
 ): Promise<{ sessionKey: string }> {

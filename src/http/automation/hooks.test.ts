@@ -1,20 +1,20 @@
 /** The port of hooks: their own token, guesses that lock, a flood that costs nothing, and what reaches the door behind it. */
 import { describe, expect, test } from "bun:test";
-import type { HookAnswer, HookRequest } from "../../contracts/automation/hook.ts";
+import type { HookAnswer, WebhookCall } from "../../contracts/automation/webhook.ts";
 import { secret } from "../../kit/secret.ts";
 import { PASSWORD, startHttpWorld, TOKEN } from "../../testing/http/http-fixture.ts";
 import { MAX_HOOK_BYTES } from "./hook-routes.ts";
 
 const HOOKS = "the-token-of-hooks-9a8b7c6d5e";
 
-function world(answer: (request: HookRequest) => HookAnswer = () => ({ kind: "stored", id: "hook_1" }), on = true) {
-  const asked: HookRequest[] = [];
+function world(answer: (request: WebhookCall) => HookAnswer = () => ({ kind: "stored", id: "hook_1" }), on = true) {
+  const asked: WebhookCall[] = [];
   const http = startHttpWorld(
     {
       auth: { token: secret(TOKEN), password: secret(PASSWORD), hookToken: on ? secret(HOOKS) : null },
     },
     {
-      hookDoor: {
+      webhooks: {
         async receive(request) {
           asked.push(request);
           return answer(request);

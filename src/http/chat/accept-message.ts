@@ -5,7 +5,7 @@ import type { RefusedBecause } from "../../contracts/channel.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
 import { hexDigest } from "../access/digests.ts";
-import type { HttpDeps, MessageLimits, SessionPlace } from "../types.ts";
+import type { HttpDeps, MessageLimits, SessionTarget } from "../types.ts";
 
 export const MAX_ATTACHMENTS = 8;
 export const MAX_NAME_CHARS = 200;
@@ -21,7 +21,7 @@ export interface Draft {
   readonly text: string;
   readonly attachments: readonly AttachmentInput[];
   readonly principal: Principal;
-  /** To be said into the running answer, whatever the mode. */
+  /** To be steered into the running answer, whatever the mode. */
   readonly steer?: boolean;
 }
 
@@ -49,7 +49,7 @@ const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   no_such_answer: "invalid_params",
 };
 
-export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, agent?: string): SessionPlace {
+export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, agent?: string): SessionTarget {
   const found = deps.sessions.parse(session, agent);
   if (found && agent !== undefined && found.agentId !== agent) {
     throw new GatewayError("invalid_params", "session of another agent", {

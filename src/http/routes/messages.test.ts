@@ -39,7 +39,7 @@ describe("taking a message back", () => {
 });
 
 describe("chat.steer", () => {
-  test("hands a message in that is to be said into the running answer; a repeat is recognised as such", async () => {
+  test("hands a message in that is to be steered into the running answer; a repeat is recognised as such", async () => {
     await using world = startHttpWorld();
     using client = await openWs(world);
     const said = { session: "operator", text: "also this", clientId: "c1" };

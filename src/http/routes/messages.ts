@@ -6,7 +6,10 @@ import { checked } from "../checked.ts";
 import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
 import type { HttpDeps, HttpOptions } from "../types.ts";
 
-export function messageRoutes(deps: Pick<HttpDeps, "takeBack">, limits: HttpOptions["limits"]): readonly Route[] {
+export function messageRoutes(
+  deps: Pick<HttpDeps, "waitingMessages">,
+  limits: HttpOptions["limits"],
+): readonly Route[] {
   const Body = checked(Type.Object({ text: Type.String() }, { additionalProperties: false }));
   return [
     {

@@ -32,7 +32,7 @@ test("a choice that makes no sense is refused with words that help, and changes 
   expect((await world.postJson("/api/sessions/missing/model", { model: "one" })).status).toBe(404);
 });
 
-test("a session is renamed, and its name taken back", async () => {
+test("a session is renamed, and its name withdrawn", async () => {
   await using world = startHttpWorld();
   const rename = (name: unknown, to = path) =>
     world.call(to, {

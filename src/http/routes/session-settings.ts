@@ -1,6 +1,6 @@
 /** What programs and the page change about a session: its name, its model, how much the model thinks. Checked like the same wish in a chat. */
 import { Type } from "typebox";
-import { levelWords, notFoundWords } from "../../commands/index.ts";
+import { levelText, notFoundText } from "../../commands/index.ts";
 import type { Caller, ThinkingLevel } from "../../contracts/agent.ts";
 import type { SessionSettings } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
@@ -9,7 +9,7 @@ import { sessionOf } from "../chat/accept-message.ts";
 import { keyToRead } from "../chat/session-actions.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, type Route, SMALL_JSON } from "../route.ts";
-import type { HttpDeps, SessionPlace } from "../types.ts";
+import type { HttpDeps, SessionTarget } from "../types.ts";
 
 /** Asking which models there are belongs to no turn. */
 const NO_TURN = "none" as TurnId;
@@ -60,21 +60,21 @@ export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
   ];
 }
 
-async function existing(deps: HttpDeps, { sessionKey }: Pick<SessionPlace, "sessionKey">) {
+async function existing(deps: HttpDeps, { sessionKey }: Pick<SessionTarget, "sessionKey">) {
   const session = await deps.store.sessions.get(sessionKey);
   if (session) return session;
   throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
 }
 
 /** The model the session will have, as far as it is known here; other agents have their own. */
-function inForce(deps: HttpDeps, { agentId }: SessionPlace, chosen: string | null | undefined): string | null {
+function inForce(deps: HttpDeps, { agentId }: SessionTarget, chosen: string | null | undefined): string | null {
   return chosen ?? (agentId === DEFAULT_AGENT ? deps.status().model.name : null);
 }
 
 /** Undefined: not asked for. Null: back to the agent's own. */
 async function modelOf(
   deps: HttpDeps,
-  place: SessionPlace,
+  place: SessionTarget,
   words: string | null | undefined,
   { signal }: Call,
 ): Promise<string | null | undefined> {
@@ -82,12 +82,12 @@ async function modelOf(
   if (words === CLEAR) return null;
   const found = await deps.models.find(callerOf(place), words, signal);
   if (found.kind === "found") return found.model.name;
-  throw refused(notFoundWords(words, found));
+  throw refused(notFoundText(words, found));
 }
 
 async function levelOf(
   deps: HttpDeps,
-  place: SessionPlace,
+  place: SessionTarget,
   { words, model }: { readonly words: string | null | undefined; readonly model: string | null },
   { signal }: Call,
 ): Promise<ThinkingLevel | null | undefined> {
@@ -95,14 +95,14 @@ async function levelOf(
   if (words === CLEAR) return null;
   const found = await deps.models.findLevel(callerOf(place), { words, model }, signal);
   if (found.kind === "found") return found.level;
-  throw refused(levelWords(words, found));
+  throw refused(levelText(words, found));
 }
 
 function refused(say: string): GatewayError {
   return new GatewayError("invalid_params", say, { say });
 }
 
-function callerOf({ sessionKey, agentId, channel, chat }: SessionPlace): Caller {
+function callerOf({ sessionKey, agentId, channel, chat }: SessionTarget): Caller {
   const origin = { channel, account: "default", chat };
   return { sessionKey, agentId, origin, principal: OPERATOR, role: "owner", turnId: NO_TURN };
 }

@@ -54,7 +54,7 @@ export async function readOrTurnAway(
     if (!isGatewayError(error)) throw error;
     const { tool } = typeof body === "object" && body !== null && "tool" in body ? body : { tool: undefined };
     const named = typeof tool === "string" ? { tool } : {};
-    tools.gate.turnedAway({ ...named, params: { body }, path, context, reason: "unreadable", because: error.say });
+    tools.gate.recordRejected({ ...named, params: { body }, path, context, reason: "unreadable", because: error.say });
     throw error;
   }
 }
@@ -66,7 +66,7 @@ export function noteRefused(
   context: ToolContext | null,
 ): void {
   const reason = context ? "unreadable" : "unauthorized";
-  tools.gate.turnedAway({ path: "http", context, reason, because: error.say });
+  tools.gate.recordRejected({ path: "http", context, reason, because: error.say });
 }
 
 export interface CallDeps {

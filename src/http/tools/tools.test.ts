@@ -322,7 +322,7 @@ describe("a request to call a tool that never becomes a call", () => {
       { intent: { tool: "(unreadable)", principal: "nobody" }, end: { status: "blocked", output: expect.any(String) } },
     ]);
     await fx.clock.advance(60_000);
-    expect(fx.rows.at(-1)?.end?.output).toStartWith("2 more calls were turned away within 60 s");
+    expect(fx.rows.at(-1)?.end?.output).toStartWith("2 more calls were rejected within 60 s");
   });
 
   test("because its agent works for nobody leaves a row", async () => {

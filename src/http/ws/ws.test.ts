@@ -161,7 +161,7 @@ describe("events", () => {
     expect(client.events.map(({ event }) => event)).toEqual(["message"]);
   });
 
-  test("that are too long ago, of an earlier life or of the future lead to a resync", async () => {
+  test("that are too long ago, of a previous process or of the future lead to a resync", async () => {
     await using world = startHttpWorld();
     const from = world.deps.stream.seq;
     for (let at = 0; at < 60; at++) world.say({ id: `m${at}` });

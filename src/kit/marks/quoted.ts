@@ -30,7 +30,7 @@ export function passesOn(quoted: readonly Pick<Quoted, "how">[]): boolean {
 }
 
 /** What a file says, and what is missing of it, belongs to whoever wrote the message it came with. */
-export function appendWords<Q extends Quoted>(
+export function appendText<Q extends Quoted>(
   { text, quoted }: { readonly text: string; readonly quoted: readonly Q[] },
   words: readonly string[],
 ): { readonly text: string; readonly quoted: readonly Q[] } {

@@ -26,7 +26,7 @@ const MIB = 1024 * 1024;
 async function world(settings: Partial<InboundSettings> = {}) {
   const clock = createFakeClock();
   const real = await realStore(clock);
-  const { media, spokenWords } = real.store;
+  const { media, transcriptions } = real.store;
   const shrunk: number[] = [];
   const shrinker: Shrinker = {
     async shrink(data) {
@@ -34,7 +34,7 @@ async function world(settings: Partial<InboundSettings> = {}) {
       return Buffer.from("ffd8ffe0", "hex");
     },
   };
-  const deps = { clock, ids: createSeqIds(), log: recordingLog(), media, spokenWords, shrinker };
+  const deps = { clock, ids: createSeqIds(), log: recordingLog(), media, transcriptions, shrinker };
   const files = createInboundFiles({ ...deps, resolve: async () => ["127.0.0.1"] }, () => ({
     ...{ maxBytes: MIB, dailyBytes: 3 * MIB, transcription: null },
     ...settings,

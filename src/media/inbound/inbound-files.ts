@@ -6,7 +6,7 @@ import { type ArrivingFile, FileGone, type InboundFiles, type KeptFile } from ".
 import type { MediaRef } from "../../contracts/chat.ts";
 import type { MediaId, Principal } from "../../contracts/ids.ts";
 import type { MediaStore } from "../../contracts/store.ts";
-import type { SpokenWordStore } from "../../contracts/store/spoken.ts";
+import type { TranscriptionStore } from "../../contracts/store/spoken.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { fileType, mediaKind } from "../file-type.ts";
 import { pictureFateOf, type Shrinker } from "./shrink.ts";
@@ -14,7 +14,7 @@ import { transcribe, type TranscribeDeps, type TranscriptionSettings, type Trans
 
 export interface InboundDeps extends TranscribeDeps {
   readonly media: MediaStore;
-  readonly spokenWords: SpokenWordStore;
+  readonly transcriptions: TranscriptionStore;
   readonly shrinker: Shrinker;
 }
 
@@ -201,10 +201,10 @@ async function words(
   const data = await deps.media.read(media.mediaId);
   if (!data) return { kind: "failed", say: TROUBLE.unreadable };
   const digest = new Bun.CryptoHasher("sha256").update(`${settings.model}\n`).update(data).digest("hex");
-  const known = await deps.spokenWords.find(digest);
+  const known = await deps.transcriptions.find(digest);
   if (known !== null) return { kind: "words", text: known };
   const made = await transcribe(deps, settings, { data, mimeType: media.mimeType }, signal);
   if (made.kind === "failed") return { kind: "failed", say: TROUBLE[made.because] };
-  await deps.spokenWords.put(digest, made.text, deps.clock.now());
+  await deps.transcriptions.put(digest, made.text, deps.clock.now());
   return made;
 }

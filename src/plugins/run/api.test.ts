@@ -42,7 +42,7 @@ test("plugin api: what is registered after the start is there at once, and its h
   expect([tools.size, plugin.provides().tools]).toEqual([0, []]);
 });
 
-test("plugin api: a stop takes back what was registered after the start, in the opposite order, also when one refuses", async () => {
+test("plugin api: a stop withdraws what was registered after the start, in the opposite order, also when one refuses", async () => {
   const { api, plugin, commands, hooks, log, lent } = await running();
   const undone: string[] = [];
   lent.skills.add = () => ({
@@ -52,17 +52,17 @@ test("plugin api: a stop takes back what was registered after the start, in the 
     },
   });
   api.registerCommand({ name: "wave", help: "", roles: ["owner"], run: async () => "hi" });
-  api.registerSkill({ name: "knots", path: "run/stage.ts" });
+  api.registerSkill({ name: "knots", path: "run/plugin-copy.ts" });
   api.registerHook("gateway_start", () => undefined);
   await plugin.stop();
   expect([undone, commands.size, hooks.of("gateway_start")]).toEqual([["skill"], 0, []]);
-  expect(log.lines.map(({ words }) => words)).toContain("something of a plugin could not be taken back");
+  expect(log.lines.map(({ words }) => words)).toContain("something of a plugin could not be withdrawn");
 });
 
 test("plugin api: the same command, service or skill twice is a mistake with a sentence", async () => {
   const twice: readonly ((api: PluginApi) => void)[] = [
     (api) => api.registerService({ name: "s", start: async () => undefined }),
-    (api) => void api.registerSkill({ name: "knots", path: "run/stage.ts" }),
+    (api) => void api.registerSkill({ name: "knots", path: "run/plugin-copy.ts" }),
   ];
   for (const register of twice)
     await expect(

@@ -1,4 +1,4 @@
-/** What a plugin may do: every registration is checked, remembered and taken back when the plugin goes. Nothing of the gateway itself is in reach. */
+/** What a plugin may do: every registration is checked, remembered and withdrawn when the plugin goes. Nothing of the gateway itself is in reach. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { TellMain } from "../../contracts/automation/jobs.ts";
@@ -14,21 +14,21 @@ import type {
   PluginSkill,
   PluginTool,
   PluginToolFactory,
-  SkillShelf,
+  SkillRegistry,
 } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
-import type { AuthorPlace } from "./author-place.ts";
+import type { SourceLocation } from "./source-location.ts";
 import { checkRegistration, checkTool, checkWakeMode, invalid, VERBS } from "./check-registration.ts";
 import { createStorage } from "./storage.ts";
 
 /** What the house lends to its plugins. */
-export interface Lent {
+export interface PluginServices {
   readonly log: Log;
   readonly registry: Pick<ToolRegistry, "register" | "list">;
   readonly hooks: Hooks;
   readonly commands: { register(command: Command): Disposable };
-  readonly skills: Pick<SkillShelf, "add">;
+  readonly skills: Pick<SkillRegistry, "add">;
   readonly platforms: { add(channel: PluginChannel): AsyncDisposable };
   tellMain?: TellMain;
 }
@@ -42,7 +42,7 @@ export interface PluginIdentity {
   readonly digest: string | null;
   readonly storageFile: string;
   /** Where its errors come from. */
-  readonly place: AuthorPlace;
+  readonly place: SourceLocation;
 }
 
 export interface Registrations {
@@ -71,7 +71,7 @@ interface Entry {
   undo: Disposable | null;
 }
 
-export function createRegistrations(lent: Lent, plugin: PluginIdentity, signal: AbortSignal): Registrations {
+export function createRegistrations(lent: PluginServices, plugin: PluginIdentity, signal: AbortSignal): Registrations {
   const kept = createKept(lent.log, plugin.id);
   const leaving: Promise<void>[] = [];
   const leave = (work: Promise<void>): void => void leaving.push(work);
@@ -102,7 +102,12 @@ interface Leaving {
   leave(work: Promise<void>): void;
 }
 
-function createApi(lent: Lent & Leaving, plugin: PluginIdentity, kept: Kept, signal: AbortSignal): GatewayPluginApi {
+function createApi(
+  lent: PluginServices & Leaving,
+  plugin: PluginIdentity,
+  kept: Kept,
+  signal: AbortSignal,
+): GatewayPluginApi {
   const { id, version, config } = plugin;
   const api: GatewayPluginApi = {
     id,
@@ -210,7 +215,7 @@ function createKept(log: Log, plugin: string): Kept {
         try {
           undo?.[Symbol.dispose]();
         } catch (error) {
-          log.error("something of a plugin could not be taken back", { plugin, kind, error });
+          log.error("something of a plugin could not be withdrawn", { plugin, kind, error });
         }
       }
       entries.clear();
@@ -246,7 +251,7 @@ function completed(tool: PluginTool, { place }: Pick<PluginIdentity, "place">): 
 }
 
 /** Whoever calls the hook sees its errors with the author's files. */
-function placedHook<H extends HookName>(handler: HookHandler<H>, place: AuthorPlace): HookHandler<H> {
+function placedHook<H extends HookName>(handler: HookHandler<H>, place: SourceLocation): HookHandler<H> {
   return (event, signal) => {
     try {
       const decided = handler(event, signal);

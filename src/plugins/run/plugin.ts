@@ -7,8 +7,8 @@ import type { GatewayPlugin, MountedRoute, PluginProvides, PluginReply } from ".
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
-import type { AuthorPlace } from "./author-place.ts";
-import { createRegistrations, type Lent, type PluginIdentity, type Registrations } from "./api.ts";
+import type { SourceLocation } from "./source-location.ts";
+import { createRegistrations, type PluginServices, type PluginIdentity, type Registrations } from "./api.ts";
 
 export const DEADLINES = { loadMs: 10_000, initMs: 10_000, startMs: 10_000, stopMs: 5_000, routeMs: 30_000 } as const;
 
@@ -32,7 +32,11 @@ interface PluginDeps {
 type Stop = () => Promise<void> | void;
 
 /** Rejects with a sentence when the plugin does not come up; then nothing of it is left. */
-export async function startPlugin(deps: PluginDeps, lent: Lent, source: PluginSource): Promise<RunningPlugin> {
+export async function startPlugin(
+  deps: PluginDeps,
+  lent: PluginServices,
+  source: PluginSource,
+): Promise<RunningPlugin> {
   const life = new AbortController();
   const registered = createRegistrations(lent, source, life.signal);
   const stops: { readonly name: string; readonly stop: Stop }[] = [];
@@ -109,7 +113,7 @@ function toResponse(reply: PluginReply): Response {
 }
 
 /** With the file and the line of the plugin's author, where there is one. */
-function asSentence(error: unknown, place: AuthorPlace): GatewayError {
+function asSentence(error: unknown, place: SourceLocation): GatewayError {
   const at = place.of(error);
   const where = at === null ? "" : ` (${at})`;
   place.shown(error);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { GatewayPlugin } from "../../contracts/plugins/plugin.ts";
 import { waitForEnd } from "../../testing/wait-for.ts";
 import { pluginHouse } from "../../testing/worlds/plugin-house.ts";
-import { NO_PLACE } from "./author-place.ts";
+import { NO_LOCATION } from "./source-location.ts";
 import { createSlot, type Wanted } from "./slot.ts";
 
 const ABOUT = { builtin: false, version: "1.0.0", folder: null, digest: null };
@@ -17,7 +17,7 @@ function world() {
     ...{ kind: "run", key, about: ABOUT },
     source: {
       ...{ id: "one", version: "1.0.0", config: {}, folder: null, digest: null, storageFile: "/nowhere.json" },
-      place: NO_PLACE,
+      place: NO_LOCATION,
       load: async () => (api) => {
         steps.push(`init ${key}`);
         api.registerService({ name: "s", start: async () => () => void steps.push(`stop ${key}`) });

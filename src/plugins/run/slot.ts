@@ -4,7 +4,7 @@ import type { PluginState, PluginStatus } from "../../contracts/plugins/plugin.t
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { PluginHooks } from "../hooks.ts";
-import type { Lent } from "./api.ts";
+import type { PluginServices } from "./api.ts";
 import { type PluginSource, type RunningPlugin, startPlugin } from "./plugin.ts";
 
 export type Wanted =
@@ -62,7 +62,7 @@ const NOTHING: PluginStatus["provides"] = {
 interface Place {
   readonly id: string;
   readonly deps: SlotDeps;
-  readonly lent: Lent;
+  readonly lent: PluginServices;
   wanted: Wanted | null;
   now: { readonly running: RunningPlugin; cleanUp(): Promise<void> } | null;
   /** The key of the last start, whether it worked or not. */
@@ -72,7 +72,7 @@ interface Place {
   since: number;
 }
 
-export function createSlot(deps: SlotDeps, lent: Lent, id: string): Slot {
+export function createSlot(deps: SlotDeps, lent: PluginServices, id: string): Slot {
   const since = deps.clock.now();
   const place: Place = { id, deps, lent, wanted: null, now: null, tried: "", state: "available", trouble: null, since };
   let working: Promise<void> | null = null;
@@ -150,7 +150,7 @@ function statusOf({ id, state, trouble, since, wanted, now, lent }: Place): Plug
   return { id, state, trouble, since, ...about, provides: now?.running.provides() ?? NOTHING, toolNotices };
 }
 
-function toolNoticesOf({ registry }: Lent, id: string): PluginStatus["toolNotices"] {
+function toolNoticesOf({ registry }: PluginServices, id: string): PluginStatus["toolNotices"] {
   const own = registry.list().filter(({ plugin }) => plugin === id);
   return own.flatMap(({ name: tool, reason, notices = [] }) => [
     ...(reason === undefined ? [] : [{ tool, quarantined: true, say: reason }]),

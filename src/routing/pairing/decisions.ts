@@ -52,7 +52,7 @@ export function createDecisions(deps: DecisionDeps, entries: Entries): Decisions
   const setGrant = async (grant: Pick<RoleGrant, "principal" | "grantedBy"> & { role: Role | null }): Promise<void> => {
     const { principal, role, grantedBy } = grant;
     if ((grants.current().get(principal) ?? null) === role) return;
-    if (role === null) await grants.takeBack(principal, grantedBy);
+    if (role === null) await grants.remove(principal, grantedBy);
     else await grants.give({ principal, role, grantedBy, at: clock.now() });
   };
 

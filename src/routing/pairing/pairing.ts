@@ -51,7 +51,7 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
         const code = newCode(ids);
         await keep(newRow(stranger, { id, digest: codeDigest(id, code), now }));
         deps.log.info("pairing code given", { id, channel: stranger.channel, account: stranger.account });
-        return pairingWords(code);
+        return pairingText(code);
       });
     },
     list: () => listed(deps, [...rows.values()], clock.now()),
@@ -61,7 +61,7 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
   };
 }
 
-export function pairingWords(code: string): string {
+export function pairingText(code: string): string {
   return `This assistant does not know you yet. To be let in, ask its owner to approve this code within the hour: ${code}`;
 }
 

@@ -162,7 +162,7 @@ describe("the record of tool calls", () => {
       "links renumbered after a call was taken away",
       "delete from tool_calls where seq = 5; update tool_calls set intent_no = intent_no - 2, end_no = end_no - 2 where seq > 5; update audit_marks set no = no - 2 where name = 'head'",
     ],
-    ["an end taken back", "update tool_calls set status = 'running', end_no = null, end_hash = null where seq = 2"],
+    ["an end withdrawn", "update tool_calls set status = 'running', end_no = null, end_hash = null where seq = 2"],
     [
       "the head moved back with its calls",
       "delete from tool_calls where seq > 18; update audit_marks set no = 33 where name = 'head'",

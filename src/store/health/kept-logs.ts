@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseJson } from "../../kit/json.ts";
-import { syncFile, syncFolder, unusable } from "../home.ts";
+import { syncFile, syncFolder, unusable } from "../state-directory.ts";
 import { describeDamage, type WalDamage } from "./wal-check.ts";
 
 const FOLDER = "damaged";

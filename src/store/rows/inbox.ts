@@ -12,7 +12,7 @@ import { decodeQuoted, encodeQuoted } from "./quoted.ts";
 import type { RowDeps } from "./row-deps.ts";
 import { createOverflow, type HiddenCounts } from "./overflow.ts";
 import { newSessionFile } from "./session-file-name.ts";
-import { searchTextOf, titleOf } from "./words.ts";
+import { searchTextOf, titleOf } from "./one-line.ts";
 
 export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);

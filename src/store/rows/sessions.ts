@@ -11,7 +11,7 @@ import { createFreshStart } from "./chats/conversations.ts";
 import { RUN_CHANNELS } from "./chats/conversation-queries.ts";
 import { createSessionChanges } from "./chats/session-changes.ts";
 import { createTranscript } from "./transcript.ts";
-import { containing } from "./words.ts";
+import { containing } from "./one-line.ts";
 
 const MAX_SEARCH_CHARS = 200;
 const SUMMARY = [

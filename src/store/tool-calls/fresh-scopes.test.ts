@@ -5,7 +5,7 @@ import { createFreshScopes, MAX_IDS, MAX_SCOPES } from "./fresh-scopes.ts";
 const nothing = () => false;
 const something = () => true;
 
-test("an id is new in a scope that began in this life, until it is used", () => {
+test("an id is new in a scope that began in this process, until it is used", () => {
   const fresh = createFreshScopes();
   expect(fresh.isNew("turn:1", "a", nothing)).toBe(true);
   fresh.used("turn:1", "a");

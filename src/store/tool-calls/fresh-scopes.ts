@@ -1,5 +1,5 @@
 /**
- * Which scopes this life has known from their first call on, and the ids used in them. An id that is not among these has no row, so nobody
+ * Which scopes this process has known from their first call on, and the ids used in them. An id that is not among these has no row, so nobody
  * needs to look for one; about everything else it says nothing. Bounded: what is forgotten is looked up again.
  */
 export interface FreshScopes {

@@ -4,7 +4,7 @@ import type { Receipt } from "../../contracts/channel.ts";
 import type {
   Arrival,
   ArrivedReaction,
-  ChannelFacts,
+  ChannelState,
   InboundFiles,
   PlatformDeps,
 } from "../../contracts/channels/platform.ts";
@@ -188,7 +188,7 @@ function filesOf(
 }
 
 /** They outlive the channel, as in the gateway: a second one opened on the same bench finds them. */
-function memoryFacts(): ChannelFacts {
+function memoryFacts(): ChannelState {
   const known = new Map<string, string>();
   const name = (...parts: readonly string[]) => JSON.stringify(parts);
   return {

@@ -89,7 +89,7 @@ function itemsOf(page: WsClient): readonly TranscriptItem[] {
   return items.filter(({ role }) => role === "assistant");
 }
 
-/** As the page does it: an id it has is replaced, and what was taken back goes. */
+/** As the page does it: an id it has is replaced, and what was withdrawn goes. */
 function shownOn(page: WsClient): readonly string[] {
   const shown = new Map<string, TranscriptItem>();
   for (const item of itemsOf(page)) shown.set(item.id, item);

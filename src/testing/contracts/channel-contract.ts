@@ -187,7 +187,7 @@ function strangerPromises(promise: Promising): void {
 
   promise("tells a stranger the one sentence that the door gives, and nothing in groups", async (world) => {
     const { bench, platform } = world;
-    if (platform.people.other === null) return; // strangers are turned away before they reach the channel
+    if (platform.people.other === null) return; // strangers are rejected before they reach the channel
     bench.strangers.set(platform.people.stranger, "Your code is ABCD2345.");
     const before = platform.calls().length;
     await platform.bring(say("1", "hello", { by: "stranger" }));
@@ -253,7 +253,7 @@ function outboundPromises(promise: Promising): void {
 }
 
 function abilityPromises(promise: Promising): void {
-  promise("changes and takes back its own messages, where it can", async (world) => {
+  promise("changes and withdraws its own messages, where it can", async (world) => {
     const { bench, channel, platform, here } = world;
     const [part] = await bench.reply(here, ["as it was"]);
     if (!part) throw new Error("nothing to send");

@@ -1,6 +1,6 @@
 /** Discord as the channel contract sees it: the real channel beside a fake of the platform on this machine. */
 import { createDiscord, type DiscordSettings } from "../../channels/discord/index.ts";
-import type { ChannelFacts, OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
+import type { ChannelState, OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import { secret } from "../../kit/secret.ts";
 import { type ChannelBench, channelBench } from "../channels/channel-bench.ts";
@@ -72,7 +72,7 @@ export async function discordWorld(
 }
 
 /** A message counts as taken when it is noted that its channel was read that far. */
-function noting(facts: ChannelFacts, done: Set<string>): ChannelFacts {
+function noting(facts: ChannelState, done: Set<string>): ChannelState {
   return {
     ...facts,
     async put(channel, account, key, value) {

@@ -15,7 +15,7 @@ import {
   type HttpServer,
   type InboundInput,
   openHttp,
-  type SessionPlace,
+  type SessionTarget,
 } from "../../http/index.ts";
 import { secret } from "../../kit/secret.ts";
 import { createClientStream, createEvents, createMetrics } from "../../observe/index.ts";
@@ -25,7 +25,7 @@ import { fileType } from "../../media/index.ts";
 import { testModels } from "../commands/command-desk.ts";
 import { freeBudget } from "../budget/free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
-import { noJobs } from "../schedule/no-jobs.ts";
+import { noJobs } from "../automation/no-jobs.ts";
 
 export const TOKEN = "a-token-of-at-least-22-characters";
 export const PASSWORD = "correct horse battery";
@@ -53,7 +53,7 @@ export interface HttpWorld extends AsyncDisposable {
   refuse: Extract<Receipt, { kind: "refused" }> | null;
   /** Called when a message was taken, before the caller hears of it. */
   onTaken: ((id: InboxId, sessionKey: SessionKey) => void) | null;
-  /** What becomes of a message that is taken back; without it there is none. */
+  /** What becomes of a message that is withdrawn; without it there is none. */
   cancel: ((id: InboxId, by: Principal) => Cancelled) | null;
   url(path: string): string;
   /** A request with the operator's token. */
@@ -84,7 +84,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     store: memory.store,
     receiver: { receive: async (message) => take(intake, message) },
     live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
-    takeBack: {
+    waitingMessages: {
       cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
       rewrite: async () => ({ kind: "unknown" }),
     },
@@ -97,7 +97,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     models: testModels(clock),
     jobs: noJobs(),
     budget: freeBudget(),
-    hookDoor: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
+    webhooks: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
     files: memory.files,
     pairing: memory.pairing,
     webhook: (path) => memory.webhooks.get(path) ?? null,
@@ -106,7 +106,7 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     restart: () => false,
     reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
     tools: {
-      gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), turnedAway: () => undefined },
+      gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), recordRejected: () => undefined },
       list: () => ({ tools: [], piTools: [] }),
     },
     questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
@@ -344,7 +344,7 @@ function inbound(channel: string, input: InboundInput): InboundMessage {
   };
 }
 
-function parseSession(text: string, agent = "default"): SessionPlace | null {
+function parseSession(text: string, agent = "default"): SessionTarget | null {
   const key = /^[a-z0-9-]{1,64}$/.test(text) ? `agent:${agent}:api:dm:${text}` : text;
   const [, owner, channel, chat = ""] = /^agent:([a-z-]+):(api|webchat):dm:([a-z0-9-]+)$/.exec(key) ?? [];
   if (channel !== "api" && channel !== "webchat") return null;

@@ -2,26 +2,26 @@
 import type { SeededBug } from "./seeded-bug.ts";
 
 const room = ["src/wiring"] as const;
-const jobs = ["src/schedule/job-service.test.ts"] as const;
+const jobs = ["src/automation/job-service.test.ts"] as const;
 
 export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Each reload starts another engine beside the one that runs.",
-    file: "src/schedule/job-service.ts",
+    file: "src/automation/job-service.ts",
     find: "running ??= begin(deps);",
     replace: "running = begin(deps);",
     tests: jobs,
   },
   {
     what: "A reload during a stop starts the jobs again.",
-    file: "src/schedule/job-service.ts",
+    file: "src/automation/job-service.ts",
     find: "if (!stopped) running",
     replace: "running",
     tests: jobs,
   },
   {
     what: "Jobs that were switched off go on until the next start.",
-    file: "src/schedule/job-service.ts",
+    file: "src/automation/job-service.ts",
     find: "await old?.[Symbol.asyncDispose]();",
     replace: "void old;",
     tests: jobs,
@@ -49,10 +49,10 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   },
   {
     what: "The file of a session is noted as gone before it is removed.",
-    file: "src/schedule/runs/prune-sessions.ts",
+    file: "src/automation/runs/prune-sessions.ts",
     find: /await removeFile\(file\);\n\s+await runSessions\.fileGone\(file\);/,
     replace: "await runSessions.fileGone(file);\n      await removeFile(file);",
-    tests: ["src/schedule/runs/prune-sessions.test.ts"],
+    tests: ["src/automation/runs/prune-sessions.test.ts"],
   },
   {
     what: "The owner is told about the budget under another id each time, so more than once.",

@@ -82,7 +82,7 @@ export interface Leased {
   giveBack(ending: Run["ending"] | "unused"): void | Promise<void>;
 }
 
-/** What is said into a prompt lies here until the model is asked the next time, or the prompt ends. */
+/** What is steered into a prompt lies here until the model is asked the next time, or the prompt ends. */
 interface Ear {
   steer(input: PromptInput): Promise<"taken" | "too_late">;
   /** The model is asked again: what lies here is heard, unless chance has it that it is not. */

@@ -1,7 +1,7 @@
 /** The promises, checked against the tables and against what people and platforms saw. It reads the database itself, not through the store. */
 import type { Database } from "bun:sqlite";
 import type { InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { Run, Saying, Sends } from "./facts.ts";
+import type { Run, UnaskedMessage, Sends } from "./facts.ts";
 import type { SimChannel } from "./options.ts";
 import { countOf } from "./platform.ts";
 import type { World } from "./world.ts";
@@ -44,7 +44,7 @@ interface PartRow {
 }
 
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
-const TAKEN_BACK = "Taken back before it was answered.";
+const TAKEN_BACK = "Withdrawn before it was answered.";
 /** How ids of notices about parts that were given up end. */
 const NOTICE = ":n";
 const MAX_ATTEMPTS = 3;
@@ -102,7 +102,7 @@ function checkSayings({ facts }: World, inbox: readonly InboxRow[]): void {
   for (const row of inbox) if (row.done !== 1 || !row.turn_id) facts.wrong(`${row.id} was never answered`);
 }
 
-function checkSame(wrong: (what: string) => void, row: InboxRow, { message, sessionKey }: Saying): void {
+function checkSame(wrong: (what: string) => void, row: InboxRow, { message, sessionKey }: UnaskedMessage): void {
   const { address, eventId, sender } = message;
   const same = row.session_key === sessionKey && row.channel === address.channel && row.chat === address.chat;
   if (!same || row.event_id !== eventId || row.sender !== sender.principal) wrong(`${row.id} is stored as another's`);
@@ -119,17 +119,17 @@ function checkOrder({ facts }: World, inbox: readonly InboxRow[], turns: readonl
   }
 }
 
-/** Whoever was told that it is taken back never got an answer; and nothing is taken back that nobody wanted back. */
+/** Whoever was told that it is withdrawn never got an answer; and nothing is withdrawn that nobody wanted back. */
 function checkTakenBack({ facts }: World, inbox: readonly InboxRow[], parts: readonly PartRow[]): void {
   const backs = new Set(parts.filter(({ text }) => text === TAKEN_BACK).map(({ turn_id }) => turn_id));
   for (const { message, takenBack, backAsked } of facts.sayings) {
     const row = inbox.find(({ text }) => text === message.text);
     const back = row?.turn_id ? backs.has(row.turn_id) : false;
     if (back) facts.counts.takenBack++;
-    if (takenBack && !back) facts.wrong(`${message.text} was taken back and has another end`);
-    if (back && !backAsked) facts.wrong(`${message.text} was taken back by nobody`);
+    if (takenBack && !back) facts.wrong(`${message.text} was withdrawn and has another end`);
+    if (back && !backAsked) facts.wrong(`${message.text} was withdrawn by nobody`);
     const asked = facts.runs.some(({ texts }) => saidIn(texts).includes(message.text));
-    if (back && asked) facts.wrong(`${message.text} was taken back and an agent was asked`);
+    if (back && asked) facts.wrong(`${message.text} was withdrawn and an agent was asked`);
   }
 }
 

@@ -5,7 +5,7 @@ import type { QueueMode } from "../../contracts/queue.ts";
 import type { AgentEnding } from "./agents.ts";
 
 /** One thing somebody says, however often it has to be said. */
-export interface Saying {
+export interface UnaskedMessage {
   readonly message: InboundMessage;
   readonly sessionKey: SessionKey;
   readonly role: "owner" | "member";
@@ -17,7 +17,7 @@ export interface Saying {
   over: boolean;
   /** What became of taking it back: null when nobody tried, or nobody knows. */
   takenBack: boolean | null;
-  /** Somebody tried; it may have been taken back although nobody was told. */
+  /** Somebody tried; it may have been withdrawn although nobody was told. */
   backAsked: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface Sends {
 export interface Facts {
   readonly trace: string[];
   readonly broken: string[];
-  readonly sayings: Saying[];
+  readonly sayings: UnaskedMessage[];
   readonly runs: Run[];
   readonly arrivals: Arrival[];
   readonly sends: Map<string, Sends>;

@@ -2,13 +2,13 @@
 import type { Queue } from "../../contracts/queue.ts";
 import type { Receiver } from "../../contracts/channel.ts";
 import type { Store, TurnFinish } from "../../contracts/store.ts";
-import type { TakeBack } from "../../contracts/flow.ts";
+import type { WaitingMessages } from "../../contracts/flow.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Outbox } from "../../contracts/delivery.ts";
 import type { Log } from "../../kit/log.ts";
 import { silentLog } from "../../kit/log.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createTakeBack, startTurns } from "../../flow/index.ts";
+import { createLiveTurns, createWaitingMessages, startTurns } from "../../flow/index.ts";
 import type { Router } from "../../contracts/routing.ts";
 import { noHooks } from "../../tools/index.ts";
 import { createEvents } from "../../observe/index.ts";
@@ -23,7 +23,7 @@ import { type Mortal, never, type World } from "./world.ts";
 export interface Life extends Mortal {
   readonly receiver: Receiver;
   readonly queue: Queue;
-  readonly takeBack: TakeBack;
+  readonly waitingMessages: WaitingMessages;
   readonly outbox: Outbox;
   readonly pool: SimPool;
   /** The store itself, for somebody who is not this process. */
@@ -90,7 +90,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       using limit = clock.deadline(DRAIN_MS, () => new Error("not drained"));
       const drained = await outbox.drained(limit.signal).then(
         () => true,
-        () => false, // what is left is the next life's
+        () => false, // what is left is the next process's
       );
       if (!drained && outbox.stats().pending === 0 && options.diskTroubles === 0)
         facts.wrong("nothing is left in the outbox, and a stop waits for it");
@@ -102,8 +102,8 @@ export async function startLife(world: World, number: number, onDeath: () => voi
       if (options.diskTroubles > 0) noteDeath(world, number); // turns whose end the disk did not take look as after a crash
       doubtWhatWasUnderway(world); // on a failing disk a part may have arrived and never been noted
     };
-    const takeBack = createTakeBack({ events, queue, outbox });
-    return Object.assign(state, { receiver, queue, takeBack, outbox, pool, store: real, recovered, stop });
+    const waitingMessages = createWaitingMessages({ events, queue, outbox });
+    return Object.assign(state, { receiver, queue, waitingMessages, outbox, pool, store: real, recovered, stop });
 
     async function begin() {
       const recovered = await queue.recover();
@@ -165,7 +165,7 @@ function listening({ facts }: World, state: { readonly alive: boolean }): Log {
   return log;
 }
 
-/** Parts that had begun to be sent, or had arrived without a note of it: nobody in the next life can know. */
+/** Parts that had begun to be sent, or had arrived without a note of it: nobody in the next process can know. */
 function doubtWhatWasUnderway({ disk, facts }: World): void {
   const open = disk.db.query<{ id: string; state: string }, []>("select id, state from outbox where ended_at is null");
   for (const { id, state } of open.all()) {
@@ -174,7 +174,7 @@ function doubtWhatWasUnderway({ disk, facts }: World): void {
   }
 }
 
-type Door = Record<string, (...args: unknown[]) => Promise<unknown>>;
+type MessageIntake = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 /** Every call may be the last one: killed before it was made, or after it was done and before anybody was told. */
 function mortalStore(world: World, state: State, real: Store): Store {
@@ -208,7 +208,11 @@ function mortalStore(world: World, state: State, real: Store): Store {
       get:
         (_target, method: string) =>
         (...args: unknown[]) =>
-          call(`${name}.${method}`, () => Reflect.apply((target as Door)[method] ?? never, target, args), args),
+          call(
+            `${name}.${method}`,
+            () => Reflect.apply((target as MessageIntake)[method] ?? never, target, args),
+            args,
+          ),
     });
   return {
     ...real,

@@ -27,7 +27,7 @@ export interface SimOptions {
     readonly noLease: number;
     readonly unsafeTool: number;
     readonly slow: number;
-    /** Share of chances to take in what is said into a turn that are not used. */
+    /** Share of chances to take in what is steered into a turn that are not used. */
     readonly deaf: number;
   };
   readonly channels: readonly SimChannel[];
@@ -43,7 +43,7 @@ export interface SimOptions {
   readonly steers: number;
   /** Share of notes that a message joined a turn which the disk does not take. */
   readonly joinFails: number;
-  /** Share of messages that somebody tries to take back. */
+  /** Share of messages that somebody tries to withdraw. */
   readonly cancels: number;
   /** How often somebody chooses another queue mode for a session. */
   readonly choices: number;

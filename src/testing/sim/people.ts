@@ -3,7 +3,7 @@ import type { Receipt } from "../../contracts/channel.ts";
 import type { InboxId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { QUEUE_MODES } from "../../contracts/queue.ts";
 import type { Chance } from "./chance.ts";
-import type { Facts, Saying } from "./facts.ts";
+import type { Facts, UnaskedMessage } from "./facts.ts";
 import type { Life } from "./life.ts";
 import { START_MS } from "./sim-time.ts";
 import type { World } from "./world.ts";
@@ -20,10 +20,10 @@ const REGRET_MS = [40, 400, 2_000] as const;
 /** `life` is the one that can be reached now, if any. */
 export function startPeople(world: World, life: () => Life | null): People {
   const chance = world.chance.fork("people");
-  const waiting = new Set<Saying>();
+  const waiting = new Set<UnaskedMessage>();
   const { facts, time, options } = world;
 
-  const offer = async (saying: Saying): Promise<void> => {
+  const offer = async (saying: UnaskedMessage): Promise<void> => {
     const reached = life();
     if (!reached) return later(saying);
     waiting.add(saying);
@@ -44,7 +44,7 @@ export function startPeople(world: World, life: () => Life | null): People {
       later(saying);
     }
   };
-  const later = (saying: Saying): void => {
+  const later = (saying: UnaskedMessage): void => {
     if (!saying.told && !world.calm && chance.hits(options.givesUp * 0.3)) {
       saying.over = true;
       return;
@@ -53,11 +53,11 @@ export function startPeople(world: World, life: () => Life | null): People {
   };
 
   let at = 0;
-  let together: Saying[] = [];
+  let together: UnaskedMessage[] = [];
   for (const saying of sayingsOf(world, chance)) {
     facts.sayings.push(saying);
     if (together.length === 0 || !chance.hits(options.bursts)) {
-      const burst: Saying[] = (together = []);
+      const burst: UnaskedMessage[] = (together = []);
       at = chance.between(0, options.talkMs);
       time.at(at, () => burst.forEach((one) => void offer(one))); // in the same tick, so that they share a commit
     }
@@ -99,7 +99,7 @@ interface Hearing {
 }
 
 /** What the sender makes of the answer. True: it will say it again. */
-function hear({ world, life, arriving }: Hearing, saying: Saying, receipt: Receipt): boolean {
+function hear({ world, life, arriving }: Hearing, saying: UnaskedMessage, receipt: Receipt): boolean {
   const { facts, options } = world;
   const { text } = saying.message;
   facts.note(`${receipt.kind} ${text}`);
@@ -130,8 +130,8 @@ function hear({ world, life, arriving }: Hearing, saying: Saying, receipt: Recei
   return false;
 }
 
-/** Nobody is turned away while there is room. */
-function checkRefusal({ disk, options, facts }: World, { sessionKey, message }: Saying, because: string): void {
+/** Nobody is rejected while there is room. */
+function checkRefusal({ disk, options, facts }: World, { sessionKey, message }: UnaskedMessage, because: string): void {
   if (because === "stopping" || because === "gateway_full") return;
   const waiting = disk.db
     .query<{ n: number }, [string]>("select count(*) as n from inbox where session_key = ? and done = 0")
@@ -140,28 +140,28 @@ function checkRefusal({ disk, options, facts }: World, { sessionKey, message }: 
     facts.wrong(`${message.text} was refused (${because}) without need`);
 }
 
-function rowOf({ disk }: World, { message: { address, eventId } }: Saying): { id: InboxId } | null {
+function rowOf({ disk }: World, { message: { address, eventId } }: UnaskedMessage): { id: InboxId } | null {
   return disk.db
     .query<{ id: InboxId }, [string, string]>("select id from inbox where channel = ? and event_id = ?")
     .get(address.channel, eventId);
 }
 
 /** Takes it back, if it still waits; somebody else's cannot be. */
-async function regret({ facts }: World, life: Life | null, saying: Saying): Promise<void> {
+async function regret({ facts }: World, life: Life | null, saying: UnaskedMessage): Promise<void> {
   const { told, message } = saying;
   if (!life?.alive || !told) return;
   saying.backAsked = true;
   try {
-    const theirs = await life.takeBack.cancel(told, "somebody else" as Principal);
+    const theirs = await life.waitingMessages.cancel(told, "somebody else" as Principal);
     if (!life.alive) return;
-    if (theirs.kind !== "unknown") facts.wrong(`${message.text} was taken back by another`);
-    const done = await life.takeBack.cancel(told, message.sender.principal);
+    if (theirs.kind !== "unknown") facts.wrong(`${message.text} was withdrawn by another`);
+    const done = await life.waitingMessages.cancel(told, message.sender.principal);
     if (!life.alive) return;
     facts.note(`taking back ${message.text}: ${done.kind}`);
     if (done.kind === "unknown") facts.wrong(`${message.text} is unknown to its sender`);
     if (done.kind === "cancelled") saying.takenBack = true;
   } catch (error) {
-    facts.note(`not taken back ${message.text}: ${error instanceof Error ? error.message : "?"}`);
+    facts.note(`not withdrawn ${message.text}: ${error instanceof Error ? error.message : "?"}`);
     notAnAccident(facts, error);
   }
 }
@@ -200,7 +200,7 @@ function pressStop({ facts, options }: World, life: Life | null, chance: Chance)
 const sessionKeyOf = (number: number): SessionKey => `agent:default:sim:${number}` as SessionKey;
 
 /** Several people may share a session, in one chat or from several; each channel counts its events from 1. */
-function sayingsOf({ options }: World, chance: Chance): Saying[] {
+function sayingsOf({ options }: World, chance: Chance): UnaskedMessage[] {
   const events = new Map<string, number>();
   const homes = new Map<string, string>();
   return Array.from({ length: options.messages }, (_, at) => {

@@ -234,7 +234,7 @@ const NO_TOOLS: ToolGate = {
   onChange: () => ({ [Symbol.dispose]: () => undefined }),
   call: nobody,
   admit: nobody,
-  turnedAway: nobody,
+  recordRejected: nobody,
 };
 
 function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {

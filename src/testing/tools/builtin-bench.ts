@@ -1,4 +1,4 @@
-/** The gateway's own tools on a real store, called through the real gate, for whoever a test says. */
+/** The built-in tools on a real store, called through the real gate, for whoever a test says. */
 import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../contracts/tools/tool.ts";

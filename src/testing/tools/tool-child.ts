@@ -6,7 +6,7 @@ import { systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { silentLog } from "../../kit/log.ts";
 import { createEvents } from "../../observe/index.ts";
-import { openHome, openStore } from "../../store/index.ts";
+import { openStateDirectory, openStore } from "../../store/index.ts";
 import { createToolGate, createToolRegistry, noApprovals, fixedRights, noHooks } from "../../tools/index.ts";
 import { policy, PROGRAM, says, tool } from "./tool-world.ts";
 
@@ -33,7 +33,7 @@ export function startToolChild({ home, callId, how, idempotent }: ToolChildOptio
 export async function callTool(options: ToolChildOptions, told: () => void = () => undefined): Promise<ToolOutcome> {
   const { home, callId, how, idempotent } = options;
   const deps = { clock: systemClock, ids: systemIds, log: silentLog };
-  await using _held = await openHome(deps, home);
+  await using _held = await openStateDirectory(deps, home);
   await using store = await openStore(deps, { home });
   const registry = createToolRegistry(deps);
   const work = tool(

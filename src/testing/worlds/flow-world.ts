@@ -5,7 +5,7 @@ import type { EventName, GatewayEvents } from "../../contracts/events.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createTakeBack, startTurns, type TurnsDeps } from "../../flow/index.ts";
+import { createLiveTurns, createWaitingMessages, startTurns, type TurnsDeps } from "../../flow/index.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -92,7 +92,7 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
     log,
     events,
     queue,
-    takeBack: createTakeBack({ events, queue, outbox }),
+    waitingMessages: createWaitingMessages({ events, queue, outbox }),
     live,
     pool,
     turns,

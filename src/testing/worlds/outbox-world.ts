@@ -76,7 +76,7 @@ interface Life {
 
 const TICK_MS = 250;
 const STOP = { withinMs: 2_000 };
-/** A write that was asked for before the crash is either on the disk or not when the next life begins. */
+/** A write that was asked for before the crash is either on the disk or not when the next process begins. */
 const LAST_TURNS = 3;
 const nothing = <T>(): Promise<T> => new Promise(() => undefined);
 

@@ -4,7 +4,7 @@ import type { Command } from "../../contracts/command.ts";
 import type { GatewayPlugin, PluginChannel } from "../../contracts/plugins/plugin.ts";
 import type { Tool, ToolRegistry } from "../../contracts/tools/tool.ts";
 import { createHooks } from "../../plugins/index.ts";
-import { NO_PLACE } from "../../plugins/run/author-place.ts";
+import { NO_LOCATION } from "../../plugins/run/source-location.ts";
 import { startPlugin } from "../../plugins/run/plugin.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { recordingLog } from "../recording-log.ts";
@@ -46,7 +46,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
       folder: join(import.meta.dir, "../../plugins"),
       digest: "d1",
       storageFile: "/nowhere.json",
-      place: NO_PLACE,
+      place: NO_LOCATION,
       load: async () => plugin,
     });
   return { clock, log, lent, tools, commands, channels, hooks, skills, start };

@@ -14,7 +14,7 @@ import type {
 } from "../../contracts/tools/approval.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
-import { durationWords } from "../../kit/duration.ts";
+import { durationText } from "../../kit/duration.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { writeOut, writeOutJson } from "../../kit/marks/written-out.ts";
@@ -168,7 +168,7 @@ function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, wait
 /** A turn that ended first says so: then nobody was too slow. */
 function unanswered({ tool, askedAt, expiresAt }: PendingApproval, late: boolean): string {
   if (!late) return `${tool} was not run: its turn ended before anybody answered.`;
-  const waited = durationWords(expiresAt - askedAt);
+  const waited = durationText(expiresAt - askedAt);
   return `${tool} was not run: nobody answered within ${waited}. If it is still wanted, ask the assistant again and answer in time.`;
 }
 

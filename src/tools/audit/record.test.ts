@@ -53,7 +53,7 @@ test("a refusal that cannot be recorded says that nothing was run, and the stop 
   world.store.refuse = () => Promise.reject(new Error("disk full"));
   expect(await world.call({ text: "x" })).toMatchObject({ kind: "failed", code: "tool_failed" });
   const refusal = { reason: "too_many", because: "Too many." } as const;
-  world.gate.turnedAway({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
+  world.gate.recordRejected({ tool: "echo", callId: "c", params: {}, path: "pipe", context: OWNER, ...refusal });
   await waitForEnd("the stop", Promise.resolve(world.gate[Symbol.asyncDispose]()));
   expect(world.log.lines.map(({ words }) => words)).toEqual(
     expect.arrayContaining(["tool call could not be recorded", "tool call could not be recorded"]),

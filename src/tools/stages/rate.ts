@@ -28,7 +28,7 @@ export function createRateLimits({
 }): RateLimits {
   const calls = new Map<string, number[]>(); // times of the monotonic clock, oldest first
 
-  /** What an earlier life counted, on the clock of this one. A clock that was set back makes nothing younger than now. */
+  /** What a previous process counted, on the clock of this one. A clock that was set back makes nothing younger than now. */
   const recall = async (who: Who, { perMs }: ToolLimit): Promise<number[]> => {
     const [now, elapsed] = [clock.now(), clock.elapsed()];
     const times = await store.timesSince(who, now - perMs);

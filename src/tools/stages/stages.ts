@@ -1,7 +1,7 @@
 /** The way of every call, in order, whatever wire it came over. What is not in this list is not checked; what is in it is checked for everyone. */
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { NO_MASK } from "../../kit/secret.ts";
-import { durationWords } from "../../kit/duration.ts";
+import { durationText } from "../../kit/duration.ts";
 import { limitOf, needsApproval } from "../policy.ts";
 import type { Problem } from "../schema/compile.ts";
 import { emptyRequired } from "../schema/values/required-text.ts";
@@ -37,7 +37,7 @@ function sized(draft: Draft): Draft | ToolRefusal {
   return refuse("invalid_params", `The parameters are larger than ${MAX_PARAMS_CHARS} characters. Send less.`);
 }
 
-/** Of pi's own tools, what its rules about files read: under one name, or not at all. */
+/** Of pi tools, what its rules about files read: under one name, or not at all. */
 const PI_PARAMETERS = { properties: { path: {} } };
 
 function named(draft: Draft): Draft | ToolRefusal {
@@ -121,7 +121,7 @@ async function approved(deps: StageDeps, draft: Draft, signal: AbortSignal): Pro
 
 function notApproved(answer: "deny" | "expired", waitedMs: number): string {
   if (answer === "deny") return "The owner did not approve it. Do not try the same call again.";
-  const waited = durationWords(waitedMs);
+  const waited = durationText(waitedMs);
   return `Nobody answered within ${waited}. Do not try the same call again by yourself: tell the person that an owner has to allow it, and that they can ask for it again when one is there.`;
 }
 

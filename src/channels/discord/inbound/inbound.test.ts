@@ -9,7 +9,7 @@ import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../../../testing/discord/fake-pe
 import { openRest } from "../outbound/rest-client.ts";
 import { snowflakeAt } from "../settings.ts";
 import { MAX_WAITING, startIntake } from "./intake.ts";
-import { createPlaces } from "./places.ts";
+import { createPlaces } from "./threads.ts";
 import { createSeen } from "./seen.ts";
 import { type SaidMessage, translate } from "./translate.ts";
 import { waitFor } from "../../../testing/wait-for.ts";

@@ -1,7 +1,7 @@
 /** The intake of Discord beside a platform that a test plays by hand: order, limits, signals, trouble with the disk, and a stop. */
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "../../../contracts/channel.ts";
-import type { Arrival, ChannelFacts, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { Arrival, ChannelState, InboundFiles } from "../../../contracts/channels/platform.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/leaks/growth.ts";
@@ -11,7 +11,7 @@ import { snowflakeAt } from "../settings.ts";
 import { type IntakeDeps, startIntake } from "./intake.ts";
 import { keepFiles } from "./keep-files.ts";
 import { createLanes } from "./lanes.ts";
-import { createPlaces } from "./places.ts";
+import { createPlaces } from "./threads.ts";
 import { reactionOf } from "./reactions.ts";
 import { createSeen } from "./seen.ts";
 import type { SaidMessage } from "./translate.ts";
@@ -21,7 +21,7 @@ const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frid
 const SILENT = new Promise<never>(() => undefined);
 const QUEUED = { kind: "queued", id: "in_1", sessionKey: "s", position: 0 } as unknown as Receipt;
 
-type Facts = ChannelFacts & { readonly kept: Map<string, string>; failing: (key: string) => boolean };
+type Facts = ChannelState & { readonly kept: Map<string, string>; failing: (key: string) => boolean };
 
 function memory(): Facts {
   const kept = new Map<string, string>();

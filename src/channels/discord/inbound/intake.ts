@@ -13,7 +13,7 @@ import { snowflakeTime } from "../settings.ts";
 import { catchUp } from "./catch-up.ts";
 import { type KeptFiles, keepFiles } from "./keep-files.ts";
 import { createLanes } from "./lanes.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./threads.ts";
 import type { KnownChannel, Seen } from "./seen.ts";
 import { type SaidMessage, translate, type Translated } from "./translate.ts";
 

@@ -1,7 +1,7 @@
 /** What comes with a message → the media store; what could not be taken is said in the text, for the agent and whoever reads along. */
 import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
 import type { InboundFiles } from "../../../contracts/channels/platform.ts";
-import { appendWords } from "../../../kit/marks/quoted.ts";
+import { appendText } from "../../../kit/marks/quoted.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
 import type { Translated } from "./translate.ts";
 
@@ -51,5 +51,5 @@ export async function keepFiles(
     if (heard.kind === "words") words.push(heard.text);
     if (heard.kind === "failed") words.push(`[${heard.say}]`);
   }
-  return { media, ...appendWords(message, words) };
+  return { media, ...appendText(message, words) };
 }

@@ -6,7 +6,7 @@ import type {
 import type { ArrivedReaction } from "../../../contracts/channels/platform.ts";
 import type { Principal } from "../../../contracts/ids.ts";
 import { CHANNEL } from "../settings.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./threads.ts";
 import { senderOf } from "./translate.ts";
 
 export type ToldReaction = GatewayMessageReactionAddDispatchData | GatewayMessageReactionRemoveDispatchData;

@@ -1,5 +1,5 @@
 /** How far each channel has been read, so that what was said while the gateway was away can be fetched. Durable. */
-import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import type { ChannelState } from "../../../contracts/channels/platform.ts";
 import { ACCOUNT, CHANNEL, isNewer, isSnowflake } from "../settings.ts";
 
 export interface Seen {
@@ -20,7 +20,7 @@ export interface KnownChannel {
 const MAX_CHANNELS = 200;
 const INDEX = "channels";
 
-export function createSeen(facts: ChannelFacts): Seen {
+export function createSeen(facts: ChannelState): Seen {
   let index: KnownChannel[] | null = null;
   const lasts = new Map<string, string>();
 

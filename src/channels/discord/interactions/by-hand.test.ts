@@ -1,7 +1,7 @@
 /** Commands, buttons and questions of Discord beside a gateway that a test plays by hand: limits, signals, replays, a stop. */
 import { describe, expect, test } from "bun:test";
 import type { APIInteraction } from "discord-api-types/v10";
-import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import type { ChannelState } from "../../../contracts/channels/platform.ts";
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { orAborted } from "../../../kit/deferred.ts";
@@ -10,11 +10,11 @@ import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/leaks/growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
-import { createPlaces } from "../inbound/places.ts";
+import { createPlaces } from "../inbound/threads.ts";
 import { snowflakeAt } from "../settings.ts";
 import { buttonsFor } from "./buttons.ts";
 import { createInteractions, type InteractionDeps } from "./interactions.ts";
-import { createQuestionBoard } from "./question-board.ts";
+import { createQuestionMessages } from "./question-messages.ts";
 import { type QuestionDeps, startQuestions } from "./questions.ts";
 import { createReplays } from "./replays.ts";
 
@@ -22,7 +22,7 @@ const NEVER = new AbortController().signal;
 const SILENT = new Promise<never>(() => undefined);
 const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frida" };
 
-function facts(kept = new Map<string, string>()): ChannelFacts & { readonly kept: Map<string, string> } {
+function facts(kept = new Map<string, string>()): ChannelState & { readonly kept: Map<string, string> } {
   return {
     kept,
     get: async (_channel, _account, key) => kept.get(key) ?? null,
@@ -154,7 +154,7 @@ test("discord questions of a turn are shown with the signal of who asks, and clo
   };
   const life = new AbortController().signal;
   const asks = new AbortController().signal;
-  const board = createQuestionBoard({ log: recordingLog(), api: { channels } as never }, life);
+  const board = createQuestionMessages({ log: recordingLog(), api: { channels } as never }, life);
   const to = { channel: "discord", account: "default", chat: "1" };
   const shown = await board.show({ id: "question-1", to, text: "Really?", labels: ["yes"] } as never, asks);
   await shown.close({ answered: true, words: "x".repeat(500) });

@@ -1,6 +1,6 @@
 /** Slash commands and buttons: from whom they really are, once, and nothing from anybody who only pretends to be Discord. */
 import { afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { ChannelFacts, OpenChannel } from "../../../contracts/channels/platform.ts";
+import type { ChannelState, OpenChannel } from "../../../contracts/channels/platform.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
@@ -115,7 +115,7 @@ test("an interaction that is too old to be told from a repeat does not count, no
     get: async (...at: string[]) => kept.get(at.join()) ?? null,
     put: async (channel: string, account: string, key: string, value: string) =>
       void kept.set([channel, account, key].join(), value),
-  } as unknown as ChannelFacts;
+  } as unknown as ChannelState;
   const replays = createReplays({ clock, facts });
   const idAt = (ageMs: number) => snowflakeAt(clock.now() - ageMs);
   expect(await replays.take(idAt(1_000))).toBe("first");
@@ -177,7 +177,7 @@ describe("a question to owners", () => {
     ["before the channel was open", true],
     ["after that", false],
   ])(
-    "that a turn of an earlier life asks, %s, is shown where it says, although nobody has written since",
+    "that a turn of a previous process asks, %s, is shown where it says, although nobody has written since",
     async (_when, early) => {
       world = await discordWorld();
       const origin = { channel: "discord", account: "default", chat: PLACES.room, thread: PLACES.thread };

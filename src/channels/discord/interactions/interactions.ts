@@ -7,12 +7,12 @@ import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
 import type { Answerer } from "../../../contracts/channels/question.ts";
 import type { Role } from "../../../contracts/ids.ts";
-import type { Places } from "../inbound/places.ts";
+import type { Places } from "../inbound/threads.ts";
 import { fingerprintOf, senderOf } from "../inbound/translate.ts";
 import type { Previews } from "../outbound/preview.ts";
 import { readButton, settledText } from "./buttons.ts";
 import { ARGUMENT } from "./menu.ts";
-import { type PressedAnswer, readPress } from "./question-board.ts";
+import { type PressedAnswer, readPress } from "./question-messages.ts";
 import type { Replays } from "./replays.ts";
 
 export interface InteractionDeps extends Pick<PlatformDeps, "clock" | "log" | "door" | "approvals" | "questions"> {

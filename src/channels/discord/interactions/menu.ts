@@ -5,12 +5,12 @@ import {
   ApplicationCommandType,
   type RESTPutAPIApplicationCommandsJSONBody,
 } from "discord-api-types/v10";
-import type { ChannelFacts, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { ChannelState, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { ACCOUNT, CHANNEL } from "../settings.ts";
 
 export interface MenuDeps {
   readonly api: API;
-  readonly facts: ChannelFacts;
+  readonly facts: ChannelState;
   readonly commands: PlatformDeps["commands"];
 }
 

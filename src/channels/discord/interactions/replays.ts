@@ -1,5 +1,5 @@
 /** Which interactions have been here: each counts once, across restarts and however it comes. Ids older than any request may be are let go. */
-import type { ChannelFacts } from "../../../contracts/channels/platform.ts";
+import type { ChannelState } from "../../../contracts/channels/platform.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { ACCOUNT, CHANNEL, isSnowflake, snowflakeTime } from "../settings.ts";
 import { MAX_AGE_MS } from "./signature.ts";
@@ -14,7 +14,7 @@ const KEY = "interactions";
 const KEEP_MS = 3 * MAX_AGE_MS;
 const MAX_KEPT = 1_000;
 
-export function createReplays({ clock, facts }: { readonly clock: Clock; readonly facts: ChannelFacts }): Replays {
+export function createReplays({ clock, facts }: { readonly clock: Clock; readonly facts: ChannelState }): Replays {
   let seen: string[] | null = null;
   let line: Promise<unknown> = Promise.resolve();
 

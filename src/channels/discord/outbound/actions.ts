@@ -33,7 +33,7 @@ export function discordActions(deps: ActionDeps): Required<Pick<Channel, "edit" 
       }),
     delete: (target, signal) =>
       onMessage(target, async (channel, message) => {
-        // with the right permission a bot could take back what others said
+        // with the right permission a bot could withdraw what others said
         const { author } = await channels.getMessage(channel, message, { signal });
         if (author.id !== deps.me()) return NOT_OURS;
         await channels.deleteMessage(channel, message, { signal });

@@ -1,6 +1,6 @@
 /**
  * Takes previews away that no reply has taken over: of a turn that ended without one, also when Discord's answer to the send was lost, and of
- * turns of an earlier life.
+ * turns of a previous process.
  */
 import type { TurnId } from "../../../contracts/ids.ts";
 import { ACCOUNT, CHANNEL } from "../settings.ts";
@@ -10,9 +10,9 @@ import { keyOf, KEYS, type KnownPreview, notePreview, type PreviewDeps, readPrev
 import { DEDUPE_MS } from "./send.ts";
 
 export interface Orphans extends AsyncDisposable {
-  /** The turn has begun: whatever an earlier life has shown of it stays until its end. */
+  /** The turn has begun: whatever a previous process has shown of it stays until its end. */
   begun(turnId: TurnId): void;
-  /** The turn has ended. `quiet`: what it was about to show is shown; null: it has shown nothing in this life. */
+  /** The turn has ended. `quiet`: what it was about to show is shown; null: it has shown nothing in this process. */
   over(turnId: TurnId, quiet: Promise<unknown> | null): void;
   /** When it resolves, nothing of this turn is being taken away. */
   settled(turnId: TurnId): Promise<void>;
@@ -37,7 +37,7 @@ interface Waiting {
 export function startOrphans(deps: PreviewDeps): Orphans {
   const stopping = new AbortController();
   const { signal } = stopping;
-  /** Shown by an earlier life. */
+  /** Shown by a previous process. */
   const left = new Set<TurnId>();
   const running = new Set<TurnId>();
   const removing = new Map<TurnId, Promise<unknown>>();
@@ -51,7 +51,7 @@ export function startOrphans(deps: PreviewDeps): Orphans {
   const wait = async ({ turnId, waitMs, quiet }: Waiting): Promise<void> => {
     await quiet;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      await deps.clock.sleep(tries === 0 ? waitMs : ORPHAN_MS, signal).catch(() => undefined); // the next life looks again
+      await deps.clock.sleep(tries === 0 ? waitMs : ORPHAN_MS, signal).catch(() => undefined); // the next process looks again
       if (signal.aborted || running.has(turnId)) return;
       if (await remove(turnId)) return void left.delete(turnId);
     }

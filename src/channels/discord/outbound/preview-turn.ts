@@ -1,6 +1,6 @@
 /** One answer while it is being written: "typing" until there is something to read, then one message, sent once and edited from then on. */
 import type { API } from "@discordjs/core";
-import type { ChannelFacts, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { ChannelState, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import type { ChatAddress } from "../../../contracts/chat.ts";
 import type { Events } from "../../../contracts/events.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
@@ -16,7 +16,7 @@ export interface PreviewDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<Events, "on">;
-  readonly facts: ChannelFacts;
+  readonly facts: ChannelState;
   readonly api: API;
   readonly owes: PlatformDeps["owes"];
   /** Where a channel is, as replies are addressed. */
@@ -60,13 +60,13 @@ export type KnownPreview = { readonly channel: string; readonly taken: boolean }
 );
 const TAKEN = "taken";
 
-export async function notePreview(facts: ChannelFacts, turnId: TurnId, known: KnownPreview): Promise<void> {
+export async function notePreview(facts: ChannelState, turnId: TurnId, known: KnownPreview): Promise<void> {
   const what = known.kind === "shown" ? known.message : `${BEGUN}${known.at}`;
   const parts = [known.channel, what, ...(known.taken ? [TAKEN] : [])];
   await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), parts.join("/"));
 }
 
-export async function readPreview(facts: ChannelFacts, turnId: TurnId): Promise<KnownPreview | null> {
+export async function readPreview(facts: ChannelState, turnId: TurnId): Promise<KnownPreview | null> {
   const known = await facts.get(CHANNEL, ACCOUNT, keyOf(turnId));
   const [channel, message, mark] = known?.split("/") ?? [];
   if (!channel || !message) return null;
@@ -100,7 +100,7 @@ async function type({ api, clock, log }: PreviewDeps, preview: LivePreview, sign
 
 async function follow(deps: PreviewDeps, preview: LivePreview, mode: StreamMode, signal: AbortSignal): Promise<void> {
   if (mode === "off") return;
-  const known = await readPreview(deps.facts, preview.turnId); // of an attempt that an earlier life made
+  const known = await readPreview(deps.facts, preview.turnId); // of an attempt that a previous process made
   if (known?.kind === "shown") preview.message = known.message;
   let pauseMs = FIRST_MS;
   for (;;) {

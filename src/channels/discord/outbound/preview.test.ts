@@ -28,7 +28,7 @@ const creates = () =>
   world.fake.rest.calls.filter(({ method, path }) => method === "POST" && path.endsWith("/messages"));
 const nonceIn = (json: unknown) => (json as { readonly nonce?: string } | null)?.nonce;
 const fact = (turnId: TurnId) => world.bench.deps.facts.get("discord", "default", `preview:${turnId}`);
-/** What an earlier life has left is known. */
+/** What a previous process has left is known. */
 const looked = () => new Promise((resolve) => setImmediate(resolve));
 /** Lets fake time pass, and real time for the calls that follow. */
 async function pass(ms: number): Promise<void> {
@@ -374,7 +374,7 @@ describe("a preview", () => {
     ["whose message is known", false],
     ["whose message is not known", true],
   ] as const)(
-    "of an earlier life, %s, is taken away when no reply follows",
+    "of a previous process, %s, is taken away when no reply follows",
     async (_what, cutOff) => {
       world = await discordWorld({ streamMode: "partial" });
       const turn = await asked(["never sent"]);
@@ -394,7 +394,7 @@ describe("a preview", () => {
   );
 
   test(
-    "of an earlier life stays while its turn is tried again, and takes the reply",
+    "of a previous process stays while its turn is tried again, and takes the reply",
     async () => {
       world = await discordWorld({ streamMode: "partial" });
       const turn = await asked(["The answer."]);

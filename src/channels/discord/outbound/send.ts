@@ -5,7 +5,7 @@
 import type { API, CreateMessageOptions } from "@discordjs/core";
 import { type PartMessages, type SendReceipt, SendError } from "../../../contracts/channel.ts";
 import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
-import type { ChannelFacts, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { ChannelState, InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
@@ -20,7 +20,7 @@ export interface SendDeps {
   readonly log: Log;
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
-  readonly facts: ChannelFacts;
+  readonly facts: ChannelState;
   readonly previews: Pick<Previews, "take" | "putBack" | "drop" | "forget">;
 }
 
@@ -102,7 +102,7 @@ const SKIPPED = "";
 
 const keyOf = ({ id }: OutboxRow): string => `sent:${id}`;
 
-async function readDone(facts: ChannelFacts, key: string): Promise<string[]> {
+async function readDone(facts: ChannelState, key: string): Promise<string[]> {
   const known = await facts.get(CHANNEL, ACCOUNT, key);
   if (known === null) return [];
   const parsed: unknown = JSON.parse(known);

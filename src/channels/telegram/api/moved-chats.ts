@@ -3,7 +3,7 @@
  * that wait are filed under that. Telegram is told the number it has now, and what comes from there is filed where the group always was.
  */
 import type { Log } from "../../../kit/log.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import type { BotApi, Method } from "./bot-api.ts";
 import { Fault } from "./faults.ts";
 
@@ -20,7 +20,7 @@ const KEY = "moved";
 /** The ones that moved longest ago are forgotten first. */
 const MAX_MOVED = 1_000;
 
-export async function openMovedChats(deps: { readonly facts: AccountFacts; readonly log: Log }): Promise<MovedChats> {
+export async function openMovedChats(deps: { readonly facts: AccountState; readonly log: Log }): Promise<MovedChats> {
   const stored = await deps.facts.get(KEY);
   const known = new Map<string, string>(stored === null ? [] : (JSON.parse(stored) as [string, string][])); // written below
   const firsts = new Map([...known].map(([from, to]) => [to, from]));

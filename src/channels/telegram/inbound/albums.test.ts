@@ -5,7 +5,7 @@ import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/leaks/growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import { createAlbums } from "./albums.ts";
 
 const piece = (id: number): Update => ({ update_id: id });
@@ -16,7 +16,7 @@ function world(deliver: (ids: readonly number[]) => Promise<boolean> = async () 
   const facts = {
     get: async (key: string) => kept.get(key) ?? null,
     put: async (key: string, value: string) => void kept.set(key, value),
-  } as unknown as AccountFacts;
+  } as unknown as AccountState;
   const delivered: (readonly number[])[] = [];
   const log = recordingLog();
   const stop = new AbortController();

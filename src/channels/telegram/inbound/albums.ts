@@ -6,7 +6,7 @@
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 
 export interface Albums {
   /** Durable when it resolves. `last`: no other piece follows. */
@@ -15,7 +15,7 @@ export interface Albums {
   newest(chat: string, album: string): Update | null;
   /** Something else was said in this chat: its albums come first. */
   flush(chat: string): Promise<void>;
-  /** Goes on with what an earlier life wrote down. */
+  /** Goes on with what a previous process wrote down. */
   resume(): Promise<void>;
   /** Nothing is being delivered any more. */
   settled(): Promise<void>;
@@ -35,7 +35,7 @@ const RETRY_MS = 1_000;
 const REMEMBERED_IDS = 200;
 
 interface Shelf {
-  readonly deps: { readonly clock: Clock; readonly log: Log; readonly facts: AccountFacts };
+  readonly deps: { readonly clock: Clock; readonly log: Log; readonly facts: AccountState };
   readonly deliver: (pieces: readonly Update[], signal: AbortSignal) => Promise<boolean>;
   readonly signal: AbortSignal;
   kept: Kept;

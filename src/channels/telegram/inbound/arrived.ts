@@ -1,11 +1,11 @@
 /** Telegram update → what happened, by whom, where. Pure. Null for what we do not speak. Names are for display; ids decide. */
 import type { Message, Update, User } from "grammy/types";
-import type { AnsweringWords, ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
+import type { AnsweringText, ChatAddress, InboundMessage } from "../../../contracts/chat.ts";
 import type { Arrival } from "../../../contracts/channels/platform.ts";
 import type { Principal } from "../../../contracts/ids.ts";
 import { passesOn } from "../../../kit/marks/quoted.ts";
 import { type FileSpec, filesOf } from "./files.ts";
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "./message-text.ts";
 
 export interface Me {
   readonly id: number;
@@ -29,7 +29,7 @@ export interface Arrived extends Arrival {
   readonly album: string | null;
   readonly press: Press | null;
   /** As an answer to a question of ours. Null: it cannot be one. */
-  readonly answering: AnsweringWords | null;
+  readonly answering: AnsweringText | null;
 }
 
 export interface Press {

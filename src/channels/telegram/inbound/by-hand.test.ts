@@ -8,12 +8,12 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { createSeqIds } from "../../../testing/seq-ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, type FaultInfo } from "../api/faults.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import type { Albums } from "./albums.ts";
 import type { Arrived } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";
 import { createIntake, type IntakeDeps } from "./intake.ts";
-import { createQuestionBoard } from "./question-board.ts";
+import { createQuestionMessages } from "./question-messages.ts";
 import { createQuestions, type QuestionDeps } from "./questions.ts";
 import { createWebhook } from "./webhook.ts";
 import { createUpdateWindow } from "./window.ts";
@@ -133,7 +133,7 @@ describe("telegram approvals", () => {
       get: async (key: string) => kept.get(key) ?? null,
       put: async (key: string, value: string) => void kept.set(key, value),
       forget: async (key: string) => void kept.delete(key),
-    } as unknown as AccountFacts;
+    } as unknown as AccountState;
     const calls: { readonly method: string; readonly signal: AbortSignal }[] = [];
     const failing = new Map<string, FaultInfo>();
     const api = {
@@ -216,7 +216,10 @@ test("a telegram question of a turn is shown with the signal of who asks and clo
     ),
   } as unknown as BotApi;
   const [life, asks] = [new AbortController().signal, new AbortController().signal];
-  const board = createQuestionBoard({ log: recordingLog(), api, questions: { answer: () => SILENT } } as never, life);
+  const board = createQuestionMessages(
+    { log: recordingLog(), api, questions: { answer: () => SILENT } } as never,
+    life,
+  );
   const to = { channel: "telegram", account: "default", chat: "11" };
   const ask = (text: string) => board.show({ id: "question-1", to, text, labels: ["yes"] } as never, asks);
   await (await ask("Really?")).close({ answered: true, words: "Answered." });

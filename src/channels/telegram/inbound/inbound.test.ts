@@ -9,7 +9,7 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import type { Fields } from "../../../testing/telegram/bot-room.ts";
 import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, textsIn, TOKEN } from "../../../testing/telegram/telegram-world.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import { createAlbums } from "./albums.ts";
 import { type Arrived, readUpdate } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";
@@ -130,7 +130,7 @@ describe("the offset", () => {
     expect([window.offset(), window.open]).toEqual([16, 0]);
   });
 
-  test("of an earlier life keeps what was done then from being done again, until numbers start anew", () => {
+  test("of a previous process keeps what was done then from being done again, until numbers start anew", () => {
     const window = createUpdateWindow(5_000);
     expect([window.begin(4_999), window.begin(5_000)]).toEqual([false, true]);
     window.settle(5_000);
@@ -356,7 +356,7 @@ describe("an album", () => {
     expect(world.bench.stored[0]?.attachments.map(({ name }) => name)).toEqual(["a", "b", "c"]);
   });
 
-  test("that a crash cut off is stored by the next life, once", async () => {
+  test("that a crash cut off is stored by the next process, once", async () => {
     await using world = await telegramWorld();
     const ids = [piece(world, "a"), piece(world, "b")];
     await eventually("all are confirmed", () => world.api.waiting(TOKEN).length === 0);
@@ -380,7 +380,7 @@ describe("an album", () => {
         if (disk === "full") throw new Error("disk full");
         kept.set(key, value);
       },
-    } as unknown as AccountFacts;
+    } as unknown as AccountState;
     const delivered: number[][] = [];
     const albums = createAlbums(
       { clock, log: recordingLog(), facts },

@@ -5,11 +5,11 @@
 import type { Update } from "grammy/types";
 import type { InboundMessage, MediaRef } from "../../../contracts/chat.ts";
 import type { Receipt } from "../../../contracts/channel.ts";
-import type { Door, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { MessageIntake, InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { InboxId, Role } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import { appendWords } from "../../../kit/marks/quoted.ts";
+import { appendText } from "../../../kit/marks/quoted.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { Albums } from "./albums.ts";
 import { type Arrived, type Here, moveOf, readUpdate } from "./arrived.ts";
@@ -22,7 +22,7 @@ export interface IntakeDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly api: BotApi;
-  readonly door: Door;
+  readonly door: MessageIntake;
   readonly files: InboundFiles;
   readonly albums: () => Albums;
   readonly here: () => Here;
@@ -108,7 +108,7 @@ export function createIntake(deps: IntakeDeps, limits: { readonly mediaMaxMb: nu
   };
 }
 
-function look({ door }: IntakeDeps, arrived: Arrived): ReturnType<Door["look"]> {
+function look({ door }: IntakeDeps, arrived: Arrived): ReturnType<MessageIntake["look"]> {
   const { kind, address, scope, sender, mentioned, edits } = arrived;
   const edited = edits === null ? {} : { edited: { eventId: edits, fingerprint: fingerprintOf(arrived) } };
   const { eventId, text, date } = arrived;
@@ -152,7 +152,7 @@ async function store(deps: IntakeDeps, storing: Storing, signal: AbortSignal): P
   const { arrived, role, mediaMaxMb } = storing;
   const kept: Kept[] = [];
   for (const file of arrived.files) kept.push(await keep(deps, { arrived, file, mediaMaxMb }, signal));
-  const { text: words, quoted } = appendWords(
+  const { text: words, quoted } = appendText(
     arrived,
     kept.flatMap((one) => one.words),
   );

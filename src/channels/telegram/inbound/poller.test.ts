@@ -9,7 +9,7 @@ import { createSeqIds } from "../../../testing/seq-ids.ts";
 import { advanceUntil, waitForEnd } from "../../../testing/wait-for.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, type FaultInfo } from "../api/faults.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import type { Link } from "../link.ts";
 import { pollUpdates, type PollerDeps } from "./poller.ts";
 
@@ -27,7 +27,7 @@ function world(take: PollerDeps["take"] = async () => true) {
   const asked: Asked[] = [];
   const kept = new Map<string, string>();
   const failing = new Set<string>();
-  const facts: AccountFacts = {
+  const facts: AccountState = {
     get: async (key) => kept.get(key) ?? null,
     async put(key, value) {
       if (failing.has(key)) throw new Error("disk full");

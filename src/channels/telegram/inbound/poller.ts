@@ -9,7 +9,7 @@ import type { Ids } from "../../../kit/ids.ts";
 import type { Log } from "../../../kit/log.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, faultOf } from "../api/faults.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import type { Link } from "../link.ts";
 import { createUpdateWindow, type UpdateWindow } from "./window.ts";
 
@@ -18,7 +18,7 @@ export interface PollerDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly api: BotApi;
-  readonly facts: AccountFacts;
+  readonly facts: AccountState;
   readonly link: Link;
   /** False: it was not stored. */
   take(update: Update, signal: AbortSignal): Promise<boolean>;
@@ -92,7 +92,7 @@ async function askOnce({ api }: PollerDeps, { offset, busy }: Ask, signal: Abort
   return api.slowCall("getUpdates", request, signal, POLL_MS);
 }
 
-/** For the next life: what was taken in and answered need not be looked at again. */
+/** For the next process: what was taken in and answered need not be looked at again. */
 async function noteOffset({ facts, log }: PollerDeps, offset: number | null): Promise<number | null> {
   if (offset === null) return null;
   try {
@@ -138,7 +138,7 @@ async function goodbye(
     using limit = clock.deadline(GOODBYE_MS, () => new Error("no time left"));
     await api.call("getUpdates", { offset, limit: 1, timeout: 0 }, limit.signal);
   } catch (error) {
-    log.debug("the last offset was not confirmed", { error }); // it is confirmed, or its updates recognised, by the next life
+    log.debug("the last offset was not confirmed", { error }); // it is confirmed, or its updates recognised, by the next process
   }
 }
 

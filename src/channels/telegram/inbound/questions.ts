@@ -8,19 +8,19 @@ import type { ApprovalDecision, Approvals, PendingApproval } from "../../../cont
 import type { Ids } from "../../../kit/ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault } from "../api/faults.ts";
-import type { AccountFacts } from "../facts.ts";
-import { placeOf } from "../outbound/place.ts";
+import type { AccountState } from "../account-state.ts";
+import { placeOf } from "../outbound/send-target.ts";
 import { replyParameters } from "../outbound/send.ts";
 import { MAX_TEXT_UNITS } from "../render/render.ts";
 import type { Run } from "../render/runs.ts";
 import { splitRuns } from "../render/split.ts";
 import type { Arrived } from "./arrived.ts";
-import { type BoardDeps, pressAnswer } from "./question-board.ts";
+import { type QuestionMessageDeps, pressAnswer } from "./question-messages.ts";
 
-export interface QuestionDeps extends Pick<BoardDeps, "questions"> {
+export interface QuestionDeps extends Pick<QuestionMessageDeps, "questions"> {
   readonly ids: Ids;
   readonly api: BotApi;
-  readonly facts: AccountFacts;
+  readonly facts: AccountState;
   readonly approvals: Approvals;
 }
 

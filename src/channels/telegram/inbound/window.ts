@@ -12,7 +12,7 @@ export interface UpdateWindow {
 /** What was confirmed to a platform that forgot it is brought again; further back, the platform has begun to count anew. */
 const REMEMBERED = 1_000;
 
-/** `confirmed`: where an earlier life was. */
+/** `confirmed`: where a previous process was. */
 export function createUpdateWindow(confirmed: number | null): UpdateWindow {
   const open = new Set<number>();
   const settled = new Set<number>();

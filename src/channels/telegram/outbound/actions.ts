@@ -1,4 +1,4 @@
-/** What can be done to a message that is there: react, change, take back, pin. Only our own are changed or taken back; Telegram is asked whose it is. */
+/** What can be done to a message that is there: react, change, withdraw, pin. Only our own are changed or withdrawn; Telegram is asked whose it is. */
 import type { ActionResult, Channel, MessageTarget } from "../../../contracts/channel.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { faultOf, isRefused } from "../api/faults.ts";

@@ -4,7 +4,7 @@ import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { BotApi, Upload } from "../api/bot-api.ts";
 import { isRefused } from "../api/faults.ts";
 import type { Chunk } from "../render/split.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./send-target.ts";
 import { shownAs, UPLOAD_MAX_BYTES } from "./plan.ts";
 
 export interface FileJob {

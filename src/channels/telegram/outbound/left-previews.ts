@@ -1,4 +1,4 @@
-/** Takes away what an earlier life has shown of answers that no reply follows. Which message it was has been written down before. */
+/** Takes away what a previous process has shown of answers that no reply follows. Which message it was has been written down before. */
 import type { TurnId } from "../../../contracts/ids.ts";
 import { Fault } from "../api/faults.ts";
 import type { LiveDeps } from "./live.ts";
@@ -34,7 +34,7 @@ export function startLeftPreviews(deps: LeftDeps, signal: AbortSignal): LeftPrev
 
   const wait = async (turnId: TurnId, waitMs: number): Promise<void> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      await deps.clock.sleep(tries === 0 ? waitMs : AGAIN_MS, signal).catch(() => undefined); // the next life looks again
+      await deps.clock.sleep(tries === 0 ? waitMs : AGAIN_MS, signal).catch(() => undefined); // the next process looks again
       if (signal.aborted || running.has(turnId) || !left.has(turnId)) return;
       const removed = takeAway(deps, turnId, signal);
       removing.set(turnId, removed);

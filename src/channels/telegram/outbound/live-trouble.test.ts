@@ -8,9 +8,9 @@ import { keptPerRound } from "../../../testing/leaks/growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import type { BotApi } from "../api/bot-api.ts";
-import { createChatRests } from "../api/chat-rests.ts";
+import { createChatCooldowns } from "../api/chat-cooldowns.ts";
 import { Fault } from "../api/faults.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import { startLive } from "./live.ts";
 
 const HERE: ChatAddress = { channel: "telegram", account: "default", chat: "11" };
@@ -30,7 +30,7 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const disk = { failing: false };
   const orFail = <T>(value: T): Promise<T> =>
     disk.failing ? Promise.reject(new Error("disk full")) : Promise.resolve(value);
-  const facts: AccountFacts = {
+  const facts: AccountState = {
     get: (key) => orFail(kept.get(key) ?? null),
     put: async (key, value) => void (await orFail(kept.set(key, value))),
     forget: async (key) => void (await orFail(kept.delete(key))),
@@ -49,7 +49,7 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const same = { now: (chat: string) => chat, first: (chat: string) => chat };
   const live = startLive(
     {
-      ...{ account: "default", clock, log, events, api, rests: createChatRests({ clock }), facts, moved: same },
+      ...{ account: "default", clock, log, events, api, rests: createChatCooldowns({ clock }), facts, moved: same },
       owes: () => false,
       tick: (turnId) => void ticks.push(turnId),
     },

@@ -176,7 +176,7 @@ describe("a preview", () => {
     expect(textsIn(world.room, FRIEND.id)).toEqual(["the answer"]);
   });
 
-  test("of an earlier life takes the answer", async () => {
+  test("of a previous process takes the answer", async () => {
     await using world = await telegramWorld();
     await begun(world);
     await pass(world, 2_000, () => delta(world, "half "));
@@ -313,7 +313,7 @@ async function noted({ bench }: TelegramWorld, what: (fact: string | null) => bo
   );
 }
 
-describe("a preview of an earlier life", () => {
+describe("a preview of a previous process", () => {
   const shownBefore = async (world: TelegramWorld): Promise<void> => {
     await begun(world);
     await halfShown(world);

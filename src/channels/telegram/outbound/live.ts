@@ -8,16 +8,16 @@ import type { InboxId, TurnId } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
 import type { BotApi } from "../api/bot-api.ts";
-import type { ChatRests } from "../api/chat-rests.ts";
+import type { ChatCooldowns } from "../api/chat-cooldowns.ts";
 import { Fault, isRefused } from "../api/faults.ts";
 import type { MovedChats } from "../api/moved-chats.ts";
 import { noteTool, noTools, type ShownTools } from "../../markdown/index.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import type { Chunk } from "../render/split.ts";
 import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
-import { placeOf } from "./place.ts";
+import { placeOf } from "./send-target.ts";
 import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
-import { chunkKey, GONE, type PreviewShelf, replyParameters, UNCHANGED } from "./send.ts";
+import { chunkKey, GONE, type Previews, replyParameters, UNCHANGED } from "./send.ts";
 
 export interface LiveDeps {
   readonly account: string;
@@ -25,8 +25,8 @@ export interface LiveDeps {
   readonly log: Log;
   readonly events: Pick<Events, "on">;
   readonly api: BotApi;
-  readonly rests: ChatRests;
-  readonly facts: AccountFacts;
+  readonly rests: ChatCooldowns;
+  readonly facts: AccountState;
   readonly moved: Pick<MovedChats, "now" | "first">;
   /** Something said earlier in this chat is still to be delivered. */
   owes(to: ChatAddress): boolean;
@@ -34,7 +34,7 @@ export interface LiveDeps {
   tick(turnId: TurnId, to: ChatAddress): void;
 }
 
-export interface Live extends PreviewShelf, Disposable {
+export interface Live extends Previews, Disposable {
   /** This message was stored; when its turn begins, it is shown in this chat. */
   expect(id: InboxId, to: ChatAddress, asked: Asked): void;
   settled(): Promise<void>;
@@ -221,7 +221,7 @@ async function ended(board: Board, turnId: TurnId): Promise<void> {
   if (!one) return;
   one.ended = true;
   one.over.abort();
-  await deps.clock.sleep(UNCLAIMED_MS, signal).catch(() => undefined); // stopping: the next life has its note
+  await deps.clock.sleep(UNCLAIMED_MS, signal).catch(() => undefined); // stopping: the next process has its note
   if (signal.aborted || turns.get(turnId) !== one) return;
   await one.work;
   await remove(board, turnId, signal);
@@ -244,7 +244,7 @@ const note =
 /** Latest wins: what came while a call was under way, or during the pause, is shown with the next one. */
 async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, until: AbortSignal): Promise<void> {
   if (mode === "off") return;
-  const known = await deps.facts.get(previewKey(one.turnId)); // of an attempt that an earlier life made
+  const known = await deps.facts.get(previewKey(one.turnId)); // of an attempt that a previous process made
   if (known === BEGUN) return inDoubt(deps, one);
   one.messageId = shownIn(deps, known, one.to.chat);
   one.where = deps.moved.now(one.to.chat);

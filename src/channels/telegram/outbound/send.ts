@@ -7,25 +7,25 @@ import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import type { BotApi } from "../api/bot-api.ts";
-import type { ChatRests } from "../api/chat-rests.ts";
+import type { ChatCooldowns } from "../api/chat-cooldowns.ts";
 import { isRefused, toSendError } from "../api/faults.ts";
-import type { AccountFacts } from "../facts.ts";
+import type { AccountState } from "../account-state.ts";
 import type { Chunk } from "../render/split.ts";
 import { sendAlbum } from "./album.ts";
 import { sendFile } from "./file.ts";
 import { type Step, stepsOf } from "./plan.ts";
-import { type Place, placeOf } from "./place.ts";
+import { type Place, placeOf } from "./send-target.ts";
 
 export interface SenderDeps {
   readonly api: BotApi;
-  readonly rests: ChatRests;
-  readonly facts: AccountFacts;
+  readonly rests: ChatCooldowns;
+  readonly facts: AccountState;
   readonly files: Pick<InboundFiles, "read">;
-  readonly previews: PreviewShelf;
+  readonly previews: Previews;
 }
 
 /** Where the live view of a turn is given up in favour of its reply. */
-export interface PreviewShelf {
+export interface Previews {
   /**
    * Ends the preview of this turn; the message it was shown in, if there is one. `inDoubt`: it may be shown, nobody knows where. `shown`: what
    * stands in it, as `chunkKey` names it; null: not known.

@@ -15,7 +15,7 @@ import { type ConversationQueries, createConversationQueries, type CurrentRow } 
 import { decodeQuoted } from "../quoted.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { newSessionFile } from "../session-file-name.ts";
-import { titleOf } from "../words.ts";
+import { titleOf } from "../one-line.ts";
 
 const MAX_LISTED = 50;
 

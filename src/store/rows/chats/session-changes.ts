@@ -7,7 +7,7 @@ import type { Params } from "../../sql.ts";
 import { decodeAttachments } from "../codec.ts";
 import { decodeQuoted } from "../quoted.ts";
 import type { RowDeps } from "../row-deps.ts";
-import { searchTextOf, titleOf } from "../words.ts";
+import { searchTextOf, titleOf } from "../one-line.ts";
 
 type Titled = Pick<SessionTable, "title" | "search_text"> & { readonly key: SessionKey; readonly named: 0 | 1 };
 

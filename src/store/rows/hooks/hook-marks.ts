@@ -1,10 +1,10 @@
 /** Marks of requests to hooks: whichever of them is found, it leads to the one request it stands for. */
-import type { HookAdmission, HookMarkStore, MarkedRequest } from "../../../contracts/store/hook-marks.ts";
+import type { WebhookAdmission, WebhookMarkStore, MarkedRequest } from "../../../contracts/store/webhook-marks.ts";
 import type { Flag } from "../../schema.ts";
 import type { Params, Sql } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
 
-export interface HookMarkTable {
+export interface WebhookMarkTable {
   hook: string;
   mark: string;
   request_id: string;
@@ -13,10 +13,10 @@ export interface HookMarkTable {
   expires_at: number;
 }
 
-export function createHookMarks({ sql, write }: RowDeps): HookMarkStore {
+export function createWebhookMarks({ sql, write }: RowDeps): WebhookMarkStore {
   const queries = createQueries(sql);
 
-  const admit = (request: MarkedRequest): HookAdmission => {
+  const admit = (request: MarkedRequest): WebhookAdmission => {
     const { hook, fingerprint, at, expiresAt } = request;
     queries.forget.run({ now: at });
     const find = (kind: string, digest: string | null) =>
@@ -48,14 +48,14 @@ const markOf = (kind: string, digest: string | null): readonly string[] =>
 
 function createQueries(sql: Sql) {
   return {
-    find: sql.prepare((db, p: Params<Pick<HookMarkTable, "hook" | "mark">>) =>
+    find: sql.prepare((db, p: Params<Pick<WebhookMarkTable, "hook" | "mark">>) =>
       db
         .selectFrom("hook_marks")
         .select(["request_id", "fingerprint", "stored"])
         .where("hook", "=", p("hook"))
         .where("mark", "=", p("mark")),
     ),
-    add: sql.prepare((db, p: Params<HookMarkTable>) =>
+    add: sql.prepare((db, p: Params<WebhookMarkTable>) =>
       db
         .insertInto("hook_marks")
         .values(p.row("hook", "mark", "request_id", "fingerprint", "stored", "expires_at"))

@@ -6,7 +6,7 @@ import type { Params, Sql } from "../../sql.ts";
 import { sql as raw } from "kysely";
 import { createOnce } from "./once.ts";
 import type { RowDeps } from "../row-deps.ts";
-import { containing } from "../words.ts";
+import { containing } from "../one-line.ts";
 
 export const MAX_NOTES_PER_PERSON = 10_000;
 const MAX_QUERY_CHARS = 1_000;

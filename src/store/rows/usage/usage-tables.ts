@@ -1,4 +1,4 @@
-/** The tables of the books as types; the rest of the tables is in schema.ts. */
+/** The tables of the usage ledger as types; the rest of the tables is in schema.ts. */
 import type { AgentId, Principal } from "../../../contracts/ids.ts";
 import type { UsageBy, UsageOrigin } from "../../../contracts/store/usage.ts";
 

@@ -1,4 +1,4 @@
-/** The books: a row for everything that was paid for, and sums for each day that are kept up in the same transaction. Questions are answered from the sums. */
+/** The usage ledger: a row for everything that was paid for, and sums for each day that are kept up in the same transaction. Questions are answered from the sums. */
 import type { Spent, UsageBy, UsageItem, UsageStore, UsageSum } from "../../../contracts/store/usage.ts";
 import type { Builder, Params, Sql } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";

@@ -182,7 +182,7 @@ export function sessionChangePromises(open: () => Promise<StoreWorld>): void {
     expect((await store.sessions.list({ search: "/status" }, { limit: 5 })).items).toHaveLength(0);
   });
 
-  test("a name stays whatever is said, is found, and can be taken back", async () => {
+  test("a name stays whatever is said, is found, and can be withdrawn", async () => {
     await using world = await open();
     const { store } = world;
     const key = sessionKey("a");
@@ -200,7 +200,7 @@ export function sessionChangePromises(open: () => Promise<StoreWorld>): void {
     expect(await store.sessions.rename("nobody" as SessionKey, "x")).toBe(false);
   });
 
-  test("a role that was given is kept over a restart, replaced by a newer one, and gone when taken back", async () => {
+  test("a role that was given is kept over a restart, replaced by a newer one, and gone when withdrawn", async () => {
     await using world = await open();
     const grant = { principal: EVE, role: "member", grantedBy: OPERATOR, at: 1 } as const;
     await world.store.roleGrants.put(grant);

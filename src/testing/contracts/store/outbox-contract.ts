@@ -85,7 +85,7 @@ function postPromises(open: () => Promise<StoreWorld>): void {
     expect(posted.map(({ kind }) => kind)).toEqual([...Array<"posted">(50).fill("posted"), "full"]);
   });
 
-  test("a message is rewritten or taken back in its own session only, and once taken back it is gone", async () => {
+  test("a message is rewritten or withdrawn in its own session only, and once withdrawn it is gone", async () => {
     await using world = await open();
     const { outbox, sessions } = world.store;
     await withReplies(world.store, ["a", "b"]);

@@ -33,41 +33,41 @@ export function pairingPromises(open: () => Promise<StoreWorld>): void {
 
   test("facts of channels are apart by channel, account and key", async () => {
     await using world = await open();
-    await world.store.channelFacts.put("telegram", "main", "offset", "5");
-    await world.store.channelFacts.put("telegram", "main", "offset", "6");
-    await world.store.channelFacts.put("telegram", "second", "offset", "7");
-    const { channelFacts } = await world.reopen();
-    expect(await channelFacts.get("telegram", "main", "offset")).toBe("6");
-    expect(await channelFacts.get("discord", "main", "offset")).toBeNull();
-    await channelFacts.forget("telegram", "main", "offset");
-    expect(await channelFacts.get("telegram", "main", "offset")).toBeNull();
-    expect(await channelFacts.get("telegram", "second", "offset")).toBe("7");
+    await world.store.channelState.put("telegram", "main", "offset", "5");
+    await world.store.channelState.put("telegram", "main", "offset", "6");
+    await world.store.channelState.put("telegram", "second", "offset", "7");
+    const { channelState } = await world.reopen();
+    expect(await channelState.get("telegram", "main", "offset")).toBe("6");
+    expect(await channelState.get("discord", "main", "offset")).toBeNull();
+    await channelState.forget("telegram", "main", "offset");
+    expect(await channelState.get("telegram", "main", "offset")).toBeNull();
+    expect(await channelState.get("telegram", "second", "offset")).toBe("7");
   });
 
   test("facts of a channel are listed by how their key begins", async () => {
     await using world = await open();
-    const { channelFacts } = world.store;
+    const { channelState } = world.store;
     for (const [account, key] of [
       ["main", "preview:b"],
       ["main", "preview:a"],
       ["main", "previous"],
       ["second", "preview:c"],
     ] as const)
-      await channelFacts.put("telegram", account, key, `value of ${key}`);
-    expect(await channelFacts.list("telegram", "main", "preview:")).toEqual([
+      await channelState.put("telegram", account, key, `value of ${key}`);
+    expect(await channelState.list("telegram", "main", "preview:")).toEqual([
       { key: "preview:a", value: "value of preview:a" },
       { key: "preview:b", value: "value of preview:b" },
     ]);
-    expect(await channelFacts.list("discord", "main", "preview:")).toEqual([]);
+    expect(await channelState.list("discord", "main", "preview:")).toEqual([]);
   });
 
   test("spoken words are kept for a while", async () => {
     await using world = await open();
-    const { spokenWords } = world.store;
-    await spokenWords.put("d1", "hello", 1_000);
-    expect(await spokenWords.find("d1")).toBe("hello");
-    await spokenWords.put("d2", "later", 1_000 + 91 * 86_400_000);
-    expect(await spokenWords.find("d1")).toBeNull();
+    const { transcriptions } = world.store;
+    await transcriptions.put("d1", "hello", 1_000);
+    expect(await transcriptions.find("d1")).toBe("hello");
+    await transcriptions.put("d2", "later", 1_000 + 91 * 86_400_000);
+    expect(await transcriptions.find("d1")).toBeNull();
   });
 
   test("what a person has sent since a moment is added up, and nobody else's", async () => {

@@ -12,7 +12,7 @@ const overflow = (id: string, session = "a", chat = HERE.chat): NewInboxRow => (
 const unbegun = (turnId: string, ...inboxIds: readonly string[]) => ({
   ...turn(turnId, "a", inboxIds),
   outcome: "aborted" as const,
-  reply: [{ part: 0, message: { text: "taken back", kind: "notice" as const } }],
+  reply: [{ part: 0, message: { text: "withdrawn", kind: "notice" as const } }],
   to: HERE,
 });
 /** "in1 t1" for a message and its turn; "o3 - 2" for overflow, and how many more there are. */
@@ -27,7 +27,7 @@ export function queuePromises(opened: () => Promise<StoreWorld>): void {
   unbegunEnds(opened);
   overflowing(opened);
 
-  test("a session keeps the queue mode that was chosen for it, over a restart, until it is taken back", async () => {
+  test("a session keeps the queue mode that was chosen for it, over a restart, until it is withdrawn", async () => {
     await using world = await opened();
     const key = sessionKey("a");
     expect(await world.store.sessions.setQueueMode(key, "steer")).toBe(false);
@@ -105,7 +105,7 @@ function unbegunEnds(opened: () => Promise<StoreWorld>): void {
     expect(await world.store.turns.endUnbegun(unbegun("t2", "in2"))).toBe(true);
     const again = await world.reopen();
     expect(await open(again)).toEqual(["in1 t1"]);
-    expect(await again.turns.resultOf("in2" as InboxId)).toMatchObject({ outcome: "aborted", content: "taken back" });
+    expect(await again.turns.resultOf("in2" as InboxId)).toMatchObject({ outcome: "aborted", content: "withdrawn" });
     expect(await again.outbox.part("t2:0")).toMatchObject({ message: { kind: "notice" }, outcome: "aborted" });
     expect(await again.turns.finish(end("t1"))).toBe(true);
   });

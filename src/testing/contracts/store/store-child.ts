@@ -2,7 +2,7 @@
 import { systemClock } from "../../../kit/clock.ts";
 import { systemIds } from "../../../kit/ids.ts";
 import { silentLog } from "../../../kit/log.ts";
-import { openHome, openStore } from "../../../store/index.ts";
+import { openStateDirectory, openStore } from "../../../store/index.ts";
 import { row } from "./store-world.ts";
 
 export interface StoreChild extends AsyncDisposable {
@@ -47,7 +47,7 @@ async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
 }
 
 async function runChild(what: string | undefined, home: string): Promise<void> {
-  await using _held = await openHome({ log: silentLog }, home);
+  await using _held = await openStateDirectory({ log: silentLog }, home);
   if (what === "hold") {
     process.stdout.write("held\n");
     await Bun.stdin.text(); // until it is killed

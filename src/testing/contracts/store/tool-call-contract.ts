@@ -72,7 +72,7 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     });
   });
 
-  test("a call of an earlier life without an end is found under its id", async () => {
+  test("a call of a previous process without an end is found under its id", async () => {
     await using world = await open();
     await world.store.toolCalls.intend(intent("c1", "t1", false));
     const { toolCalls } = await world.reopen();

@@ -15,8 +15,8 @@ export const FRESH_DELIVERY_BUGS: readonly SeededBug[] = [
   {
     what: "The pause that a platform asked for is forgotten when the part it was said about expires.",
     file: "src/delivery/outbox.ts",
-    find: "lane.restsUntil = done.restsUntil ?? lane.restsUntil;",
-    replace: "lane.restsUntil = done.restsUntil ?? 0;",
+    find: "lane.pausedUntil = done.pausedUntil ?? lane.pausedUntil;",
+    replace: "lane.pausedUntil = done.pausedUntil ?? 0;",
     tests: room,
   },
   {

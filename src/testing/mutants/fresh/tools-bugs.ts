@@ -85,7 +85,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A parameter that a plugin removed is still there when pi runs its tool.",
-    file: "bridge/own-tools.ts",
+    file: "bridge/pi-tools.ts",
     find: "  for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];\n",
     replace: "",
     tests: [...agentTools, "test/real-tools.test.ts"],

@@ -198,13 +198,13 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
     replace: "",
   },
   {
-    name: "what another person says is said into the turn",
+    name: "what another person says is steered into the turn",
     file: "queue/take-from.ts",
     find: "if (work.overflow || !joins(running, work)) break;",
     replace: "if (work.overflow || work.turnId !== null) break;",
   },
   {
-    name: "what is said into the turn overtakes what waits before it",
+    name: "what is steered into the turn overtakes what waits before it",
     file: "queue/lanes.ts",
     find: "lane.waiting.slice(0, count).flatMap((work) => work.entries);",
     replace: "lane.waiting.slice(0, count).filter(wanted).flatMap((work) => work.entries);",
@@ -276,13 +276,13 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
     replace: "",
   },
   {
-    name: "what was taken back still waits",
+    name: "what was withdrawn still waits",
     file: "queue/queue.ts",
     find: "held.gone(clock.elapsed());",
     replace: "held.letGo(clock.elapsed());",
   },
   {
-    name: "what could not be taken back is dropped",
+    name: "what could not be withdrawn is dropped",
     file: "queue/queue.ts",
     find: "held.letGo(clock.elapsed());",
     replace: "",
@@ -294,7 +294,7 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
     replace: "if ((await world.store.inbox.senderOf(id)) === null) return",
   },
   {
-    name: "a message that an agent is being told can be taken back",
+    name: "a message that an agent is being told can be withdrawn",
     file: "queue/lanes.ts",
     find: "if (!work || lane.held.has(id) || lane.running?.offered.has(id)) continue;",
     replace: "if (!work || lane.held.has(id)) continue;",

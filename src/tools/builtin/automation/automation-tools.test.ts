@@ -1,10 +1,10 @@
 /** The tools `cron` and `create_reminder`, through the real gate and the real rules of jobs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { testPersonTimes } from "../../../testing/schedule/person-times.ts";
-import type { JobDesk } from "../../../contracts/automation/jobs.ts";
+import { testPersonTimes } from "../../../testing/automation/person-times.ts";
+import type { JobsApi } from "../../../contracts/automation/jobs.ts";
 import type { Caller } from "../../../contracts/agent.ts";
 import type { AgentId, Principal, SessionKey } from "../../../contracts/ids.ts";
-import { createJobs, createTimes } from "../../../schedule/index.ts";
+import { createJobs, createTimes } from "../../../automation/index.ts";
 import { BENCH_CONTEXT, type BuiltinBench, builtinBench } from "../../../testing/tools/builtin-bench.ts";
 import { createReminder } from "./create-reminder.ts";
 import { cron } from "./cron.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
       },
     };
     const people = testPersonTimes(deps.clock);
-    const jobs: JobDesk = {
+    const jobs: JobsApi = {
       ...createJobs({ ...deps, store: deps.store.jobs, times: createTimes(() => "UTC"), engine, people }),
       async wake(words, who) {
         woken.push([words, who.sessionKey]);

@@ -1,15 +1,15 @@
 /** `create_reminder`: one job that runs once, says its words in this chat and is gone. */
 import { Type } from "typebox";
-import type { JobDesk } from "../../../contracts/automation/jobs.ts";
+import type { JobsApi } from "../../../contracts/automation/jobs.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
 import type { PersonTimes } from "../../../contracts/automation/when.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
 import { momentOf } from "./moment.ts";
-import { placeOf } from "./place.ts";
+import { placeOf } from "./job-chat.ts";
 
 export interface ReminderDeps {
-  readonly jobs: JobDesk;
+  readonly jobs: JobsApi;
   readonly people: Pick<PersonTimes, "zoneOf" | "hostZone">;
 }
 

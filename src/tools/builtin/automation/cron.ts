@@ -7,15 +7,15 @@ import {
   MAX_TASK_CHARS,
   MAX_TOOL_NAME_CHARS,
 } from "../../../contracts/automation/job.ts";
-import type { JobAnswer, JobDesk, JobInput, JobsStatus } from "../../../contracts/automation/jobs.ts";
+import type { JobAnswer, JobsApi, JobInput, JobsStatus } from "../../../contracts/automation/jobs.ts";
 import type { Tool, ToolContext } from "../../../contracts/tools/tool.ts";
 import { originsOf } from "../../origin.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
 import { momentOf } from "./moment.ts";
-import { placeOf } from "./place.ts";
+import { placeOf } from "./job-chat.ts";
 
 export interface CronToolDeps {
-  readonly jobs: JobDesk;
+  readonly jobs: JobsApi;
 }
 
 const ACTIONS = ["list", "add", "remove", "pause", "resume", "run", "wake", "update", "runs", "status"] as const;
@@ -115,15 +115,15 @@ export function cron({ jobs }: CronToolDeps): Tool {
 
 type Params = Parameters<Parameters<typeof defineTool<typeof PARAMETERS>>[0]["run"]>[0];
 
-async function act(jobs: JobDesk, params: Params, context: ToolContext): Promise<Readonly<Record<string, unknown>>> {
+async function act(jobs: JobsApi, params: Params, context: ToolContext): Promise<Readonly<Record<string, unknown>>> {
   const who = { principal: context.principal, role: context.role };
   switch (params.action) {
     case "list": {
       const { items, next } = await jobs.list({ limit: LISTED }, who);
-      return { jobs: items.map(jobWords), ...(next === undefined ? {} : { more: true }) };
+      return { jobs: items.map(jobText), ...(next === undefined ? {} : { more: true }) };
     }
     case "status":
-      return statusWords(await jobs.status());
+      return statusText(await jobs.status());
     case "wake": {
       const words = { text: params.task ?? "", mode: params.wakeMode ?? "now" };
       const woken = await jobs.wake(words, { ...who, sessionKey: context.sessionKey });
@@ -139,7 +139,7 @@ async function act(jobs: JobDesk, params: Params, context: ToolContext): Promise
     case "runs": {
       const found = await jobs.runs(idOf(params), { limit: LISTED }, who);
       if (!found) throw new Error(`There is no job called ${idOf(params)}.`);
-      return { runs: found.items.map(runWords) };
+      return { runs: found.items.map(runText) };
     }
     default:
       return shown(await jobs[params.action](idOf(params), who));
@@ -163,15 +163,15 @@ function changeOf({ action: _action, id: _id, wakeMode: _wakeMode, ...change }: 
 
 function shown(given: JobAnswer): Readonly<Record<string, unknown>> {
   if (given.kind === "refused") throw new Error(given.say);
-  return { job: jobWords(given.job) };
+  return { job: jobText(given.job) };
 }
 
-function statusWords({ enabled, nextAt, running }: JobsStatus) {
+function statusText({ enabled, nextAt, running }: JobsStatus) {
   return { enabled, next: nextAt === null ? null : new Date(nextAt).toISOString(), running };
 }
 
 /** Moments as a model reads them. */
-function jobWords({ id, schedule, task, mode, delivery, state, because, nextAt, slotZone, failures }: Job) {
+function jobText({ id, schedule, task, mode, delivery, state, because, nextAt, slotZone, failures }: Job) {
   const timezone = schedule.timezone ?? slotZone ?? "UTC";
   return {
     ...{ id, schedule, task, mode, delivery, state },
@@ -181,6 +181,6 @@ function jobWords({ id, schedule, task, mode, delivery, state, because, nextAt, 
   };
 }
 
-function runWords({ slot, status, reason, ms }: JobRun) {
+function runText({ slot, status, reason, ms }: JobRun) {
   return { slot: new Date(slot).toISOString(), status, ...(reason === null ? {} : { reason }), ms };
 }

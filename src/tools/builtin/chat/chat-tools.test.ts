@@ -221,7 +221,7 @@ describe("message", () => {
     expect(await bench.call("message", { action: "read", chatId: "agent:x:y" })).toMatchObject({ kind: "failed" });
   });
 
-  test("changes and takes back the assistant's own messages of this chat, and shows that at once", async () => {
+  test("changes and withdraws the assistant's own messages of this chat, and shows that at once", async () => {
     const { message_id: messageId } = await bench.json("send_message", { text: "teh answer" });
     await bench.json("message", { action: "edit", messageId, text: "the answer" });
     expect(shown.at(-1)).toBe(`${messageId} the answer`);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Principal } from "../../../contracts/ids.ts";
 import { builtinBench, type BuiltinBench } from "../../../testing/tools/builtin-bench.ts";
 import { addTask, completeTask, listTasks, updateTask } from "./tasks.ts";
-import { testPersonTimes } from "../../../testing/schedule/person-times.ts";
+import { testPersonTimes } from "../../../testing/automation/person-times.ts";
 import { saveNote, searchNotes } from "./notes.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

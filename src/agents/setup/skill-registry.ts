@@ -1,0 +1,41 @@
+/** The skills that plugins lend to every agent. Knows whether they have changed since they were last given to processes; gives them to nobody itself. */
+import type { RegisteredSkill, SkillRegistry } from "../../contracts/plugins/plugin.ts";
+
+export function createSkillRegistry(): SkillRegistry {
+  const lent = new Set<RegisteredSkill>();
+  const listeners = new Set<() => void>();
+  let taken = "";
+
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  return {
+    add(skill) {
+      const own = { ...skill };
+      lent.add(own);
+      tell();
+      return {
+        [Symbol.dispose]() {
+          if (lent.delete(own)) tell();
+        },
+      };
+    },
+    take() {
+      taken = stateOf(lent);
+      return [...new Set([...lent].map(({ path }) => path))].sort();
+    },
+    hasChanged: () => stateOf(lent) !== taken,
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}
+
+/** In no particular order: plugins come up as they can. Empty for no skills at all. */
+function stateOf(lent: ReadonlySet<RegisteredSkill>): string {
+  return [...lent]
+    .map((skill) => JSON.stringify([skill.path, skill.digest]))
+    .sort()
+    .join("\n");
+}

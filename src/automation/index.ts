@@ -1,0 +1,29 @@
+/**
+ * What begins by itself: jobs with schedules, each slot of which gets exactly one row, and the heartbeat. It decides when and whether; the
+ * work itself is put into the same inbox as everything else (`runs/starter.ts`), and its words come back through a channel of its own
+ * (`runs/cron-channel.ts`). `hooks/` lets other programs begin something, and posts words to them.
+ */
+export { alertText } from "./alert-text.ts";
+export { type Engine, startEngine } from "./engine.ts";
+export { createJobs } from "./jobs.ts";
+export { createJobService, type JobService } from "./job-service.ts";
+export {
+  type Heartbeat,
+  type HeartbeatRefusal,
+  type HeartbeatSettings,
+  startHeartbeat,
+} from "./heartbeat/heartbeat.ts";
+export { heartbeatsOf, refusalId, refusalText } from "./heartbeat/settings.ts";
+export { createIncomingWebhooks } from "./webhooks/incoming-webhooks.ts";
+export { webhookRole } from "./webhooks/rules.ts";
+export type { WebhookNames } from "./webhooks/begin.ts";
+export { createTargetChannel } from "./webhooks/target-channel.ts";
+export { createCronChannel } from "./runs/cron-channel.ts";
+export { pruneRunSessions } from "./runs/prune-sessions.ts";
+export { HOOK_CHANNEL, readRunAddress } from "./runs/run-address.ts";
+export { createRunRights, isAgent, jobLimits, type JobRights } from "./runs/run-rights.ts";
+export { type RunRights, type Starter, startRuns } from "./runs/starter.ts";
+export { createSystemEvents } from "./runs/system-events.ts";
+export { createPersonTimes, openPersonTimes } from "./times/person-times.ts";
+export { createTimes, type Times } from "./times/times.ts";
+export { createTellMain, createWake } from "./wake.ts";

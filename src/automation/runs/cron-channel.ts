@@ -1,0 +1,144 @@
+/**
+ * The channels that runs and hooks answer into. To send a part is to hand it on, in the way its job or hook wants: said as it is, told to the main session, or
+ * nothing. Handing on twice under one id is the same as once, so the outbox's own promises hold for it.
+ */
+import type { SystemEvents } from "../../contracts/automation/system-event.ts";
+import { type Channel, SendError } from "../../contracts/channel.ts";
+import type { Outbox, OutboxRow } from "../../contracts/delivery.ts";
+import type { AgentId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { SessionChatStore } from "../../contracts/store/session-chats.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { SessionChats } from "../../contracts/channels/session-chats.ts";
+import {
+  CRON_CHANNEL,
+  HEARTBEAT,
+  HOOK_CHANNEL,
+  readRunAddress,
+  type RunAddress,
+  type RunChannel,
+} from "./run-address.ts";
+
+export interface CronChannelDeps {
+  readonly clock: Clock;
+  readonly places: Pick<SessionChatStore, "speakerOf" | "hasPosted" | "say">;
+  readonly sessionChats: Pick<SessionChats, "at">;
+  /** What was said in a session lately, newest last. Without it the same news of a heartbeat is said again. */
+  recent?(sessionKey: SessionKey): Promise<readonly { readonly text: string; readonly at: number }[]>;
+  readonly systemEvents: SystemEvents;
+  readonly outbox: Pick<Outbox, "wake">;
+  /** The record of what was posted to a place of `hooks.targets`. */
+  targetSession(agent: AgentId, target: string): SessionKey;
+}
+
+/** What is posted to a place of `hooks.targets` goes to this channel; the chat is the name of the place. */
+export const TARGET_CHANNEL = "webhook";
+
+const SAME_NEWS_MS = 86_400_000;
+
+export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channel {
+  return {
+    id,
+    canRefuse: true,
+    repeat: "safe",
+    async send(part, signal) {
+      signal.throwIfAborted();
+      const address = readRunAddress(part.to);
+      if (!address) throw new SendError("permanent", "this is not the address of a run");
+      if (address.webhook !== undefined && isAnswer(part))
+        await post(deps, part, { ...address, target: address.webhook });
+      const how = wayOut(part, address, part.part >= 0 && (await deps.places.hasPosted(part.turnId)));
+      if (how !== "nothing") await handOn(deps, part, address, how);
+      return {};
+    },
+    ready: () => true,
+    health: () => ({ ok: true, detail: `hands on what ${id === CRON_CHANNEL ? "jobs" : "hooks"} say` }),
+  };
+}
+
+export type WayOut = "announce" | "direct" | "nothing";
+
+/**
+ * A failed run says nothing here: the owner is told in another way. Neither does one whose agent has sent its words by itself. What it sent,
+ * and files, go as they are.
+ */
+export function wayOut(
+  { part, outcome, message }: Pick<OutboxRow, "part" | "outcome" | "message">,
+  { delivery }: Pick<RunAddress, "delivery">,
+  hasPosted: boolean,
+): WayOut {
+  if (delivery === "silent") return "nothing";
+  if (part < 0) return "direct";
+  if (outcome !== "done" || message.kind === "notice" || hasPosted) return "nothing";
+  return (message.attachments?.length ?? 0) > 0 ? "direct" : delivery;
+}
+
+async function handOn(
+  deps: CronChannelDeps,
+  part: OutboxRow,
+  { jobId, home: key }: RunAddress,
+  how: "announce" | "direct",
+): Promise<void> {
+  const speaker = await deps.places.speakerOf(part.turnId);
+  const home = await deps.sessionChats.at(key);
+  if (!speaker || !home) throw new SendError("permanent", "there is nobody to hand this on to");
+  if (jobId === HEARTBEAT && part.part >= 0 && (await wasSaid(deps, home.sessionKey, part.message))) return;
+  const source = sourceOf(part.to.channel, jobId);
+  const event = { id: part.id, sessionKey: home.sessionKey, source, text: part.message.text };
+  if (how === "announce") {
+    const { principal, role } = speaker;
+    const origin = part.to.channel === HOOK_CHANNEL ? "webhook" : "cron";
+    return deps.systemEvents.put({ ...event, kind: "news" }, { wake: { principal, role, origin } });
+  }
+  await deps.places.say({
+    turnId: `said-${part.id}` as TurnId,
+    sessionKey: home.sessionKey,
+    agentId: home.agentId,
+    principal: speaker.principal,
+    to: home.to,
+    reply: [{ part: 0, message: part.message }],
+    at: deps.clock.now(),
+  });
+  deps.outbox.wake();
+  if (part.message.text.trim() !== "") await deps.systemEvents.put({ ...event, kind: "said" }, {});
+}
+
+/** Within a day. A file is never a repetition: it may have the same name and other content. */
+async function wasSaid(
+  { clock, recent }: CronChannelDeps,
+  sessionKey: SessionKey,
+  { text, attachments = [] }: OutboxRow["message"],
+): Promise<boolean> {
+  if (attachments.length > 0 || !recent) return false;
+  const since = clock.now() - SAME_NEWS_MS;
+  return (await recent(sessionKey)).some((said) => said.at >= since && plain(said.text) === plain(text));
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** What was said in the end, and well: the one thing that is posted. */
+function isAnswer({ part, outcome, message }: OutboxRow): boolean {
+  return part >= 0 && outcome === "done" && message.kind === "reply";
+}
+
+/** Put into the outbox once more, under an id of its own, for the channel that posts. */
+async function post(
+  deps: CronChannelDeps,
+  part: OutboxRow,
+  { jobId, target }: RunAddress & { readonly target: string },
+): Promise<void> {
+  const speaker = await deps.places.speakerOf(part.turnId);
+  if (!speaker) throw new SendError("permanent", "nobody knows for whom this was said");
+  const { agentId, principal } = speaker;
+  await deps.places.say({
+    ...{ turnId: `posted-${part.id}` as TurnId, agentId, principal, at: deps.clock.now() },
+    sessionKey: deps.targetSession(agentId, target),
+    to: { channel: TARGET_CHANNEL, account: "default", chat: target, thread: sourceOf(part.to.channel, jobId) },
+    reply: [{ part: 0, message: part.message }],
+  });
+  deps.outbox.wake();
+}
+
+function sourceOf(channel: string, jobId: string): string {
+  if (channel === HOOK_CHANNEL) return `hook ${jobId}`;
+  return jobId === HEARTBEAT ? "heartbeat" : `job ${jobId}`;
+}

@@ -1,0 +1,230 @@
+/**
+ * Begins runs by putting them into the same inbox as everything else, and hears how they end. A few at a time: a thousand jobs of the same
+ * second are a line, not a crowd. People's messages are not behind it, and what stands in it lets them speak first. Beginning twice is the same
+ * as once, because the event id is.
+ */
+import type { Job, JobRun, JobStore, RunOutcome, RunStart, RunStarter } from "../../contracts/automation/job.ts";
+import type { InternalMessage, InternalReceiver } from "../../contracts/automation/internal-message.ts";
+import type { SystemEvents } from "../../contracts/automation/system-event.ts";
+import type { Events } from "../../contracts/events.ts";
+import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
+import type { TurnStore } from "../../contracts/store.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
+import { outcomeOf } from "./outcome.ts";
+import { type PeopleFirst, watchPeople } from "./people-first.ts";
+import { CRON_CHANNEL, toRunAddress } from "./run-address.ts";
+import { OWN_PRIORITY } from "./system-events.ts";
+
+export interface StarterDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Pick<Events, "on">;
+  readonly turns: Pick<TurnStore, "resultOf">;
+  readonly jobs: Pick<JobStore, "run">;
+  readonly sessionChats: SessionChats;
+  readonly systemEvents: SystemEvents;
+  readonly receiver: InternalReceiver;
+  readonly rights: RunRights;
+  /** Stops what runs in this session. */
+  abort(sessionKey: SessionKey): void;
+  /** A run is over; told until the engine is there to hear it. */
+  ended(runId: string, outcome: RunOutcome, turnId: TurnId | null): Promise<void>;
+}
+
+export interface RunRights {
+  /** The lesser of what its maker had then and has now; null: not let in any more. */
+  roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, home: SessionChat): Role | null;
+  sessionOf(agent: AgentId, jobId: string, runId: string): SessionKey;
+  /** Why there is no money for it; null: there is, or nobody counts. */
+  unpaid?(job: Job): string | null;
+  /** Why it could not work, before anything is spent; null: nothing is known against it. */
+  unable(job: Job, home: SessionChat): string | null;
+}
+
+export interface Starter extends RunStarter, AsyncDisposable {
+  stats(): { readonly active: number; readonly waiting: number };
+}
+
+interface Active {
+  readonly runId: string;
+  readonly sessionKey: SessionKey;
+  readonly timer: AbortController;
+  timedOut: boolean;
+}
+
+interface World extends StarterDeps {
+  readonly active: Map<InboxId, Active>;
+  /** Taken on and not put in yet. */
+  readonly line: { readonly run: JobRun; readonly job: Job }[];
+  starting: number;
+  readonly people: PeopleFirst;
+  readonly stop: AbortController;
+}
+
+/** `maxAtOnce` is asked each time, so that a changed configuration holds from the next run on. */
+export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
+  const active: World["active"] = new Map();
+  const people = watchPeople(deps, (id) => active.has(id));
+  const world: World = { ...deps, active, people, line: [], starting: 0, stop: new AbortController() };
+  const room = (): boolean => world.active.size + world.starting < maxAtOnce();
+  /** Its place is taken before anything is waited for: who looks meanwhile must not find room that is promised. */
+  const placed = async <T>(begin: () => Promise<T>): Promise<T> => {
+    world.starting++;
+    try {
+      return await begin();
+    } finally {
+      world.starting--;
+      goOn();
+    }
+  };
+  const goOn = (): void => {
+    while (room() && !world.stop.signal.aborted) {
+      const next = world.line.shift();
+      if (!next) return;
+      void placed(() => submitLate(world, next));
+    }
+  };
+  const listening = deps.events.on("turn.ended", ({ inboxIds }) => {
+    for (const id of inboxIds) if (world.active.has(id)) void settle(world, id).finally(goOn);
+  });
+
+  return {
+    unpaid: (job) => deps.rights.unpaid?.(job) ?? null,
+    check: async (job) => deps.rights.unable(job, await deps.sessionChats.of(job)),
+    async start(run, job) {
+      if (!room()) {
+        world.line.push({ run, job });
+        return { kind: "begun" };
+      }
+      return placed(() => submit(world, run, job));
+    },
+    stats: () => ({ active: world.active.size, waiting: world.line.length }),
+    async [Symbol.asyncDispose]() {
+      listening[Symbol.dispose]();
+      people[Symbol.dispose]();
+      world.stop.abort(new Error("the gateway is stopping"));
+      for (const { timer } of world.active.values()) timer.abort(world.stop.signal.reason);
+    },
+  };
+}
+
+/** A run whose turn in the line has come: its maker is not waiting for the answer any more. */
+async function submitLate(world: World, { run, job }: { readonly run: JobRun; readonly job: Job }): Promise<void> {
+  try {
+    await world.people.pause(world.stop.signal);
+    if ((await world.jobs.run(run.id))?.status !== "running") return; // taken away while it stood in line
+    const started = await submit(world, run, job);
+    if (started.kind === "ended") await world.ended(run.id, started.outcome, started.turnId);
+    if (started.kind === "refused") await world.ended(run.id, { ...started, kind: "failed" }, null);
+  } catch (error) {
+    if (world.stop.signal.aborted) return; // begun again by the next start
+    world.log.error("run could not be begun", { runId: run.id, jobId: job.id, error });
+    await world.ended(run.id, { kind: "failed", because: "the gateway could not begin it", again: true }, null);
+  }
+}
+
+async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
+  const home = await world.sessionChats.of(job);
+  const role = world.rights.roleOf(job, home);
+  if (role === null)
+    return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
+  const entry =
+    job.mode === "main" ? await mainEntry(world, { run, job, home, role }) : ownEntry(world, { run, job, home, role });
+  const receipt = await world.receiver.put(entry, world.stop.signal);
+  if (receipt.kind === "refused") {
+    if (receipt.because === "stopping") return { kind: "begun" }; // begun again by the next start
+    return { kind: "refused", because: receipt.say, again: true };
+  }
+  follow(world, receipt.id, { run, job, sessionKey: entry.sessionKey });
+  const result = await world.turns.resultOf(receipt.id); // it may have ended before anybody listened
+  if (!result || !forget(world, receipt.id)) return { kind: "begun" };
+  return { kind: "ended", outcome: outcomeOf(result, false), turnId: result.turnId };
+}
+
+interface Wanted {
+  readonly run: JobRun;
+  readonly job: Job;
+  readonly home: SessionChat;
+  readonly role: Role;
+}
+
+const eventIdOf = (run: JobRun): string => `cron:${run.id}:${run.attempt}`;
+
+/** A session of its own for each run. */
+function ownEntry({ clock, rights }: World, { run, job, home, role }: Wanted): InternalMessage {
+  const target = job.webhook ? { webhook: job.webhook } : {};
+  const about = { jobId: job.id, delivery: job.delivery, home: home.sessionKey, ...target };
+  const address = toRunAddress(about, CRON_CHANNEL);
+  return {
+    sessionKey: rights.sessionOf(job.agentId, job.id, run.id),
+    agentId: job.agentId,
+    role,
+    priority: OWN_PRIORITY,
+    message: { ...messageOf(run, job, clock.now()), address, scope: "dm", text: job.task },
+  };
+}
+
+/** The task waits in the main session, and a turn begins there for it. */
+async function mainEntry({ clock, systemEvents }: World, { run, job, home, role }: Wanted): Promise<InternalMessage> {
+  const event = { id: eventIdOf(run), sessionKey: home.sessionKey, source: `job ${job.id}`, text: job.task };
+  await systemEvents.put({ ...event, kind: "task" }, {});
+  const { sessionKey, agentId, to, scope } = home;
+  const text = `(The job ${job.id} is due.)`;
+  return {
+    ...{ sessionKey, agentId, role, priority: OWN_PRIORITY },
+    message: { ...messageOf(run, job, clock.now()), address: to, scope, text },
+  };
+}
+
+function messageOf(run: JobRun, job: Job, receivedAt: number) {
+  const eventId = eventIdOf(run);
+  const sender = { principal: job.createdBy, name: job.id };
+  return {
+    eventId,
+    fingerprint: eventId,
+    sender,
+    quoted: [],
+    attachments: [],
+    mentioned: true,
+    receivedAt,
+    origin: "cron",
+  } as const;
+}
+
+function follow(
+  world: World,
+  id: InboxId,
+  { run, job, sessionKey }: { readonly run: JobRun; readonly job: Job; readonly sessionKey: SessionKey },
+): void {
+  const timer = new AbortController();
+  const active: Active = { runId: run.id, sessionKey, timer, timedOut: false };
+  world.active.set(id, active);
+  if (job.timeoutMs === null || job.mode === "main") return;
+  void world.clock.sleep(job.timeoutMs, timer.signal).then(
+    () => {
+      active.timedOut = true;
+      world.abort(sessionKey);
+    },
+    () => undefined, // it ended in time
+  );
+}
+
+function forget(world: World, id: InboxId): Active | null {
+  const known = world.active.get(id) ?? null;
+  world.active.delete(id);
+  known?.timer.abort(new Error("the run is over"));
+  return known;
+}
+
+async function settle(world: World, id: InboxId): Promise<void> {
+  const known = forget(world, id);
+  if (!known) return;
+  try {
+    const result = await world.turns.resultOf(id);
+    if (result) await world.ended(known.runId, outcomeOf(result, known.timedOut), result.turnId);
+  } catch (error) {
+    world.log.error("end of a run could not be noted", { runId: known.runId, error }); // found again by the next start
+  }
+}

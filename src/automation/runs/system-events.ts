@@ -1,0 +1,51 @@
+/** Puts something into a session without a person having said it: stored first, and only then is the session woken. */
+import type { InternalReceiver } from "../../contracts/automation/internal-message.ts";
+import { EVENT_TTL_MS, type SystemEventStore, type SystemEvents } from "../../contracts/automation/system-event.ts";
+import { SendError } from "../../contracts/channel.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { SessionChats } from "../../contracts/channels/session-chats.ts";
+
+export interface SystemEventsDeps {
+  readonly clock: Clock;
+  readonly store: SystemEventStore;
+  readonly sessionChats: Pick<SessionChats, "at">;
+  readonly receiver: InternalReceiver;
+  readonly stopping: AbortSignal;
+}
+
+/** What the record of the conversation shows in the place of somebody's words. */
+const WAKE_WORDS = {
+  cron: "(A scheduled job has something for this conversation.)",
+  webhook: "(Another program has something for this conversation.)",
+} as const;
+export const OWN_PRIORITY = 3;
+
+export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
+  return {
+    async put(event, { wake }) {
+      const now = deps.clock.now();
+      await deps.store.add({ ...event, createdAt: now, expiresAt: now + EVENT_TTL_MS });
+      if (!wake) return;
+      const home = await deps.sessionChats.at(event.sessionKey);
+      if (!home) throw new SendError("permanent", "this conversation has no chat");
+      const { origin = "cron" } = wake;
+      const message = {
+        eventId: `wake:${event.id}`,
+        fingerprint: event.id,
+        address: home.to,
+        scope: home.scope,
+        sender: { principal: wake.principal, name: event.source },
+        text: wake.words ?? WAKE_WORDS[origin],
+        quoted: [],
+        attachments: [],
+        mentioned: true,
+        receivedAt: now,
+        origin,
+      } as const;
+      const { sessionKey, agentId } = home;
+      const entry = { sessionKey, agentId, role: wake.role, priority: OWN_PRIORITY, message };
+      const receipt = await deps.receiver.put(entry, deps.stopping);
+      if (receipt.kind === "refused") throw new SendError("retry", receipt.because);
+    },
+  };
+}

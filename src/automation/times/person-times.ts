@@ -1,0 +1,46 @@
+/** Time zones that people have chosen, held in memory and written through to the store; and moments as they say them, read in these zones. */
+import type { PersonTimes } from "../../contracts/automation/when.ts";
+import type { ChannelState } from "../../contracts/channels/platform.ts";
+import type { Principal } from "../../contracts/ids.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { readWhen } from "./when.ts";
+import { isTimezone } from "./zone.ts";
+
+export interface PersonTimesDeps {
+  readonly clock: Clock;
+  readonly facts: ChannelState;
+  /** The name that several ids of one person have in common, or the id itself. */
+  person(who: Principal): string;
+  hostZone(): string;
+}
+
+/** No channel has such a name. */
+const KEPT = ["gateway:people", "timezone"] as const;
+
+export async function openPersonTimes(deps: PersonTimesDeps): Promise<PersonTimes> {
+  const kept = await deps.facts.list(...KEPT, "");
+  return createPersonTimes(deps, new Map(kept.map(({ key, value }) => [key, value])));
+}
+
+/** `zones`: what was kept before. */
+export function createPersonTimes(deps: PersonTimesDeps, zones: Map<string, string>): PersonTimes {
+  const { clock, facts, person, hostZone } = deps;
+  const zoneOf = (who: Principal): string | undefined => zones.get(person(who));
+  return {
+    zoneOf,
+    hostZone,
+    read: (text, who, timezone) =>
+      readWhen(text, { now: clock.now(), timezone: timezone ?? zoneOf(who) ?? hostZone() }),
+    async choose(who, timezone) {
+      if (timezone === null) {
+        await facts.forget(...KEPT, person(who));
+        zones.delete(person(who));
+        return true;
+      }
+      if (!isTimezone(timezone)) return false;
+      await facts.put(...KEPT, person(who), timezone);
+      zones.set(person(who), timezone);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** The way in for channels that bring people nobody signed in: who may come is decided before any work, and once more when it is stored. */
+import type { ChatReceiver } from "../../contracts/channel.ts";
+import type { Pairing } from "../../contracts/channels/pairing.ts";
+import type { Arrival, MessageIntake } from "../../contracts/channels/platform.ts";
+import { GatewayError } from "../../contracts/errors.ts";
+import type { Router, Verdict } from "../../contracts/routing.ts";
+import type { InboxStore } from "../../contracts/store.ts";
+import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
+import type { GroupTalk } from "./group-talk.ts";
+import { keepReaction, type ReactionDeps } from "./reactions.ts";
+
+export interface MessageIntakeDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly router: Router;
+  readonly receiver: ChatReceiver;
+  readonly pairing: Pick<Pairing, "ask">;
+  readonly inbox: Pick<InboxStore, "newestVersion">;
+  readonly reactions: Omit<ReactionDeps, "clock">;
+  /** Without it a group is not listened to. */
+  readonly groupTalk?: Pick<GroupTalk, "note">;
+}
+
+/** Who was rejected hears so once in this time. */
+export const TOLD_AGAIN_MS = 60 * 60 * 1_000;
+/** People whose last answer is remembered. While there are more, the rest hear nothing. */
+export const MAX_TOLD = 1_000;
+
+/** The one reason that is about the message and not about its sender: whoever gets it may speak there. */
+const NOT_MENTIONED = "not_mentioned";
+
+export function createMessageIntake(deps: MessageIntakeDeps): MessageIntake {
+  const told = new Map<string, number>();
+  const mayTell = (who: string): boolean => {
+    const now = deps.clock.now();
+    for (const [key, at] of told) if (now - at >= TOLD_AGAIN_MS) told.delete(key);
+    if (told.has(who) || told.size >= MAX_TOLD) return false;
+    told.set(who, now);
+    return true;
+  };
+
+  return {
+    async look(arrival) {
+      const verdict = deps.router.decide(arrival);
+      if (verdict.kind === "accept")
+        return (await changesSomething(deps, arrival))
+          ? { kind: "come", role: verdict.role }
+          : { kind: "stay", say: null };
+      if (verdict.because === NOT_MENTIONED) deps.groupTalk?.note(arrival);
+      const { channel, account } = arrival.address;
+      deps.log.debug("kept outside", { channel, account, kind: arrival.kind, because: verdict.because });
+      return { kind: "stay", say: await words(deps, arrival, verdict, mayTell) };
+    },
+    async receive(message, signal) {
+      const receipt = await deps.receiver.receiveChat(message, signal);
+      // Nothing was stored, and the platform can bring it again: it must not hear "received".
+      if (receipt.kind === "refused" && receipt.because === "stopping")
+        throw new GatewayError("stopping", "the gateway is stopping");
+      return receipt;
+    },
+    async react(reaction) {
+      const { address, scope, place, sender } = reaction;
+      const about = { address, scope, sender, ...(place === undefined ? {} : { place }) };
+      const verdict = deps.router.decide({ ...about, mentioned: true });
+      if (verdict.kind === "accept") await keepReaction({ ...deps.reactions, clock: deps.clock }, reaction);
+    },
+  };
+}
+
+/** False for the edit of a message that was never stored, and for one that leaves it as it was: link previews count as edits on platforms. */
+async function changesSomething({ inbox, log }: MessageIntakeDeps, { address, edited }: Arrival): Promise<boolean> {
+  if (!edited) return true;
+  const { channel, account } = address;
+  const newest = await inbox.newestVersion({ channel, account, eventId: edited.eventId });
+  if (newest !== null && newest !== edited.fingerprint) return true;
+  log.debug("edit ignored", {
+    channel,
+    account,
+    because: newest === null ? "message never stored" : "nothing changed",
+  });
+  return false;
+}
+
+/** Only for words that somebody wrote to the gateway alone: in groups, and for buttons and edits, there is silence. */
+async function words(
+  { pairing }: MessageIntakeDeps,
+  { kind, scope, sender, address }: Arrival,
+  verdict: Extract<Verdict, { kind: "refuse" }>,
+  mayTell: (who: string) => boolean,
+): Promise<string | null> {
+  if (verdict.tell === "nothing" || scope !== "dm" || kind !== "message") return null;
+  const { channel, account } = address;
+  const { principal, name } = sender;
+  if (verdict.tell === "pairing") return pairing.ask({ principal, name, channel, account });
+  return mayTell(JSON.stringify([channel, account, principal])) ? verdict.say : null;
+}

@@ -1,0 +1,28 @@
+/** What was said in voice messages. A cache: losing a row costs one more transcription. */
+import type { TranscriptionStore } from "../../../contracts/store/spoken.ts";
+import type { SpokenWordTable } from "../../schema.ts";
+import type { Params } from "../../sql.ts";
+import type { RowDeps } from "../row-deps.ts";
+
+/** Older ones are dropped when a new one comes. */
+export const SPOKEN_WORDS_KEPT_MS = 90 * 86_400_000;
+
+export function createTranscriptions({ sql, read, write }: RowDeps): TranscriptionStore {
+  const find = sql.prepare((db, p: Params<{ digest: string }>) =>
+    db.selectFrom("spoken_words").select("words").where("digest", "=", p("digest")),
+  );
+  const put = sql.prepare((db, p: Params<SpokenWordTable>) =>
+    db.replaceInto("spoken_words").values(p.row("digest", "words", "at")),
+  );
+  const dropOld = sql.prepare((db, p: Params<{ before: number }>) =>
+    db.deleteFrom("spoken_words").where("at", "<", p("before")),
+  );
+  return {
+    find: (digest) => read(() => find.first({ digest })?.words ?? null),
+    put: (digest, words, at) =>
+      write(() => {
+        dropOld.run({ before: at - SPOKEN_WORDS_KEPT_MS });
+        put.run({ digest, words, at });
+      }),
+  };
+}

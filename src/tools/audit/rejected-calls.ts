@@ -1,0 +1,105 @@
+/**
+ * Calls that never became calls: unreadable, without a credential, outside of a turn, one too many, or refused by the agent itself. Each leaves a row; of a flood
+ * only the first few do, and after a while one more says how many there were.
+ */
+import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
+import { NO_TURN, type ToolContext, type RejectedCall } from "../../contracts/tools/tool.ts";
+import { paramsHash } from "../stages/params-hash.ts";
+import { createRecord, type RecordDeps } from "./record.ts";
+
+export interface RejectedCalls extends AsyncDisposable {
+  note(call: RejectedCall): void;
+}
+
+/** Enough to read what somebody tried in a turn. */
+export const ROWS_PER_WINDOW = 30;
+/** Of those that show no credential: anybody who reaches the port can make them. */
+export const STRANGERS_ROWS_PER_WINDOW = 1;
+export const WINDOW_MS = 60_000;
+/** Conversations and reasons that are counted apart; whatever comes on top is counted together. */
+export const MAX_WINDOWS = 500;
+const MAX_NAME_CHARS = 128;
+const MS_PER_SECOND = 1_000;
+
+/** A process that works for nobody has no rights at all. */
+const NOBODY: ToolContext = {
+  sessionKey: "none" as SessionKey,
+  turnId: NO_TURN,
+  agentId: "none" as AgentId,
+  principal: "nobody" as Principal,
+  role: "guest",
+  origin: { channel: "none", account: "none", chat: "none" },
+  stats: () => Promise.reject(new Error("there is no session")),
+};
+
+interface Window {
+  rows: number;
+  /** Not written down one by one. */
+  more: number;
+  last: RejectedCall;
+}
+
+export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
+  const windows = new Map<string, Window>();
+  const writing = new Set<Promise<void>>();
+  const stopping = new AbortController();
+
+  const write = (call: RejectedCall, message: string): void => {
+    const request = requestOf(call);
+    const { tool, params } = request;
+    const record = createRecord(deps, request, paramsHash(tool, params));
+    const written = record
+      .refused({ tool, params, idempotent: true }, { code: call.reason, message })
+      .catch((error: unknown) => deps.log.error("tool call could not be recorded", { tool, error }))
+      .finally(() => writing.delete(written));
+    writing.add(written);
+  };
+
+  const close = (key: string): void => {
+    const { more, last } = windows.get(key) ?? { more: 0, last: null };
+    windows.delete(key);
+    if (last === null || more === 0) return;
+    const times = `${more} more ${more === 1 ? "call was" : "calls were"}`;
+    const { tool: _name, callId: _id, params: _asked, ...rest } = last;
+    write(rest, `${times} rejected within ${WINDOW_MS / MS_PER_SECOND} s for this reason: ${last.because}`);
+  };
+
+  const open = (key: string, call: RejectedCall): Window => {
+    const made: Window = { rows: 0, more: 0, last: call };
+    windows.set(key, made);
+    deps.clock.sleep(WINDOW_MS, stopping.signal).then(
+      () => close(key),
+      () => undefined, // the end of everything closes it
+    );
+    return made;
+  };
+
+  return {
+    note(call) {
+      if (stopping.signal.aborted) return;
+      const own = `${call.context?.sessionKey ?? ""}\n${call.reason}`;
+      const key = windows.has(own) || windows.size < MAX_WINDOWS ? own : "";
+      const window = windows.get(key) ?? open(key, call);
+      window.last = call;
+      if (window.rows >= (call.reason === "unauthorized" ? STRANGERS_ROWS_PER_WINDOW : ROWS_PER_WINDOW))
+        return void window.more++;
+      window.rows++;
+      write(call, call.because);
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the gate closes"));
+      for (const key of [...windows.keys()]) close(key);
+      while (writing.size > 0) await Promise.all(writing);
+    },
+  };
+}
+
+function requestOf({ tool, callId, params, path, context }: RejectedCall) {
+  return {
+    tool: (tool ?? "(unreadable)").slice(0, MAX_NAME_CHARS),
+    callId: (callId ?? "").slice(0, MAX_NAME_CHARS),
+    params: params ?? {},
+    path,
+    context: context ?? NOBODY,
+  };
+}

@@ -185,6 +185,16 @@ describe("a call that runs", () => {
     expect(world.heard).toEqual(["stopped"]);
   });
 
+  test("is stopped when its rights cannot be looked up any more", async () => {
+    const world = hanging();
+    const outcome = world.call({ text: "x" });
+    await world.clock.advance(0);
+    world.rights.now = () => Promise.reject(new Error("database locked"));
+    world.rights.change({ kind: "held", role: "owner" });
+    expect(await outcome).toMatchObject({ kind: "failed", code: "cancelled" });
+    expect(world.heard).toEqual(["stopped"]);
+  });
+
   test("in the background is stopped as well, after its turn", async () => {
     const world = hanging({ background: true });
     expect(await world.call({ text: "x" })).toMatchObject({ kind: "pending", code: "background" });

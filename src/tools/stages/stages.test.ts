@@ -92,6 +92,15 @@ describe("limits", () => {
     expect(await rate.take(ada, limit)).toEqual({ kind: "wait", retryAfterMs: 40_000 });
   });
 
+  test("let everything pass again after a silence as long as the stretch", async () => {
+    const clock = createFakeClock();
+    const rate = createRateLimits({ clock, store: memoryCalls() });
+    for (let times = 0; times < 2; times++) {
+      expect([(await rate.take(ada, limit)).kind, (await rate.take(ada, limit)).kind]).toEqual(["ok", "ok"]);
+      await clock.advance(60_000);
+    }
+  });
+
   test("are one person's and one tool's own", async () => {
     const rate = createRateLimits({ clock: createFakeClock(), store: memoryCalls() });
     await rate.take(ada, { calls: 1, perMs: 1_000 });

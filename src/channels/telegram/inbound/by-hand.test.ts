@@ -129,9 +129,13 @@ describe("telegram approvals", () => {
 
   function asking(life: AbortSignal = NEVER) {
     const kept = new Map<string, string>();
+    const disk = { failing: false };
     const facts = {
       get: async (key: string) => kept.get(key) ?? null,
-      put: async (key: string, value: string) => void kept.set(key, value),
+      async put(key: string, value: string) {
+        if (disk.failing) throw new Error("disk full");
+        kept.set(key, value);
+      },
       forget: async (key: string) => void kept.delete(key),
     } as unknown as AccountState;
     const calls: { readonly method: string; readonly signal: AbortSignal }[] = [];
@@ -148,7 +152,7 @@ describe("telegram approvals", () => {
     const answers = { answer: () => ({ kind: "taken", say: "" }) } as unknown as QuestionDeps["questions"];
     const questions = createQuestions({ api, facts, approvals, ids: createSeqIds(), questions: answers }, life);
     const names = () => calls.map(({ method }) => method);
-    return { kept, calls, failing, questions, names };
+    return { kept, disk, calls, failing, questions, names };
   }
 
   test.each(["unreached", "down"] as const)(
@@ -164,6 +168,13 @@ describe("telegram approvals", () => {
       expect([at.names(), at.kept.size]).toEqual([["sendMessage", "sendMessage"], 1]);
     },
   );
+
+  test("are shown after it is written down what their buttons mean, and not at all when that fails", async () => {
+    const at = asking();
+    at.disk.failing = true;
+    await expect(at.questions.approval(question("a1"), to)).rejects.toThrow("disk full");
+    expect(at.names()).toEqual([]);
+  });
 
   test("of which nobody knows whether they are shown are not shown twice, and their buttons count", async () => {
     const at = asking();

@@ -142,6 +142,22 @@ describe("telegram previews: the end", () => {
   );
 });
 
+test("telegram previews: the end of the account waits for a message that is being sent, so that it is known", async () => {
+  const at = world();
+  const sent = Promise.withResolvers<unknown>();
+  at.answers.set("sendMessage", () => sent.promise);
+  at.begin(1);
+  at.say(1, "Hello");
+  await at.clock.advance(1_000);
+  let closed = false;
+  const close = at.close().then(() => (closed = true));
+  await at.clock.advance(0);
+  expect(closed).toBe(false);
+  sent.resolve({ message_id: 7 });
+  await close;
+  expect(at.kept.get("preview:turn_1")).toBe("7@11");
+});
+
 describe("telegram previews: pace", () => {
   test("typing is shown every four and a half seconds until there is a preview, and the turn is ticked each second", async () => {
     const at = world();

@@ -13,7 +13,7 @@ import { closingLine, sumOf } from "./test/totals.ts";
 const LIMITS: BatchLimits = { testMs: 60_000, silentMs: 150_000, wholeMs: 600_000, graceMs: 5_000 };
 /** Much of the time is spent waiting for processes, disks and timers, so four at a time fit two cores well. */
 const AT_ONCE = 4;
-const FOLDERS = ["src", "test", "bridge", "console", "examples"];
+const FOLDERS = ["src", "test", "verification", "bridge", "console", "examples"];
 
 async function testEverything(place: BatchPlace): Promise<number> {
   const files = [...new Bun.Glob(`{${FOLDERS.join(",")}}/**/*.test.{ts,tsx}`).scanSync(place.root)];

@@ -1,6 +1,6 @@
 /** kill -9 under many clients, with the real gateway and real pi. `npm run chaos` does the same for longer; docs/reliability.md has its figures. */
 import { expect, test } from "bun:test";
-import { runChaos } from "../src/testing/whole/chaos.ts";
+import { runChaos } from "../verification/chaos/run.ts";
 
 /** With this seed the kills fall after a message was stored, after a turn was begun and ended, and on agents; see `npm run chaos -- --rounds 5 --seed 1`. */
 const SEED = 1;

@@ -48,6 +48,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** Where test code may let time pass in a loop: the waits themselves, and a service that is silent on purpose. */
 export const MAY_WAIT: readonly string[] = ["src/testing/wait-for.ts", "src/testing/channels/parlour-service.ts"];
 
+/** Tests that run what is in verification/. Everything else outside that folder does not import it. */
+export const RUNS_VERIFICATION: readonly string[] = ["test/sim.test.ts", "test/chaos.test.ts", "test/house.test.ts"];
+
 /** Rooms whose files are all public. */
 export const DOORLESS: readonly string[] = ["kit", "contracts", "gateway"];
 

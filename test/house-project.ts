@@ -7,8 +7,8 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-const CODE = "{src,bridge,console,scripts,test,bin}/**/*.{ts,tsx,mts,mjs}";
-const TEXT = "{src,bridge,console,scripts,test,bin,docs,examples,.ci,.github}/**/*";
+const CODE = "{src,bridge,console,scripts,test,verification,bin}/**/*.{ts,tsx,mts,mjs}";
+const TEXT = "{src,bridge,console,scripts,test,verification,bin,docs,examples,.ci,.github}/**/*";
 const ROOT_TEXT = "*.{md,json,jsonc,toml}";
 const BINARY = /\.(png|jpg|gif|webp|ico|woff2|db)$/;
 const MACHINE_PATH = new RegExp(`(?:^|[\\s"'\`(=:])/(?:${["work", "tmp/pi"].join("|")})(?:[/-]|\\b)`);

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { MUTANT_ROOMS } from "../src/testing/mutants/rooms.ts";
-import { withBug } from "../src/testing/mutants/seeded-bug.ts";
-import { MUTANTS, POOL_MUTANTS } from "../src/testing/sim/mutants/index.ts";
+import { MUTANT_ROOMS } from "../verification/mutants/rooms.ts";
+import { withBug } from "../verification/mutants/seeded-bug.ts";
+import { MUTANTS, POOL_MUTANTS } from "../verification/sim/mutants/index.ts";
 import {
   badForms,
   badNames,
@@ -17,6 +17,7 @@ import {
   silentOpenings,
   tooLong,
   tooManyParameters,
+  verificationUses,
 } from "./house.ts";
 import { EXCEPTIONS, LIMITS } from "./house-plan.ts";
 import {
@@ -43,6 +44,9 @@ describe("the house", () => {
     expect(sources.length).toBeGreaterThan(20);
   });
   test("has walls that every import respects", () => expect(unexcused(brokenWalls(sources))).toEqual([]));
+  test("does without verification/, apart from the tests that run it", () => {
+    expect(unexcused(verificationUses(sources))).toEqual([]);
+  });
   test("has no circle of imports", () => expect(unexcused(importCycles(sources))).toEqual([]));
   test("keeps each library in its rooms", () => expect(unexcused(libraryRooms(sources))).toEqual([]));
   test("keeps time, chance, environment, processes and calls out in their places", () => {
@@ -132,6 +136,18 @@ describe("the wall check", () => {
   });
   test("finds a product file that uses test code", () => {
     expect(wall("src/queue/a.ts", 'import { b } from "../testing/fake-clock.ts";')).toHaveLength(1);
+  });
+  test("finds a use of verification/ outside the tests that run it", () => {
+    const uses = (path: string, to: string) => verificationUses(one(path, `import { b } from "${to}";`));
+    expect(uses("src/queue/a.test.ts", "../../verification/sim/run.ts")).toEqual([
+      "src/queue/a.test.ts:1 imports verification/sim/run.ts: only tests that run verification/ import it",
+    ]);
+    expect(uses("src/testing/a.ts", "../../verification/sim/run.ts")).toHaveLength(1);
+    expect(uses("test/queue.test.ts", "../verification/sim/run.ts")).toHaveLength(1);
+    expect(uses("scripts/bench.ts", "../verification/sim/run.ts")).toHaveLength(1);
+    expect(uses("test/sim.test.ts", "../verification/sim/run.ts")).toEqual([]);
+    expect(uses("verification/chaos/run.ts", "../sim/run.ts")).toEqual([]);
+    expect(wall("src/queue/a.ts", 'import { b } from "../../verification/sim/run.ts";')).toHaveLength(1);
   });
   test("finds a room that is not in the plan", () => {
     expect(wall("src/attic/a.ts", 'import { b } from "../kit/clock.ts";')).toHaveLength(1);

@@ -10,13 +10,15 @@ import {
   MAY_WAIT,
   type Place,
   PLACES,
+  RUNS_VERIFICATION,
   TYPES_ONLY,
 } from "./house-plan.ts";
 
 const FORBIDDEN_NAMES = /^(utils?|helpers?|common|misc|managers?)$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|browser|d))?\.(ts|tsx|mts|mjs)$/;
 
-export const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path) || /^(src\/testing|test)\//.test(path);
+export const isTest = (path: string): boolean =>
+  /\.test\.tsx?$/.test(path) || /^(src\/testing|test|verification)\//.test(path);
 
 /** The room a file belongs to. Each platform below channels/ is a room of its own; the files beside gateway.ts share its room. */
 export function roomOf(path: string): string {
@@ -50,6 +52,19 @@ function wallBetween(from: string, found: Import): string | null {
   if (!known) return `${at}: ${mine} does not know ${theirs}`;
   if (DOORLESS.includes(theirs) || posix.basename(to) === "index.ts") return null;
   return `${at}: enter ${theirs} by its door`;
+}
+
+/** Product, fixtures and scripts do without verification/: it looks at them, and a few tests run it. */
+export function verificationUses(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !path.startsWith("verification/") && !RUNS_VERIFICATION.includes(path))
+    .flatMap((file) =>
+      importsOf(file).flatMap(({ specifier, line }) => {
+        const to = specifier.startsWith(".") ? posix.join(posix.dirname(file.path), specifier) : "";
+        if (!to.startsWith("verification/")) return [];
+        return [`${file.path}:${line} imports ${to}: only tests that run verification/ import it`];
+      }),
+    );
 }
 
 /** Circles of value imports; types may point both ways. */

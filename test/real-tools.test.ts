@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { goodValue } from "../src/testing/schemas/schema-values.ts";
-import { createChance } from "../src/testing/sim/chance.ts";
+import { createChance } from "../src/testing/chance.ts";
 import { type CorpusTool, serverOf, toolCorpus } from "../src/testing/schemas/tool-corpus.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";

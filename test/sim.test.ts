@@ -1,9 +1,9 @@
 /** The shipped store, queue, flow and outbox in a simulated world. `npm run sim` plays more seeds; docs/reliability.md says what is checked. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { blankDisk } from "../src/testing/sim/disk.ts";
-import { MUTANTS, POOL_MUTANTS } from "../src/testing/sim/mutants/index.ts";
-import { runSeed } from "../src/testing/sim/run.ts";
+import { blankDisk } from "../src/testing/disk.ts";
+import { MUTANTS, POOL_MUTANTS } from "../verification/sim/mutants/index.ts";
+import { runSeed } from "../verification/sim/run.ts";
 
 const SEEDS = 300;
 /** Rare worlds: a turn begun again with too many rights, and what was said later answered before what was said first. */

@@ -8,7 +8,7 @@ import { type FakeBotApi, startFakeBotApi } from "../../src/testing/telegram/fak
 import { said } from "../../src/testing/telegram/people.ts";
 import { startGatewayProcess } from "../../src/testing/whole/gateway-process.ts";
 import { type LoadClient, openLoadClient } from "../../src/testing/whole/load-client.ts";
-import { channelConfig, TOKEN } from "../../src/testing/whole/platforms/people.ts";
+import { channelConfig, TOKEN } from "../../src/testing/whole/platform-config.ts";
 import { benchConfig } from "./parts/bench-config.ts";
 import { atMost, type Scenario } from "./parts/line.ts";
 import { startProviderProcess } from "./parts/provider-process.ts";

@@ -10,12 +10,12 @@ Checks types, lint, format, house rules and generated docs, side by side.`,
 Formats every file of the project.`,
   "scripts/bench.ts": `npm run bench [-- --quick] [--only NAME,NAME] [--times N]
 Measures what has a budget. --quick: a fifth of the samples. --only: some scenarios. --times: the median of N runs.`,
-  "scripts/chaos.ts": `npm run chaos [-- --rounds N] [--seed N] [--channels]
+  "verification/chaos/chaos.ts": `npm run chaos [-- --rounds N] [--seed N] [--channels]
 Kills the gateway and its agents under many clients and counts what was lost. --channels: with people on fake platforms.`,
-  "scripts/sim.ts": `npm run sim [-- --seeds N] [--seed N] [--pool] [--processes N] [--stop-at-first] [--mutants [--only WORDS]]
+  "verification/sim/sim.ts": `npm run sim [-- --seeds N] [--seed N] [--pool] [--processes N] [--stop-at-first] [--mutants [--only WORDS]]
 Plays seeds of the simulated gateway. --seed alone plays that one and shows its trace. --pool: with the pool of agents.
 --mutants: puts known bugs into a copy, one by one, and fails when the simulation does not notice one.`,
-  "scripts/test/mutants.ts": `npm run mutants [-- --room NAME] [--only WORDS] [--at-once N]
+  "verification/mutants/mutants.ts": `npm run mutants [-- --room NAME] [--only WORDS] [--at-once N]
 Puts known bugs into a copy of the project, one by one, and says which the tests notice.`,
   "scripts/cron/oracle.ts": `npm run cron-oracle [-- --cases N] [--seed N]
 Compares random cron expressions around clock changes with a second way to know when they fire.`,

@@ -1,7 +1,7 @@
 /** Statements that are kept: as many as there is room for, and none that was let go is used again. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { blankDisk } from "../testing/sim/disk.ts";
+import { blankDisk } from "../testing/disk.ts";
 import { createSql } from "./sql.ts";
 
 test("a query whose statement had to make room for others works when it is asked again", () => {

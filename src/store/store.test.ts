@@ -28,7 +28,7 @@ import { recordingLog } from "../testing/recording-log.ts";
 import { notesContract } from "../testing/contracts/store/notes-contract.ts";
 import { hookMarkContract } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { outboxContract } from "../testing/contracts/store/outbox-contract.ts";
-import { blankDisk } from "../testing/sim/disk.ts";
+import { blankDisk } from "../testing/disk.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { openStore } from "./index.ts";
 

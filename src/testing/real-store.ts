@@ -6,7 +6,7 @@ import type { Clock } from "../kit/clock.ts";
 import { systemIds } from "../kit/ids.ts";
 import { openStore } from "../store/index.ts";
 import { recordingLog } from "./recording-log.ts";
-import { blankDisk } from "./sim/disk.ts";
+import { blankDisk } from "./disk.ts";
 import { tempHome } from "./temp-home.ts";
 
 export interface RealStore extends AsyncDisposable {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../kit/clock.ts";
 import { compareCron, invalidExpression, ZONES } from "../../testing/automation/cron-cases.ts";
-import { createChance } from "../../testing/sim/chance.ts";
+import { createChance } from "../../testing/chance.ts";
 import { createTimes } from "./times.ts";
 
 /** Of a few tries: a busy machine is no slow reading. */

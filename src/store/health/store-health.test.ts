@@ -4,7 +4,7 @@ import { systemClock } from "../../kit/clock.ts";
 import { row } from "../../testing/contracts/store/store-world.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
-import { blankDisk } from "../../testing/sim/disk.ts";
+import { blankDisk } from "../../testing/disk.ts";
 import { Database } from "bun:sqlite";
 import { assemble, UNSEALED } from "../open.ts";
 import { type Control, createSql } from "../sql.ts";

@@ -8,7 +8,7 @@ import { systemClock } from "../../kit/clock.ts";
 import { OPERATOR } from "../../testing/contracts/store/store-world.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
-import { blankDisk } from "../../testing/sim/disk.ts";
+import { blankDisk } from "../../testing/disk.ts";
 import { tempHome } from "../../testing/temp-home.ts";
 import { assemble } from "../open.ts";
 import { type Control, createSql } from "../sql.ts";

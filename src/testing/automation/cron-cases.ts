@@ -1,6 +1,6 @@
 /** Random expressions in windows of 72 hours around clock changes, in zones that change their clocks in every way there is. */
 import { createTimes } from "../../automation/index.ts";
-import type { Chance } from "../sim/chance.ts";
+import type { Chance } from "../chance.ts";
 import { oracle, wallMinutes, type WallMinute } from "./cron-oracle.ts";
 
 export const ZONES = [

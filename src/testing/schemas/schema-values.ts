@@ -1,6 +1,6 @@
 /** Values for a JSON Schema, by chance that can be had again: some meant to fit, some broken on purpose. What fits is for validators to say. */
 import fc from "fast-check";
-import type { Chance } from "../sim/chance.ts";
+import type { Chance } from "../chance.ts";
 
 type Json = unknown;
 type Node = Readonly<Record<string, unknown>>;

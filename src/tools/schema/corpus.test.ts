@@ -5,7 +5,7 @@ import addFormats from "ajv-formats";
 import Ajv2020 from "ajv/dist/2020.js";
 import type { Tool } from "../../contracts/tools/tool.ts";
 import { broken, goodValue } from "../../testing/schemas/schema-values.ts";
-import { createChance } from "../../testing/sim/chance.ts";
+import { createChance } from "../../testing/chance.ts";
 import { type CorpusTool, serverOf, toolCorpus } from "../../testing/schemas/tool-corpus.ts";
 import { registryOf } from "../../testing/tools/quiet-gate.ts";
 import { createSchemaCompiler } from "./compile.ts";

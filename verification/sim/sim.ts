@@ -1,0 +1,125 @@
+/**
+ * `npm run sim`: plays seeds of the simulated gateway and says which promises were broken. `--seeds N` plays N of them, beginning with
+ * `--seed S`, and shows how far it is; `--seed S` alone plays that one and shows the end of its trace. `--processes N` shares them out,
+ * one for each core unless told otherwise. `--pool` plays them with the shipped pool,
+ * whose processes are played, instead of agents without one. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
+ * notice one; `--only delivery/` tries those whose file or name contains this.
+ */
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Mutant, MUTANTS, POOL_MUTANTS } from "./mutants/index.ts";
+import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./seeds.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    processes: { type: "string", default: String(availableParallelism()) },
+    pool: { type: "boolean", default: false },
+    mutants: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    "stop-at-first": { type: "boolean", default: false },
+  },
+});
+
+const ALL_MUTANTS = [...MUTANTS, ...POOL_MUTANTS];
+const DEFAULT_SEEDS = 300;
+const MUTANT_SEEDS = 200;
+const MUTANT_MS = 120_000;
+const PROGRESS_EVERY_MS = 5_000;
+
+async function play(seeds: Seeds): Promise<number> {
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1_000;
+  if (values["stop-at-first"]) {
+    const { failed } = await playToFirstFailure(seeds);
+    for (const { seed, broken } of failed) console.log(`seed ${seed}: ${broken[0]}`);
+    return failed.length === 0 ? 0 : 1;
+  }
+  let saidAt = 0;
+  let reported = 0;
+  const { played, failed, sums } = await playSeeds(seeds, Number(values.processes), (so) => {
+    for (const one of so.failed.slice(reported)) report(one);
+    reported = so.failed.length;
+    if (seconds() * 1_000 - saidAt < PROGRESS_EVERY_MS) return;
+    saidAt = seconds() * 1_000;
+    console.error(progress(so, seeds, seconds()));
+  });
+  const rate = `${Math.round(seconds())} s, ${Math.round(played / seconds())} seeds/s`;
+  console.log(`${played} seeds from ${seeds.first}, ${failed.length} failed, ${rate}: ${JSON.stringify(sums)}`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+function progress({ played, failed }: Played, { count }: Seeds, seconds: number): string {
+  const perSecond = played / seconds;
+  const left = Math.round((count - played) / perSecond);
+  return `${played} of ${count} seeds, ${failed.length} failed, ${Math.round(perSecond)} seeds/s, about ${left} s left`;
+}
+
+function report({ seed, options, broken, trace }: Played["failed"][number]): void {
+  console.log(`seed ${seed}: ${broken[0]}`);
+  for (const more of broken.slice(1)) console.log(`  also ${more}`);
+  console.log(`  options ${JSON.stringify(options)}`);
+  for (const line of trace) console.log(`  ${line}`);
+  console.log(`  again: npm run sim -- --seed ${seed}${values.pool ? " --pool" : ""}`);
+}
+
+async function playMutants(root: string): Promise<number> {
+  const copy = await mkdtemp(join(tmpdir(), "pi-gateway-sim-"));
+  const all = values.pool ? POOL_MUTANTS : ALL_MUTANTS;
+  const mutants = all.filter(({ file, name }) => `${file} ${name}`.includes(values.only));
+  let missed = 0;
+  try {
+    for (const name of ["src", "bridge", "scripts", "verification", "package.json", "tsconfig.json", "bunfig.toml"])
+      await cp(join(root, name), join(copy, name), { recursive: true });
+    await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+    for (const mutant of mutants) {
+      const caught = await tryMutant(copy, mutant);
+      if (!caught) missed++;
+      console.log(`${caught ? "caught" : "MISSED"}  ${mutant.name}${caught ? ` (${caught})` : ""}`);
+    }
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+  console.log(`${mutants.length} bugs, ${missed} missed`);
+  return missed === 0 ? 0 : 1;
+}
+
+/** How it was noticed; null when it was not. */
+async function tryMutant(copy: string, { name, file, find, replace, seed = 1, pool }: Mutant): Promise<string | null> {
+  const path = join(copy, "src", file);
+  const source = await Bun.file(path).text();
+  if (source.split(find).length !== 2) throw new Error(`"${name}" does not fit ${file} any more`);
+  await Bun.write(
+    path,
+    source.replace(find, () => replace),
+  );
+  try {
+    const command = [
+      process.execPath,
+      "--no-env-file",
+      "verification/sim/sim.ts",
+      "--seed",
+      String(seed),
+      "--seeds",
+      String(MUTANT_SEEDS),
+    ];
+    const child = Bun.spawn([...command, "--stop-at-first", ...(pool ? ["--pool"] : [])], {
+      cwd: copy,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: MUTANT_MS,
+    });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if ((await child.exited) === 0) return null;
+    return out.split("\n")[0] || err.split("\n").find((line) => line.startsWith("error")) || "it does not end";
+  } finally {
+    await Bun.write(path, source);
+  }
+}
+
+const root = join(import.meta.dir, "../..");
+const first = Number(values.seed ?? 1);
+const count = Number(values.seeds ?? (values.seed === undefined ? DEFAULT_SEEDS : 1));
+process.exit(values.mutants ? await playMutants(root) : await play({ first, count, pool: values.pool }));

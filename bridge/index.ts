@@ -11,7 +11,7 @@ import { keepOtherTexts } from "./kept-results.ts";
 import { respellCalls } from "./names.ts";
 import { parseOrder } from "./orders.ts";
 import { guardPiTools } from "./pi-tools.ts";
-import { keepProviderWaits } from "./provider/waits.ts";
+import { keepProviderWaits } from "./provider-waits.ts";
 import { bridgeState, takeTools } from "./state.ts";
 import { reportProgress, toolApplier } from "./tool-pipe.ts";
 

@@ -6,7 +6,7 @@ import type { AgentPool } from "./contracts/agent.ts";
 import type { Events } from "./contracts/events.ts";
 import type { AuditTrail } from "./contracts/store/tool-calls.ts";
 import type { ConfigStatus } from "./contracts/wire.ts";
-import type { SkillRegistry } from "./contracts/plugins/plugin.ts";
+import type { SkillRegistry } from "./contracts/plugin.ts";
 import { type Config, diffConfig, formatProblem, type LoadedConfig, watchConfig } from "./config/index.ts";
 import type { ReloadReport } from "./http/index.ts";
 import type { Clock } from "./kit/clock.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { PluginHost } from "./contracts/plugins/plugin.ts";
+import type { PluginHost } from "./contracts/plugin.ts";
 import { NO_MASK } from "./kit/secret.ts";
 import { createFakeClock } from "./testing/fake-clock.ts";
 import { createStatus, type Status, type StatusDeps } from "./status.ts";

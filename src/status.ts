@@ -1,9 +1,9 @@
 /** What GET /api/status, the console and `pi-gw status` show: facts, and plain sentences about what needs the owner's attention. */
 import { DEMO_MODEL } from "./agents/index.ts";
 import type { AgentPool } from "./contracts/agent.ts";
-import type { Budget } from "./contracts/budget/budget.ts";
+import type { Budget } from "./contracts/budget.ts";
 import type { Outbox } from "./contracts/delivery.ts";
-import type { PluginHost } from "./contracts/plugins/plugin.ts";
+import type { PluginHost } from "./contracts/plugin.ts";
 import type { MetricsGauges } from "./contracts/metrics.ts";
 import type { Queue } from "./contracts/queue.ts";
 import type { StoreHealth } from "./contracts/store/health.ts";

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
-import { exportedSpecs } from "../src/cli/bridge/export.ts";
-import { extensionText } from "../src/cli/bridge/extension-text.ts";
+import { exportedSpecs } from "../src/cli/bridge-export.ts";
+import { extensionText } from "../src/cli/extension-text.ts";
 import { deferred } from "../src/kit/deferred.ts";
 import {
   type FakeProvider,

@@ -154,6 +154,8 @@ export const LIMITS = {
   testFileLines: 600,
   functionLines: 70,
   parameters: 4,
+  /** At least so many, tests not counted; a folder that holds folders may have fewer. */
+  folderFiles: 3,
   exceptions: 5,
 } as const;
 

@@ -15,6 +15,7 @@ import {
   libraryRooms,
   misplaced,
   silentOpenings,
+  smallFolders,
   tooLong,
   tooManyParameters,
   verificationUses,
@@ -55,6 +56,7 @@ describe("the house", () => {
   test("has short files and short functions", () => expect(unexcused(tooLong(sources))).toEqual([]));
   test("has functions of few parameters", () => expect(unexcused(tooManyParameters(sources))).toEqual([]));
   test("has file names that say what is inside", () => expect(unexcused(badNames(sources))).toEqual([]));
+  test("has folders of three files or more", () => expect(unexcused(smallFolders(sources))).toEqual([]));
   test("does without default exports, any, star exports and classes", () => {
     expect(unexcused(badForms(sources))).toEqual([]);
   });
@@ -286,6 +288,13 @@ describe("the other checks", () => {
     expect(badNames(one("src/queue/queue-helpers.ts", ""))).toHaveLength(1);
     expect(badNames(one("src/queue/queueLanes.ts", ""))).toHaveLength(1);
     expect(badNames(one("src/queue/queue-lanes.test.ts", ""))).toEqual([]);
+  });
+  test("find a folder of two files, counting neither tests nor folders of folders", () => {
+    const folder = (...paths: readonly string[]) => smallFolders(paths.map((path) => source(path, "")));
+    expect(folder("src/queue/a.ts", "src/queue/b.ts", "src/queue/b.test.ts")).toEqual([
+      "src/queue has 2 of at least 3 files: move them up, a folder hides what it holds and must be worth it",
+    ]);
+    expect(folder("console/a.ts", "console/b/a.tsx", "console/b/b.ts", "console/b/c.ts", "test/a.ts")).toEqual([]);
   });
   test("find default exports, any, classes and star exports", () => {
     const found = (text: string) => badForms(one("src/queue/a.ts", text)).length;

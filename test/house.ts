@@ -185,6 +185,20 @@ export function badNames(sources: readonly Source[]): string[] {
   });
 }
 
+/** A folder is a promise of a group. One or two files are none: they cost a step to find, and their folder repeats their name. */
+export function smallFolders(sources: readonly Source[]): string[] {
+  const inside = sources.map(({ path }) => path).filter((path) => /^(src|bridge|console)\//.test(path));
+  const folders = [...new Set(inside.map((path) => posix.dirname(path)))];
+  return folders.flatMap((folder) => {
+    if (folders.some((other) => other.startsWith(`${folder}/`))) return [];
+    const files = inside.filter((path) => posix.dirname(path) === folder && !/\.test\.tsx?$/.test(path));
+    if (files.length >= LIMITS.folderFiles) return [];
+    return [
+      `${folder} has ${files.length} of at least ${LIMITS.folderFiles} files: move them up, a folder hides what it holds and must be worth it`,
+    ];
+  });
+}
+
 /** Forms we do without. */
 export function badForms(sources: readonly Source[]): string[] {
   const forms: { pattern: RegExp; say: string; applies(path: string): boolean }[] = [

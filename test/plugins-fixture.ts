@@ -1,7 +1,7 @@
 /** Plugins as an author would write them, put into the state directory of a gateway in one step. */
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { PluginStatus } from "../src/contracts/plugins/plugin.ts";
+import type { PluginStatus } from "../src/contracts/plugin.ts";
 import type { GatewayProcess } from "../src/testing/whole/gateway-process.ts";
 
 export interface PluginText {

@@ -3,9 +3,9 @@
  * agent and called by it, and called over HTTP. One that cannot be registered says why in a sentence that names it.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { goodValue } from "../src/testing/schemas/schema-values.ts";
+import { goodValue } from "../src/testing/tools/schema-values.ts";
 import { createChance } from "../src/testing/chance.ts";
-import { type CorpusTool, serverOf, toolCorpus } from "../src/testing/schemas/tool-corpus.ts";
+import { type CorpusTool, serverOf, toolCorpus } from "../src/testing/tools/tool-corpus.ts";
 import { type FakeProvider, type FakeReply, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
 import { type TempHome, tempHome } from "../src/testing/temp-home.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { AgentProcess } from "../src/agents/process/process.ts";
 import { createToolPipe } from "../src/agents/talk/tool-pipe.ts";
 import { createCommandRegistry, createLastStats } from "../src/commands/index.ts";
-import { toolCommand } from "../src/commands/tools/tool-command.ts";
+import { toolCommand } from "../src/commands/tool-command.ts";
 import type { Principal, TurnId } from "../src/contracts/ids.ts";
 import type { AuditRow } from "../src/contracts/store/tool-calls.ts";
 import type { ToolContext, ToolPath } from "../src/contracts/tools/tool.ts";

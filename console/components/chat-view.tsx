@@ -7,7 +7,7 @@ import { shownAsked, shownQuestions } from "../state/approval-page.ts";
 import { chat, loadEarlier, loadingEarlier, retryChat, shownSends, spoken } from "../state/session-page.ts";
 import { arrange } from "../state/chat.ts";
 import { ApprovalCard } from "./approval-card.tsx";
-import { QuestionCard } from "./asked/question-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
 import { Empty } from "./empty.tsx";
 import { Icon } from "./icons.tsx";
 import { LiveRow, Message, SendRow } from "./message.tsx";

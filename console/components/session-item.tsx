@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "../../src/contracts/chat.ts";
 import { ago } from "../net/error-text.ts";
-import { askedIn } from "../state/asked/asked-page.ts";
+import { askedIn } from "../state/turn-questions-page.ts";
 import { hashOf } from "../state/route.ts";
 import { questions } from "../state/questions.ts";
 import { chat, openSession, rename, view } from "../state/session-page.ts";

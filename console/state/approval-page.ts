@@ -2,8 +2,8 @@
 import { computed } from "@preact/signals";
 import type { ApprovalDecision } from "../../src/contracts/tools/approval.ts";
 import { openElsewhere, shownIn } from "./approvals.ts";
-import * as ofTurns from "./asked/asked.ts";
-import { asked } from "./asked/asked-page.ts";
+import * as ofTurns from "./turn-questions.ts";
+import { asked } from "./turn-questions-page.ts";
 import { questions } from "./questions.ts";
 import { chat, list, request, view } from "./session-page.ts";
 

@@ -1,6 +1,6 @@
 /** Hands on what the gateway says besides conversations: questions to people, and news about jobs. */
 import type { WireEvent } from "../../src/contracts/wire.ts";
-import { jobNews } from "./jobs/news.ts";
+import { jobNews } from "./job-news.ts";
 import { hearQuestion } from "./questions.ts";
 
 export { readOpenQuestions } from "./questions.ts";

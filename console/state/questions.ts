@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { GatewayEvents } from "../../src/contracts/events.ts";
 import type { WireEvent, WireMethods } from "../../src/contracts/wire.ts";
 import { addOpen, forgetOpen, hear, type Question, type Questions } from "./approvals.ts";
-import { hearAsked, readAskedWith } from "./asked/asked-page.ts";
+import { hearAsked, readAskedWith } from "./turn-questions-page.ts";
 
 type Ask = <M extends keyof WireMethods>(
   method: M,

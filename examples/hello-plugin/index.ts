@@ -1,5 +1,5 @@
 /** A plugin to start from: one tool for the model, one command for people, one page, and a count that survives restarts. */
-import type { GatewayPluginApi } from "../../src/contracts/plugins/plugin.ts";
+import type { GatewayPluginApi } from "../../src/contracts/plugin.ts";
 
 export default function hello(api: GatewayPluginApi): void {
   const greet = async (name: string): Promise<string> => {

@@ -1,6 +1,6 @@
 /** The usage ledger in use, on a real store and a clock that a test moves: restarts, midnights, and an owner who is told once. */
 import { describe, expect, test } from "bun:test";
-import type { BudgetWork } from "../contracts/budget/budget.ts";
+import type { BudgetWork } from "../contracts/budget.ts";
 import type { AgentId, Principal } from "../contracts/ids.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";

@@ -2,7 +2,7 @@
  * The usage ledger in use: what may begin is decided from sums in memory, what was paid for goes to the store and into the sums. The owner is told
  * once when a limit is reached; that this has been said is known to whoever says it, so a restart does not say it again.
  */
-import type { Budget } from "../contracts/budget/budget.ts";
+import type { Budget } from "../contracts/budget.ts";
 import type { Spent, UsageStore } from "../contracts/store/usage.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";

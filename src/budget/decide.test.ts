@@ -1,6 +1,6 @@
 /** Whether a turn may begin, as a table: what is allowed, what was spent, who asks, and which limit says no. */
 import { describe, expect, test } from "bun:test";
-import type { BudgetWork } from "../contracts/budget/budget.ts";
+import type { BudgetWork } from "../contracts/budget.ts";
 import type { AgentId, Principal } from "../contracts/ids.ts";
 import { type BudgetRules, decideBudget, type Scope } from "./decide.ts";
 

@@ -5,7 +5,7 @@ import {
   type BudgetUnit,
   type BudgetWork,
   type LimitState,
-} from "../contracts/budget/budget.ts";
+} from "../contracts/budget.ts";
 
 export interface LimitSet {
   readonly dailyUsd?: number;

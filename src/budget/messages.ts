@@ -1,5 +1,5 @@
 /** What is said about a limit: to the person who is refused, into the records, and to the owner. */
-import type { BudgetWork } from "../contracts/budget/budget.ts";
+import type { BudgetWork } from "../contracts/budget.ts";
 import { type Limit, reaches } from "./decide.ts";
 import { freeAgain, type Today } from "./periods.ts";
 

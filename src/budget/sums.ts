@@ -1,5 +1,5 @@
 /** What was spent today and this month, in memory: read once at the start, added to with every row, begun anew when the day does. */
-import { UNATTENDED, type BudgetPeriod } from "../contracts/budget/budget.ts";
+import { UNATTENDED, type BudgetPeriod } from "../contracts/budget.ts";
 import type { Principal } from "../contracts/ids.ts";
 import type { Spent, UsageBy, UsageItem, UsageSum } from "../contracts/store/usage.ts";
 import type { Amount, Scope } from "./decide.ts";

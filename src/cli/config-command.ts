@@ -56,7 +56,7 @@ async function pluginProblems(
   { home, config, text }: { readonly home: string; readonly config: Config; readonly text: string },
 ): Promise<Problems> {
   const { findPlace } = await configDoor();
-  const { enabledPlugins } = await import("./plugins/check-plugins.ts");
+  const { enabledPlugins } = await import("./check-plugins.ts");
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
   const at = (path: readonly string[], message: string): ConfigProblem => ({

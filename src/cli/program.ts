@@ -3,17 +3,17 @@ import type { Command } from "commander";
 import { AUDIT_KINDS } from "../contracts/store/tool-calls.ts";
 import { USAGE_BY } from "../contracts/store/usage.ts";
 import type { LogLevel } from "../observe/index.ts";
-import type { ExportFlags } from "./bridge/export.ts";
-import { addCron } from "./automation/add-cron.ts";
+import type { ExportFlags } from "./bridge-export.ts";
+import { addCron } from "./add-cron.ts";
 import type { ChatFlags } from "./chat.ts";
 import type { ConfigFlags } from "./config-command.ts";
 import type { DoctorFlags } from "./doctor/doctor.ts";
-import type { RouteFlags } from "./routing/route.ts";
-import type { SessionsFlags } from "./sessions/sessions.ts";
+import type { RouteFlags } from "./route.ts";
+import type { SessionsFlags } from "./sessions.ts";
 import type { AuditListFlags } from "./tools/audit.ts";
 import type { AnswerFlags } from "./tools/questions.ts";
 import type { ToolCallFlags, ToolCallsFlags } from "./tools/tools.ts";
-import type { UsageFlags } from "./usage/usage.ts";
+import type { UsageFlags } from "./usage.ts";
 import type { CliWorld, CommonFlags, StartOptions } from "./world.ts";
 
 type Commander = typeof import("commander");
@@ -114,7 +114,7 @@ function addLooking(program: Command, commander: Commander, world: CliWorld, fin
     .addOption(new commander.Option("--by <what>", "how to add up").choices(USAGE_BY).default("day"))
     .option("-n, --limit <number>", "how many lines", wholeNumber(commander, MAX_CALLS))
     .action(async (flags: UsageFlags) => {
-      const { usage } = await import("./usage/usage.ts");
+      const { usage } = await import("./usage.ts");
       finish(await usage(world, flags));
     });
 
@@ -135,25 +135,25 @@ function addSessions(program: Command, commander: Commander, world: CliWorld, fi
   limited(sessions.command("list").description("list conversations, the latest first"), "how many to list")
     .argument("[words...]", "only those whose title or key has these words")
     .action(async (words: string[], flags: SessionsFlags) => {
-      const { listSessions } = await import("./sessions/sessions.ts");
+      const { listSessions } = await import("./sessions.ts");
       finish(await listSessions(world, words, flags));
     });
   limited(sessions.command("show").description("show a conversation"), "how many messages to show")
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: SessionsFlags) => {
-      const { showSession } = await import("./sessions/sessions.ts");
+      const { showSession } = await import("./sessions.ts");
       finish(await showSession(world, session, flags));
     });
   common(sessions.command("reset").description("begin a conversation anew; what was said is kept"))
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: CommonFlags) => {
-      const { resetSession } = await import("./sessions/sessions.ts");
+      const { resetSession } = await import("./sessions.ts");
       finish(await resetSession(world, session, flags));
     });
   common(sessions.command("abort").description("stop the answer that is being written"))
     .argument("<session>", "a short name or a full session key")
     .action(async (session: string, flags: CommonFlags) => {
-      const { abortSession } = await import("./sessions/sessions.ts");
+      const { abortSession } = await import("./sessions.ts");
       finish(await abortSession(world, session, flags));
     });
 }
@@ -170,7 +170,7 @@ function addRoute(program: Command, commander: Commander, world: CliWorld, finis
     .option("--mentioned", "the gateway is mentioned in it")
     .option("--config <file>", "configuration file")
     .action(async (flags: RouteFlags) => {
-      const { route } = await import("./routing/route.ts");
+      const { route } = await import("./route.ts");
       finish(await route(world, flags));
     });
 }
@@ -258,26 +258,26 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
 function addPairing(program: Command, world: CliWorld, finish: Finish): void {
   const pairing = program.command("pairing").description("let strangers in who were given a code");
   common(pairing.command("list").description("who waits, and who was let in")).action(async (flags: CommonFlags) => {
-    const { listPairings } = await import("./pairing/pairing.ts");
+    const { listPairings } = await import("./pairing.ts");
     finish(await listPairings(world, flags));
   });
   common(pairing.command("approve").description("let somebody in by the code they read to you"))
     .argument("<code>", "their code")
     .option("--role <role>", "member, owner or guest", "member")
     .action(async (code: string, flags: CommonFlags & { readonly role: string }) => {
-      const { approvePairing } = await import("./pairing/pairing.ts");
+      const { approvePairing } = await import("./pairing.ts");
       finish(await approvePairing(world, code, flags));
     });
   common(pairing.command("revoke").description("let them in no more"))
     .argument("<code>", "their code, or the id from the list")
     .action(async (code: string, flags: CommonFlags) => {
-      const { revokePairing } = await import("./pairing/pairing.ts");
+      const { revokePairing } = await import("./pairing.ts");
       finish(await revokePairing(world, code, flags));
     });
   common(pairing.command("undo").description("undo the last decision about somebody, within ten minutes"))
     .argument("<id>", "the id from the list, or from the answer to the decision")
     .action(async (id: string, flags: CommonFlags) => {
-      const { undoPairing } = await import("./pairing/pairing.ts");
+      const { undoPairing } = await import("./pairing.ts");
       finish(await undoPairing(world, id, flags));
     });
 }
@@ -310,7 +310,7 @@ function addBridge(program: Command, world: CliWorld, finish: Finish): void {
   common(bridge.command("export").description("write the tools as an extension for your own pi"))
     .option("--out <folder>", "where to write it (default: bridge-export/ in the state directory)")
     .action(async (flags: ExportFlags) => {
-      const { bridgeExport } = await import("./bridge/export.ts");
+      const { bridgeExport } = await import("./bridge-export.ts");
       finish(await bridgeExport(world, flags));
     });
 }

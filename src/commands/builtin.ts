@@ -1,5 +1,5 @@
 /** The commands that ship with the gateway. Each may run again after a crash: they look, or they do what is done already. */
-import type { Budget } from "../contracts/budget/budget.ts";
+import type { Budget } from "../contracts/budget.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Command, CommandContext } from "../contracts/command.ts";
 import type { Role } from "../contracts/ids.ts";
@@ -8,15 +8,15 @@ import { QUEUE_MODES, type Queue } from "../contracts/queue.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { timezoneCommand } from "./timezone-command.ts";
-import { remindCommand } from "./automation/remind-command.ts";
-import { cronCommand, type CronCommandDeps } from "./automation/cron-command.ts";
+import { remindCommand } from "./remind-command.ts";
+import { cronCommand, type CronCommandDeps } from "./cron-command.ts";
 import { type ConversationCommandDeps, conversationCommands } from "./conversation-commands.ts";
 import { type ModelCommandDeps, modelCommands } from "./model-commands.ts";
 import { mayUse } from "./registry.ts";
 import { pairCommand } from "./pair-command.ts";
 import { roleCommand, type RoleCommandDeps } from "./role-command.ts";
-import { historyCommand } from "./tools/history-command.ts";
-import { toolCommand, type ToolCommandDeps } from "./tools/tool-command.ts";
+import { historyCommand } from "./history-command.ts";
+import { toolCommand, type ToolCommandDeps } from "./tool-command.ts";
 import { contextText, queueText, sessionLines, statusText, unknownModeText, usageText } from "./replies.ts";
 
 export interface BuiltinCommandDeps

@@ -5,9 +5,9 @@ import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../contracts/id
 import type { GatewayStatus } from "../contracts/wire.ts";
 import { systemClock } from "../kit/clock.ts";
 import { createEvents } from "../observe/index.ts";
-import { testModels, testRoles } from "../testing/commands/command-desk.ts";
+import { testModels, testRoles } from "../testing/command-fixture.ts";
 import { entry, inbound } from "../testing/messages.ts";
-import { freeBudget } from "../testing/budget/free-budget.ts";
+import { freeBudget } from "../testing/free-budget.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { noJobs } from "../testing/automation/no-jobs.ts";

@@ -2,7 +2,7 @@
 import type { AgentSessionStats } from "../contracts/agent.ts";
 import type { SessionSummary, Usage } from "../contracts/chat.ts";
 import type { QueuedSession, QueueMode } from "../contracts/queue.ts";
-import type { LimitState } from "../contracts/budget/budget.ts";
+import type { LimitState } from "../contracts/budget.ts";
 import type { SessionTotal } from "../contracts/store.ts";
 import type { UsageSum } from "../contracts/store/usage.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";

@@ -1,7 +1,7 @@
 /** What crosses the network between clients (page, CLI, scripts) and the gateway. Types only; http/ parses, console/ reads. */
 import type { Job, JobRun, JobSpec } from "./automation/job.ts";
 import type { JobsStatus } from "./automation/jobs.ts";
-import type { LimitState } from "./budget/budget.ts";
+import type { LimitState } from "./budget.ts";
 import type { OpenQuestion } from "./channels/question.ts";
 import type { MediaRef, SessionSummary, TranscriptItem, Usage } from "./chat.ts";
 import type { ClientEventName, GatewayEvents } from "./events.ts";

@@ -4,7 +4,7 @@ import type { PromptInput, StartedOver } from "../contracts/agent.ts";
 import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { MediaRef, QuotedText } from "../contracts/chat.ts";
 import type { Commands } from "../contracts/command.ts";
-import type { AttachedFiles } from "../contracts/media/files.ts";
+import type { AttachedFiles } from "../contracts/agent-files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";

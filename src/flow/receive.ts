@@ -9,7 +9,7 @@ import type { InboundMessage } from "../contracts/chat.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { Events } from "../contracts/events.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
-import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Hooks } from "../contracts/plugin-hooks.ts";
 import type { Queue, QueueEntry } from "../contracts/queue.ts";
 import type { Router, Verdict } from "../contracts/routing.ts";
 import { ERRORS } from "../contracts/errors.ts";

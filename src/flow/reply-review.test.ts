@@ -1,7 +1,7 @@
 /** Replies pass the plugins that check them: an answer that cannot be read counts as a failed check. */
 import { expect, test } from "bun:test";
 import type { ReplyPart } from "../contracts/delivery.ts";
-import type { HookHandler } from "../contracts/plugins/hooks.ts";
+import type { HookHandler } from "../contracts/plugin-hooks.ts";
 import type { Batch } from "../contracts/queue.ts";
 import { createHooks } from "../plugins/index.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";

@@ -3,7 +3,7 @@
  * reply that a plugin could not check is held back, and the chat is told so.
  */
 import type { ReplyPart } from "../contracts/delivery.ts";
-import type { HookEntry, Hooks } from "../contracts/plugins/hooks.ts";
+import type { HookEntry, Hooks } from "../contracts/plugin-hooks.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";

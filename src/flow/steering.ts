@@ -7,7 +7,7 @@
 import type { AgentLease } from "../contracts/agent.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { InboxId } from "../contracts/ids.ts";
-import type { AttachedFiles } from "../contracts/media/files.ts";
+import type { AttachedFiles } from "../contracts/agent-files.ts";
 import type { Batch } from "../contracts/queue.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { GroupTalk } from "./intake/group-talk.ts";

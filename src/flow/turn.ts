@@ -4,7 +4,7 @@
  * session file; one that is interrupted by the gateway's own stop is left in the store for the next start.
  */
 import type { AgentLease, AgentPool } from "../contracts/agent.ts";
-import type { Budget } from "../contracts/budget/budget.ts";
+import type { Budget } from "../contracts/budget.ts";
 import type { SystemEventStore } from "../contracts/automation/system-event.ts";
 import type { Commands, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
@@ -12,8 +12,8 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
-import type { AttachedFiles } from "../contracts/media/files.ts";
-import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { AttachedFiles } from "../contracts/agent-files.ts";
+import type { Hooks } from "../contracts/plugin-hooks.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
 import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
@@ -21,8 +21,8 @@ import type { MediaStore } from "../contracts/store.ts";
 import type { TurnDelegations, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
-import { billOf, recordLost, refusedEnd } from "./budget/billing.ts";
-import { commandIn, runErrand } from "./commands/asked.ts";
+import { billOf, recordLost, refusedEnd } from "./billing.ts";
+import { commandIn, runErrand } from "./turn-command.ts";
 import { converse } from "./converse.ts";
 import type { GroupTalk } from "./intake/group-talk.ts";
 import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";

@@ -1,26 +1,26 @@
-/** Every route of the gateway in one list. Nothing is reachable that is not here. */
+/** Every route of the gateway in one list, its files in the order of the list. Nothing is reachable that is not here, but for platform webhooks (routes/platform-webhooks.ts), whose paths come from the configuration. */
 import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
-import { cronRoutes } from "./automation/cron-routes.ts";
-import { webhookRoutes } from "./automation/hook-routes.ts";
-import { approvalRoutes } from "./routes/approvals.ts";
-import { chatRoutes } from "./routes/chat.ts";
-import { mediaRoutes } from "./routes/media.ts";
-import { messageRoutes } from "./routes/messages.ts";
-import { operateRoutes } from "./routes/operate.ts";
-import { outboxRoutes } from "./routes/outbox.ts";
-import { pluginRoutes } from "./routes/plugins.ts";
-import { pairingRoutes } from "./routes/pairing.ts";
-import { publicRoutes } from "./routes/public.ts";
-import { explainRouteRoutes } from "./routing/explain-route.ts";
-import { sessionSettingRoutes } from "./routes/session-settings.ts";
-import { sessionRoutes } from "./routes/sessions.ts";
-import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
-import { toolRoutes } from "./routes/tools.ts";
-import { turnRoutes } from "./routes/turns.ts";
-import { usageRoutes } from "./usage/usage-routes.ts";
-import { questionRoutes } from "./tools/question-routes.ts";
 import type { HttpDeps, HttpOptions } from "./types.ts";
+import { publicRoutes } from "./routes/public.ts";
+import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
+import { operateRoutes } from "./routes/operate.ts";
+import { chatRoutes } from "./routes/chat.ts";
+import { messageRoutes } from "./routes/messages.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { sessionSettingRoutes } from "./routes/session-settings.ts";
+import { turnRoutes } from "./routes/turns.ts";
+import { toolRoutes } from "./routes/tools.ts";
+import { mediaRoutes } from "./routes/media.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
+import { questionRoutes } from "./routes/questions.ts";
+import { pluginRoutes } from "./routes/plugins.ts";
+import { cronRoutes } from "./routes/cron.ts";
+import { webhookRoutes } from "./routes/incoming-webhooks.ts";
+import { pairingRoutes } from "./routes/pairing.ts";
+import { explainRouteRoutes } from "./routes/explain-route.ts";
+import { usageRoutes } from "./routes/usage.ts";
 
 export interface TableDeps extends HttpDeps {
   readonly signIn: SignInDeps;

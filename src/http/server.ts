@@ -13,7 +13,7 @@ import { createMatcher } from "./route-match.ts";
 import { withPluginRoutes } from "./routes/plugins.ts";
 import { routeTable } from "./route-table.ts";
 import { maxChatBytes } from "./routes/chat.ts";
-import { withWebhooks } from "./routes/webhooks.ts";
+import { withWebhooks } from "./routes/platform-webhooks.ts";
 import { createSockets, type SocketData, type Sockets } from "./ws/sockets.ts";
 import type { AccessSettings, HttpDeps, HttpOptions, HttpServer } from "./types.ts";
 import { createMethods } from "./ws/ws-methods.ts";

@@ -1,7 +1,7 @@
 /** What the HTTP side needs and gives: its dependencies, options and handle. Types only. */
 import type { RouteFacts } from "../contracts/routing.ts";
 import type { Explanation } from "../routing/index.ts";
-import type { Budget } from "../contracts/budget/budget.ts";
+import type { Budget } from "../contracts/budget.ts";
 import type { IncomingWebhooks } from "../contracts/automation/webhook.ts";
 import type { JobsApi } from "../contracts/automation/jobs.ts";
 import type { Receiver } from "../contracts/channel.ts";
@@ -14,7 +14,7 @@ import type { LiveTurns, WaitingMessages } from "../contracts/flow.ts";
 import type { AgentId, Principal, SessionKey } from "../contracts/ids.ts";
 import type { Metrics } from "../contracts/metrics.ts";
 import type { SessionModels } from "../contracts/session-models.ts";
-import type { PluginHost } from "../contracts/plugins/plugin.ts";
+import type { PluginHost } from "../contracts/plugin.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { AgentTokens } from "../contracts/tools/agent-token.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";

@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import type { MediaKind } from "../contracts/chat.ts";
 import type { AgentId, MediaId, Role, SessionKey } from "../contracts/ids.ts";
-import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { OutgoingFiles } from "../contracts/agent-files.ts";
 import type { ConversationFileStore } from "../contracts/store/conversation-files.ts";
 import type { MediaStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";

@@ -1,6 +1,6 @@
 /** Where plugins look in: who is told, who is waited for, and that nothing slips past a check while its plugin is replaced. */
 import { describe, expect, test } from "bun:test";
-import type { GatewayPlugin } from "../contracts/plugins/plugin.ts";
+import type { GatewayPlugin } from "../contracts/plugin.ts";
 import { deferred } from "../kit/deferred.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { recordingLog } from "../testing/recording-log.ts";

@@ -1,6 +1,6 @@
 /** Where plugins look in. Handlers are kept in the order they came; who only observes is told without being waited for. */
 import { errorText } from "../contracts/errors.ts";
-import type { HookEvents, HookHandler, HookName, Hooks } from "../contracts/plugins/hooks.ts";
+import type { HookEvents, HookHandler, HookName, Hooks } from "../contracts/plugin-hooks.ts";
 import type { Clock } from "../kit/clock.ts";
 import { type Deferred, deferred, orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";

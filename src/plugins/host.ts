@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import type { Events } from "../contracts/events.ts";
-import type { GatewayPlugin, PluginHost } from "../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, PluginHost } from "../contracts/plugin.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";

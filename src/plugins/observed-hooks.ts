@@ -2,7 +2,7 @@
 import type { Channel } from "../contracts/channel.ts";
 import type { Events } from "../contracts/events.ts";
 import type { AgentId, SessionKey } from "../contracts/ids.ts";
-import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Hooks } from "../contracts/plugin-hooks.ts";
 
 /** `before_agent_start`, `session_start` and `session_end`: a session is in use from the start of a turn to its end. */
 export function tellTurns(hooks: Pick<Hooks, "tell">, events: Pick<Events, "on">): void {

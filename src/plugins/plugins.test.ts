@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { GatewayPlugin, PluginTool } from "../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, PluginTool } from "../contracts/plugin.ts";
 import type { Tool } from "../contracts/tools/tool.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { MEMBER, OWNER, toolWorld } from "../testing/tools/tool-world.ts";

@@ -1,6 +1,6 @@
 /** A mistake in what a plugin registers stops the plugin: every verb, with an unknown key, a wrong type and an unknown value. */
 import { describe, expect, test } from "bun:test";
-import type { GatewayPlugin, GatewayPluginApi } from "../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, GatewayPluginApi } from "../contracts/plugin.ts";
 import { MEMBER, OWNER, toolWorld } from "../testing/tools/tool-world.ts";
 import { pluginHouse } from "../testing/worlds/plugin-house.ts";
 import { readManifest } from "./folder/manifest.ts";

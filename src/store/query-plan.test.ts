@@ -9,7 +9,7 @@ import { silentLog } from "../kit/log.ts";
 import { marked } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { question } from "../testing/contracts/store/approval-contract.ts";
 import { AGENT, end, HERE, intent, OPERATOR, row, sessionKey, turn } from "../testing/contracts/store/store-world.ts";
-import { spent } from "../testing/contracts/usage/usage-contract.ts";
+import { spent } from "../testing/contracts/store/usage-contract.ts";
 import { job } from "../testing/automation/job-fixture.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { tempHome } from "../testing/temp-home.ts";

@@ -9,11 +9,11 @@ import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";
-import type { UsageTables } from "./rows/usage/usage-tables.ts";
+import type { UsageTables } from "./rows/usage-tables.ts";
 import type { TaskPriority, TaskStatus } from "../contracts/store/tasks.ts";
 import type { Generated } from "kysely";
 import type { DeadFileTable, JobAlertTable, JobRunTable, JobTable } from "./job-schema.ts";
-import type { WebhookMarkTable } from "./rows/hooks/hook-marks.ts";
+import type { WebhookMarkTable } from "./rows/automation/webhook-marks.ts";
 
 /** SQLite has no boolean. */
 export type Flag = 0 | 1;

@@ -9,7 +9,7 @@ import { systemClock } from "../kit/clock.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { runSessionsContract } from "../testing/contracts/automation/run-sessions-contract.ts";
 import { eventsAndPlacesContract } from "../testing/contracts/automation/events-and-places-contract.ts";
-import { usageContract } from "../testing/contracts/usage/usage-contract.ts";
+import { usageContract } from "../testing/contracts/store/usage-contract.ts";
 import { approvalContract } from "../testing/contracts/store/approval-contract.ts";
 import { storeContract } from "../testing/contracts/store/store-contract.ts";
 import {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { ApprovalAnswer } from "../contracts/tools/approval.ts";
 import type { ToolRequest } from "../contracts/tools/tool.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
-import { watchedAbort } from "../testing/leaks/watched-signal.ts";
+import { watchedAbort } from "../testing/watched-signal.ts";
 import { waitForEnd } from "../testing/wait-for.ts";
 
 const SILENT = new Promise<never>(() => undefined);

@@ -1,6 +1,6 @@
 /** What the gate promises to whoever calls, on the way in: order, rows, one effect per id. How a tool runs is in run/run.test.ts. */
 import { describe, expect, test } from "bun:test";
-import type { HookHandler, HookName } from "../contracts/plugins/hooks.ts";
+import type { HookHandler, HookName } from "../contracts/plugin-hooks.ts";
 import type { Tool, ToolPath } from "../contracts/tools/tool.ts";
 import { NO_MASK } from "../kit/secret.ts";
 import { OWNER, policy, PROGRAM, says, tool, toolWorld } from "../testing/tools/tool-world.ts";

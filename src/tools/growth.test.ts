@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { SessionKey, TurnId } from "../contracts/ids.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
-import { keptPerRound } from "../testing/leaks/growth.ts";
+import { keptPerRound } from "../testing/memory-growth.ts";
 import { OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
 
 type World = ReturnType<typeof toolWorld>;

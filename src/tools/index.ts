@@ -3,7 +3,7 @@
  * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. The owner is asked in approvals/. It does
  * not know how agents are spawned, who is an owner, or which channel asks.
  */
-export { createApprovals, type ApprovalsDeps } from "./approvals/approvals.ts";
+export { createApprovals, type ApprovalsDeps } from "./approvals.ts";
 export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
 export { createToolLister, type ListingDeps } from "./listing.ts";

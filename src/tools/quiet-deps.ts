@@ -1,5 +1,5 @@
 /** What the gate works with while nobody registers hooks and nobody can be asked: nothing to observe, and no owner's word, so what needs it is refused. */
-import type { Hooks } from "../contracts/plugins/hooks.ts";
+import type { Hooks } from "../contracts/plugin-hooks.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 

@@ -2,7 +2,7 @@
 import { builtinFactories, type BuiltinToolDeps, builtinTools, enabledTools } from "../builtin.ts";
 import { publicConfig } from "../config/index.ts";
 import type { Principal, SessionKey } from "../contracts/ids.ts";
-import type { OutgoingFiles } from "../contracts/media/files.ts";
+import type { OutgoingFiles } from "../contracts/agent-files.ts";
 import type { Tool, ToolFactory } from "../contracts/tools/tool.ts";
 import { createChatMessages } from "../delivery/index.ts";
 import type { ReloadReport } from "../http/index.ts";

@@ -2,7 +2,7 @@
 import { agentProfiles, agentWorkspace } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { InboundFiles } from "../contracts/channels/platform.ts";
-import type { AttachedFiles, OutgoingFiles } from "../contracts/media/files.ts";
+import type { AttachedFiles, OutgoingFiles } from "../contracts/agent-files.ts";
 import { systemResolver } from "../kit/outside/guarded-fetch.ts";
 import {
   type AttachedDeps,

@@ -2,7 +2,7 @@
 import { type Config, publicConfig } from "../config/index.ts";
 import type { ClientStream } from "../contracts/events.ts";
 import type { GatewayStatus } from "../contracts/wire.ts";
-import type { PluginHost } from "../contracts/plugins/plugin.ts";
+import type { PluginHost } from "../contracts/plugin.ts";
 import { createWaitingMessages } from "../flow/index.ts";
 import { accessSettings, httpOptions, type HttpServer, openHttp } from "../http/index.ts";
 import type { Secret } from "../kit/secret.ts";

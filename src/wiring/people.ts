@@ -1,6 +1,6 @@
 /** People: who may do what, in which chat they are reached, when it is what time for them, and what they may spend. */
 import { openBudget } from "../budget/index.ts";
-import type { Budget } from "../contracts/budget/budget.ts";
+import type { Budget } from "../contracts/budget.ts";
 import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { Pairing } from "../contracts/channels/pairing.ts";
 import type { Rights } from "../contracts/channels/rights.ts";

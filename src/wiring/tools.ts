@@ -9,7 +9,7 @@ import {
 import type { Config } from "../config/index.ts";
 import type { Caller } from "../contracts/agent.ts";
 import type { Questions } from "../contracts/channels/question.ts";
-import type { SkillRegistry } from "../contracts/plugins/plugin.ts";
+import type { SkillRegistry } from "../contracts/plugin.ts";
 import type { ChatPoster } from "../contracts/store/posts.ts";
 import type { Approvals } from "../contracts/tools/approval.ts";
 import type { ToolGate, ToolLists } from "../contracts/tools/tool.ts";

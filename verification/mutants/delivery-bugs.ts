@@ -203,14 +203,14 @@ const ROW_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A chat is told of every reply that was given up, one by one.",
-    file: "src/store/rows/posts/part-notices.ts",
+    file: "src/store/rows/part-notices.ts",
     find: " || waiting.first({ channel, account, chat, text })",
     replace: "",
     tests: rows,
   },
   {
     what: "A chat is told of replies that nobody there asked for.",
-    file: "src/store/rows/posts/part-notices.ts",
+    file: "src/store/rows/part-notices.ts",
     find: '.where("inbox.origin", "=", raw.lit("chat"))',
     replace: "",
     tests: rows,

@@ -25,10 +25,10 @@ export const TOOLS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "An expired approval can be given after the machine slept.",
-    file: "src/tools/approvals/approvals.ts",
+    file: "src/tools/approvals.ts",
     find: "if (deps.clock.now() >= entry.shown.expiresAt) {",
     replace: "if (deps.clock.elapsed() >= entry.shown.expiresAt) {",
-    tests: ["src/tools/approvals"],
+    tests: ["src/tools/approvals.test.ts"],
   },
   {
     what: "A sequential slot is never free again.",

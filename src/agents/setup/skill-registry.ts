@@ -1,5 +1,5 @@
 /** The skills that plugins lend to every agent. Knows whether they have changed since they were last given to processes; gives them to nobody itself. */
-import type { RegisteredSkill, SkillRegistry } from "../../contracts/plugins/plugin.ts";
+import type { RegisteredSkill, SkillRegistry } from "../../contracts/plugin.ts";
 
 export function createSkillRegistry(): SkillRegistry {
   const lent = new Set<RegisteredSkill>();

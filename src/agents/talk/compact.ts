@@ -2,7 +2,7 @@
 import type { Compaction } from "../../contracts/agent.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { ReadyAgent } from "../setup/start.ts";
-import { classifyFailure } from "./provider/failure.ts";
+import { classifyFailure } from "./provider-failure.ts";
 import { count, toUsage } from "./protocol.ts";
 
 const ABORT_MS = 5_000;

@@ -1,7 +1,7 @@
 /** Records as pi writes them, and the turn they become. */
 import { describe, expect, test } from "bun:test";
 import type { AgentEvent } from "../../contracts/agent.ts";
-import { classifyFailure } from "./provider/failure.ts";
+import { classifyFailure } from "./provider-failure.ts";
 import { type PiRecord, modelName, parseRecord } from "./protocol.ts";
 import { type Ending, createRun } from "./run.ts";
 

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../contracts/agent.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import type { ErrorCode } from "../../contracts/errors.ts";
 import { addUsage, NO_USAGE } from "./entry-usage.ts";
-import { classifyFailure } from "./provider/failure.ts";
+import { classifyFailure } from "./provider-failure.ts";
 import type { PiEvent, PiMessage } from "./protocol.ts";
 
 export type Ending =

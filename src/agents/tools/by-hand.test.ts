@@ -4,7 +4,7 @@ import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools
 import type { Caller } from "../../contracts/agent.ts";
 import { toolSpec } from "../../testing/agent-fixture.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
-import { keptPerRound } from "../../testing/leaks/growth.ts";
+import { keptPerRound } from "../../testing/memory-growth.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
 import { tempHome } from "../../testing/temp-home.ts";

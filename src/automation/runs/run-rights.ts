@@ -2,7 +2,7 @@
 import type { Config } from "../../config/index.ts";
 import type { Caller } from "../../contracts/agent.ts";
 import type { Job } from "../../contracts/automation/job.ts";
-import type { Budget } from "../../contracts/budget/budget.ts";
+import type { Budget } from "../../contracts/budget.ts";
 import type { SessionChat } from "../../contracts/channels/session-chats.ts";
 import { type AgentId, DEFAULT_AGENT, type Role, type SessionKey, type TurnId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";

@@ -70,7 +70,7 @@ async function* checkStart(scene: Scene): AsyncGenerator<Check> {
   yield await checkModel(scene);
   yield* checkPlatforms(scene);
   yield checkPort(scene);
-  const { checkPlugins } = await import("../plugins/check-plugins.ts");
+  const { checkPlugins } = await import("../check-plugins.ts");
   for (const finding of await checkPlugins(world, home, config)) yield { check: "plugins", ...finding };
 }
 

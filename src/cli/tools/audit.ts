@@ -1,6 +1,6 @@
 /** `pi-gw audit`: what is on the audit log besides tool calls; and `verify`, whether all of it is what the gateway wrote. Needs no running gateway, and changes nothing. */
 import { visible } from "../../observe/index.ts";
-import { askGateway } from "../asking/ask-gateway.ts";
+import { askGateway } from "../ask-gateway.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";
 import { homeOf } from "../state-directory.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";

@@ -1,7 +1,7 @@
 /** `pi-gw questions list|answer`: what running turns want to know from people, and answering it from a terminal. */
 import { writeOut } from "../../kit/marks/written-out.ts";
 import { visible } from "../../observe/index.ts";
-import { askGateway } from "../asking/ask-gateway.ts";
+import { askGateway } from "../ask-gateway.ts";
 import { EXIT_OK } from "../exit-code.ts";
 import { type Fields, listOf, numberOf, recordOf, textOf } from "../read-value.ts";
 import type { CliWorld, CommonFlags } from "../world.ts";

@@ -2,7 +2,7 @@
 import { GatewayError } from "../../contracts/errors.ts";
 import { parseJson } from "../../kit/json.ts";
 import { visible, visibleLines } from "../../observe/index.ts";
-import { askGateway } from "../asking/ask-gateway.ts";
+import { askGateway } from "../ask-gateway.ts";
 import { createClient } from "../client.ts";
 import { findGateway } from "../state-directory.ts";
 import { EXIT_FAILED, EXIT_OK } from "../exit-code.ts";

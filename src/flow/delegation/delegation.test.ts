@@ -2,14 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { checkConfigText } from "../../config/index.ts";
 import type { Caller } from "../../contracts/agent.ts";
-import type { Budget } from "../../contracts/budget/budget.ts";
+import type { Budget } from "../../contracts/budget.ts";
 import type { Spent } from "../../contracts/store/usage.ts";
 import type { DelegatedTask } from "../../contracts/tools/delegation.ts";
 import type { GatewayEvents } from "../../contracts/events.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import { NO_TURN } from "../../contracts/tools/tool.ts";
 import { createEvents } from "../../observe/index.ts";
-import { freeBudget } from "../../testing/budget/free-budget.ts";
+import { freeBudget } from "../../testing/free-budget.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { createFakePool, type FakeAgent } from "../../testing/fake-pool.ts";
 import { recordingLog } from "../../testing/recording-log.ts";

@@ -4,7 +4,7 @@
  */
 import type { Config } from "../../config/index.ts";
 import type { Caller, LeaseRequest } from "../../contracts/agent.ts";
-import type { Budget, BudgetVerdict, BudgetWork } from "../../contracts/budget/budget.ts";
+import type { Budget, BudgetVerdict, BudgetWork } from "../../contracts/budget.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { AgentId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";

@@ -1,5 +1,5 @@
 /** What plugins are there, and the addresses they answer at: everything below /plugins/{id}/ belongs to that plugin, under the same gate. */
-import type { MountedRoute, PluginHost } from "../../contracts/plugins/plugin.ts";
+import type { MountedRoute, PluginHost } from "../../contracts/plugin.ts";
 import type { createMatcher } from "../route-match.ts";
 import { json, NO_BODY, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";

@@ -4,7 +4,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
-import { cronMethods } from "../automation/cron-methods.ts";
+import { cronMethods } from "./cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";

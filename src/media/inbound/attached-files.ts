@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentId, MediaId, Role } from "../../contracts/ids.ts";
-import type { AttachedFiles } from "../../contracts/media/files.ts";
+import type { AttachedFiles } from "../../contracts/agent-files.ts";
 import type { MediaStore } from "../../contracts/store.ts";
 import type { Log } from "../../kit/log.ts";
 

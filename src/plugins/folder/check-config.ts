@@ -1,5 +1,5 @@
 /** The settings of one plugin against the schema in its manifest. Pure. */
-import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
+import type { PluginManifest } from "../../contracts/plugin.ts";
 import { type Secret, secret } from "../../kit/secret.ts";
 
 export type CheckedConfig =

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Config } from "../../config/index.ts";
-import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
+import type { PluginManifest } from "../../contracts/plugin.ts";
 import { checkPluginConfig, type SettingProblem } from "./check-config.ts";
 import { MANIFEST_FILE, PLUGIN_ID, readManifest } from "./manifest.ts";
 import { type PluginFiles, readFolder } from "./read-folder.ts";

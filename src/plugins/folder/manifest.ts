@@ -1,5 +1,5 @@
 /** plugin.json: what a plugin says about itself, checked by hand so that each mistake gets a sentence. Pure. */
-import type { PluginManifest } from "../../contracts/plugins/plugin.ts";
+import type { PluginManifest } from "../../contracts/plugin.ts";
 import { parseJson } from "../../kit/json.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { wrongKeyword } from "./settings-schema.ts";

@@ -1,7 +1,7 @@
 /** What a plugin registers while it lives: there at once, gone once, called with the signal of its caller, and not there twice. */
 import { expect, test } from "bun:test";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { GatewayPlugin, PluginTool } from "../../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, PluginTool } from "../../contracts/plugin.ts";
 import { pluginHouse } from "../../testing/worlds/plugin-house.ts";
 
 type PluginApi = Parameters<GatewayPlugin>[0];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TellMain } from "../../contracts/automation/jobs.ts";
 import type { Command } from "../../contracts/command.ts";
 import { isGatewayError } from "../../contracts/errors.ts";
-import type { HookHandler, HookName, Hooks } from "../../contracts/plugins/hooks.ts";
+import type { HookHandler, HookName, Hooks } from "../../contracts/plugin-hooks.ts";
 import type {
   GatewayPluginApi,
   PluginChannel,
@@ -15,7 +15,7 @@ import type {
   PluginTool,
   PluginToolFactory,
   SkillRegistry,
-} from "../../contracts/plugins/plugin.ts";
+} from "../../contracts/plugin.ts";
 import type { Tool, ToolFactory, ToolRegistry } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
 import type { SourceLocation } from "./source-location.ts";

@@ -6,7 +6,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { GatewayPlugin } from "../../contracts/plugins/plugin.ts";
+import type { GatewayPlugin } from "../../contracts/plugin.ts";
 import type { Usable } from "../folder/discover.ts";
 
 export interface Stage {

@@ -3,7 +3,7 @@
  * at all. What it does wrong stays with it.
  */
 import { errorText, GatewayError, isGatewayError } from "../../contracts/errors.ts";
-import type { GatewayPlugin, MountedRoute, PluginProvides, PluginReply } from "../../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, MountedRoute, PluginProvides, PluginReply } from "../../contracts/plugin.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";

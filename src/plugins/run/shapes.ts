@@ -7,14 +7,8 @@ import type {
 } from "../../contracts/channels/access.ts";
 import type { Command } from "../../contracts/command.ts";
 import type { Role } from "../../contracts/ids.ts";
-import type { HookName } from "../../contracts/plugins/hooks.ts";
-import type {
-  PluginChannel,
-  PluginRoute,
-  PluginService,
-  PluginSkill,
-  PluginTool,
-} from "../../contracts/plugins/plugin.ts";
+import type { HookName } from "../../contracts/plugin-hooks.ts";
+import type { PluginChannel, PluginRoute, PluginService, PluginSkill, PluginTool } from "../../contracts/plugin.ts";
 import type { ToolFlags, ToolLimit, ToolOrigin } from "../../contracts/tools/tool.ts";
 import type { KeysOf, Shape } from "../../kit/shape.ts";
 

@@ -1,6 +1,6 @@
 /** The place of one plugin: what is wanted last counts, one step at a time, and each version is gone before the next one begins. */
 import { expect, test } from "bun:test";
-import type { GatewayPlugin } from "../../contracts/plugins/plugin.ts";
+import type { GatewayPlugin } from "../../contracts/plugin.ts";
 import { waitForEnd } from "../../testing/wait-for.ts";
 import { pluginHouse } from "../../testing/worlds/plugin-house.ts";
 import { NO_LOCATION } from "./source-location.ts";

@@ -1,6 +1,6 @@
 /** The place of one plugin: brings what runs to what is wanted, one step at a time. Others do not notice how long that takes. */
 import { errorText, isGatewayError } from "../../contracts/errors.ts";
-import type { PluginState, PluginStatus } from "../../contracts/plugins/plugin.ts";
+import type { PluginState, PluginStatus } from "../../contracts/plugin.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { PluginHooks } from "../hooks.ts";

@@ -2,7 +2,7 @@
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { PluginStorage } from "../../contracts/plugins/plugin.ts";
+import type { PluginStorage } from "../../contracts/plugin.ts";
 import { parseJson } from "../../kit/json.ts";
 
 const MAX_KEYS = 1_000;

@@ -8,8 +8,8 @@ import { decodeCursor, encodeCursor, fromAddressColumns, fromMessageColumns, pag
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import { createPlatformIds } from "./channels/platform-ids.ts";
 import { createReactions } from "./channels/reactions.ts";
-import { createPartNotices } from "./posts/part-notices.ts";
-import { createPosts } from "./posts/posts.ts";
+import { createPartNotices } from "./part-notices.ts";
+import { createPosts } from "./posts.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 type Row = Selectable<OutboxTable>;

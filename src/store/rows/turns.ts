@@ -9,7 +9,7 @@ import { decodeAttachments, decodeJson, encodeJson, toAddressColumns, toMessageC
 import { createOverflow } from "./overflow.ts";
 import { createTurnQueries, type TurnQueries } from "./turn-queries.ts";
 import { createTurnTraces } from "./turn-traces.ts";
-import { createBooking } from "./usage/usage.ts";
+import { createBooking } from "./usage.ts";
 
 type BeginTurn = Parameters<TurnStore["begin"]>[0];
 type Session = Pick<SessionTable, "file" | "settled_bytes" | "model" | "thinking">;

@@ -22,8 +22,8 @@ import { createClientStream, createEvents, createMetrics } from "../../observe/i
 import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 import { fileType } from "../../media/index.ts";
-import { testModels } from "../commands/command-desk.ts";
-import { freeBudget } from "../budget/free-budget.ts";
+import { testModels } from "../command-fixture.ts";
+import { freeBudget } from "../free-budget.ts";
 import { createSeqIds } from "../seq-ids.ts";
 import { noJobs } from "../automation/no-jobs.ts";
 

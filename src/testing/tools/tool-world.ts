@@ -1,6 +1,6 @@
 /** A gate with everything around it in memory: a record that can be read, an owner who answers as told, hooks that a test registers. */
 import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { HookHandler, HookName, Hooks } from "../../contracts/plugins/hooks.ts";
+import type { HookHandler, HookName, Hooks } from "../../contracts/plugin-hooks.ts";
 import type { EarlierCall, ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
 import type { Rights, RightsNow } from "../../contracts/channels/rights.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approvals } from "../../contracts/tools/approval.ts";

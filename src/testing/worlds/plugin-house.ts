@@ -1,7 +1,7 @@
 /** Everything a plugin may touch, held in maps: what one plugin registers, changes and leaves behind can be looked at. */
 import { join } from "node:path";
 import type { Command } from "../../contracts/command.ts";
-import type { GatewayPlugin, PluginChannel } from "../../contracts/plugins/plugin.ts";
+import type { GatewayPlugin, PluginChannel } from "../../contracts/plugin.ts";
 import type { Tool, ToolRegistry } from "../../contracts/tools/tool.ts";
 import { createHooks } from "../../plugins/index.ts";
 import { NO_LOCATION } from "../../plugins/run/source-location.ts";

@@ -1,6 +1,6 @@
 /** Tells events and plugin hooks that a call starts, makes progress or has ended, with copies of its values that hold no secrets. */
 import type { Events, GatewayEvents, ToolExecution } from "../../contracts/events.ts";
-import type { Hooks } from "../../contracts/plugins/hooks.ts";
+import type { Hooks } from "../../contracts/plugin-hooks.ts";
 import type { ToolRequest } from "../../contracts/tools/tool.ts";
 import { maskTexts, NO_MASK, type SecretMask } from "../../kit/secret.ts";
 import { maskResult } from "./mask-outcome.ts";

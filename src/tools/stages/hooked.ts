@@ -1,5 +1,5 @@
 /** What plugins say to a call before it is judged. Whoever is asked and does not answer in time, or fails, has said no. */
-import type { HookAnswers, HookEntry } from "../../contracts/plugins/hooks.ts";
+import type { HookAnswers, HookEntry } from "../../contracts/plugin-hooks.ts";
 import type { ToolRefusal } from "../../contracts/tools/tool.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import { misfitOf, type Shape } from "../../kit/shape.ts";

@@ -1,5 +1,5 @@
 /** What the stages of a call hand to each other. Each looks at the call as the one before left it, and lets it pass, changes it or refuses it. */
-import type { Hooks } from "../../contracts/plugins/hooks.ts";
+import type { Hooks } from "../../contracts/plugin-hooks.ts";
 import type { Rights } from "../../contracts/channels/rights.ts";
 import type { Approvals } from "../../contracts/tools/approval.ts";
 import type { ToolOutcome, ToolRefusal, ToolRefusalCode, ToolRequest } from "../../contracts/tools/tool.ts";

@@ -63,14 +63,14 @@ export const FRESH_DELIVERY_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A tool can post under the turn of another session.",
-    file: "src/store/rows/posts/posts.ts",
+    file: "src/store/rows/posts.ts",
     find: 'if (turn.first({ id: turnId })?.session_key !== sessionKey) return { kind: "no_turn" };',
     replace: 'if (!turn.first({ id: turnId })) return { kind: "no_turn" };',
     tests: rows,
   },
   {
     what: "A chat that was told once of a reply that was given up is never told again.",
-    file: "src/store/rows/posts/part-notices.ts",
+    file: "src/store/rows/part-notices.ts",
     find: '        .where("ended_at", "is", null)\n',
     replace: "",
     tests: rows,

@@ -22,17 +22,17 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "An approval is shown before it is stored, so that a crash loses what somebody saw.",
-    file: "src/tools/approvals/approvals.ts",
+    file: "src/tools/approvals.ts",
     find: "[...open.values()].filter(({ stored }) => stored).map(({ shown }) => shown)",
     replace: "[...open.values()].map(({ shown }) => shown)",
-    tests: ["src/tools/approvals"],
+    tests: ["src/tools/approvals.test.ts"],
   },
   {
     what: "An approval that could not be stored counts as open for ever.",
-    file: "src/tools/approvals/approvals.ts",
+    file: "src/tools/approvals.ts",
     find: "    forget();\n",
     replace: "",
-    tests: ["src/tools/approvals"],
+    tests: ["src/tools/approvals.test.ts"],
   },
   {
     what: "A call that gave up its wait still gets the next slot, and nobody ever frees it.",

@@ -4,7 +4,7 @@ import type { Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, ChannelState, InboundFiles } from "../../../contracts/channels/platform.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import { snowflakeAt } from "../settings.ts";

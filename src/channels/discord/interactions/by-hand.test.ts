@@ -7,7 +7,7 @@ import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createEvents } from "../../../observe/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import { createPlaces } from "../inbound/threads.ts";

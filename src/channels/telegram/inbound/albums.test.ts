@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Update } from "grammy/types";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import type { AccountState } from "../account-state.ts";

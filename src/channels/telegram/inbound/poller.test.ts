@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Update } from "grammy/types";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { createSeqIds } from "../../../testing/seq-ids.ts";
 import { advanceUntil, waitForEnd } from "../../../testing/wait-for.ts";

@@ -4,7 +4,7 @@ import type { ChatAddress } from "../../../contracts/chat.ts";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { createEvents } from "../../../observe/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
-import { keptPerRound } from "../../../testing/leaks/growth.ts";
+import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
 import type { BotApi } from "../api/bot-api.ts";

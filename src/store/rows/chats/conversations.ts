@@ -9,7 +9,7 @@ import type {
 import type { Ids } from "../../../kit/ids.ts";
 import type { ConversationTable, InboxTable } from "../../schema.ts";
 import type { Sql } from "../../sql.ts";
-import { createGrantsEnd } from "../approvals/approvals.ts";
+import { createGrantsEnd } from "../approvals.ts";
 import { decodeAttachments } from "../codec.ts";
 import { type ConversationQueries, createConversationQueries, type CurrentRow } from "./conversation-queries.ts";
 import { decodeQuoted } from "../quoted.ts";

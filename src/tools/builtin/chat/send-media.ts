@@ -1,6 +1,6 @@
 /** `send_media`: a file of the agent's workspace, or of an open folder, to the chat the agent is talking in. Opens nothing itself. */
 import { Type } from "typebox";
-import type { OutgoingFiles } from "../../../contracts/media/files.ts";
+import type { OutgoingFiles } from "../../../contracts/agent-files.ts";
 import type { Tool } from "../../../contracts/tools/tool.ts";
 import { answer, closed, defineTool, MINUTE_MS } from "../define.ts";
 import { type PostDeps, postToOwnChat } from "./posting.ts";

@@ -1,6 +1,6 @@
 /** Schemas and ids as providers take them: a table for each family, and no real tool's schema that would break a request. */
 import { describe, expect, test } from "bun:test";
-import { serverOf, toolCorpus } from "../../../testing/schemas/tool-corpus.ts";
+import { serverOf, toolCorpus } from "../../../testing/tools/tool-corpus.ts";
 import { type SchemaNode, subschemasOf } from "../keywords.ts";
 import { idForProvider, schemaForProvider } from "./provider-profiles.ts";
 

@@ -1,0 +1,133 @@
+/** The jobs and the runs of the one that is open, read when somebody looks and again whenever the gateway says that something changed. */
+import { effect, signal } from "@preact/signals";
+import type { WireListedJob, WireRun } from "../../src/contracts/wire.ts";
+import { jobNews } from "./job-news.ts";
+import { announced } from "./questions.ts";
+import { line, request, view } from "./session-page.ts";
+
+type Phase = "loading" | "ready" | "failed";
+
+interface Read<T> {
+  readonly phase: Phase;
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+/** As the tool `create_reminder` says it. */
+export const REMINDER = "Remind the person of this, in one short friendly sentence and with nothing else: ";
+const PAGE_JOBS = 100;
+const PAGE_RUNS = 10;
+/** News come in bursts: a run begins, ends, and its job changes. */
+const AGAIN_MS = 100;
+const NOTHING = { phase: "loading", items: [], next: null } as const;
+
+export const jobs = signal<Read<WireListedJob>>(NOTHING);
+/** The configuration says that nothing begins. */
+export const switchedOff = signal(false);
+/** Whose runs are shown. */
+export const openJob = signal<string | null>(null);
+export const runs = signal<Read<WireRun>>(NOTHING);
+
+/** Follows the gateway until it is called; for as long as somebody looks. */
+export function followJobs(): () => void {
+  let again: ReturnType<typeof setTimeout> | undefined;
+  const stop = effect(() => {
+    void jobNews.value;
+    if (line.value !== "open" || view.value !== "jobs") return;
+    clearTimeout(again);
+    again = setTimeout(readAgain, AGAIN_MS);
+  });
+  void readJobs();
+  return () => {
+    clearTimeout(again);
+    stop();
+  };
+}
+
+function readAgain(): void {
+  void readJobs();
+  if (openJob.value !== null) void readRuns(openJob.value);
+}
+
+export async function readJobs(): Promise<void> {
+  const limit = Math.max(PAGE_JOBS, Math.min(200, jobs.value.items.length));
+  try {
+    const [{ items, next }, { enabled }] = await Promise.all([
+      request("cron.list", { limit }),
+      request("cron.status", {}),
+    ]);
+    switchedOff.value = !enabled;
+    jobs.value = { phase: "ready", items, next: next ?? null };
+  } catch {
+    if (jobs.value.phase === "loading") jobs.value = { ...NOTHING, phase: "failed" };
+  }
+}
+
+export async function moreJobs(): Promise<void> {
+  const { next: cursor } = jobs.value;
+  if (cursor === null) return;
+  const page = await request("cron.list", { limit: PAGE_JOBS, cursor }).catch(() => null); // the button stays
+  if (!page || jobs.value.next !== cursor) return;
+  jobs.value = { phase: "ready", items: [...jobs.value.items, ...page.items], next: page.next ?? null };
+}
+
+/** Null closes it. */
+export function showRuns(id: string | null): void {
+  openJob.value = id;
+  runs.value = NOTHING;
+  if (id !== null) void readRuns(id);
+}
+
+async function readRuns(id: string): Promise<void> {
+  try {
+    const { items, next } = await request("cron.runs", { id, limit: PAGE_RUNS });
+    if (openJob.value === id) runs.value = { phase: "ready", items, next: next ?? null };
+  } catch {
+    if (openJob.value === id && runs.value.phase === "loading") runs.value = { ...NOTHING, phase: "failed" };
+  }
+}
+
+export async function moreRuns(): Promise<void> {
+  const { next: cursor } = runs.value;
+  const id = openJob.value;
+  if (cursor === null || id === null) return;
+  const page = await request("cron.runs", { id, limit: PAGE_RUNS, cursor }).catch(() => null); // the button stays
+  if (!page || openJob.value !== id || runs.value.next !== cursor) return;
+  runs.value = { phase: "ready", items: [...runs.value.items, ...page.items], next: page.next ?? null };
+}
+
+const DONE = {
+  "cron.run": "has begun",
+  "cron.pause": "is paused",
+  "cron.resume": "goes on",
+  "cron.remove": "is removed",
+} as const;
+
+/** Null when the gateway has done it; otherwise why not. */
+export async function act(method: keyof typeof DONE, id: string): Promise<string | null> {
+  try {
+    await request(method, { id });
+    announced.value = `${id} ${DONE[method]}.`;
+    await readJobs();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : "The gateway did not answer. Try again.";
+  }
+}
+
+/** Words at a moment, in the conversation where the person is last; null when it is planned, otherwise why not. */
+export async function remind(words: string, at: number): Promise<string | null> {
+  try {
+    await request("cron.add", {
+      schedule: { kind: "at", expr: new Date(at).toISOString() },
+      task: `${REMINDER}${words}`,
+      delivery: "direct",
+      deleteAfterRun: true,
+    });
+    announced.value = "The reminder is planned.";
+    await readJobs();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : "The gateway did not answer. Try again.";
+  }
+}

@@ -1,0 +1,44 @@
+/** What running turns ask people, as the page knows it: a value and the pure functions that change it. Talks to nobody. */
+import type { OpenQuestion, QuestionNews } from "../../src/contracts/channels/question.ts";
+
+/** In the order in which they were heard of. */
+export type Asked = readonly QuestionNews[];
+
+/** Those that have ended are kept for a while: their turn still shows them. */
+const MAX_ENDED = 50;
+
+export function hear(asked: Asked, news: QuestionNews): Asked {
+  const known = asked.find(({ id }) => id === news.id);
+  if (!known) return trimmed([...asked, news]);
+  if (known.end !== null) return asked; // the first end counts
+  return trimmed(asked.map((one) => (one.id === news.id ? news : one)));
+}
+
+/** What the gateway names is open; what it does not name is over, unless it was heard of since the gateway was asked. */
+export function withOpen(asked: Asked, before: Asked, open: readonly OpenQuestion[]): Asked {
+  const gone = new Set(before.filter(({ end }) => end === null).map(({ id }) => id));
+  for (const { id } of open) gone.delete(id);
+  const fresh = open.filter(({ id }) => !asked.some((one) => one.id === id));
+  return [
+    ...asked.filter(({ id, end }) => end !== null || !gone.has(id)),
+    ...fresh.map((one) => ({ ...one, end: null })),
+  ];
+}
+
+/** What belongs into this conversation now: open ones, and those of the turn that is being answered. */
+export function shownIn(asked: Asked, sessionKey: string, liveTurn: string | null): Asked {
+  return asked.filter((one) => one.sessionKey === sessionKey && (one.end === null || one.turnId === liveTurn));
+}
+
+/** People elsewhere are asked where they are; only conversations of the page wait for whoever looks at it. */
+export function openElsewhere(asked: Asked, sessionKey: string): Asked {
+  return asked.filter(
+    (one) => one.end === null && one.sessionKey !== sessionKey && one.sessionKey.includes(":webchat:"),
+  );
+}
+
+function trimmed(asked: Asked): Asked {
+  const ended = asked.filter(({ end }) => end !== null);
+  const gone = new Set(ended.slice(0, Math.max(0, ended.length - MAX_ENDED)));
+  return asked.filter((one) => !gone.has(one));
+}

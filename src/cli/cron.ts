@@ -1,0 +1,175 @@
+/** `pi-gw cron`: what is planned, make a job, stop one, look at what became of it. */
+import { GatewayError } from "../contracts/errors.ts";
+import { parseDuration } from "../kit/duration.ts";
+import { visible } from "../observe/index.ts";
+import { askGateway } from "./ask-gateway.ts";
+import type { GatewayClient } from "./client.ts";
+import { EXIT_OK } from "./exit-code.ts";
+import { type Fields, listOf, numberOf, recordOf, textOf } from "./read-value.ts";
+import type { CliWorld, CommonFlags } from "./world.ts";
+
+/** What a job may be told, when it is made and later. */
+export interface CronFlags extends CommonFlags {
+  readonly every?: string;
+  readonly at?: string;
+  readonly in?: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly agent?: string;
+  readonly mode?: string;
+  readonly delivery?: string;
+  readonly catchUp?: string;
+  readonly overlap?: string;
+  readonly timeout?: string;
+  readonly needs?: string;
+  readonly once?: boolean;
+}
+
+export interface CronAddFlags extends CronFlags {
+  readonly id?: string;
+}
+
+export type CronAction = "pause" | "resume" | "run";
+
+const MAX_LISTED = 200;
+const MAX_TASK_CHARS = 60;
+
+export function listJobs(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const { items } = await client.get(`/api/cron/jobs?limit=${MAX_LISTED}`, signal);
+    const jobs = listOf(items).map(recordOf);
+    if (flags.json) return jobs.map((job) => JSON.stringify(job));
+    return jobs.length === 0 ? ["Nothing is planned."] : jobs.map(jobLine);
+  });
+}
+
+export function addJob(world: CliWorld, words: readonly string[], flags: CronAddFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const schedule = scheduleOf(flags, world.clock.now());
+    if (!schedule) throw wrong(SAY_WHEN);
+    const body = { id: flags.id, ...givenBy(flags), schedule, task: words.join(" ") };
+    const answer = await client.post("/api/cron/jobs", body, signal);
+    return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
+  });
+}
+
+/** Only what is given changes. */
+export function updateJob(world: CliWorld, id: string, words: readonly string[], flags: CronFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const schedule = scheduleOf(flags, world.clock.now());
+    const task = words.join(" ");
+    const body = { ...givenBy(flags), ...(schedule ? { schedule } : {}), ...(task === "" ? {} : { task }) };
+    if (Object.values(body).every((value) => value === undefined))
+      throw wrong("Say what changes: another task, --every 30m, --delivery silent and so on.");
+    const answer = await client.patch(pathOf(id), body, signal);
+    return [flags.json ? JSON.stringify(answer) : jobLine(recordOf(answer["job"]))];
+  });
+}
+
+export function showCron(world: CliWorld, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const status = await client.get("/api/cron/status", signal);
+    if (flags.json) return [JSON.stringify(status)];
+    if (status["enabled"] !== true) return ["Jobs are switched off: cron.enabled is false."];
+    const next = numberOf(status["nextAt"]);
+    const due = next > 0 ? `the next one is due at ${new Date(next).toISOString()}` : "nothing is planned";
+    return [`Jobs are on; ${due}; ${numberOf(status["running"])} running.`];
+  });
+}
+
+function givenBy({ agent: agentId, mode, delivery, catchUp, overlap, timeout, needs, once }: CronFlags): Fields {
+  const more = {
+    ...(needs === undefined ? {} : { needs: needs.split(",").filter((name) => name !== "") }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(once ? { deleteAfterRun: true } : {}),
+  };
+  return { agentId, mode, delivery, catchUp, overlap, ...more };
+}
+
+export function actOnJob(world: CliWorld, action: CronAction, id: string, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const answer = await client.post(`${pathOf(id)}/${action}`, undefined, signal);
+    if (flags.json) return [JSON.stringify(answer)];
+    return [action === "run" ? "It begins now. pi-gw cron runs shows how it ends." : jobLine(recordOf(answer["job"]))];
+  });
+}
+
+export function removeJob(world: CliWorld, id: string, flags: CommonFlags): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const answer = await client.remove(pathOf(id), signal);
+    return [flags.json ? JSON.stringify(answer) : "Removed."];
+  });
+}
+
+export function showRuns(
+  world: CliWorld,
+  id: string,
+  flags: CommonFlags & { readonly limit?: number },
+): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const limit = Math.min(Math.max(1, flags.limit ?? 20), MAX_LISTED);
+    const { items } = await client.get(`${pathOf(id)}/runs?limit=${limit}`, signal);
+    const runs = listOf(items).map(recordOf);
+    if (flags.json) return runs.map((run) => JSON.stringify(run));
+    return runs.length === 0 ? ["It has not run yet."] : runs.map(runLine);
+  });
+}
+
+export function wake(
+  world: CliWorld,
+  words: readonly string[],
+  flags: CommonFlags & { readonly nextHeartbeat?: boolean },
+): Promise<number> {
+  return asking(world, flags, async (client, signal) => {
+    const mode = flags.nextHeartbeat ? "next-heartbeat" : "now";
+    const answer = await client.post("/api/cron/wake", { text: words.join(" "), mode }, signal);
+    return [flags.json ? JSON.stringify(answer) : "The assistant is told."];
+  });
+}
+
+type Ask = (client: GatewayClient, signal: AbortSignal) => Promise<readonly string[]>;
+
+async function asking(world: CliWorld, flags: CommonFlags, ask: Ask): Promise<number> {
+  const lines = await askGateway(world, flags, ask);
+  if (lines.length > 0) world.stdout(`${lines.map((line) => (flags.json ? line : visible(line))).join("\n")}\n`);
+  return EXIT_OK;
+}
+
+const SAY_WHEN = 'Say when with one of --every 30m, --in 20m, --at MOMENT, --cron "0 9 * * *".';
+
+/** Null: no flag says when. */
+function scheduleOf({ every, at, in: later, cron, timezone }: CronFlags, now: number): Fields | null {
+  const ms = later === undefined ? undefined : parseDuration(later);
+  if (ms === null) throw wrong(`"${later ?? ""}" is not a duration. Write one such as 20m, 2h or 1d.`);
+  const chosen = [
+    ...(every === undefined ? [] : [{ kind: "every", expr: every }]),
+    ...(at === undefined ? [] : [{ kind: "at", expr: at }]),
+    ...(ms === undefined ? [] : [{ kind: "at", expr: new Date(now + ms).toISOString() }]),
+    ...(cron === undefined ? [] : [{ kind: "cron", expr: cron }]),
+  ];
+  const [schedule, second] = chosen;
+  if (second || (!schedule && timezone !== undefined)) throw wrong(SAY_WHEN);
+  if (!schedule) return null;
+  return timezone === undefined ? schedule : { ...schedule, timezone };
+}
+
+function wrong(say: string): GatewayError {
+  return new GatewayError("bad_schedule", say, { say });
+}
+
+function pathOf(id: string): string {
+  return `/api/cron/jobs/${encodeURIComponent(id)}`;
+}
+
+function jobLine(job: Fields): string {
+  const { kind, expr } = recordOf(job["schedule"]);
+  const next = numberOf(job["nextAt"]);
+  const when = next > 0 ? `next ${new Date(next).toISOString()}` : textOf(job["state"]);
+  const task = textOf(job["task"]).slice(0, MAX_TASK_CHARS).toWellFormed();
+  return `${textOf(job["id"])}  ${textOf(kind)} ${textOf(expr)}  ${when}  ${task}`;
+}
+
+function runLine(run: Fields): string {
+  const reason = textOf(run["reason"]);
+  return `${new Date(numberOf(run["slot"])).toISOString()}  ${textOf(run["status"])}${reason === "" ? "" : `  ${reason}`}`;
+}

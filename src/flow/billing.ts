@@ -1,0 +1,62 @@
+/** A turn as something that is paid for: on whose account it goes, what is written into the usage ledger, and how it ends when there is no money left. */
+import { type Budget, type BudgetVerdict, type BudgetWork, UNATTENDED } from "../contracts/budget.ts";
+import type { AgentLease } from "../contracts/agent.ts";
+import type { Batch } from "../contracts/queue.ts";
+import type { Spent, UsageOrigin } from "../contracts/store/usage.ts";
+import { type EndWithoutSize, failure, NOTHING_USED } from "./turn-ending.ts";
+
+type Paid = Pick<Batch, "agentId" | "entries">;
+
+/** What people say and what begins by itself are never in one turn, so the first message speaks for all. */
+export function workOf({ agentId, entries }: Paid): BudgetWork | null {
+  const message = entries[0]?.message;
+  return message ? { agentId, principal: message.sender.principal, origin: originOf(message) } : null;
+}
+
+export function originOf({
+  origin = "chat",
+  scope,
+  address,
+}: Pick<Paid["entries"][number]["message"], "origin" | "scope" | "address">): UsageOrigin {
+  if (origin !== "chat") return origin;
+  if (scope === "group") return "group";
+  return address.channel === "api" ? "api" : "chat";
+}
+
+/** A turn that was let in before is not rejected in the middle. Null: it may go on. */
+export function refusedEnd(budget: Pick<Budget, "ask"> | undefined, batch: Paid & Pick<Batch, "attempt">) {
+  const work = workOf(batch);
+  if (!budget || !work || batch.attempt > 1) return null;
+  const verdict = budget.ask(work);
+  return verdict.may ? null : spentEnd(verdict, work);
+}
+
+/** Nobody waits for what began by itself: it leaves a record and says nothing, and the owner is told once. */
+function spentEnd(verdict: Extract<BudgetVerdict, { may: false }>, { origin }: BudgetWork): EndWithoutSize {
+  const end = failure("budget_spent", verdict.because, { say: verdict.say });
+  return UNATTENDED.includes(origin) ? { ...end, reply: [] } : end;
+}
+
+/** What the last attempt itself has used. Everything else was written down when it became known. */
+export function billOf(
+  budget: Pick<Budget, "bill"> | undefined,
+  batch: Paid & Pick<Batch, "turnId">,
+  { own, model }: EndWithoutSize,
+): Spent | undefined {
+  const work = workOf(batch);
+  const usage = own ?? NOTHING_USED;
+  const nothing = usage.inputTokens + usage.outputTokens <= 0 && usage.costUsd <= 0;
+  return budget && work && !nothing ? budget.bill(work, { id: batch.turnId, model, usage }) : undefined;
+}
+
+/** What an interrupted attempt had cost is known only now, and its traces are gone: written down at once. */
+export async function recordLost(
+  budget: Pick<Budget, "bill" | "record"> | undefined,
+  batch: Paid & Pick<Batch, "turnId" | "attempt">,
+  { lost }: Pick<AgentLease, "lost">,
+): Promise<void> {
+  const work = workOf(batch);
+  if (!budget || !work || !lost) return;
+  const { model = "", ...usage } = lost;
+  await budget.record(budget.bill(work, { id: `${batch.turnId}:${batch.attempt}`, model, usage }));
+}

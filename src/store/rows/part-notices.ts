@@ -1,0 +1,91 @@
+/** Notices about parts that were given up: in the chat that waits for them, behind everything else, once for each turn. */
+import { sql as raw } from "kysely";
+import type { OutboxStore } from "../../contracts/store.ts";
+import { NEW_REPLY, type NewReply, type OutboxTable } from "../schema.ts";
+import type { Params, Sql } from "../sql.ts";
+import { toMessageColumns } from "./codec.ts";
+import type { RowDeps } from "./row-deps.ts";
+
+export function createPartNotices({
+  sql,
+  write,
+  mask,
+}: Pick<RowDeps, "sql" | "write" | "mask">): Pick<OutboxStore, "noteInChat"> {
+  const { about, known, waiting, last, add, addUp } = statements(sql);
+  return {
+    noteInChat: (id, text, at) =>
+      write(() => {
+        const part = about.first({ id });
+        if (!part) return false;
+        const { turn_id: turnId, channel, account, chat } = part;
+        const notice = `${turnId}:n`;
+        if (known.first({ id: notice }) || waiting.first({ channel, account, chat, text })) return true;
+        // behind the reply, also in the transcript
+        const number = Math.max(0, last.first({ turnId })?.part ?? 0) + 1;
+        const row = {
+          ...part,
+          ...toMessageColumns({ kind: "notice", text }, mask),
+          id: notice,
+          part: number,
+          created_at: at,
+        };
+        add.run(row);
+        addUp.run({ key: part.session_key, at });
+        return true;
+      }),
+  };
+}
+
+function statements(sql: Sql) {
+  return {
+    /** Only what somebody asked for in the same chat: a notice to anybody else would come out of nowhere. */
+    about: sql.prepare((db, p: Params<{ id: string }>) =>
+      db
+        .selectFrom("outbox")
+        .innerJoin("inbox", "inbox.turn_id", "outbox.turn_id")
+        .select(["outbox.turn_id", "outbox.session_key", "outbox.part"])
+        .select(["outbox.channel", "outbox.account", "outbox.chat", "outbox.thread"])
+        .where("outbox.id", "=", p("id"))
+        .where("outbox.kind", "=", raw.lit("reply"))
+        .where("inbox.origin", "=", raw.lit("chat"))
+        .whereRef("inbox.channel", "=", "outbox.channel")
+        .whereRef("inbox.account", "=", "outbox.account")
+        .whereRef("inbox.chat", "=", "outbox.chat")
+        .limit((eb) => eb.lit(1)),
+    ),
+    known: sql.prepare((db, p: Params<{ id: string }>) =>
+      db.selectFrom("outbox").select("id").where("id", "=", p("id")),
+    ),
+    /** Many answers may be given up together: a chat is told the same once. */
+    waiting: sql.prepare((db, p: Params<Pick<OutboxTable, "channel" | "account" | "chat" | "text">>) =>
+      db
+        .selectFrom("outbox")
+        .select("id")
+        .where("ended_at", "is", null)
+        .where("kind", "=", raw.lit("notice"))
+        .where("channel", "=", p("channel"))
+        .where("account", "=", p("account"))
+        .where("chat", "=", p("chat"))
+        .where("text", "=", p("text"))
+        .limit((eb) => eb.lit(1)),
+    ),
+    last: sql.prepare((db, p: Params<{ turnId: OutboxTable["turn_id"] }>) =>
+      db
+        .selectFrom("outbox")
+        .select((eb) => eb.fn.max<number>("part").as("part"))
+        .where("turn_id", "=", p("turnId")),
+    ),
+    add: sql.prepare((db, p: Params<NewReply>) =>
+      db.insertInto("outbox").values({ ...p.row(...NEW_REPLY), state: "pending" }),
+    ),
+    addUp: sql.prepare((db, p: Params<{ key: OutboxTable["session_key"]; at: number }>) =>
+      db
+        .updateTable("sessions")
+        .set((eb) => ({
+          messages: eb("messages", "+", 1),
+          last_activity_at: eb.fn<number>("max", ["last_activity_at", eb.val(p("at"))]),
+        }))
+        .where("key", "=", p("key")),
+    ),
+  };
+}

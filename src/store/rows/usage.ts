@@ -1,0 +1,144 @@
+/** The usage ledger: a row for everything that was paid for, and sums for each day that are kept up in the same transaction. Questions are answered from the sums. */
+import type { Spent, UsageBy, UsageItem, UsageStore, UsageSum } from "../../contracts/store/usage.ts";
+import type { Builder, Params, Sql } from "../sql.ts";
+import type { RowDeps } from "./row-deps.ts";
+import type { UsageDayTable, UsageTable } from "./usage-tables.ts";
+
+export function createUsage({ sql, read, write }: RowDeps): UsageStore {
+  const book = createBooking(sql);
+  const prune = createPruning(sql);
+  const all = sql.prepare((db, p: Params<Asked>) => added(db, p).select("key").groupBy("key"));
+  const total = sql.prepare((db, p: Params<Asked>) => added(db, p));
+  return {
+    record: (spent) => write(() => book(spent)),
+    report: ({ from, to, by }, { limit, cursor }) =>
+      read(() => {
+        const skip = skipped(cursor);
+        const rows = sql.all((db) => sorted(db, { from, to, by }, { limit: limit + 1, skip }));
+        const more = rows.length > limit ? { next: String(skip + limit) } : {};
+        return { items: rows.slice(0, limit).map(toItem), total: toSum(total.first({ from, to, by: "day" })), ...more };
+      }),
+    sums: (asked) => read(() => all.all(asked).map(toItem)),
+    prune: (before) => write(() => prune(before)),
+  };
+}
+
+/** Inside of somebody's transaction. False: it was written before. */
+export function createBooking(sql: Sql): (spent: Spent) => boolean {
+  const add = sql.prepare((db, p: Params<UsageTable>) =>
+    db
+      .insertInto("usage")
+      .values(
+        p.row(
+          ...(["day", "id", "agent_id", "principal", "origin", "model"] as const),
+          ...(["input_tokens", "cached_tokens", "output_tokens", "cost_usd"] as const),
+        ),
+      )
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  const addUp = sql.prepare((db, p: Params<Omit<UsageDayTable, "turns">>) =>
+    db
+      .insertInto("usage_days")
+      .values({
+        ...p.row("what", "day", "key", "input_tokens", "cached_tokens", "output_tokens", "cost_usd"),
+        turns: 1,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(["what", "day", "key"]).doUpdateSet(({ ref, eb }) => ({
+          turns: eb("usage_days.turns", "+", 1),
+          input_tokens: eb("usage_days.input_tokens", "+", ref("excluded.input_tokens")),
+          cached_tokens: eb("usage_days.cached_tokens", "+", ref("excluded.cached_tokens")),
+          output_tokens: eb("usage_days.output_tokens", "+", ref("excluded.output_tokens")),
+          cost_usd: eb("usage_days.cost_usd", "+", ref("excluded.cost_usd")),
+        })),
+      ),
+  );
+  return ({ day, id, agentId, principal, origin, model, usage }) => {
+    const sum = {
+      input_tokens: whole(usage.inputTokens),
+      cached_tokens: whole(usage.cachedTokens ?? 0),
+      output_tokens: whole(usage.outputTokens),
+      cost_usd: Number.isFinite(usage.costUsd) ? usage.costUsd : 0,
+    };
+    if (add.run({ day, id, agent_id: agentId, principal, origin, model, ...sum }) === 0) return false;
+    const keys: Readonly<Record<UsageBy, string>> = { day, agent: agentId, origin, model, principal };
+    for (const [what, key] of Object.entries(keys)) addUp.run({ what: what as UsageBy, day, key, ...sum });
+    return true;
+  };
+}
+
+function createPruning(sql: Sql): (before: string) => number {
+  const rows = sql.prepare((db, p: Params<{ before: string }>) =>
+    db.deleteFrom("usage").where("day", "<", p("before")),
+  );
+  const days = sql.prepare((db, p: Params<{ what: UsageBy; before: string }>) =>
+    db.deleteFrom("usage_days").where("what", "=", p("what")).where("day", "<", p("before")),
+  );
+  return (before) => {
+    for (const what of ["day", "agent", "origin", "model", "principal"] as const) days.run({ what, before });
+    return rows.run({ before });
+  };
+}
+
+interface Asked {
+  readonly from: string;
+  readonly to: string;
+  readonly by: UsageBy;
+}
+
+interface Added {
+  readonly turns: number | null;
+  readonly input: number | null;
+  readonly cached: number | null;
+  readonly output: number | null;
+  readonly cost: number | null;
+}
+
+function added(db: Builder, p: Params<Asked>) {
+  return db
+    .selectFrom("usage_days")
+    .select(({ fn }) => [
+      fn.sum<number | null>("turns").as("turns"),
+      fn.sum<number | null>("input_tokens").as("input"),
+      fn.sum<number | null>("cached_tokens").as("cached"),
+      fn.sum<number | null>("output_tokens").as("output"),
+      fn.sum<number | null>("cost_usd").as("cost"),
+    ])
+    .where("what", "=", p("by"))
+    .where("day", ">=", p("from"))
+    .where("day", "<=", p("to"));
+}
+
+function sorted(db: Builder, asked: Asked, { limit, skip }: { readonly limit: number; readonly skip: number }) {
+  const given = Object.assign(<K extends keyof Asked>(name: K) => asked[name], { row: () => asked });
+  const query = added(db, given as Params<Asked>)
+    .select("key")
+    .groupBy("key");
+  const ordered =
+    asked.by === "day" ? query.orderBy("key", "desc") : query.orderBy("cost", "desc").orderBy("input", "desc");
+  return ordered.orderBy("key").limit(limit).offset(skip);
+}
+
+function toItem({ key, ...row }: Added & { readonly key: string }): UsageItem {
+  return { key, ...toSum(row) };
+}
+
+function toSum(row: Added | null): UsageSum {
+  return {
+    turns: row?.turns ?? 0,
+    inputTokens: row?.input ?? 0,
+    cachedTokens: row?.cached ?? 0,
+    outputTokens: row?.output ?? 0,
+    costUsd: row?.cost ?? 0,
+  };
+}
+
+/** How many a reader has seen; what is no such number begins from the start. */
+function skipped(cursor: string | undefined): number {
+  return /^\d{1,9}$/.test(cursor ?? "") ? Number(cursor) : 0;
+}
+
+/** Counts come from a model provider in the end; an odd one must not keep a turn from ending. */
+function whole(count: number): number {
+  return Number.isFinite(count) ? Math.round(count) : 0;
+}

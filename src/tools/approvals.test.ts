@@ -1,0 +1,301 @@
+/** The owner's word: asked for once, given once, in time, and never guessed. On a real store. */
+import { describe, expect, test } from "bun:test";
+import type { GatewayEvents } from "../contracts/events.ts";
+import type { Principal, SessionKey } from "../contracts/ids.ts";
+import type { ApprovalStore } from "../contracts/store/approvals.ts";
+import type { ApprovalQuestion } from "../contracts/tools/approval.ts";
+import { createEvents } from "../observe/index.ts";
+import { createFakeClock } from "../testing/fake-clock.ts";
+import { realStore } from "../testing/real-store.ts";
+import { recordingLog } from "../testing/recording-log.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
+import { OWNER, SESSION } from "../testing/tools/tool-world.ts";
+import { waitFor, waitForEnd } from "../testing/wait-for.ts";
+import { createApprovals, MAX_OPEN, MAX_OPEN_PER_SESSION } from "./approvals.ts";
+
+const WAIT_MS = 600_000;
+const ANNA = "telegram:user:1" as Principal;
+const NEVER = new AbortController().signal;
+
+function question(more: Partial<ApprovalQuestion> = {}): ApprovalQuestion {
+  const { stats: _stats, ...caller } = OWNER;
+  return {
+    tool: "bash",
+    callId: "c1",
+    caller,
+    because: "it may do anything",
+    shown: { command: "ls" },
+    hash: "h1",
+    ...more,
+  };
+}
+
+async function world(over: (store: ApprovalStore) => Partial<ApprovalStore> = () => ({})) {
+  const clock = createFakeClock();
+  const log = recordingLog();
+  const events = createEvents({ log });
+  const real = await realStore(clock);
+  const told: GatewayEvents["approval"][] = [];
+  events.on("approval", (news) => void told.push(news));
+  const { approvals: rows } = real.store;
+  const store = { ...rows, ...over(rows) };
+  /** Who is an owner now, and by how much the wall clock is ahead of timers: a machine that slept. */
+  const now = { owners: [ANNA] as readonly Principal[], sleptMs: 0 };
+  const wall = { ...clock, now: () => clock.now() + now.sleptMs };
+  const approvals = createApprovals(
+    {
+      log,
+      events,
+      store,
+      clock: wall,
+      ids: createSeqIds(),
+      mayDecide: async (by) => now.owners.includes(by),
+    },
+    () => ({ waitMs: WAIT_MS }),
+  );
+  /** Asks, and resolves when the question is open. */
+  const asked = async (more: Partial<ApprovalQuestion> = {}, signal: AbortSignal = NEVER) => {
+    const answer = waitForEnd("the end of the question", approvals.ask(question(more), signal), { withinMs: 3_000 });
+    answer.catch(() => undefined); // a question that a test leaves open fails nothing
+    await clock.advance(0);
+    return { answer, id: approvals.pending().at(-1)?.id ?? "" };
+  };
+  const ended = async () => (await rows.ended({ limit: 200 })).items;
+  return {
+    clock,
+    now,
+    log,
+    real,
+    told,
+    approvals,
+    asked,
+    ended,
+    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+  };
+}
+
+describe("a question", () => {
+  test("is shown whole with who asks and until when, and is stored with the hash of the call", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    const shown = {
+      ...{ id, tool: "bash", callId: "c1", because: "it may do anything", input: { command: "ls" } },
+      shown: '{\n  "command": "ls"\n}',
+      ...{ sessionKey: SESSION, turnId: OWNER.turnId, principal: OWNER.principal, origin: OWNER.origin },
+      ...{ askedAt: at.clock.now(), expiresAt: at.clock.now() + WAIT_MS },
+    };
+    expect(at.approvals.pending()).toEqual([shown]);
+    expect(at.told).toEqual([{ ...shown, decision: null }]);
+    expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
+    expect(await answer).toBe("once");
+    const { input: _input, shown: _shown, ...known } = shown;
+    expect(at.told.at(-1)).toEqual({ ...known, decision: "once", by: ANNA });
+    expect(at.approvals.pending()).toEqual([]);
+    expect(await at.ended()).toMatchObject([{ id, hash: "h1", decision: "once", decidedBy: ANNA, role: "owner" }]);
+  });
+
+  test.each(["once", "session", "deny"] as const)("takes %s as an answer one time only", async (decision) => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    const both = await Promise.all([at.approvals.decide(id, decision, ANNA), at.approvals.decide(id, "once", ANNA)]);
+    expect([both, await answer]).toEqual([["done", "unknown"], decision]);
+    expect(await at.approvals.decide(id, "once", ANNA)).toBe("unknown");
+    expect(at.told).toHaveLength(2);
+  });
+
+  test("that nobody answers in time is expired, and an answer that comes later changes nothing", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    await at.clock.advance(WAIT_MS - 1);
+    expect(at.approvals.pending()).toHaveLength(1);
+    await at.clock.advance(1);
+    expect(await answer).toBe("expired");
+    expect(await at.approvals.decide(id, "session", ANNA)).toBe("unknown");
+    expect(await at.approvals.ask(question(), AbortSignal.abort())).toBe("expired"); // nothing was allowed for the session
+    expect(await at.ended()).toMatchObject([{ decision: "expired", decidedBy: null }]);
+  });
+
+  test.each(["once", "session", "deny"] as const)(
+    "that expired while the machine slept cannot be answered with %s, although no timer has fired",
+    async (decision) => {
+      await using at = await world();
+      const { answer, id } = await at.asked();
+      at.now.sleptMs = WAIT_MS; // the wall clock went on, timers stood still
+      expect(await at.approvals.decide(id, decision, ANNA)).toBe("unknown");
+      expect(await answer).toBe("expired");
+      expect(at.approvals.pending()).toEqual([]);
+      expect(await at.ended()).toMatchObject([{ decision: "expired", decidedBy: null }]);
+    },
+  );
+
+  test("that nobody answers says how long it waited and what to do, and one whose turn ended says that", async () => {
+    await using at = await world();
+    const { answer } = await at.asked();
+    await at.clock.advance(WAIT_MS);
+    await answer;
+    expect(at.told.at(-1)).toMatchObject({
+      decision: "expired",
+      say: expect.stringMatching(
+        /was not run: nobody answered within \d+ \w+s?\. If it is still wanted, ask the assistant again/,
+      ),
+    });
+    const turn = new AbortController();
+    const next = at.approvals.ask(question(), turn.signal);
+    await waitFor("the question", () => at.approvals.pending().length === 1);
+    turn.abort(new Error("stopped"));
+    await next;
+    expect(at.told.at(-1)).toMatchObject({ say: expect.stringContaining("its turn ended before anybody answered") });
+  });
+
+  test("whose wall clock was set back expires by its timer", async () => {
+    await using at = await world();
+    const { answer } = await at.asked();
+    at.now.sleptMs = -10 * WAIT_MS;
+    await at.clock.advance(WAIT_MS);
+    expect(await answer).toBe("expired");
+  });
+
+  test("is decided by owners of now: one who lost the role is refused, and the question stays open", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    at.now.owners = [];
+    for (const decision of ["once", "session", "deny"] as const)
+      expect(await at.approvals.decide(id, decision, ANNA)).toBe("not_allowed");
+    expect(at.approvals.pending()).toHaveLength(1);
+    at.now.owners = [ANNA];
+    expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
+    expect(await answer).toBe("once");
+  });
+
+  test("ends when its turn does", async () => {
+    await using at = await world();
+    const turn = new AbortController();
+    const { answer } = await at.asked({}, turn.signal);
+    turn.abort();
+    expect(await answer).toBe("expired");
+    expect(at.told.at(-1)).toMatchObject({ decision: "expired", by: null });
+    expect([at.approvals.pending(), at.clock.pending()]).toEqual([[], 0]);
+  });
+
+  test("that cannot be stored is not asked, and one whose end cannot be stored still ends", async () => {
+    const broken = () => Promise.reject(new Error("disk full"));
+    await using at = await world(() => ({ put: broken }));
+    await expect(waitForEnd("the answer", at.approvals.ask(question(), NEVER))).rejects.toThrow("disk full");
+    expect([at.told, at.approvals.pending()]).toEqual([[], []]);
+    await using other = await world(() => ({ end: broken }));
+    const { answer, id } = await other.asked();
+    await expect(other.approvals.decide(id, "once", ANNA)).rejects.toThrow("disk full");
+    expect(other.approvals.pending()).toHaveLength(1); // a yes that is not on record is no yes
+    await other.clock.advance(WAIT_MS);
+    expect(await answer).toBe("expired");
+  });
+
+  test("is listed when it is stored, and not before: a crash loses nothing that anybody saw", async () => {
+    const disk = Promise.withResolvers<void>();
+    await using at = await world((rows) => ({ put: async (row) => (await disk.promise, rows.put(row)) }));
+    const { answer } = await at.asked();
+    expect([at.approvals.pending(), at.told]).toEqual([[], []]);
+    disk.resolve();
+    await waitFor("the question", () => at.approvals.pending().length === 1);
+    await at.clock.advance(WAIT_MS);
+    expect(await answer).toBe("expired");
+  });
+
+  test("says nothing of what is asked in the log", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked({ shown: { command: "a-private-command" } });
+    await at.approvals.decide(id, "deny", ANNA);
+    await answer;
+    expect(JSON.stringify(at.log.lines)).not.toContain("a-private-command");
+  });
+});
+
+describe("a yes for the session", () => {
+  test("holds for that tool in that session, also after a crash, and until the conversation is begun anew", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    await at.approvals.decide(id, "session", ANNA);
+    expect(await answer).toBe("session");
+    expect(await at.approvals.ask(question({ callId: "c2", hash: "h2" }), NEVER)).toBe("session");
+    expect(at.told).toHaveLength(2);
+    const { caller } = question();
+    const elsewhere = { ...caller, sessionKey: "agent:default:webchat:dm:2" as SessionKey };
+    for (const more of [{ tool: "write" }, { caller: elsewhere }]) {
+      const other = await at.asked(more);
+      expect(other.id).not.toBe("");
+      await at.approvals.decide(other.id, "deny", ANNA);
+      expect(await other.answer).toBe("deny");
+    }
+    const { approvals } = await at.real.reopen();
+    expect(await approvals.grantedBy(SESSION, "bash")).toBe(ANNA);
+  });
+
+  test("is no yes for a session in which nobody gave one, whoever may decide", async () => {
+    await using at = await world();
+    at.now.owners = [ANNA, null as unknown as Principal]; // a check of rights that knows no better
+    const { answer, id } = await at.asked();
+    expect(at.approvals.pending()).toHaveLength(1);
+    await at.approvals.decide(id, "deny", ANNA);
+    expect(await answer).toBe("deny");
+  });
+
+  test("lapses when the owner who gave it is no owner any more: the next call asks again", async () => {
+    await using at = await world();
+    const { answer, id } = await at.asked();
+    await at.approvals.decide(id, "session", ANNA);
+    await answer;
+    at.now.owners = [];
+    const again = await at.asked({ callId: "c2", hash: "h2" });
+    expect(at.approvals.pending()).toHaveLength(1);
+    await at.clock.advance(WAIT_MS);
+    expect(await again.answer).toBe("expired");
+  });
+
+  test("leaves other open questions to be answered one by one", async () => {
+    await using at = await world();
+    const first = await at.asked();
+    const second = await at.asked({ callId: "c2", shown: { command: "rm -r ." } });
+    await at.approvals.decide(first.id, "session", ANNA);
+    await first.answer;
+    expect(at.approvals.pending().map(({ id }) => id)).toEqual([second.id]);
+    await at.approvals.decide(second.id, "deny", ANNA);
+    expect(await second.answer).toBe("deny");
+  });
+});
+
+describe("too many open questions", () => {
+  test("of one session are not asked; other sessions are", async () => {
+    await using at = await world();
+    for (let n = 0; n < MAX_OPEN_PER_SESSION; n++) await at.asked();
+    expect(await at.approvals.ask(question(), NEVER)).toBe("full");
+    const caller = { ...question().caller, sessionKey: "agent:default:webchat:dm:2" as SessionKey };
+    await at.asked({ caller });
+    expect(at.approvals.pending()).toHaveLength(MAX_OPEN_PER_SESSION + 1);
+  });
+
+  test("that could not be stored are not counted", async () => {
+    let disk: "full" | "free" = "full";
+    await using at = await world((rows) => ({
+      put: async (row) => (disk === "full" ? Promise.reject(new Error("disk full")) : rows.put(row)),
+    }));
+    for (let n = 0; n < MAX_OPEN_PER_SESSION; n++)
+      await expect(at.approvals.ask(question(), NEVER)).rejects.toThrow("disk full");
+    disk = "free";
+    const { answer, id } = await at.asked();
+    expect(await at.approvals.decide(id, "once", ANNA)).toBe("done");
+    expect(await answer).toBe("once");
+  });
+
+  test("in all are not asked, also when they come at the same moment", async () => {
+    await using at = await world();
+    const callers = Array.from({ length: MAX_OPEN + 5 }, (_, n) => ({
+      ...question().caller,
+      sessionKey: `agent:default:webchat:dm:${n}` as SessionKey,
+    }));
+    const answers = callers.map((caller) => at.approvals.ask(question({ caller }), NEVER));
+    await at.clock.advance(WAIT_MS);
+    const said = await Promise.all(answers);
+    expect(said.filter((answer) => answer === "full")).toHaveLength(5);
+    expect(said.filter((answer) => answer === "expired")).toHaveLength(MAX_OPEN);
+  });
+});

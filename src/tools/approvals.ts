@@ -1,0 +1,179 @@
+/**
+ * Asks owners about a call and waits. Each question is stored before anybody sees it and has exactly one end: an answer, its deadline, or
+ * that nobody waits for it any more. Whatever fails here, the call does not run.
+ */
+import type { Events } from "../contracts/events.ts";
+import type { Principal } from "../contracts/ids.ts";
+import type { ApprovalEnd, ApprovalStore } from "../contracts/store/approvals.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  Approvals,
+  ApproverChat,
+  PendingApproval,
+} from "../contracts/tools/approval.ts";
+import type { Clock } from "../kit/clock.ts";
+import { type Deferred, deferred } from "../kit/deferred.ts";
+import { durationText } from "../kit/duration.ts";
+import type { Ids } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
+import { writeOut, writeOutJson } from "../kit/marks/written-out.ts";
+
+export interface ApprovalsDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly events: Events;
+  readonly store: ApprovalStore;
+  /** Whether this person is an owner now. */
+  mayDecide(by: Principal, at: ApproverChat | null): Promise<boolean>;
+}
+
+/** More than a person answers one by one. */
+export const MAX_OPEN_PER_SESSION = 10;
+export const MAX_OPEN = 100;
+
+interface Open {
+  readonly shown: PendingApproval;
+  readonly answer: Deferred<ApprovalAnswer>;
+  /** Before that nobody sees it: what was shown survives a crash. */
+  stored: boolean;
+  /** Its time is over, not its turn. */
+  late: boolean;
+}
+
+export function createApprovals(deps: ApprovalsDeps, options: () => { readonly waitMs: number }): Approvals {
+  const open = new Map<string, Open>();
+
+  /** False: it has ended before, by somebody else. */
+  const end = async (entry: Open, by: Principal | null, decision: ApprovalEnd["decision"]): Promise<boolean> => {
+    const at = deps.clock.now();
+    const made: ApprovalEnd =
+      decision === "expired" || by === null ? { decision: "expired", by: null, at } : { decision, by, at };
+    if (!(await deps.store.end(entry.shown.id, made))) return false;
+    close(entry, made);
+    return true;
+  };
+  const close = ({ shown, answer, late }: Open, { decision, by }: ApprovalEnd): void => {
+    const { input: _input, shown: _shown, ...known } = shown;
+    open.delete(shown.id);
+    deps.log.info("approval ended", {
+      approvalId: shown.id,
+      tool: shown.tool,
+      sessionKey: shown.sessionKey,
+      decision,
+      by,
+    });
+    const say = decision === "expired" ? { say: unanswered(shown, late) } : {};
+    deps.events.emit("approval", { ...known, decision, by, ...say });
+    answer.resolve(decision);
+  };
+  /** Nobody waits for the disk: what could not be written is expired by the next start. */
+  const expire = async (entry: Open): Promise<void> => {
+    try {
+      await end(entry, null, "expired");
+    } catch (error) {
+      deps.log.error("end of an approval could not be recorded", { approvalId: entry.shown.id, error });
+      close(entry, { decision: "expired", by: null, at: deps.clock.now() });
+    }
+  };
+
+  return {
+    pending: () => [...open.values()].filter(({ stored }) => stored).map(({ shown }) => shown),
+    async decide(id, decision, by, at) {
+      if (!(await deps.mayDecide(by, at ?? null))) return "not_allowed";
+      const entry = open.get(id);
+      if (!entry) return "unknown";
+      // timers stand still while the machine sleeps; what it says on the question is what counts
+      if (deps.clock.now() >= entry.shown.expiresAt) {
+        entry.late = true;
+        await expire(entry);
+        return "unknown";
+      }
+      return (await end(entry, by, decision)) ? "done" : "unknown";
+    },
+    async ask(question, signal) {
+      const { tool, caller } = question;
+      const grantedBy = await deps.store.grantedBy(caller.sessionKey, tool);
+      if (grantedBy !== null && (await deps.mayDecide(grantedBy, null))) return "session"; // an owner of then may be none now
+      if (signal.aborted) return "expired";
+      if (isFull(open, caller.sessionKey)) return "full";
+      const { waitMs } = options();
+      const entry: Open = { shown: shownOf(deps, question, waitMs), answer: deferred(), stored: false, late: false };
+      open.set(entry.shown.id, entry); // counts from now on, and cannot be answered before it is stored
+      return wait(deps, { entry, question, waitMs, expire, forget: () => open.delete(entry.shown.id) }, signal);
+    },
+  };
+}
+
+interface Waiting {
+  readonly entry: Open;
+  readonly question: ApprovalQuestion;
+  readonly waitMs: number;
+  expire(entry: Open): Promise<void>;
+  forget(): void;
+}
+
+async function wait(deps: ApprovalsDeps, waiting: Waiting, signal: AbortSignal): Promise<ApprovalAnswer> {
+  const { entry, question, waitMs, expire, forget } = waiting;
+  const { shown, answer } = entry;
+  const { agentId, role } = question.caller;
+  try {
+    const { shown: _shown, ...asked } = shown;
+    await deps.store.put({ ...asked, agentId, role, hash: question.hash });
+  } catch (error) {
+    forget();
+    throw error; // the gate says that nothing was run
+  }
+  entry.stored = true;
+  const { id: approvalId, tool, sessionKey } = shown;
+  deps.log.info("approval asked", { approvalId, tool, sessionKey, principal: shown.principal });
+  deps.events.emit("approval", { ...shown, decision: null });
+  using limit = deps.clock.deadline(waitMs, () => new Error("nobody answered in time"));
+  const over = AbortSignal.any([signal, limit.signal]);
+  const stop = (): void => {
+    entry.late = limit.signal.aborted;
+    void expire(entry);
+  };
+  if (over.aborted) stop();
+  over.addEventListener("abort", stop, { once: true });
+  try {
+    return await answer.promise;
+  } finally {
+    over.removeEventListener("abort", stop);
+  }
+}
+
+function shownOf({ clock, ids }: ApprovalsDeps, question: ApprovalQuestion, waitMs: number): PendingApproval {
+  const { tool, callId, because, shown, caller } = question;
+  const { sessionKey, turnId, principal, origin } = caller;
+  const askedAt = clock.now();
+  const expiresAt = askedAt + waitMs;
+  return {
+    id: ids.next("ask"),
+    tool,
+    callId,
+    because: writeOut(because),
+    input: shown,
+    shown: writeOutJson(shown),
+    sessionKey,
+    turnId,
+    principal,
+    origin,
+    askedAt,
+    expiresAt,
+  };
+}
+
+/** A turn that ended first says so: then nobody was too slow. */
+function unanswered({ tool, askedAt, expiresAt }: PendingApproval, late: boolean): string {
+  if (!late) return `${tool} was not run: its turn ended before anybody answered.`;
+  const waited = durationText(expiresAt - askedAt);
+  return `${tool} was not run: nobody answered within ${waited}. If it is still wanted, ask the assistant again and answer in time.`;
+}
+
+function isFull(open: ReadonlyMap<string, Open>, sessionKey: PendingApproval["sessionKey"]): boolean {
+  if (open.size >= MAX_OPEN) return true;
+  const here = [...open.values()].filter(({ shown }) => shown.sessionKey === sessionKey);
+  return here.length >= MAX_OPEN_PER_SESSION;
+}

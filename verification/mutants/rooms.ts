@@ -11,6 +11,11 @@ import { FRESH_TOOLS_BUGS } from "./fresh/tools-bugs.ts";
 import { GUARDED_FETCH_BUGS } from "./guarded-fetch-bugs.ts";
 import { MEDIA_BUGS, REDACTION_BUGS, REPLY_BUGS } from "./media-bugs.ts";
 import { SCHEDULE_BUGS } from "./schedule-bugs.ts";
+import { SECOND_CHANNELS_BUGS } from "./second/channels-bugs.ts";
+import { SECOND_CONFIG_BUGS } from "./second/config-bugs.ts";
+import { SECOND_DELIVERY_BUGS } from "./second/delivery-bugs.ts";
+import { SECOND_GUARDED_FETCH_BUGS } from "./second/guarded-fetch-bugs.ts";
+import { SECOND_TOOLS_BUGS } from "./second/tools-bugs.ts";
 import type { MutantRoom } from "./seeded-bug.ts";
 import { TOOLS_BUGS } from "./tools-bugs.ts";
 import { WIRING_BUGS } from "./wiring-bugs.ts";
@@ -32,4 +37,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "fresh delivery", bugs: FRESH_DELIVERY_BUGS },
   { room: "fresh guarded fetch", bugs: FRESH_GUARDED_FETCH_BUGS },
   { room: "fresh tools", bugs: FRESH_TOOLS_BUGS },
+  { room: "second fresh channels", bugs: SECOND_CHANNELS_BUGS },
+  { room: "second fresh config", bugs: SECOND_CONFIG_BUGS },
+  { room: "second fresh delivery", bugs: SECOND_DELIVERY_BUGS },
+  { room: "second fresh guarded fetch", bugs: SECOND_GUARDED_FETCH_BUGS },
+  { room: "second fresh tools", bugs: SECOND_TOOLS_BUGS },
 ];

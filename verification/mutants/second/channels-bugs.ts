@@ -1,0 +1,93 @@
+/** Second fresh list of channel bugs, all written before the first of them was tried: close, previews, redirections, catching up, files, repeats. */
+import type { SeededBug } from "../seeded-bug.ts";
+
+const platforms = ["src/channels/open-platforms.test.ts", "src/channels/guest.test.ts"] as const;
+const telegram = ["src/channels/telegram"] as const;
+const discord = ["src/channels/discord"] as const;
+
+export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
+  {
+    what: "An account that was closed goes on listening to turns.",
+    file: "src/channels/telegram/account.ts",
+    find: "      live[Symbol.dispose]();\n",
+    replace: "",
+    tests: telegram,
+  },
+  {
+    what: "A send goes on after its account was closed, beside the one that the next process makes.",
+    file: "src/channels/telegram/account.ts",
+    find: "sendPart(sender, part, AbortSignal.any([until, signal]))",
+    replace: "sendPart(sender, part, until)",
+    tests: telegram,
+  },
+  {
+    what: "A reply does not wait for the preview that is just being shown, and stands beside it.",
+    file: "src/channels/telegram/outbound/live.ts",
+    find: "      await one?.work;\n",
+    replace: "",
+    tests: telegram,
+  },
+  {
+    what: "A preview of an earlier process is taken away while its reply is still to be delivered into it.",
+    file: "src/channels/telegram/outbound/left-previews.ts",
+    find: '    if (owes({ channel: "telegram", account, chat: moved.first(where) })) return false;\n',
+    replace: "",
+    tests: telegram,
+  },
+  {
+    what: "A call to Telegram, token included, follows a redirection to anywhere.",
+    file: "src/channels/telegram/api/bot-api.ts",
+    find: 'fetch(url, { ...init, keepalive: false, redirect: "error" })',
+    replace: "fetch(url, { ...init, keepalive: false })",
+    tests: telegram,
+  },
+  {
+    what: "A webhook address that Telegram could not be told counts as told.",
+    file: "src/channels/telegram/webhook-mode.ts",
+    find: "const secret_token = await secretOf(deps, settings);",
+    replace: "told = true;\n        const secret_token = await secretOf(deps, settings);",
+    tests: telegram,
+  },
+  {
+    what: "What was said days ago on Discord is answered when the gateway is back.",
+    file: "src/channels/discord/inbound/catch-up.ts",
+    find: "Math.max(snowflakeTime(last) - OVERLAP_MS, now - MAX_AGE_MS)",
+    replace: "Math.max(snowflakeTime(last) - OVERLAP_MS, now - 1_000 * MAX_AGE_MS)",
+    tests: discord,
+  },
+  {
+    what: "The files of a message are fetched and kept again with every try to store it.",
+    file: "src/channels/discord/inbound/intake.ts",
+    find: "kept ??= await keepFiles",
+    replace: "kept = await keepFiles",
+    tests: discord,
+  },
+  {
+    what: "A press that could not be written down counts as one that was here before.",
+    file: "src/channels/discord/interactions/replays.ts",
+    find: /(await facts\.put\(CHANNEL, ACCOUNT, KEY, .*\);)\n {4}seen = \[\.\.\.kept, id\];/,
+    replace: "seen = [...kept, id];\n    await facts.put(CHANNEL, ACCOUNT, KEY, JSON.stringify([...kept, id]));",
+    tests: discord,
+  },
+  {
+    what: "What was noted about a long reply stays after all of it was sent.",
+    file: "src/channels/discord/outbound/send.ts",
+    find: "  if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);\n",
+    replace: "",
+    tests: discord,
+  },
+  {
+    what: "A platform that opens after its time stays open beside the next try.",
+    file: "src/channels/open-platforms.ts",
+    find: "    void opening.then((late) => closeAll(deps, late)).catch(() => undefined); // it failed, which is known already\n",
+    replace: "",
+    tests: platforms,
+  },
+  {
+    what: "A plugin's channel that was closed goes on listening to events.",
+    file: "src/channels/guest.ts",
+    find: /lent\[Symbol\.dispose\]\(\);\n {6}await channel/,
+    replace: "await channel",
+    tests: platforms,
+  },
+];

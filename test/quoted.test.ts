@@ -15,7 +15,9 @@ import type { InboundMessage } from "../src/contracts/chat.ts";
 import type { Command } from "../src/contracts/command.ts";
 import type { AgentId, Principal, Role } from "../src/contracts/ids.ts";
 import type { Batch } from "../src/contracts/queue.ts";
-import { createBriefing, promptFor, steeringFor } from "../src/flow/prompt.ts";
+import { promptFor, steeringFor } from "../src/flow/prompt.ts";
+import { createTurnContext } from "../src/flow/turn-context.ts";
+import { quietPrompt } from "../src/testing/worlds/quiet-turns.ts";
 import { textFor } from "../src/flow/questions/decide.ts";
 import { createFakeClock } from "../src/testing/fake-clock.ts";
 import { entry, inbound } from "../src/testing/messages.ts";
@@ -281,7 +283,10 @@ const role: Command = {
   run: async () => "done",
 };
 const commands = createCommandRegistry([role]);
-const briefing = () => createBriefing({ clock: createFakeClock(), ids: createSeqIds() });
+const sources = () => {
+  const deps = { clock: createFakeClock(), ids: createSeqIds() };
+  return quietPrompt({ media, commands, ids: deps.ids, context: createTurnContext(deps) });
+};
 const media = { read: async () => null } as never;
 
 function batchOf(message: InboundMessage, by: Role): Batch {
@@ -325,10 +330,7 @@ for (const [channel, cases] of [["Telegram", TELEGRAM], ["Discord", DISCORD], ..
       "in %s stand in a block with their author, in prompts and in steered messages",
       async (_kind, { message, author }) => {
         const batch = batchOf(message, "owner");
-        const told = [
-          await promptFor({ media, commands, briefing: briefing() }, batch),
-          await steeringFor({ media, commands, briefing: briefing() }, batch, batch.entries),
-        ];
+        const told = [await promptFor(sources(), batch), await steeringFor(sources(), batch, batch.entries)];
         for (const { text } of told) {
           expect(outside(text)).not.toContain(THEIRS);
           if (author === null) expect(text).toBe(OWN);

@@ -24,9 +24,9 @@ export function originOf({
 }
 
 /** A turn that was let in before is not rejected in the middle. Null: it may go on. */
-export function refusedEnd(budget: Pick<Budget, "ask"> | undefined, batch: Paid & Pick<Batch, "attempt">) {
+export function refusedEnd(budget: Pick<Budget, "ask">, batch: Paid & Pick<Batch, "attempt">) {
   const work = workOf(batch);
-  if (!budget || !work || batch.attempt > 1) return null;
+  if (!work || batch.attempt > 1) return null;
   const verdict = budget.ask(work);
   return verdict.may ? null : spentEnd(verdict, work);
 }
@@ -39,24 +39,24 @@ function spentEnd(verdict: Extract<BudgetVerdict, { may: false }>, { origin }: B
 
 /** What the last attempt itself has used. Everything else was written down when it became known. */
 export function billOf(
-  budget: Pick<Budget, "bill"> | undefined,
+  budget: Pick<Budget, "bill">,
   batch: Paid & Pick<Batch, "turnId">,
   { own, model }: EndWithoutSize,
 ): Spent | undefined {
   const work = workOf(batch);
   const usage = own ?? NOTHING_USED;
   const nothing = usage.inputTokens + usage.outputTokens <= 0 && usage.costUsd <= 0;
-  return budget && work && !nothing ? budget.bill(work, { id: batch.turnId, model, usage }) : undefined;
+  return work && !nothing ? budget.bill(work, { id: batch.turnId, model, usage }) : undefined;
 }
 
 /** What an interrupted attempt had cost is known only now, and its traces are gone: written down at once. */
 export async function recordLost(
-  budget: Pick<Budget, "bill" | "record"> | undefined,
+  budget: Pick<Budget, "bill" | "record">,
   batch: Paid & Pick<Batch, "turnId" | "attempt">,
   { lost }: Pick<AgentLease, "lost">,
 ): Promise<void> {
   const work = workOf(batch);
-  if (!budget || !work || !lost) return;
+  if (!work || !lost) return;
   const { model = "", ...usage } = lost;
   await budget.record(budget.bill(work, { id: `${batch.turnId}:${batch.attempt}`, model, usage }));
 }

@@ -23,7 +23,7 @@ import { routingConfig } from "../testing/routing-config.ts";
 import { noJobs } from "../testing/automation/no-jobs.ts";
 import { testPersonTimes } from "../testing/automation/person-times.ts";
 import { says as told, tool, toolWorld } from "../testing/tools/tool-world.ts";
-import { noHooks } from "../tools/index.ts";
+import { quietTurns } from "../testing/worlds/quiet-turns.ts";
 import { quietReceiver } from "../testing/worlds/quiet-receiver.ts";
 import { createLiveTurns, startTurns } from "./index.ts";
 import { waitFor } from "../testing/wait-for.ts";
@@ -81,8 +81,10 @@ async function life(
     shown,
     queue,
     work() {
-      const deps = { clock, log, events, queue, pool, outbox, live, hooks: noHooks, commands, lastStats: stats };
-      running.push(startTurns({ ...deps, media: store.media }, () => ({ timeoutMs: 60_000, graceMs: 0 })));
+      const parts = { clock, log, events, queue, pool, outbox, live, media: store.media };
+      running.push(
+        startTurns(quietTurns({ ...parts, commands, lastStats: stats }), () => ({ timeoutMs: 60_000, graceMs: 0 })),
+      );
     },
     ask: (text: string, chat = "1", more: Partial<InboundMessage> = {}) =>
       receiver.receive(

@@ -44,7 +44,7 @@ export async function converse(
   const deltas = createDeltaStream(deps, DELTA_GAP_MS, (text) => shown.text(text), over.signal);
   let steering: Steering | null = null;
   try {
-    const events = lease.prompt(await promptFor(deps, batch, told, lease.startedOver), signal);
+    const events = lease.prompt(await promptFor(deps.prompt, batch, told, lease.startedOver), signal);
     steering = startSteering(deps, { lease, batch, joined: (ids) => shown.joined(ids) }, signal);
     for await (const event of events) {
       if (event.type === "text") {

@@ -1,19 +1,17 @@
 /** What the agent is told: the words of the messages and their pictures, in short what came when there was no room, and before them what it should know about this turn. */
-import type { PersonTimes } from "../contracts/automation/when.ts";
 import type { PromptInput, StartedOver } from "../contracts/agent.ts";
-import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
+import type { ClaimedEvents, SystemEventStore } from "../contracts/automation/system-event.ts";
 import type { MediaRef, QuotedText } from "../contracts/chat.ts";
 import type { Commands } from "../contracts/command.ts";
 import type { AttachedFiles } from "../contracts/agent-files.ts";
 import type { Batch, BatchEntry } from "../contracts/queue.ts";
-import type { MediaStore } from "../contracts/store.ts";
+import type { MediaStore, SessionStore } from "../contracts/store.ts";
 import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
-import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import { eventText } from "./own/event-text.ts";
 import type { GroupTalk } from "./intake/group-talk.ts";
-import { createTurnContext, type TurnContext, messageLines } from "./turn-context.ts";
-import { historyFor, type HistoryDeps } from "./own/started-over.ts";
+import { type TurnContext, messageLines } from "./turn-context.ts";
+import { historyFor } from "./own/started-over.ts";
 import { block, oneLine, withoutMarks } from "../kit/marks/markers.ts";
 import { wrapQuoted } from "../kit/marks/quoted.ts";
 import { wrapUntrusted } from "../kit/marks/untrusted.ts";
@@ -21,33 +19,21 @@ import { wrapUntrusted } from "../kit/marks/untrusted.ts";
 /** Everything else is a file to them. */
 const MODELS_SEE: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-interface PromptDeps extends HistoryDeps {
-  readonly media: MediaStore;
-  readonly commands?: Commands;
-  /** Without them the model does not hear how its messages were taken. */
-  readonly reactions?: Pick<ReactionStore, "tell">;
-  /** Without it the model does not know which message a reply replies to. */
-  readonly messageIds?: Pick<MessageStore, "idOf">;
-  /** Without it the model hears nothing of what a group says without a mention. */
-  readonly groupTalk?: Pick<GroupTalk, "tell">;
-  /** Without it an agent sees pictures and opens nothing. */
-  readonly attached?: AttachedFiles;
-  /** Without them the model gets the senders' own words alone. */
-  readonly briefing?: Briefing;
-}
-
-export interface Briefing {
+/** Where a prompt takes its parts from. */
+export interface PromptSources {
   readonly ids: Ids;
-  readonly facts: TurnContext;
-}
-
-export function createBriefing(deps: {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Without it everybody is told the time of the machine. */
-  readonly people?: Pick<PersonTimes, "zoneOf">;
-}): Briefing {
-  return { ids: deps.ids, facts: createTurnContext(deps, { ...(deps.people ? { zoneOf: deps.people.zoneOf } : {}) }) };
+  /** Time, channel and sender, told when they are new. */
+  readonly context: TurnContext;
+  readonly commands: Pick<Commands, "plain">;
+  readonly media: Pick<MediaStore, "read">;
+  readonly attached: AttachedFiles;
+  readonly reactions: Pick<ReactionStore, "tell">;
+  readonly messageIds: Pick<MessageStore, "idOf">;
+  readonly groupTalk: Pick<GroupTalk, "tell">;
+  /** What was said before, for an agent whose session file was lost. */
+  readonly history: Pick<SessionStore, "transcript">;
+  /** What the gateway has to tell besides what people say. */
+  readonly systemEvents: Pick<SystemEventStore, "claim">;
 }
 
 const NOTHING: ClaimedEvents = { events: [], hidden: 0 };
@@ -56,22 +42,22 @@ type Said = Pick<Batch, "entries" | "hidden" | "role" | "agentId">;
 
 /** `told`: what the gateway has to tell besides what people say. `startedOver`: what was said before has to be told, too. */
 export async function promptFor(
-  deps: PromptDeps,
+  sources: PromptSources,
   batch: Batch,
   told: ClaimedEvents = NOTHING,
   startedOver?: StartedOver,
 ): Promise<PromptInput> {
-  const { attached, images, pieces } = await readEntries(deps, batch);
-  if (!deps.briefing) return { text: ownText(pieces), images };
-  const { lines, blocks, realTexts } = eventText(deps.briefing.ids, told);
-  const history = await historyFor(deps, batch, startedOver, deps.briefing.ids);
-  const reactions = await reactionsFor(deps, batch, deps.briefing.ids);
-  const answered = await answeredLines(deps, batch.entries);
-  const facts = deps.briefing.facts.tell(batch, [...answered, ...history.lines, ...lines, ...attached]);
-  const others = [...reactions, ...overheardIn(deps, batch, deps.briefing.ids)];
+  const { ids, context } = sources;
+  const { attached, images, pieces } = await readEntries(sources, batch);
+  const { lines, blocks, realTexts } = eventText(ids, told);
+  const history = await historyFor(sources, batch, startedOver);
+  const reactions = await reactionsFor(sources, batch);
+  const answered = await answeredLines(sources, batch.entries);
+  const facts = context.tell(batch, [...answered, ...history.lines, ...lines, ...attached]);
+  const others = [...reactions, ...overheardIn(sources, batch)];
   const preface = [...(facts === null ? [] : [facts]), ...history.blocks, ...blocks, ...others].join("\n\n");
   return {
-    text: markedText(deps.briefing, batch, pieces),
+    text: markedText(ids, batch, pieces),
     images,
     ...(preface === "" ? {} : { preface }),
     ...(realTexts.length === 0 ? {} : { realTexts }),
@@ -79,41 +65,43 @@ export async function promptFor(
 }
 
 /** What is steered into a running turn: the words, and a note for each file; the rest is known there. */
-export async function steeringFor(deps: PromptDeps, batch: Batch, entries: Said["entries"]): Promise<PromptInput> {
+export async function steeringFor(
+  sources: PromptSources,
+  batch: Batch,
+  entries: Said["entries"],
+): Promise<PromptInput> {
   const { role, agentId } = batch;
-  const { attached, images, pieces } = await readEntries(deps, { entries, hidden: 0, role, agentId });
-  if (!deps.briefing) return { text: ownText(pieces), images };
-  const text = markedText(deps.briefing, { entries, role }, pieces);
-  const lines = [...messageLines(entries), ...(await answeredLines(deps, entries)), ...attached];
+  const { attached, images, pieces } = await readEntries(sources, { entries, hidden: 0, role, agentId });
+  const text = markedText(sources.ids, { entries, role }, pieces);
+  const lines = [...messageLines(entries), ...(await answeredLines(sources, entries)), ...attached];
   if (lines.length === 0) return { text, images };
-  return { text, images, preface: block(deps.briefing.ids, "gateway-facts", { body: lines.join("\n") }) };
+  return { text, images, preface: block(sources.ids, "gateway-facts", { body: lines.join("\n") }) };
 }
 
 /** Which messages are replies, and to which: by the ids under which tools take them. */
-async function answeredLines({ messageIds }: PromptDeps, entries: Batch["entries"]): Promise<readonly string[]> {
+async function answeredLines({ messageIds }: PromptSources, entries: Batch["entries"]): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const { id, message, overflow } of entries) {
     const answered = overflow ? undefined : message.quoted.find(({ how }) => how === "reply")?.message;
-    const found = answered === undefined ? null : await messageIds?.idOf(message.address, answered);
+    const found = answered === undefined ? null : await messageIds.idOf(message.address, answered);
     if (found) lines.push(`${entries.length === 1 ? "" : `${id} `}replies to: ${found}`);
   }
   return lines;
 }
 
 /** A block for each message, so that none can speak for another. */
-function overheardIn({ groupTalk }: PromptDeps, { entries: [first], turnId }: Batch, ids: Ids): readonly string[] {
-  if (!groupTalk || first?.message.scope !== "group" || (first.message.origin ?? "chat") !== "chat") return [];
+function overheardIn({ groupTalk, ids }: PromptSources, { entries: [first], turnId }: Batch): readonly string[] {
+  if (first?.message.scope !== "group" || (first.message.origin ?? "chat") !== "chat") return [];
   const source = "earlier message in this group, not to you";
   return groupTalk.tell(first.message, turnId).map(({ author, text }) => wrapUntrusted(ids, { source, author, text }));
 }
 
 /** Names of people and of custom emoji are other people's words, so the block is marked as theirs. */
 async function reactionsFor(
-  { reactions }: PromptDeps,
+  { reactions, ids }: PromptSources,
   { sessionKey, turnId }: Batch,
-  ids: Ids,
 ): Promise<readonly string[]> {
-  const told = (await reactions?.tell(sessionKey, turnId)) ?? [];
+  const told = await reactions.tell(sessionKey, turnId);
   if (told.length === 0) return [];
   const lines = told.map(({ emoji, by, messageId, text }) => {
     const who = `"${oneLine(by.name)}" (${oneLine(by.principal)})`;
@@ -134,10 +122,10 @@ interface Entries extends Pick<PromptInput, "images"> {
   readonly attached: readonly string[];
 }
 
-async function readEntries(deps: PromptDeps, { entries, hidden, ...reader }: Said): Promise<Entries> {
+async function readEntries(sources: PromptSources, { entries, hidden, ...reader }: Said): Promise<Entries> {
   const whole = entries.filter((entry) => !entry.overflow);
   const said = whole.map(({ message }) => ({
-    text: deps.commands?.plain(message) ?? message.text,
+    text: sources.commands.plain(message),
     quoted: message.quoted,
   }));
   const pieces = [...withoutRepeats(said), ...overflowPieces(entries, hidden)];
@@ -145,9 +133,9 @@ async function readEntries(deps: PromptDeps, { entries, hidden, ...reader }: Sai
   const images: PromptInput["images"][number][] = [];
   const attached: string[] = [];
   for (const media of attachments) {
-    const picture = MODELS_SEE.has(media.mimeType) ? await pictureOf(deps, media) : null;
+    const picture = MODELS_SEE.has(media.mimeType) ? await pictureOf(sources, media) : null;
     if (picture) images.push(picture);
-    const path = (await deps.attached?.place(media, reader)) ?? null;
+    const path = await sources.attached.place(media, reader);
     attached.push(noteFor(media, { seen: picture !== null, path }));
   }
   if (pieces.some(({ text }) => text.trim() !== "")) return { pieces, images, attached };
@@ -173,25 +161,25 @@ function ownText(pieces: readonly Piece[]): string {
 }
 
 /** The one place where words become a prompt: what their sender did not write is in a block that says whose it is. */
-function markedText(briefing: Briefing, speaker: Pick<Batch, "entries" | "role">, pieces: readonly Piece[]): string {
+function markedText(ids: Ids, speaker: Pick<Batch, "entries" | "role">, pieces: readonly Piece[]): string {
   const parts: string[] = [];
   let own: Piece[] = [];
   const endOwn = (): void => {
     const words = ownText(own);
-    if (words !== "") parts.push(inGoodHands(briefing, speaker, words));
+    if (words !== "") parts.push(inGoodHands(ids, speaker, words));
     own = [];
   };
   for (const piece of pieces) {
     if (piece.quoted.length > 0) endOwn();
     const said = piece.quoted.filter(({ how, text }) => how !== "reply" || text !== "");
-    parts.push(...said.map((one) => wrapQuoted(briefing.ids, one)));
+    parts.push(...said.map((one) => wrapQuoted(ids, one)));
     own.push(piece);
   }
   endOwn();
   return parts.join("\n\n");
 }
 
-async function pictureOf({ media }: PromptDeps, { mediaId, mimeType }: MediaRef) {
+async function pictureOf({ media }: PromptSources, { mediaId, mimeType }: MediaRef) {
   const data = await media.read(mediaId);
   if (!data) return null;
   return { mimeType, base64: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64") };
@@ -207,11 +195,7 @@ function noteFor(
 }
 
 /** A guest in a group speaks to people, and a hook brings somebody's text: to the agent it is something it overhears. */
-function inGoodHands(
-  { ids }: Briefing,
-  { entries: [first], role }: Pick<Batch, "entries" | "role">,
-  words: string,
-): string {
+function inGoodHands(ids: Ids, { entries: [first], role }: Pick<Batch, "entries" | "role">, words: string): string {
   if (first?.message.origin === "webhook" && first.message.address.channel === "hook")
     return wrapUntrusted(ids, { source: `hook ${first.message.sender.name}`, text: words });
   if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(words);

@@ -5,21 +5,13 @@
  * at any point leaves it either in the turn or in front of the next one, never in both and never in neither.
  */
 import type { AgentLease } from "../contracts/agent.ts";
-import type { Commands } from "../contracts/command.ts";
 import type { InboxId } from "../contracts/ids.ts";
-import type { AttachedFiles } from "../contracts/agent-files.ts";
 import type { Batch } from "../contracts/queue.ts";
-import type { MediaStore } from "../contracts/store.ts";
-import type { GroupTalk } from "./intake/group-talk.ts";
-import { type Briefing, steeringFor } from "./prompt.ts";
+import { type PromptSources, steeringFor } from "./prompt.ts";
 import { mayJoin, type TurnRightsDeps } from "./turn-rights.ts";
 
 export interface SteeringDeps extends TurnRightsDeps {
-  readonly media: MediaStore;
-  readonly commands?: Commands;
-  readonly briefing?: Briefing;
-  readonly groupTalk?: Pick<GroupTalk, "tell">;
-  readonly attached?: AttachedFiles;
+  readonly prompt: PromptSources;
 }
 
 export interface Steering {
@@ -46,7 +38,7 @@ export function startSteering(
       const entries = await batch.offered(until);
       if (entries.length === 0) return;
       if (!(await mayJoin(deps, batch, entries))) return;
-      const how = await lease.steer(await steeringFor(deps, batch, entries), until);
+      const how = await lease.steer(await steeringFor(deps.prompt, batch, entries), until);
       if (how === "too_late") return;
       const stored = batch.join(entries);
       joined(entries.map(({ id }) => id));

@@ -13,10 +13,10 @@ export interface AskedCommand {
 }
 
 /** A command is always alone in its turn. */
-export function commandIn({ commands }: { readonly commands?: Commands }, batch: Batch): AskedCommand | null {
+export function commandIn({ commands }: { readonly commands: Commands }, batch: Batch): AskedCommand | null {
   const [first, second] = batch.entries;
-  const found = first && !second && !first.overflow ? commands?.findFor(first.message, batch.agentId) : null;
-  if (!commands || !first || !found) return null;
+  const found = first && !second && !first.overflow ? commands.findFor(first.message, batch.agentId) : null;
+  if (!first || !found) return null;
   const { sessionKey, agentId, turnId, role, sessionFile } = batch;
   const context = { sessionKey, agentId, turnId, role, sessionFile: sessionFile.name, message: first.message };
   const errand = commands.workKind({ message: first.message, role, agentId }) === "errand";

@@ -5,6 +5,7 @@ import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } f
 import type { Batch } from "../contracts/queue.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { inbound } from "../testing/messages.ts";
+import { quietPrompt } from "../testing/worlds/quiet-turns.ts";
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { createCalendar, createTurnContext, FACTS_AGAIN_MS, type FactsNow, shouldTell } from "./turn-context.ts";
 import { promptFor } from "./prompt.ts";
@@ -124,8 +125,8 @@ describe("the words", () => {
   const prompt = (one: Batch, more: object = {}) => {
     const clock = createFakeClock();
     const ids = createSeqIds();
-    const briefing = { ids, facts: createTurnContext({ clock, ids }, { zone: "UTC" }) };
-    return promptFor({ media, briefing, ...more }, one);
+    const context = createTurnContext({ clock, ids }, { zone: "UTC" });
+    return promptFor(quietPrompt({ media, ids, context, ...more }), one);
   };
 
   test("of a direct message stay as they are, beside the block", async () => {
@@ -207,21 +208,20 @@ describe("the words", () => {
     const clock = createFakeClock();
     const ids = createSeqIds();
     const attached = { place: async () => "attachments/media_1.pdf" };
-    const briefing = { ids, facts: createTurnContext({ clock, ids }, { zone: "UTC" }) };
+    const context = createTurnContext({ clock, ids }, { zone: "UTC" });
     const pdf = { ...photo, name: "report.pdf", mimeType: "application/pdf" };
     const read = { read: async () => new Uint8Array([1, 2, 3]) } as never;
-    const told = await promptFor({ media: read, briefing, attached }, batch("", { attachments: [pdf] }));
+    const told = await promptFor(
+      quietPrompt({ media: read, ids, context, attached }),
+      batch("", { attachments: [pdf] }),
+    );
     expect([told.text, told.images]).toEqual(["(file)", []]);
     expect(told.preface).toContain(
       '[media attached: "report.pdf" (application/pdf, 2 KiB), saved as attachments/media_1.pdf]',
     );
-    const seen = await promptFor({ media: read, briefing }, batch("look", { attachments: [photo] }));
+    const seen = await promptFor(quietPrompt({ media: read, ids, context }), batch("look", { attachments: [photo] }));
     expect(seen.images).toEqual([{ mimeType: "image/png", base64: "AQID" }]);
     expect(seen.preface).toContain(", shown to you]");
-  });
-
-  test("go alone when there is no briefing", async () => {
-    expect(await promptFor({ media }, batch("hello"))).toEqual({ text: "hello", images: [] });
   });
 });
 

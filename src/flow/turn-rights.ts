@@ -13,8 +13,7 @@ import { type AttemptResult, type EndWithoutSize, withLost } from "./turn-ending
 
 export interface TurnRightsDeps {
   readonly log: Log;
-  /** Without them everybody keeps the rights that a message came with. */
-  readonly rights?: Rights;
+  readonly rights: Rights;
 }
 
 export type LostRights = Extract<RightsNow, { kind: "lost" }>;
@@ -51,25 +50,25 @@ export async function openTurnRights({ log, rights }: TurnRightsDeps, batch: Bat
   const gone = new AbortController();
   const caller = callerOf(batch);
   const lost = async (): Promise<LostRights | null> => {
-    const now = (await rights?.now(caller)) ?? null;
-    if (now?.kind !== "lost") return null;
+    const now = await rights.now(caller);
+    if (now.kind !== "lost") return null;
     if (!gone.signal.aborted)
       log.warn("turn ended: its caller lost access", { turnId: batch.turnId, because: now.because });
     gone.abort(new Error("the caller lost access"));
     return now;
   };
-  const watching = rights?.onChange(() => {
+  const watching = rights.onChange(() => {
     lost().catch((error: unknown) => {
       log.error("rights of a running turn could not be checked; it is stopped", { turnId: batch.turnId, error });
       gone.abort(error);
     });
   });
-  const began = (await rights?.now(caller)) ?? { kind: "held", role: batch.role };
+  const began = await rights.now(caller);
   return {
     batch: began.kind === "held" ? withRole(batch, began.role) : batch,
     signal: gone.signal,
     lost,
-    [Symbol.dispose]: () => watching?.[Symbol.dispose](),
+    [Symbol.dispose]: () => watching[Symbol.dispose](),
   };
 }
 
@@ -107,8 +106,8 @@ export async function mayJoin(
   entries: readonly BatchEntry[],
 ): Promise<boolean> {
   for (const entry of entries) {
-    const now = await rights?.now(callerOf({ ...batch, entries: [entry] }));
-    if (now?.kind === "lost") return false;
+    const now = await rights.now(callerOf({ ...batch, entries: [entry] }));
+    if (now.kind === "lost") return false;
   }
   return true;
 }

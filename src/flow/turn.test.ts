@@ -4,7 +4,7 @@ import type { Store } from "../contracts/store.ts";
 import { dies, type FakeAgent, NO_USAGE, SETTLED_BYTES, says, waits } from "../testing/fake-pool.ts";
 import { flow, type FlowOptions, SESSION } from "../testing/worlds/flow-world.ts";
 import { waitFor } from "../testing/wait-for.ts";
-import type { TurnsDeps } from "./index.ts";
+import type { ReplySteps } from "./index.ts";
 
 describe("a turn", () => {
   test("streams what the agent says, shows its tools, and ends with the stored reply", async () => {
@@ -278,20 +278,19 @@ describe("stopping", () => {
 });
 
 /** Tools that send every file they are asked for with the reply. */
-function filesOf(sent: string[]): NonNullable<TurnsDeps["mediaLines"]> {
+function filesOf(sent: string[]): Pick<ReplySteps, "tools" | "poster"> {
   const call = async (asked: { readonly params?: unknown; readonly input?: unknown }) => {
     sent.push(JSON.stringify(asked.params ?? asked.input ?? null));
     return { kind: "failed", code: "tool_failed", message: "not today" };
   };
-  return { tools: { call }, poster: { post: async () => ({ kind: "no_turn" }) } } as unknown as NonNullable<
-    TurnsDeps["mediaLines"]
-  >;
+  const poster = { post: async () => ({ kind: "no_turn" }) };
+  return { tools: { call }, poster } as unknown as Pick<ReplySteps, "tools" | "poster">;
 }
 
 describe("a line MEDIA:<path> in the words of an agent", () => {
   test("is a file of the reply when the turn is done", async () => {
     const sent: string[] = [];
-    await using fx = await flow(says("Look:\nMEDIA:a.png"), { parts: async () => ({ mediaLines: filesOf(sent) }) });
+    await using fx = await flow(says("Look:\nMEDIA:a.png"), { parts: async () => filesOf(sent) });
     const replied = fx.replied();
     await fx.ask("hello");
     expect((await replied).item.text).not.toContain("MEDIA:");
@@ -305,7 +304,7 @@ describe("a line MEDIA:<path> in the words of an agent", () => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       yield { type: "aborted", text: "Look:\nMEDIA:a.png\n", usage: NO_USAGE, model: "fake/one" };
     };
-    await using fx = await flow(stopped, { parts: async () => ({ mediaLines: filesOf(sent) }) });
+    await using fx = await flow(stopped, { parts: async () => filesOf(sent) });
     const speaking = fx.next("turn.delta");
     const ended = fx.next("turn.ended");
     await fx.ask("hello");

@@ -5,36 +5,32 @@
  */
 import type { AgentLease, AgentPool } from "../contracts/agent.ts";
 import type { Budget } from "../contracts/budget.ts";
-import type { SystemEventStore } from "../contracts/automation/system-event.ts";
+import type { ClaimedEvents } from "../contracts/automation/system-event.ts";
 import type { Commands, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Outbox } from "../contracts/delivery.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Usage } from "../contracts/chat.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
-import type { AttachedFiles } from "../contracts/agent-files.ts";
 import type { Hooks } from "../contracts/plugin-hooks.ts";
 import type { Batch, Queue, StopCause, TurnEnd } from "../contracts/queue.ts";
 import type { Rights } from "../contracts/channels/rights.ts";
-import type { MessageStore, ReactionStore } from "../contracts/store/messages.ts";
-import type { MediaStore } from "../contracts/store.ts";
 import type { TurnDelegations, OpenDelegations } from "../contracts/tools/delegation.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { billOf, recordLost, refusedEnd } from "./billing.ts";
 import { commandIn, runErrand } from "./turn-command.ts";
 import { converse } from "./converse.ts";
-import type { GroupTalk } from "./intake/group-talk.ts";
 import type { LiveTurnRecorder, LiveTurnWriter } from "./live-turns.ts";
 import { type MediaLineDeps, sendMediaLines } from "./media-lines.ts";
-import type { Briefing } from "./prompt.ts";
+import type { PromptSources } from "./prompt.ts";
 import { hasNothingToSay, isHeartbeat, quietEnd, quietIfFailed, withoutAck } from "./own/quiet-turns.ts";
 import { timeText } from "./own/provider-wait.ts";
 import { reviewReply } from "./reply-review.ts";
 import { recordOf } from "./turn-record.ts";
 import { createSpanRecorder, type SpanRecorder } from "./spans.ts";
 import { attemptWithRights, callerOf, openTurnRights } from "./turn-rights.ts";
-import { type HistoryDeps, logStartedOver, withStartedOver } from "./own/started-over.ts";
+import { logStartedOver, withStartedOver } from "./own/started-over.ts";
 import {
   type AgentEnding,
   type AttemptResult,
@@ -51,40 +47,36 @@ import {
   withReplyTo,
 } from "./turn-ending.ts";
 
-export interface TurnsDeps extends HistoryDeps {
+export interface TurnsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Events;
   readonly queue: Queue;
-  readonly pool: AgentPool;
-  readonly outbox: Outbox;
-  readonly media: MediaStore;
   readonly live: LiveTurnRecorder;
-  readonly hooks: Pick<Hooks, "deciding">;
-  /** Without them every message is for the model. */
-  readonly commands?: Commands;
-  /** What the model is told before people's words. */
-  readonly briefing?: Briefing;
-  /** Without them the model does not hear how its messages were taken. */
-  readonly reactions?: Pick<ReactionStore, "tell">;
-  /** Without it the model does not know which message a reply replies to. */
-  readonly messageIds?: Pick<MessageStore, "idOf">;
-  /** Without it the model hears nothing of what a group says without a mention. */
-  readonly groupTalk?: Pick<GroupTalk, "tell">;
-  /** Without it an agent sees pictures and opens nothing. */
-  readonly attached?: AttachedFiles;
-  /** Without it a reply carries no files. */
-  readonly mediaLines?: Omit<MediaLineDeps, "log">;
-  /** What waits for the next turn of a session; without them nothing does. */
-  readonly systemEvents?: Pick<SystemEventStore, "claim">;
-  /** Without it no agent can ask another one. */
-  readonly delegations?: TurnDelegations;
-  /** Without it everything may begin, and nothing is written into the usage ledger. */
-  readonly budget?: Pick<Budget, "ask" | "bill" | "count" | "record">;
-  /** Without them a turn keeps the rights that its message came with. */
-  readonly rights?: Rights;
+  readonly commands: Commands;
+  readonly rights: Rights;
+  readonly budget: Pick<Budget, "ask" | "bill" | "count" | "record">;
+  readonly agents: TurnAgents;
+  readonly prompt: PromptSources;
+  readonly replies: ReplySteps;
+}
+
+/** Who answers, and what is known about that. */
+export interface TurnAgents {
+  readonly pool: AgentPool;
+  readonly delegations: TurnDelegations;
   /** Told what the agent knows about its conversation after each answer. */
-  readonly lastStats?: LastStats;
+  readonly lastStats: LastStats;
+}
+
+/** What a reply passes on its way out, in this order. */
+export interface ReplySteps {
+  /** Files that the reply names are sent by the tool. */
+  readonly tools: MediaLineDeps["tools"];
+  readonly poster: MediaLineDeps["poster"];
+  /** Plugins review it. */
+  readonly hooks: Pick<Hooks, "deciding">;
+  readonly outbox: Pick<Outbox, "wake">;
 }
 
 export interface TurnsOptions {
@@ -144,7 +136,7 @@ export function startTurns(deps: TurnsDeps, options: (agentId?: AgentId) => Turn
   const dispatchers = Promise.all([
     dispatch(
       (signal) => deps.queue.take(signal),
-      () => deps.pool.stats().max,
+      () => deps.agents.pool.stats().max,
     ),
     dispatch(
       (signal) => deps.queue.takeCommand(signal),
@@ -184,16 +176,16 @@ async function runTurn(world: TurnWorld, batch: Batch, options: TurnsOptions): P
     world.lost.delete(batch.turnId);
     const bill = billOf(world.budget, batch, result.end);
     const shown = withReplyTo(batch, quietIfFailed(batch, result.end));
-    const reply = await reviewReply(world, batch, shown.reply);
+    const reply = await reviewReply({ clock, log, hooks: world.replies.hooks }, batch, shown.reply);
     const end = { ...shown, reply, spans: spans.close(), ...(bill ? { spent: bill } : {}) };
     if (!(await finishStubbornly(attempting, batch, { ...end, settledBytes: result.settledBytes }, log))) return;
-    if (bill) world.budget?.count(bill);
+    if (bill) world.budget.count(bill);
     const ms = Math.round(clock.elapsed() - startedAt);
     const sinceAcceptedMs = spans.sinceAcceptedMs();
     writer.close();
     events.emit("turn.measured", { turnId: batch.turnId, attempt: batch.attempt, spans: end.spans, sinceAcceptedMs });
     tellEnded(events, batch, end, ms);
-    world.outbox.wake();
+    world.replies.outbox.wake();
     await replyLeft();
     events.emit("turn.recorded", recordOf(batch, end, ms));
     log.info("turn ended", {
@@ -255,14 +247,14 @@ async function attempt(
   );
   const signal = AbortSignal.any([batch.cancelled, deadline.signal, world.leaving, world.revoked]);
   const endsAt = world.clock.elapsed() + options.timeoutMs;
-  using delegating = world.delegations?.open({ turnId: batch.turnId, endsAt, signal }) ?? null;
+  using delegating = world.agents.delegations.open({ turnId: batch.turnId, endsAt, signal });
   try {
     const asked = commandIn(world, batch);
     if (asked && !asked.errand) {
       const text = await asked.commands.answer(asked.found, asked.context, signal);
       return { kind: "end", end: text === "" ? quietEnd() : commandEnd(text), settledBytes: unchanged };
     }
-    const told = asked ? undefined : await world.systemEvents?.claim(batch.sessionKey, batch.turnId, world.clock.now());
+    const told = asked ? undefined : await claimEvents(world, batch);
     if (hasNothingToSay(batch, told)) return { kind: "end", end: quietEnd(), settledBytes: unchanged };
     const refused = refusedEnd(world.budget, batch);
     if (refused) return { kind: "end", end: refused, settledBytes: unchanged };
@@ -299,24 +291,28 @@ function saidEnd(world: AttemptWorld, batch: Batch, heard: AgentEnding, signal: 
   return endOf(heard, stopCauseOf(signal), world.said.posts > 0, timeText(world, batch));
 }
 
+function claimEvents({ prompt, clock }: TurnWorld, { sessionKey, turnId }: Batch): Promise<ClaimedEvents> {
+  return prompt.systemEvents.claim(sessionKey, turnId, clock.now());
+}
+
 async function leaseFor(world: AttemptWorld, batch: Batch, signal: AbortSignal): Promise<AgentLease> {
   world.spans.enter("lease");
-  const lease = world.held.use(await world.pool.lease(leaseRequest(batch), signal));
+  const lease = world.held.use(await world.agents.pool.lease(leaseRequest(batch), signal));
   logStartedOver(world.log, batch, lease.startedOver);
   await recordLost(world.budget, batch, lease);
   return lease;
 }
 
 /** What other agents did for this attempt becomes part of it. */
-async function handedOver({ spans }: AttemptWorld, delegating: OpenDelegations | null): Promise<Usage> {
-  if (!delegating) return NOTHING_USED;
+async function handedOver({ spans }: AttemptWorld, delegating: OpenDelegations): Promise<Usage> {
   const delegated = await delegating.settle();
   spans.adopt(delegated.spans);
   return delegated.usage;
 }
 
-async function noteStats({ clock, lastStats, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {
-  if (!lastStats?.stale(batch.sessionFile.name, clock.elapsed()) || !lease.stats) return;
+async function noteStats({ clock, agents, log }: TurnWorld, lease: AgentLease, batch: Batch): Promise<void> {
+  const { lastStats } = agents;
+  if (!lastStats.stale(batch.sessionFile.name, clock.elapsed()) || !lease.stats) return;
   using limit = clock.deadline(STATS_MS, () => new Error("the agent did not say in time"));
   try {
     lastStats.note(batch.sessionFile.name, await lease.stats(limit.signal), clock.elapsed());
@@ -340,9 +336,10 @@ function leaseRequest(batch: Batch): Parameters<AgentPool["lease"]>[0] {
 
 /** Before the reply is stored. A turn that has to leave meanwhile says what it has. */
 async function withFiles(world: TurnWorld, batch: Batch, end: EndWithoutSize): Promise<EndWithoutSize> {
-  const { log, mediaLines, leaving } = world;
-  if (!mediaLines || end.outcome !== "done") return end;
-  return { ...end, reply: await sendMediaLines({ log, ...mediaLines }, end.reply, callerOf(batch), leaving) };
+  if (end.outcome !== "done") return end;
+  const { tools, poster } = world.replies;
+  const reply = await sendMediaLines({ log: world.log, tools, poster }, end.reply, callerOf(batch), world.leaving);
+  return { ...end, reply };
 }
 
 function stopCauseOf(signal: AbortSignal): StopCause | "deadline" {

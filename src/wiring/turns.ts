@@ -1,7 +1,7 @@
 /** Turns: what answers messages, with everything a model is told and everything a reply passes through. */
 import type { Config } from "../config/index.ts";
 import type { AgentId } from "../contracts/ids.ts";
-import { createBriefing, startTurns, type TurnsOptions } from "../flow/index.ts";
+import { createTurnContext, startTurns, type TurnsOptions } from "../flow/index.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
 import type { Agents } from "./agents.ts";
 import type { Core } from "./core.ts";
@@ -29,25 +29,25 @@ export function beginTurns(life: Lifetime, core: Core, { people, tools, agents, 
       clock,
       log,
       events,
-      hooks,
       queue: messages.queue,
       live: messages.live,
-      outbox: messages.outbox,
       commands: messages.commands,
-      lastStats: messages.lastStats,
-      groupTalk: messages.groupTalk,
-      pool: agents.pool,
-      delegations: agents.delegations,
       rights: people.rights,
       budget: people.budget,
-      briefing: createBriefing({ clock, ids, people: people.times }),
-      systemEvents: store.systemEvents,
-      reactions: store.outbox,
-      messageIds: store.messages,
-      media: store.media,
-      history: store.sessions,
-      attached: createWorkspaceFiles(core),
-      mediaLines: { tools: tools.gate, poster: tools.poster },
+      agents: { pool: agents.pool, delegations: agents.delegations, lastStats: messages.lastStats },
+      prompt: {
+        ids,
+        context: createTurnContext({ clock, ids }, { zoneOf: people.times.zoneOf }),
+        commands: messages.commands,
+        media: store.media,
+        attached: createWorkspaceFiles(core),
+        reactions: store.outbox,
+        messageIds: store.messages,
+        groupTalk: messages.groupTalk,
+        history: store.sessions,
+        systemEvents: store.systemEvents,
+      },
+      replies: { tools: tools.gate, poster: tools.poster, hooks, outbox: messages.outbox },
     },
     (agentId) => ({ ...turnLimits(config(), agentId), graceMs: graceMs() }),
   );

@@ -10,11 +10,11 @@ import { silentLog } from "../../src/kit/log.ts";
 import { startOutbox } from "../../src/delivery/index.ts";
 import { createLiveTurns, createWaitingMessages, startTurns } from "../../src/flow/index.ts";
 import type { Router } from "../../src/contracts/routing.ts";
-import { noHooks } from "../../src/tools/index.ts";
 import { createEvents } from "../../src/observe/index.ts";
 import { createQueue } from "../../src/queue/index.ts";
 import { assemble } from "../../src/store/open.ts";
 import { quietReceiver } from "../../src/testing/worlds/quiet-receiver.ts";
+import { quietTurns } from "../../src/testing/worlds/quiet-turns.ts";
 import { createSimPool, type SimPool } from "./agents.ts";
 import { startShippedPool } from "./shipped-pool.ts";
 import { createSimChannels, type SimChannels } from "./platform.ts";
@@ -116,7 +116,7 @@ export async function startLife(world: World, number: number, onDeath: () => voi
         channels: mapOf(channels),
         tellOwner: async ({ part }) => void facts.ownerTold.add(part.id),
       });
-      const deps = { clock, log, events, queue, pool, outbox, live, hooks: noHooks, media: store.media };
+      const deps = quietTurns({ clock, log, events, queue, pool, outbox, live, media: store.media });
       const turns = startTurns(deps, () => ({ timeoutMs: options.turnMs, graceMs: options.graceMs }));
       return { recovered, outbox, turns };
     }

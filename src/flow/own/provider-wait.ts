@@ -1,17 +1,17 @@
 /** What people read about a provider that asks to wait: while the turn waits, and when it has given up. Pure but for the zone of who asks. */
 import type { Batch } from "../../contracts/queue.ts";
-import { type Clock, hostZone } from "../../kit/clock.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { createCalendar, type TurnContext } from "../turn-context.ts";
 
 /** A moment in the time of who asks: `14:03 (Europe/Berlin)`, with its day when that is another one. */
 export type TimeText = (at: number) => string;
 
 export function timeText(
-  { clock, briefing }: { readonly clock: Clock; readonly briefing?: { readonly facts: TurnContext } },
+  { clock, prompt }: { readonly clock: Clock; readonly prompt: { readonly context: Pick<TurnContext, "zoneOf"> } },
   batch: Batch,
 ): TimeText {
   return (at) => {
-    const zone = briefing?.facts.zoneOf(batch) ?? hostZone();
+    const zone = prompt.context.zoneOf(batch);
     const calendar = createCalendar(zone);
     const [day = "", time = ""] = calendar.time(at).split("T");
     const today = calendar.time(clock.now()).startsWith(day);

@@ -6,7 +6,7 @@ import type { TurnId } from "../../contracts/ids.ts";
 import { systemIds } from "../../kit/ids.ts";
 import { says } from "../../testing/fake-pool.ts";
 import { flow, SESSION } from "../../testing/worlds/flow-world.ts";
-import { createBriefing } from "../index.ts";
+import { createTurnContext } from "../index.ts";
 import { conversationOf } from "./started-over.ts";
 
 const LOST: StartedOver = { because: "has no header", kept: "/sessions/a.jsonl.damaged-1" };
@@ -16,7 +16,8 @@ test("a conversation whose session file was damaged goes on from the transcript,
   await using fx = await flow(says("Here I am."), {
     parts: async ({ store, clock, pool }) => ({
       history: store.sessions,
-      briefing: createBriefing({ clock, ids: systemIds }),
+      ids: systemIds,
+      context: createTurnContext({ clock, ids: systemIds }),
       pool: {
         ...pool,
         lease: async (request, signal) =>

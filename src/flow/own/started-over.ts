@@ -8,9 +8,9 @@ import type { Log } from "../../kit/log.ts";
 import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
 import type { EndWithoutSize } from "../turn-ending.ts";
 
-export interface HistoryDeps {
-  /** Without it a model that has lost its memory is told nothing. */
-  readonly history?: Pick<SessionStore, "transcript">;
+interface HistoryDeps {
+  readonly ids: Ids;
+  readonly history: Pick<SessionStore, "transcript">;
 }
 
 /** For the prompt: a line of facts, and the words themselves in a block that cannot be mistaken for them. */
@@ -36,14 +36,13 @@ export function logStartedOver(log: Log, { turnId, sessionKey, sessionFile }: Ba
 }
 
 export async function historyFor(
-  { history }: HistoryDeps,
+  { history, ids }: HistoryDeps,
   batch: Pick<Batch, "sessionKey" | "turnId">,
   startedOver: StartedOver | undefined,
-  ids: Ids,
 ): Promise<History> {
   if (!startedOver) return NO_HISTORY;
-  const page = await history?.transcript(batch.sessionKey, { limit: MAX_ITEMS });
-  const text = conversationOf((page?.items ?? []).filter(({ turnId }) => turnId !== null && turnId !== batch.turnId));
+  const { items } = await history.transcript(batch.sessionKey, { limit: MAX_ITEMS });
+  const text = conversationOf(items.filter(({ turnId }) => turnId !== null && turnId !== batch.turnId));
   if (text === "") return NO_HISTORY;
   return { lines: [LINE], blocks: [wrapUntrusted(ids, { source: "earlier in this conversation", text })] };
 }

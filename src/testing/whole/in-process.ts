@@ -24,7 +24,7 @@ import { createEvents } from "../../observe/index.ts";
 import { createQueue } from "../../queue/index.ts";
 import { createRouter } from "../../routing/index.ts";
 import { openStore } from "../../store/index.ts";
-import { noHooks } from "../../tools/index.ts";
+import { quietTurns } from "../worlds/quiet-turns.ts";
 import { quietReceiver } from "../worlds/quiet-receiver.ts";
 import { quietGate } from "../tools/quiet-gate.ts";
 import { tempHome } from "../temp-home.ts";
@@ -90,7 +90,7 @@ export async function startInProcess(
   const limits = { timeoutMs: config.agent.timeoutMs, graceMs: config.gateway.stopGraceMs };
   life.own(
     "turns",
-    startTurns({ ...DEPS, events, queue, pool, outbox, live, hooks: noHooks, media: store.media }, () => limits),
+    startTurns(quietTurns({ ...DEPS, events, queue, pool, outbox, live, media: store.media }), () => limits),
   );
   events.on("turn.started", ({ turnId, inboxIds }) => replies.expect(turnId, inboxIds));
 

@@ -5,20 +5,20 @@ import type { EventName, GatewayEvents } from "../../contracts/events.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import { startOutbox } from "../../delivery/index.ts";
-import { createLiveTurns, createWaitingMessages, startTurns, type TurnsDeps } from "../../flow/index.ts";
+import { createLiveTurns, createWaitingMessages, startTurns } from "../../flow/index.ts";
 import { type Clock, systemClock } from "../../kit/clock.ts";
 import { systemIds } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createQueue, type QueueDeps, type QueueSettings } from "../../queue/index.ts";
 import { createRouter } from "../../routing/index.ts";
-import { noHooks } from "../../tools/index.ts";
 import { createFakeClock } from "../fake-clock.ts";
 import { createFakePool, type FakeAgent, type FakePool } from "../fake-pool.ts";
 import { inbound } from "../messages.ts";
 import { type RealStore, realStore } from "../real-store.ts";
 import { recordingLog } from "../recording-log.ts";
 import { routingConfig } from "../routing-config.ts";
+import { type QuietTurns, quietTurns } from "./quiet-turns.ts";
 import { quietReceiver } from "./quiet-receiver.ts";
 import { waitForEnd, WHOLE_WAIT_MS } from "../wait-for.ts";
 
@@ -34,7 +34,7 @@ export interface FlowOptions extends Partial<QueueSettings> {
   /** A store that an earlier flow left behind; it is not deleted with this one. */
   readonly on?: RealStore;
   /** What turns get besides, or instead. */
-  readonly parts?: (made: { store: Store; clock: Clock; log: Log; pool: FakePool }) => Promise<Partial<TurnsDeps>>;
+  readonly parts?: (made: { store: Store; clock: Clock; log: Log; pool: FakePool }) => Promise<Partial<QuietTurns>>;
 }
 
 export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
@@ -59,7 +59,7 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
   await queue.recover();
   const parts = await options.parts?.({ store, clock, log, pool });
   const turns = startTurns(
-    { clock, log, events, queue, pool, outbox, live, hooks: noHooks, media: store.media, ...parts },
+    quietTurns({ clock, log, events, queue, pool, outbox, live, media: store.media, ...parts }),
     () => ({
       timeoutMs: options.timeoutMs ?? 60_000,
       graceMs: options.graceMs ?? 30_000,

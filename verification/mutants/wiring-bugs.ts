@@ -29,7 +29,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Replies pass no plugin.",
     file: "src/flow/turn.ts",
-    find: "await reviewReply(world, batch, shown.reply)",
+    find: "await reviewReply({ clock, log, hooks: world.replies.hooks }, batch, shown.reply)",
     replace: "shown.reply",
     tests: ["src/flow/turn.test.ts", "src/flow/commands.test.ts"],
   },

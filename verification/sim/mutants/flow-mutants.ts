@@ -146,7 +146,7 @@ export const FLOW_MUTANTS: readonly Mutant[] = [
   {
     name: "the outbox is not woken",
     file: "flow/turn.ts",
-    find: "world.outbox.wake();",
+    find: "world.replies.outbox.wake();",
     replace: "",
   },
   {

@@ -5,7 +5,7 @@ export const MAX_ASKED_MS = 31 * 86_400_000;
 
 const FIRST_REFUSAL = 400;
 
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }

@@ -14,7 +14,7 @@ type PiTool = Parameters<ExtensionAPI["registerTool"]>[0];
 type PiResult = Awaited<ReturnType<PiTool["execute"]>>;
 type PiUpdate = Parameters<PiTool["execute"]>[3];
 
-export interface ToolApplier {
+interface ToolApplier {
   /** For the time while pi loads the extension: registering is cheap then, and afterwards costs time that grows with the number of tools. */
   load(): void;
   /** Makes pi's tools equal to the current list, if they are not. Throws at the end when pi did not take one; the others are there. */

@@ -6,7 +6,7 @@ import type { PageAssets, PageFile } from "./http/index.ts";
 import type { Assets } from "./serve.ts";
 
 /** console.json, as scripts/page-bundle.ts writes it. */
-export interface PageList {
+interface PageList {
   readonly build: string;
   readonly files: Readonly<
     Record<
@@ -28,7 +28,7 @@ export function sourceAssets(): Assets {
 }
 
 /** Reads the page's files into memory once: they are small, and then serving them never waits for the disk. */
-export async function loadPage(list: PageList, pathOf: (file: string) => string): Promise<PageAssets> {
+async function loadPage(list: PageList, pathOf: (file: string) => string): Promise<PageAssets> {
   const read = (file: string) => Bun.file(pathOf(file)).bytes();
   const loading = Object.entries(list.files).map(async ([url, { file, type, immutable, gzip }]) => {
     const [body, packed] = await Promise.all([read(file), gzip === undefined ? null : read(gzip)]);

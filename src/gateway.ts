@@ -27,8 +27,6 @@ import { openPlugins } from "./wiring/plugins.ts";
 import { openTools } from "./wiring/tools.ts";
 import { beginTurns } from "./wiring/turns.ts";
 
-export type { GatewayDeps, GatewayOptions } from "./wiring/core.ts";
-
 export interface Gateway {
   readonly http: HttpServer;
   /** Resolves when an I/O error of the database has ended all acknowledging: stop, and end the process. */

@@ -12,7 +12,7 @@ import { type AccessPolicies, type GrantedRoles, lesserRole, rightsNow } from ".
 import { HOOK_CHANNEL, webhookRole, readRunAddress } from "./automation/index.ts";
 import { originOf } from "./tools/index.ts";
 
-export interface RightsDeps {
+interface RightsDeps {
   readonly events: Pick<Events, "on">;
   readonly config: () => Config;
   readonly policies: AccessPolicies;
@@ -71,7 +71,7 @@ export async function isOwnerNow(rights: Rights, by: Principal, at: ApproverChat
   return now.kind === "held" && now.role === "owner";
 }
 
-export interface ReceiverCheckDeps {
+interface ReceiverCheckDeps {
   readonly rights: Rights;
   readonly places: Pick<SessionChatStore, "of" | "speakerOf">;
   /** Channels that no stranger can write to. */

@@ -30,14 +30,14 @@ export interface Assets {
   readonly bunEnv: Readonly<Record<string, string>>;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly home?: string | undefined;
   readonly port?: number | undefined;
   readonly config?: string | undefined;
   readonly json: boolean;
 }
 
-export interface ServeWorld {
+interface ServeWorld {
   readonly environment: Environment;
   readonly cwd: string;
   readonly version: string;

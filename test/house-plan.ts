@@ -51,6 +51,14 @@ export const MAY_WAIT: readonly string[] = ["src/testing/wait-for.ts", "src/test
 /** Tests that run what is in verification/. Everything else outside that folder does not import it. */
 export const RUNS_VERIFICATION: readonly string[] = ["test/sim.test.ts", "test/chaos.test.ts", "test/house.test.ts"];
 
+/** What people outside the project write plugins against. All of it is exported, whoever uses it here. */
+export const PLUGIN_CONTRACTS: readonly string[] = [
+  "src/contracts/plugin.ts",
+  "src/contracts/plugin-hooks.ts",
+  "src/contracts/channels/platform.ts",
+  "src/contracts/tools/tool.ts",
+];
+
 /** Rooms whose files are all public. */
 export const DOORLESS: readonly string[] = ["kit", "contracts", "gateway"];
 

@@ -13,8 +13,11 @@ const ROOT_TEXT = "*.{md,json,jsonc,toml}";
 const BINARY = /\.(png|jpg|gif|webp|ico|woff2|db)$/;
 const MACHINE_PATH = new RegExp(`(?:^|[\\s"'\`(=:])/(?:${["work", "tmp/pi"].join("|")})(?:[/-]|\\b)`);
 
-export async function readSources(root: string): Promise<Source[]> {
-  const paths = [...new Bun.Glob(CODE).scanSync({ cwd: root })].toSorted();
+/** Examples follow rules of their own; they count as users of the rest. */
+export const readExamples = (root: string): Promise<Source[]> => readSources(root, "examples/**/*.ts");
+
+export async function readSources(root: string, glob = CODE): Promise<Source[]> {
+  const paths = [...new Bun.Glob(glob).scanSync({ cwd: root })].toSorted();
   return Promise.all(paths.map(async (path) => source(path, await Bun.file(join(root, path)).text())));
 }
 

@@ -20,12 +20,14 @@ import {
   tooManyParameters,
   verificationUses,
 } from "./house.ts";
+import { unusedExports } from "./house-exports.ts";
 import { EXCEPTIONS, LIMITS } from "./house-plan.ts";
 import {
   looseVersions,
   lockAddresses,
   machinePaths,
   missingFromLock,
+  readExamples,
   readProject,
   readSources,
 } from "./house-project.ts";
@@ -57,6 +59,9 @@ describe("the house", () => {
   test("has functions of few parameters", () => expect(unexcused(tooManyParameters(sources))).toEqual([]));
   test("has file names that say what is inside", () => expect(unexcused(badNames(sources))).toEqual([]));
   test("has folders of three files or more", () => expect(unexcused(smallFolders(sources))).toEqual([]));
+  test("exports no name that no file imports", async () => {
+    expect(unexcused(unusedExports([...sources, ...(await readExamples(root))]))).toEqual([]);
+  });
   test("does without default exports, any, star exports and classes", () => {
     expect(unexcused(badForms(sources))).toEqual([]);
   });
@@ -179,6 +184,36 @@ describe("the check of imports that are kept", () => {
     'type All = typeof import("./b.ts");',
     'const { b } = await import("./b.ts");\nfirstAt ??= now;\nvalues ??= await load();',
   ])("lets others pass: %s", (text) => expect(kept(text)).toBe(0));
+});
+
+describe("the check of exported names", () => {
+  const unused = (files: Readonly<Record<string, string>>) =>
+    unusedExports(Object.entries(files).map(([path, text]) => source(path, text)));
+  const a = "export const used = 1;\nexport interface Unused {}";
+  test("finds a name that no file imports, types as well", () => {
+    expect(unused({ "src/queue/a.ts": a, "src/queue/b.test.ts": 'import { used } from "./a.ts";' })).toEqual([
+      "src/queue/a.ts:2 exports Unused: no file imports it; whoever changes it would look for users that are not there",
+    ]);
+  });
+  test("finds a name that an index.ts hands on to nobody, in both files", () => {
+    const door = { "src/queue/a.ts": "export const b = 1;", "src/queue/index.ts": 'export { b as c } from "./a.ts";' };
+    expect(unused(door)).toHaveLength(2);
+    expect(unused({ ...door, "scripts/d.ts": 'import { c } from "../src/queue/index.ts";' })).toEqual([]);
+  });
+  test.each([
+    'import { used, type Unused as Other } from "../queue/a.ts";',
+    'import * as all from "../queue/a.ts";',
+    'const { used } = await import("../queue/a.ts");\ntype Unused = import("../queue/a.ts").Unused;',
+    'const all = load(() => import("../queue/a.ts"));',
+  ])("counts as a user: %s", (text) => expect(unused({ "src/queue/a.ts": a, "src/flow/b.ts": text })).toEqual([]));
+  test("takes a dynamic import for a user of the names it unpacks only", () => {
+    expect(
+      unused({ "src/queue/a.ts": a, "src/flow/b.ts": 'const { used } = await import("../queue/a.ts");' }),
+    ).toHaveLength(1);
+  });
+  test("lets the contracts of plugins and files of tests export what they like", () => {
+    expect(unused({ "src/contracts/plugin.ts": a, "src/queue/a.test.ts": a, "test/page.ts": a })).toEqual([]);
+  });
 });
 
 describe("the other checks", () => {

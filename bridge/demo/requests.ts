@@ -1,5 +1,5 @@
 /** Which tool a plain request means to the demo model. A real model understands; this one compares. */
-export interface DemoRequest {
+interface DemoRequest {
   readonly tool: string;
   readonly input: Readonly<Record<string, string>>;
 }

@@ -13,7 +13,7 @@ interface Chosen {
   readonly cancel: AbortController;
 }
 
-export type Image = Chosen &
+type Image = Chosen &
   (
     | { readonly state: "uploading"; readonly share: number }
     | { readonly state: "done"; readonly mediaId: string; readonly url: string }

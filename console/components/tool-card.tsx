@@ -6,7 +6,7 @@ import { took } from "../net/error-text.ts";
 import { pretty } from "../text/pretty.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
-export interface ToolCall {
+interface ToolCall {
   readonly tool: string;
   readonly status: ToolStatus;
   readonly input?: unknown;

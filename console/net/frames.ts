@@ -1,7 +1,7 @@
 /** What arrives on the socket, as a union. Frames in any other form are not ours and are left unread. */
 import type { WireError, WireEvent } from "../../src/contracts/wire.ts";
 
-export type Frame =
+type Frame =
   | { readonly kind: "answer"; readonly id: string; readonly ok: true; readonly result: unknown }
   | { readonly kind: "answer"; readonly id: string; readonly ok: false; readonly error: WireError }
   | { readonly kind: "event"; readonly event: WireEvent };

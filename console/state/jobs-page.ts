@@ -49,7 +49,7 @@ function readAgain(): void {
   if (openJob.value !== null) void readRuns(openJob.value);
 }
 
-export async function readJobs(): Promise<void> {
+async function readJobs(): Promise<void> {
   const limit = Math.max(PAGE_JOBS, Math.min(200, jobs.value.items.length));
   try {
     const [{ items, next }, { enabled }] = await Promise.all([

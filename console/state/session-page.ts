@@ -21,7 +21,7 @@ import {
   type Send,
 } from "./sends.ts";
 
-export type SignInState =
+type SignInState =
   | { readonly at: "checking" }
   | { readonly at: "in" }
   | { readonly at: "out"; readonly problem: string | null; readonly lockedUntil: number };
@@ -46,7 +46,7 @@ export const newVersion = signal(false);
 export const list = signal<SessionList>(EMPTY_LIST);
 export const search = signal("");
 export const chat = signal<Chat>(emptyChat(""));
-export const sends = signal<readonly Send[]>([]);
+const sends = signal<readonly Send[]>([]);
 export const loadingEarlier = signal(false);
 /** The newest finished reply, for screen readers. */
 export const spoken = signal("");

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { keep, kept } from "./kept.ts";
 
-export type Theme = "auto" | "light" | "dark";
+type Theme = "auto" | "light" | "dark";
 const KEY = "pi-gateway.theme";
 const ORDER: readonly Theme[] = ["auto", "light", "dark"];
 

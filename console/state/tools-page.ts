@@ -7,7 +7,7 @@ import { request } from "./session-page.ts";
 
 type Phase = "loading" | "ready" | "failed";
 
-export interface CallFilter {
+interface CallFilter {
   readonly tool: string;
   readonly status: string;
   readonly session: string;

@@ -1,7 +1,7 @@
 /** Splits streaming markdown into blocks. Finished blocks keep their identity, so that only the growing end is worked on. */
 import { Lexer, type Token } from "marked";
 
-export interface Blocks {
+interface Blocks {
   readonly text: string;
   readonly tokens: readonly Token[];
 }

@@ -55,7 +55,7 @@ const CHAT_HTML: Config = {
 };
 
 /** Links leave the console in a tab of their own. Nothing else can begin like this in text that was made harmless. */
-export function chatHtml(text: string): string {
+function chatHtml(text: string): string {
   const safe = DOMPurify.sanitize(text, CHAT_HTML);
   return safe.replaceAll("<a href=", '<a target="_blank" rel="noopener noreferrer" href=');
 }

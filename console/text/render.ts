@@ -8,7 +8,7 @@ const MAX_HIGHLIGHT_CHARS = 20_000;
 const LANGUAGE = /^[A-Za-z0-9+#_.-]{1,24}$/;
 const SAFE_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

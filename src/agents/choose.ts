@@ -3,7 +3,7 @@ import type { Principal, Role } from "../contracts/ids.ts";
 import { type ProfileSignature, covers } from "./profile.ts";
 import type { WorkerState } from "./worker-state.ts";
 
-export interface Candidate {
+interface Candidate {
   readonly id: number;
   readonly state: WorkerState;
   /** Of the profile it was started with. */

@@ -4,16 +4,15 @@
  */
 export { agentWorkspace } from "./setup/agent-folder.ts";
 export { readChecklist } from "./setup/checklist.ts";
-export { type FindPiOptions, type Looked, type PiCommand, findPi } from "./setup/find-pi.ts";
+export { findPi } from "./setup/find-pi.ts";
 export { templateNames } from "./setup/resources.ts";
 export { removeSessionFile } from "./setup/session-file.ts";
 export { createSkillRegistry } from "./setup/skill-registry.ts";
 export { missingKey, providerFacts } from "./setup/provider-keys.ts";
-export { type ModelChoice, DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
+export { DEMO_MODEL, chooseModel } from "./setup/model-choice.ts";
 export { type AgentTokenMint, createAgentTokens } from "./tools/agent-tokens.ts";
-export { type AgentProfile, agentProfiles, profileKey } from "./profile.ts";
+export { agentProfiles, profileKey } from "./profile.ts";
 export type { PoolOptions } from "./kinds.ts";
 export { startPool } from "./pool.ts";
-export { type PiProbe, probePi } from "./probe.ts";
-export type { GatewayFeatures } from "./setup/system-prompt.ts";
+export { probePi } from "./probe.ts";
 export { type ReplaceablePool, createReplaceablePool } from "./replaceable-pool.ts";

@@ -8,7 +8,7 @@ import type { Log } from "../kit/log.ts";
 import { type PoolOptions, startSettings } from "./kinds.ts";
 import { startAgent } from "./setup/start.ts";
 
-export type PiProbe =
+type PiProbe =
   | { readonly kind: "ok"; readonly model: string; readonly ms: number }
   | { readonly kind: "failed"; readonly code: string; readonly say: string; readonly detail: string };
 

@@ -22,10 +22,10 @@ export interface ProfileSignature {
 
 const ROLES: readonly Role[] = ["owner", "member", "guest"];
 /** What pi brings itself. */
-export const PI_FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];
-export const PI_SHELLS: readonly string[] = ["bash", "powershell"];
+const PI_FILE_TOOLS: readonly string[] = ["read", "write", "edit", "grep", "find", "ls"];
+const PI_SHELLS: readonly string[] = ["bash", "powershell"];
 
-export type ProfileConfig = Pick<Config, "agent" | "agents"> & { readonly roles?: Pick<Config["roles"], "profiles"> };
+type ProfileConfig = Pick<Config, "agent" | "agents"> & { readonly roles?: Pick<Config["roles"], "profiles"> };
 
 /** One for every agent and role, by `profileKey`. */
 export function agentProfiles({ agent, agents, roles }: ProfileConfig): ReadonlyMap<string, AgentProfile> {

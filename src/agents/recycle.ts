@@ -10,7 +10,7 @@ export interface RecycleFacts {
   readonly rssBytes: number | null;
 }
 
-export interface RecycleLimits {
+interface RecycleLimits {
   readonly maxSwitches: number;
   readonly maxAgeMs: number;
   readonly maxRssMb: number;

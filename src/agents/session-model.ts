@@ -7,7 +7,7 @@ import { DEMO_MODEL, type ModelChoice, chooseModel } from "./setup/model-choice.
 /** A provider's name becomes the name of a folder. */
 const PROVIDER = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
-export type SessionProfile =
+type SessionProfile =
   | { readonly kind: "own"; readonly because: "no_wish" | "same_provider" }
   /** Processes of the same agent that have the key of this provider and no other. */
   | { readonly kind: "provider"; readonly provider: string; readonly profile: AgentProfile }
@@ -45,7 +45,7 @@ export function choiceForSession(
   return { kind: "provider-default", provider, keys, because: `a session asks for a model of ${provider}` };
 }
 
-export function providerOf(model: string): string {
+function providerOf(model: string): string {
   return model.slice(0, Math.max(0, model.indexOf("/")));
 }
 

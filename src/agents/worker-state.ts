@@ -8,7 +8,7 @@
 import type { Principal, Role } from "../contracts/ids.ts";
 
 /** A process belongs to them from its first lease on; how strictly is decided in choose.ts. */
-export interface Served {
+interface Served {
   readonly principal: Principal;
   readonly role: Role;
   /** Nobody was waiting for the answer: a job, a heartbeat. */

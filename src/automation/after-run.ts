@@ -3,8 +3,8 @@ import type { AlertKind, Job, JobRun, JobState, RunOutcome } from "../contracts/
 
 /** How long until a failed run is tried once more, by how often it was tried. */
 export const BACKOFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
-export const ALERT_AFTER_FAILURES = 2;
-export const DISABLE_AFTER_FAILURES = 10;
+const ALERT_AFTER_FAILURES = 2;
+const DISABLE_AFTER_FAILURES = 10;
 
 export interface AfterRun {
   readonly failures: number;

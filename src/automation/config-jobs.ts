@@ -9,7 +9,7 @@ import { newJob } from "./jobs.ts";
 import { slotsBeforeChange } from "./passed-slots.ts";
 import type { Times } from "./times/times.ts";
 
-export interface ConfigJobsDeps {
+interface ConfigJobsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

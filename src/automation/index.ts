@@ -7,12 +7,7 @@ export { alertText } from "./alert-text.ts";
 export { type Engine, startEngine } from "./engine.ts";
 export { createJobs } from "./jobs.ts";
 export { createJobService, type JobService } from "./job-service.ts";
-export {
-  type Heartbeat,
-  type HeartbeatRefusal,
-  type HeartbeatSettings,
-  startHeartbeat,
-} from "./heartbeat/heartbeat.ts";
+export { type Heartbeat, startHeartbeat } from "./heartbeat/heartbeat.ts";
 export { heartbeatsOf, refusalId, refusalText } from "./heartbeat/settings.ts";
 export { createIncomingWebhooks } from "./webhooks/incoming-webhooks.ts";
 export { webhookRole } from "./webhooks/rules.ts";
@@ -22,7 +17,7 @@ export { createCronChannel } from "./runs/cron-channel.ts";
 export { pruneRunSessions } from "./runs/prune-sessions.ts";
 export { HOOK_CHANNEL, readRunAddress } from "./runs/run-address.ts";
 export { createRunRights, isAgent, jobLimits, type JobRights } from "./runs/run-rights.ts";
-export { type RunRights, type Starter, startRuns } from "./runs/starter.ts";
+export { type RunRights, startRuns } from "./runs/starter.ts";
 export { createSystemEvents } from "./runs/system-events.ts";
 export { createPersonTimes, openPersonTimes } from "./times/person-times.ts";
 export { createTimes, type Times } from "./times/times.ts";

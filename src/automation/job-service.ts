@@ -15,7 +15,7 @@ import { createJobs, type JobsDeps } from "./jobs.ts";
 import type { Starter } from "./runs/starter.ts";
 import type { Times } from "./times/times.ts";
 
-export interface JobServiceDeps {
+interface JobServiceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -165,7 +165,7 @@ function mayTouch(job: Job, who: Asker): boolean {
 }
 
 /** Like `Maker`, and the configuration file is one too. */
-export type AnyMaker = Omit<Maker, "source"> & Pick<Job, "source">;
+type AnyMaker = Omit<Maker, "source"> & Pick<Job, "source">;
 
 export function newJob(
   deps: Pick<JobsDeps, "clock" | "ids" | "times" | "people">,

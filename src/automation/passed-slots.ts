@@ -5,7 +5,7 @@ import { MAX_CATCH_UP, MAX_SLOTS_PER_STEP, type Passed } from "./plan.ts";
 import { slotNow } from "./times/moved.ts";
 import type { Times } from "./times/times.ts";
 
-export interface NextSlot {
+interface NextSlot {
   readonly nextAt: number | null;
   readonly slotZone?: string;
 }

@@ -5,9 +5,9 @@
 import type { Job, JobState, NewRun } from "../contracts/automation/job.ts";
 
 /** The newest slot may begin this late and still count as on time: a busy machine is not a missed appointment. */
-export const ON_TIME_MS = 60_000;
+const ON_TIME_MS = 60_000;
 /** Slots older than this are not caught up with. */
-export const CATCH_UP_WINDOW_MS = 3_600_000;
+const CATCH_UP_WINDOW_MS = 3_600_000;
 /** With `catchUp: "all"`. */
 export const MAX_CATCH_UP = 10;
 /** Rows written in one step for one job; after a long sleep the rest follows in the next steps. */
@@ -22,12 +22,12 @@ export interface Passed {
   readonly following?: number;
 }
 
-export interface Busy {
+interface Busy {
   readonly running: number;
   readonly waiting: number;
 }
 
-export interface Moment {
+interface Moment {
   readonly passed: Passed;
   readonly busy: Busy;
   readonly now: number;
@@ -35,7 +35,7 @@ export interface Moment {
   readonly since: number;
 }
 
-export interface Plan {
+interface Plan {
   readonly rows: readonly NewRun[];
   readonly nextAt: number | null;
   readonly state: JobState;

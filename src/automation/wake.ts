@@ -5,7 +5,7 @@ import type { SessionChats } from "../contracts/channels/session-chats.ts";
 import { OPERATOR } from "../contracts/ids.ts";
 import type { Ids } from "../kit/ids.ts";
 
-export interface WakeDeps {
+interface WakeDeps {
   readonly ids: Ids;
   readonly sessionChats: Pick<SessionChats, "at" | "ofOwner">;
   readonly systemEvents: SystemEvents;

@@ -11,7 +11,7 @@ import { createCalendar, daysBefore, firstOfMonth, type Today } from "./periods.
 import { createSums, LOADED_BY, type Sums } from "./sums.ts";
 import { type Level, ownerText, recordText, refusalText } from "./messages.ts";
 
-export interface BudgetDeps {
+interface BudgetDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<UsageStore, "record" | "sums" | "prune">;
@@ -19,7 +19,7 @@ export interface BudgetDeps {
   tell(id: string, text: string): Promise<void>;
 }
 
-export interface BudgetOptions {
+interface BudgetOptions {
   /** Default: that of the machine. */
   readonly timezone?: string;
   /** Asked each time, so that a changed configuration holds at once. */

@@ -7,7 +7,7 @@ import {
   type LimitState,
 } from "../contracts/budget.ts";
 
-export interface LimitSet {
+interface LimitSet {
   readonly dailyUsd?: number;
   readonly monthlyUsd?: number;
   readonly dailyTokens?: number;
@@ -34,18 +34,18 @@ export interface Amount {
   readonly tokens: number;
 }
 
-export type SpentIn = (scope: Scope, period: BudgetPeriod) => Amount;
+type SpentIn = (scope: Scope, period: BudgetPeriod) => Amount;
 
 /** What people read about it: whose limit it is. */
-export type Whose = "gateway" | "unattended" | "agent" | "person" | "origin";
+type Whose = "gateway" | "unattended" | "agent" | "person" | "origin";
 
 export interface Limit extends LimitState {
   readonly whose: Whose;
 }
 
-export type Decision = { readonly may: true } | { readonly may: false; readonly reached: Limit };
+type Decision = { readonly may: true } | { readonly may: false; readonly reached: Limit };
 
-export function isUnattended({ origin }: Pick<BudgetWork, "origin">): boolean {
+function isUnattended({ origin }: Pick<BudgetWork, "origin">): boolean {
   return UNATTENDED.includes(origin);
 }
 

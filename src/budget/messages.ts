@@ -3,7 +3,7 @@ import type { BudgetWork } from "../contracts/budget.ts";
 import { type Limit, reaches } from "./decide.ts";
 import { freeAgain, type Today } from "./periods.ts";
 
-export interface WordsWorld {
+interface WordsWorld {
   readonly today: Today;
   readonly timezone: string;
 }

@@ -6,7 +6,7 @@ export interface Today {
   readonly month: string; // 2026-01
 }
 
-export interface Calendar {
+interface Calendar {
   /** The name of the zone, for people. */
   timezone(): string;
   at(now: number): Today;

@@ -6,10 +6,10 @@ import type { Amount, Scope } from "./decide.ts";
 import type { Today } from "./periods.ts";
 
 /** People with a sum of their own; whoever comes after so many in one month shares one with all others who do. */
-export const MAX_PEOPLE = 100_000;
+const MAX_PEOPLE = 100_000;
 const OTHERS = "principal:others" satisfies Scope;
 
-export const NOTHING: UsageSum = { turns: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: 0 };
+const NOTHING: UsageSum = { turns: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: 0 };
 
 /** What a budget can be set for; the rest follows from the origins. */
 export const LOADED_BY = ["agent", "principal", "origin"] as const satisfies readonly UsageBy[];

@@ -4,7 +4,7 @@ import type { Config } from "../config/index.ts";
 import type { Discovered } from "../plugins/index.ts";
 import type { CliWorld } from "./world.ts";
 
-export interface PluginFinding {
+interface PluginFinding {
   readonly state: "ok" | "broken";
   readonly say: string;
 }

@@ -16,7 +16,7 @@ export interface GatewayClient {
   stream(request: StreamRequest, signal: AbortSignal): AsyncIterable<ServerEvent>;
 }
 
-export interface StreamRequest {
+interface StreamRequest {
   readonly path: string;
   readonly body: unknown;
   readonly idempotencyKey: string;

@@ -3,8 +3,8 @@ import { type ErrorCode, isGatewayError } from "../contracts/errors.ts";
 
 export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
-export const EXIT_STORE_FAILED = 74;
-export const EXIT_TRY_AGAIN = 75;
+const EXIT_STORE_FAILED = 74;
+const EXIT_TRY_AGAIN = 75;
 export const EXIT_CONFIG = 78;
 
 const SPECIAL: Partial<Record<ErrorCode, number>> = {

@@ -8,7 +8,7 @@ import { EXIT_FAILED, EXIT_OK } from "./exit-code.ts";
 import { homeOf } from "./state-directory.ts";
 import { type CliWorld, type CommonFlags, onInterrupt } from "./world.ts";
 
-export interface LogsFlags extends CommonFlags {
+interface LogsFlags extends CommonFlags {
   readonly follow?: boolean;
   readonly lines: number;
   readonly level?: LogLevel;

@@ -17,7 +17,7 @@ export async function status(world: CliWorld, flags: CommonFlags): Promise<numbe
   return EXIT_OK;
 }
 
-export function statusLines(status: Fields, url: string): readonly string[] {
+function statusLines(status: Fields, url: string): readonly string[] {
   const [pool, queue, outbox, model] = ["pool", "queue", "outbox", "model"].map((key) => recordOf(status[key]));
   const count = (from: Fields | undefined, key: string) => numberOf(from?.[key]);
   const channels = listOf(status["channels"]).map((channel) => channelText(recordOf(channel)));

@@ -33,7 +33,7 @@ export interface StartOptions {
   readonly json: boolean;
 }
 
-export interface AgentRun {
+interface AgentRun {
   bridgePath(home: string): Promise<string>;
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;

@@ -73,12 +73,12 @@ function askerOf({ sessionKey, agentId, message }: CommandContext): Conversation
   return { sessionKey, agentId, principal: message.scope === "dm" ? message.sender.principal : null };
 }
 
-export type Picked =
+type Picked =
   | { readonly kind: "one"; readonly conversation: Conversation }
   | { readonly kind: "several"; readonly numbers: readonly number[] }
   | { readonly kind: "none" };
 
-export function pickConversation(list: readonly Conversation[], words: string): Picked {
+function pickConversation(list: readonly Conversation[], words: string): Picked {
   const number = /^\d{1,3}$/.test(words) ? Number(words) : null;
   const byNumber = number === null ? undefined : list[number - 1];
   if (byNumber) return { kind: "one", conversation: byNumber };

@@ -4,7 +4,7 @@ import type { Role } from "../contracts/ids.ts";
 import type { AuditRow, ToolCallStore } from "../contracts/store/tool-calls.ts";
 import { bullets, oneLine } from "./replies.ts";
 
-export interface HistoryCommandDeps {
+interface HistoryCommandDeps {
   readonly toolCalls: Pick<ToolCallStore, "list">;
   /** `/tool` without a name. */
   list(context: CommandContext, signal: AbortSignal): Promise<string>;

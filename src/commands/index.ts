@@ -6,4 +6,4 @@ export { builtinCommands, type BuiltinCommandDeps } from "./builtin.ts";
 export { createLastStats } from "./last-stats.ts";
 export { levelText, notFoundText } from "./model-replies.ts";
 export { type CommandRegistry, createCommandRegistry, type TemplateNames } from "./registry.ts";
-export { createSessionModels, type SessionModelsDeps } from "./session-models.ts";
+export { createSessionModels } from "./session-models.ts";

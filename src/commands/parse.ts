@@ -5,7 +5,7 @@
 import type { InboundMessage } from "../contracts/chat.ts";
 import { passesOn } from "../kit/marks/quoted.ts";
 
-export type Parsed =
+type Parsed =
   | { readonly kind: "command"; readonly name: string; readonly args: string }
   /** Looks like a command, and none has that name. `word` is as it was written. */
   | { readonly kind: "unknown"; readonly word: string }

@@ -6,7 +6,7 @@ import type { Role } from "../contracts/ids.ts";
 import { bullets } from "./replies.ts";
 import { idFor, readSaid } from "./cron-command.ts";
 
-export interface RemindCommandDeps {
+interface RemindCommandDeps {
   readonly jobs: Pick<JobsApi, "add" | "get">;
   readonly people: Pick<PersonTimes, "read" | "zoneOf" | "hostZone">;
 }

@@ -62,7 +62,7 @@ export function contextText(stats: AgentSessionStats | null): string {
   return `Context: ${stats.contextPercent.toFixed(1)}%${window}, ${counted(stats.messages, "message")}. Model: ${stats.model}.`;
 }
 
-export interface UsageFacts {
+interface UsageFacts {
   readonly here: SessionSummary | null;
   readonly mine: UsedSums;
   /** Only for those who may know. */

@@ -5,7 +5,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { FoundModel, ProviderFacts, SessionModels } from "../contracts/session-models.ts";
 import type { Clock } from "../kit/clock.ts";
 
-export interface SessionModelsDeps {
+interface SessionModelsDeps {
   readonly clock: Clock;
   readonly pool: Pick<AgentPool, "models">;
   /** What the gateway's settings and environment say about providers. */

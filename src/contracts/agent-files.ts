@@ -7,7 +7,7 @@ export interface OutgoingFiles {
   take(wanted: WantedFile, signal: AbortSignal): Promise<TakenFile>;
 }
 
-export interface WantedFile {
+interface WantedFile {
   /** Relative to the agent's workspace, or absolute below one of the roots. */
   readonly path: string;
   readonly agentId: AgentId;
@@ -21,7 +21,7 @@ export interface WantedFile {
   readonly as?: MediaKind;
 }
 
-export type TakenFile =
+type TakenFile =
   | { readonly kind: "taken"; readonly media: MediaRef }
   /** One sentence for a model or a person. Names no path but the one that was asked for. */
   | { readonly kind: "refused"; readonly because: string };

@@ -32,7 +32,7 @@ export interface CommandContext {
   readonly agent?: CommandAgent;
 }
 
-export interface CommandAgent {
+interface CommandAgent {
   compact(instructions: string): Promise<Compaction>;
 }
 

@@ -39,7 +39,7 @@ import type { TaskStore } from "./store/tasks.ts";
 import type { AuditTrail, ToolCallStore } from "./store/tool-calls.ts";
 import type { Spent, UsageStore } from "./store/usage.ts";
 
-export type { ToolCallStore, ToolIntent } from "./store/tool-calls.ts";
+export type { ToolCallStore } from "./store/tool-calls.ts";
 
 export interface Store extends AsyncDisposable {
   readonly inbox: InboxStore;
@@ -103,7 +103,7 @@ export interface InboxStore {
   senderOf(id: InboxId): Promise<Principal | null>;
 }
 
-export interface StoredRow {
+interface StoredRow {
   readonly kind: "stored";
   /** Of the session; null: none was chosen. */
   readonly mode: QueueMode | null;
@@ -234,7 +234,7 @@ export interface TurnTrace {
   readonly deliveredAt: number | null;
 }
 
-export interface TurnFacts {
+interface TurnFacts {
   readonly turnId: TurnId;
   readonly sessionKey: SessionKey;
   readonly agentId: AgentId;

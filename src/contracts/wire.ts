@@ -16,13 +16,6 @@ export interface WireError {
   readonly retryAfterMs?: number;
 }
 
-/** Client to gateway, over the WebSocket. */
-export interface WireRequest {
-  readonly id: string;
-  readonly method: keyof WireMethods;
-  readonly params: unknown;
-}
-
 export type WireResponse =
   | { readonly id: string; readonly ok: true; readonly result: unknown }
   | { readonly id: string; readonly ok: false; readonly error: WireError };

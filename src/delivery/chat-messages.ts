@@ -10,7 +10,7 @@ import type { MessageStore, StoredMessage } from "../contracts/store/messages.ts
 import type { PostStore } from "../contracts/store/posts.ts";
 import type { Clock } from "../kit/clock.ts";
 
-export interface ChatMessagesDeps {
+interface ChatMessagesDeps {
   readonly clock: Clock;
   readonly events: Pick<Events, "emit">;
   readonly messages: MessageStore;

@@ -1,7 +1,7 @@
 /** Joins the agent's small pieces of text, so that clients get a few updates a second less often than tokens arrive, the first one at once. */
 import type { Clock } from "../kit/clock.ts";
 
-export interface DeltaStream {
+interface DeltaStream {
   push(delta: string): void;
   /** Hands over what is held back. Call before anything that must come after the text. */
   flush(): void;

@@ -1,6 +1,6 @@
 /** Who may send now: for each account of each channel a set number of places, and a line behind them. One that hangs holds up only its own. */
 
-export interface Gates<T extends { readonly gate: string }> {
+interface Gates<T extends { readonly gate: string }> {
   /** Runs it when there is a place. */
   enter(one: T): void;
   /** Puts it behind the rest of its line; looked at when a place is free. */

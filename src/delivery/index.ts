@@ -1,8 +1,8 @@
 /** Delivery: from what an agent said to what a chat shows. It does not know which platform it is. */
-export { createChatMessages, type ChatMessagesDeps } from "./chat-messages.ts";
-export { createPoster, type PosterDeps } from "./poster.ts";
+export { createChatMessages } from "./chat-messages.ts";
+export { createPoster } from "./poster.ts";
 export type { OutboxDeps } from "./deliver-part.ts";
 export { startOutbox } from "./outbox.ts";
-export { createDeltaStream, type DeltaStream } from "./delta-stream.ts";
+export { createDeltaStream } from "./delta-stream.ts";
 export { createOwnerNotices } from "./owner-notices.ts";
 export { tellOwnerOfUndelivered } from "./undelivered.ts";

@@ -5,7 +5,7 @@ import type { Principal, TurnId } from "../contracts/ids.ts";
 import type { SessionChatStore } from "../contracts/store/session-chats.ts";
 import type { Clock } from "../kit/clock.ts";
 
-export interface OwnerNoticesDeps {
+interface OwnerNoticesDeps {
   readonly clock: Clock;
   readonly places: Pick<SessionChatStore, "say">;
   readonly sessionChats: Pick<SessionChats, "ofOwner">;

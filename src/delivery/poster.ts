@@ -3,7 +3,7 @@ import type { Outbox } from "../contracts/delivery.ts";
 import type { ChatPoster, PostStore } from "../contracts/store/posts.ts";
 import type { Clock } from "../kit/clock.ts";
 
-export interface PosterDeps {
+interface PosterDeps {
   readonly clock: Clock;
   readonly store: Pick<PostStore, "post">;
   readonly outbox: Pick<Outbox, "wake">;

@@ -7,7 +7,7 @@ import { type Channel, SendError, type SendReceipt } from "../contracts/channel.
 import type { PartEnd, PendingPart } from "../contracts/delivery.ts";
 
 /** Nobody wants yesterday's answer on their phone. Channels whose repeat is safe show the stored reply however old it is. */
-export const REPLY_TTL_MS = 60 * 60 * 1_000;
+const REPLY_TTL_MS = 60 * 60 * 1_000;
 /** How often a channel that is not ready is asked again. */
 const READY_POLL_MS = 1_000;
 const FIRST_PAUSE_MS = 1_000;
@@ -17,14 +17,14 @@ const JITTER_SHARE = 0.2;
 const MAX_DOUBLINGS = 10;
 const MAX_BECAUSE_CHARS = 300;
 
-export type Before =
+type Before =
   | { readonly kind: "try" }
   /** Its current message may have arrived and must not be repeated. */
   | { readonly kind: "skip" }
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "end"; readonly end: PartEnd };
 
-export type After =
+type After =
   | { readonly kind: "again"; readonly part: PendingPart; readonly because: string }
   | { readonly kind: "end"; readonly end: PartEnd };
 

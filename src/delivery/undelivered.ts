@@ -3,7 +3,7 @@ import type { ChatAddress } from "../contracts/chat.ts";
 import type { GivenUpPart, OwnerNotices } from "../contracts/delivery.ts";
 import type { Clock } from "../kit/clock.ts";
 
-export interface UndeliveredDeps {
+interface UndeliveredDeps {
   readonly clock: Clock;
   readonly ownerNotices: OwnerNotices;
 }

@@ -8,7 +8,7 @@ import { type EndWithoutSize, failure, NOTHING_USED } from "./turn-ending.ts";
 type Paid = Pick<Batch, "agentId" | "entries">;
 
 /** What people say and what begins by itself are never in one turn, so the first message speaks for all. */
-export function workOf({ agentId, entries }: Paid): BudgetWork | null {
+function workOf({ agentId, entries }: Paid): BudgetWork | null {
   const message = entries[0]?.message;
   return message ? { agentId, principal: message.sender.principal, origin: originOf(message) } : null;
 }

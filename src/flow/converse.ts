@@ -12,7 +12,7 @@ import type { SpanRecorder } from "./spans.ts";
 import { startSteering, type Steering, type SteeringDeps } from "./steering.ts";
 import { type AgentEnding, isPost } from "./turn-ending.ts";
 
-export interface ConverseDeps extends SteeringDeps {
+interface ConverseDeps extends SteeringDeps {
   readonly clock: Clock;
   readonly events: Events;
   readonly live: LiveTurnRecorder;
@@ -21,7 +21,7 @@ export interface ConverseDeps extends SteeringDeps {
   readonly said: { posts: number };
 }
 
-export interface Conversation {
+interface Conversation {
   readonly lease: AgentLease;
   readonly batch: Batch;
   readonly writer: LiveTurnWriter;

@@ -1,7 +1,7 @@
 /** The story of a message in two files: receive.ts takes it in, turn.ts answers it. Start reading there. */
 export type { PromptSources } from "./prompt.ts";
 export { createTurnContext } from "./turn-context.ts";
-export { createMessageIntake, type MessageIntakeDeps } from "./intake/intake.ts";
+export { createMessageIntake } from "./intake/intake.ts";
 export { createGroupTalk, type GroupTalk } from "./intake/group-talk.ts";
 export { createReceiver, type MessageReceiver, type ReceiverDeps } from "./receive.ts";
 export { reportBackgroundEnd } from "./background-end.ts";

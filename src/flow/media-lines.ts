@@ -14,7 +14,7 @@ const LINE = /^MEDIA:[ \t]*(\S.*?)[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const WRAPPED = /^([`"'])(.+)\1$/;
 
-export interface SplitReply {
+interface SplitReply {
   /** The reply without those lines. */
   readonly text: string;
   readonly paths: readonly string[];

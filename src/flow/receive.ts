@@ -28,7 +28,7 @@ export interface ReceiverDeps {
   readonly hooks: Pick<Hooks, "tell">;
 }
 
-export interface ReceiverLimits {
+interface ReceiverLimits {
   readonly maxMessageChars: number;
 }
 

@@ -10,7 +10,7 @@ import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
 import { misfitOf, type Shape } from "../kit/shape.ts";
 
-export interface ReplyReviewDeps {
+interface ReplyReviewDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly hooks: Pick<Hooks, "deciding">;

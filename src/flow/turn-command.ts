@@ -4,7 +4,7 @@ import type { CommandContext, Commands, FoundCommand } from "../contracts/comman
 import type { Batch } from "../contracts/queue.ts";
 import { addUsage, commandEnd, NOTHING_USED } from "./turn-ending.ts";
 
-export interface AskedCommand {
+interface AskedCommand {
   readonly commands: Commands;
   readonly found: FoundCommand;
   readonly context: CommandContext;

@@ -18,7 +18,7 @@ export interface TurnContext {
 }
 
 /** What a conversation was told last. */
-export interface Told {
+interface Told {
   readonly at: number;
   readonly day: string;
   readonly where: string;
@@ -33,7 +33,7 @@ export interface FactsNow extends Told {
   readonly lookalike: boolean;
 }
 
-export type Telling =
+type Telling =
   | {
       readonly tell: true;
       readonly because: "first" | "taken_back" | "group" | "elsewhere" | "attachments" | "lookalike" | "later";

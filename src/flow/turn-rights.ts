@@ -16,9 +16,9 @@ export interface TurnRightsDeps {
   readonly rights: Rights;
 }
 
-export type LostRights = Extract<RightsNow, { kind: "lost" }>;
+type LostRights = Extract<RightsNow, { kind: "lost" }>;
 
-export interface TurnRights extends Disposable {
+interface TurnRights extends Disposable {
   /** The turn with the role that its caller has now. */
   readonly batch: Batch;
   /** Aborts when the caller loses access. */

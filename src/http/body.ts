@@ -5,7 +5,7 @@ import { orAborted } from "../kit/deferred.ts";
 import { parseJson } from "../kit/json.ts";
 import type { HeldBytes } from "./byte-room.ts";
 
-export const BODY_DEADLINE_MS = 30_000;
+const BODY_DEADLINE_MS = 30_000;
 export const JSON_MAX_DEPTH = 64;
 const KIB = 1024;
 

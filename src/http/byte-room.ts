@@ -2,7 +2,7 @@
 import { GatewayError } from "../contracts/errors.ts";
 
 /** Three of the largest messages at once, or a hundred thousand ordinary ones. */
-export const MAX_HELD_BYTES = 128 * 1024 * 1024;
+const MAX_HELD_BYTES = 128 * 1024 * 1024;
 const RETRY_AFTER_MS = 1_000;
 
 export interface ByteRoom {

@@ -15,7 +15,7 @@ const words = (...names: readonly string[]) => Type.Union(names.map((name) => Ty
 
 export const JOB_ID = Type.String({ minLength: 1, maxLength: 64 });
 /** All of them optional, for a change; a new job needs two of them. */
-export const JOB_FIELDS = {
+const JOB_FIELDS = {
   schedule: Type.Object(
     {
       kind: words("cron", "every", "at"),
@@ -140,7 +140,7 @@ export function shownJob({ revision: _revision, anchorAt: _anchorAt, ...job }: J
   return job;
 }
 
-export function shownRun({ reason, turnId, retryAt, ...run }: JobRun): WireRun {
+function shownRun({ reason, turnId, retryAt, ...run }: JobRun): WireRun {
   return {
     ...run,
     ...(reason === null ? {} : { reason }),

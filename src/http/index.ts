@@ -6,16 +6,12 @@
 export { openHttp } from "./server.ts";
 export { accessSettings, httpOptions } from "./settings.ts";
 export type {
-  AccessSettings,
-  AuthSettings,
   HttpDeps,
   HttpOptions,
   HttpServer,
   InboundInput,
-  InboundMaker,
   PageAssets,
   PageFile,
   ReloadReport,
-  SessionNames,
   SessionTarget,
 } from "./types.ts";

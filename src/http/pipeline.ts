@@ -21,14 +21,14 @@ import type { SocketData } from "./ws/sockets.ts";
 /** Sockets and requests together. */
 export const MAX_CONNECTIONS = 12_000;
 /** Requests of one client that have not (yet) shown who they are. */
-export const MAX_UNKNOWN_PER_CLIENT = 50;
+const MAX_UNKNOWN_PER_CLIENT = 50;
 
 /** What may come as the body of a route that takes none. */
 const MAX_IGNORED_BYTES = 64 * 1024;
 const FIRST_CHUNK_MS = 1_000;
 const UNKNOWN_HOST = "http://unknown.invalid";
 
-export interface PipelineDeps {
+interface PipelineDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

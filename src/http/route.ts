@@ -24,7 +24,7 @@ export interface Route {
   refused?(error: GatewayError, asking: Pick<Call, "identity" | "agent"> | null): void;
 }
 
-export type BodyRule =
+type BodyRule =
   | { readonly kind: "none" }
   | { readonly kind: "json"; readonly maxBytes: MaxBytes }
   | { readonly kind: "bytes"; readonly maxBytes: MaxBytes };

@@ -97,7 +97,7 @@ export interface PageFile {
 }
 
 /** Makes the platform-free message of one channel. Pure; the gateway hands in the channel's own function. */
-export interface InboundMaker {
+interface InboundMaker {
   toInbound(input: InboundInput): InboundMessage;
 }
 
@@ -116,7 +116,7 @@ export interface InboundInput {
   readonly receivedAt: number;
 }
 
-export interface SessionNames {
+interface SessionNames {
   /** A full key, or the short name of a session of the API, which may be one of a named agent; null when it is neither. */
   parse(text: string, agent: string | undefined): SessionTarget | null;
 }

@@ -10,7 +10,7 @@ export interface Clock {
   deadline(ms: number, reason: () => unknown): Deadline;
 }
 
-export interface Deadline extends Disposable {
+interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 

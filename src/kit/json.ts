@@ -1,10 +1,10 @@
 /** JSON from outside: size and depth are checked before anything is parsed, because JSON.parse has no limits of its own. */
-export interface JsonLimits {
+interface JsonLimits {
   readonly maxChars: number;
   readonly maxDepth: number;
 }
 
-export type ParsedJson =
+type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly because: "too_large" | "too_deep" | "not_json" };
 

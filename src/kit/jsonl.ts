@@ -1,9 +1,9 @@
 /** JSON lines: split on LF only (U+2028 inside a string is legal), one trailing CR dropped, every line capped before it is parsed. */
-export interface LineSplitter {
+interface LineSplitter {
   push(chunk: Uint8Array): void;
 }
 
-export interface LineSink {
+interface LineSink {
   line(text: string): void;
   /** The current line grew past the cap. Called once; what follows is ignored. */
   tooLong(bytes: number): void;

@@ -12,7 +12,7 @@ export type Shape =
   | { readonly kind: "map"; readonly of: Shape | (() => Shape) }
   | { readonly kind: "group"; readonly keys: Readonly<Record<string, Key>> };
 
-export interface Key {
+interface Key {
   readonly shape: Shape;
   readonly optional?: true;
 }

@@ -11,13 +11,13 @@ const MS_PER_SECOND = 1_000;
 const TIMESTAMP = /^[1-9][0-9]{9}$/;
 const SIGNATURE = /^v1=[0-9a-f]{64}$/;
 
-export interface SignatureHeaders {
+interface SignatureHeaders {
   readonly timestamp: string;
   readonly signature: string;
 }
 
 /** `forged` also when something is missing or spelt in another way. `stale`: well signed, but too long ago or too far ahead. */
-export type SignatureVerdict =
+type SignatureVerdict =
   /** `key`: which of the keys it was signed with, by its place in the list. */
   | { readonly kind: "good"; readonly timestamp: string; readonly key: number }
   | { readonly kind: "forged"; readonly because: "no_signature" | "spelling" | "wrong" }

@@ -1,5 +1,5 @@
 /** The last `maxChars` of a text stream, such as a process's stderr for error reports. Older output is dropped on purpose. */
-export interface Tail {
+interface Tail {
   push(chunk: string): void;
   text(): string;
 }

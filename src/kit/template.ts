@@ -1,6 +1,6 @@
 /** Text with places for values of a JSON document: `{{path.to.value}}`, and `{{.}}` for all of it. Looks values up; computes nothing. */
 
-export interface TemplateLimits {
+interface TemplateLimits {
   /** Of one value. */
   readonly maxValueChars: number;
   readonly maxChars: number;

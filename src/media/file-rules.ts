@@ -6,7 +6,7 @@ export type FileReach = "workspace" | "conversation" | "nothing";
 /** How a file came to this conversation; `elsewhere`: it did not. */
 export type FileSource = "made" | "received" | "elsewhere";
 
-export type FileDecision = { readonly ok: true } | { readonly ok: false; readonly because: string };
+type FileDecision = { readonly ok: true } | { readonly ok: false; readonly because: string };
 
 const SECRET = "Files that usually hold secrets (keys, credentials, names that begin with a dot) are never sent.";
 const NOTHING = "Files cannot be sent from this conversation.";

@@ -3,9 +3,9 @@
  * people send (`inbound/`): capped, typed by content, within what models take, voice as words.
  * No other module opens a path that an agent names (test/house-plan.ts keeps it so).
  */
-export { fileType, mediaKind } from "./file-type.ts";
+export { fileType } from "./file-type.ts";
 export { type AttachedDeps, createAttachedFiles } from "./inbound/attached-files.ts";
-export { createInboundFiles, type InboundDeps, type InboundSettings } from "./inbound/inbound-files.ts";
+export { createInboundFiles } from "./inbound/inbound-files.ts";
 export { inboundSettings } from "./inbound/inbound-settings.ts";
-export { createShrinker, type Shrinker } from "./inbound/shrink.ts";
-export { type OutgoingDeps, openOutgoingFiles, type OutgoingOptions } from "./outgoing-files.ts";
+export { createShrinker } from "./inbound/shrink.ts";
+export { openOutgoingFiles, type OutgoingOptions } from "./outgoing-files.ts";

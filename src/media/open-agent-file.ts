@@ -12,7 +12,7 @@ type ReadFile =
   | { readonly ok: true; readonly name: string; readonly data: Uint8Array }
   | { readonly ok: false; readonly because: string };
 
-export type AgentFile = ReadFile & { readonly about: OpenedFile | null };
+type AgentFile = ReadFile & { readonly about: OpenedFile | null };
 
 /** Which file it is, as far as one was opened. */
 export interface OpenedFile {

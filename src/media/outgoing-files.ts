@@ -15,7 +15,7 @@ import { fileType, mediaKind } from "./file-type.ts";
 import { receivedMediaId } from "./inbound/attached-files.ts";
 import { openAgentFile, type OpenedFile } from "./open-agent-file.ts";
 
-export interface OutgoingDeps {
+interface OutgoingDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -48,7 +48,7 @@ const HOLDS_SECRET = "The file holds a token or a key of this gateway, and is no
 /** Of everything else the content is packed, and a secret in it looks like nothing that is known. */
 const READABLE = /^(?:text\/|application\/json$|image\/svg)/;
 
-export interface LiveOutgoingFiles extends OutgoingFiles {
+interface LiveOutgoingFiles extends OutgoingFiles {
   /** The settings are others now. Folders that were looked at stay what they were then: a link that an agent made opens none. */
   apply(options: OutgoingOptions): Promise<void>;
 }

@@ -8,12 +8,12 @@ export interface MediaRoots {
   readonly roots: readonly string[];
 }
 
-export type PathVerdict =
+type PathVerdict =
   /** The file is at `root` + `parts`; no part is empty, `.` or `..`. */
   | { readonly ok: true; readonly root: string; readonly parts: readonly string[] }
   | { readonly ok: false; readonly because: string };
 
-export const MAX_PATH_CHARS = 4_096;
+const MAX_PATH_CHARS = 4_096;
 /** Control, direction and invisible characters: a path with them reads as something it is not. */
 const HIDDEN = /[\p{Cc}\p{Cf}\u2028\u2029\ufffe\uffff]/u;
 const SCHEME_OR_DRIVE = /^[a-z][a-z0-9+.-]*:/i;

@@ -5,7 +5,7 @@ import { isSecret } from "../kit/secret.ts";
 
 type Scrub = (text: string) => string;
 
-export const MAX_FIELD_CHARS = 2_000;
+const MAX_FIELD_CHARS = 2_000;
 /** Scrubbed before it is cut, so that no half of a secret survives at the edge; what is longer than this is cut first. */
 const MAX_SCRUB_CHARS = 65_536;
 const MAX_KEY_CHARS = 100;

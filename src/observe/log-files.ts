@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-export interface LogFileName {
+interface LogFileName {
   readonly name: string;
   /** UTC day, `2026-01-31`. */
   readonly day: string;
@@ -13,7 +13,7 @@ export interface LogFileName {
 const NAME = /^gateway-(\d{4}-\d{2}-\d{2})\.(\d{1,6})\.log$/;
 const DAY_MS = 86_400_000;
 /** Whatever the retention says, no more files than this stay: a bound on disk use. */
-export const MAX_LOG_FILES = 200;
+const MAX_LOG_FILES = 200;
 
 export function logFileName(day: string, number: number): string {
   return `gateway-${day}.${number}.log`;

@@ -4,7 +4,7 @@ import { visible } from "./visible.ts";
 export type LogLevel = "debug" | "info" | "warn" | "error";
 export const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
-export interface LogRecord {
+interface LogRecord {
   readonly level: LogLevel;
   readonly time: string;
   readonly msg: string;

@@ -28,7 +28,7 @@ export interface LogDisk {
   remove(path: string): void;
 }
 
-export interface LogWriterOptions {
+interface LogWriterOptions {
   readonly folder: string;
   readonly retentionDays: number;
   readonly maxFileBytes: number;

@@ -13,7 +13,7 @@ import { type LogDisk, type LogWriter, openLogWriter, systemDisk } from "./log-w
 import type { Redactor } from "./redaction/redact.ts";
 import { createRepeats, type Repeats } from "./repeats.ts";
 
-export interface LogDeps {
+interface LogDeps {
   readonly clock: Clock;
   readonly redactor: Redactor;
   /** Where console lines go; a process gives its stderr. */
@@ -32,7 +32,7 @@ export interface LogOptions {
   readonly maxFileBytes?: number;
 }
 
-export interface LogSink extends AsyncDisposable {
+interface LogSink extends AsyncDisposable {
   readonly log: Log;
   /** The settings are others now. Files that cannot be opened are said in the log, and the ones before stay. */
   configure(settings: Pick<LogOptions, "level" | "folder" | "retentionDays">): void;

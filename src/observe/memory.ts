@@ -6,7 +6,7 @@
 import type { Events } from "../contracts/events.ts";
 import type { Clock } from "../kit/clock.ts";
 
-export interface MemoryDeps {
+interface MemoryDeps {
   readonly clock: Pick<Clock, "elapsed">;
   readonly events: Pick<Events, "on">;
 }

@@ -6,8 +6,8 @@ export interface Repeats extends Disposable {
   admit(words: string): boolean;
 }
 
-export const MAX_SAME_WORDS = 100;
-export const SAME_WORDS_WINDOW_MS = 10_000;
+const MAX_SAME_WORDS = 100;
+const SAME_WORDS_WINDOW_MS = 10_000;
 /** Words are constants, so there are few; a caller who builds them anyway must not fill the memory. */
 const MAX_TRACKED = 1_000;
 

@@ -20,7 +20,7 @@ import { clearStages, createStage, stagesBelow } from "./run/plugin-copy.ts";
 import { pluginInStack, watchStrayErrors } from "./stray-errors.ts";
 import { watchFolders } from "./watch.ts";
 
-export interface PluginsDeps extends Omit<PluginServices, "hooks"> {
+interface PluginsDeps extends Omit<PluginServices, "hooks"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Events;

@@ -5,5 +5,5 @@
  */
 export { tellSent, tellTurns } from "./observed-hooks.ts";
 export { createHooks, type PluginHooks } from "./hooks.ts";
-export { type BuiltinPlugin, type Plugins, type PluginsDeps, type PluginsOptions, startPlugins } from "./host.ts";
-export { type Discovered, type DiscoverOptions, discoverPlugins } from "./folder/discover.ts";
+export { type BuiltinPlugin, type Plugins, type PluginsOptions, startPlugins } from "./host.ts";
+export { type Discovered, discoverPlugins } from "./folder/discover.ts";

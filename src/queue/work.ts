@@ -34,7 +34,7 @@ export interface Work {
 }
 
 /** After this many crashes a turn that was at work in each runs alone: the next crash shows whether it is the cause. */
-export const SUSPECT_AT = 2;
+const SUSPECT_AT = 2;
 /** A turn that was at work in so many crashes, alone in the last one, is held responsible and given up. */
 export const ACCUSED_AT = 3;
 
@@ -57,7 +57,7 @@ export function joins(head: Work, next: Work): boolean {
   return next.agentId === head.agentId && next.role === head.role && personAndPlace(next) === personAndPlace(head);
 }
 
-export function originOf({ entries: [first] }: Pick<Work, "entries">): MessageOrigin {
+function originOf({ entries: [first] }: Pick<Work, "entries">): MessageOrigin {
   return first?.message.origin ?? "chat";
 }
 

@@ -53,7 +53,7 @@ export type DeniedBecause =
   "not_a_person" | "closed" | "unknown_sender" | "not_paired" | "group_not_listed" | "not_mentioned";
 
 /** What the sender gets to hear. In groups nothing: whoever may not speak must not be able to make the gateway speak. */
-export type Tell = "nothing" | "refusal" | "pairing";
+type Tell = "nothing" | "refusal" | "pairing";
 
 /** For a channel that says nothing about it: only the people in `roles`, and no groups. */
 export const CLOSED_POLICY: AccessPolicy = {

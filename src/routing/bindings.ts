@@ -25,7 +25,7 @@ export interface Considered {
   readonly because: string;
 }
 
-export interface Placed {
+interface Placed {
   readonly binding: Binding;
   /** Place in `bindings`, from 0. */
   readonly index: number;

@@ -36,7 +36,7 @@ export async function openRoleGrants(
   };
 }
 
-export type GrantDecision =
+type GrantDecision =
   | { readonly allow: true; readonly principal: Principal }
   | { readonly allow: false; readonly because: "not_a_person" | "operator" | "named_in_config" | "last_owner" };
 

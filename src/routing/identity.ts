@@ -1,7 +1,7 @@
 /** Which ids are one person. Ids are compared whole; a name is never taken for an id. */
 import type { Principal, Role } from "../contracts/ids.ts";
 
-export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
+type IdentityLinks = Readonly<Record<string, readonly string[]>>;
 
 const PERSON = /^[a-z][a-z0-9-]*:user:[^\s:]+$/;
 

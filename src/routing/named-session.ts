@@ -5,7 +5,7 @@ import type { SessionStore } from "../contracts/store.ts";
 import { boundAgent, type RoutingConfig } from "./router.ts";
 import { buildSessionKey, isShortName, parseSessionText } from "./session-key.ts";
 
-export interface ChosenSession {
+interface ChosenSession {
   readonly sessionKey: SessionKey;
   readonly agentId: AgentId;
   readonly channel: "webchat" | "api";

@@ -7,7 +7,7 @@ import type { GrantedRoles } from "./grants.ts";
 import { lesserRole } from "./identity.ts";
 import { type AccessPolicies, explainRoute, type RoutingConfig } from "./router.ts";
 
-export interface HeldRights {
+interface HeldRights {
   readonly principal: Principal;
   /** What they had. */
   readonly role: Role;
@@ -18,7 +18,7 @@ export interface HeldRights {
   readonly place?: string | undefined;
 }
 
-export interface RightsRules {
+interface RightsRules {
   readonly config: RoutingConfig;
   readonly policies: AccessPolicies;
   readonly grants: GrantedRoles;

@@ -6,7 +6,7 @@ import type { Clock } from "../kit/clock.ts";
 import { decideGrant, type RoleGrants } from "./grants.ts";
 import { type AccessPolicies, explainRoute } from "./router.ts";
 
-export interface RoleDirectoryDeps {
+interface RoleDirectoryDeps {
   readonly clock: Clock;
   readonly config: () => Config;
   readonly grants: RoleGrants;

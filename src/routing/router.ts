@@ -26,7 +26,7 @@ export interface Explanation {
 }
 
 /** For channels without rules of their own. */
-export const CLOSED_DOORS: AccessPolicies = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
+const CLOSED_DOORS: AccessPolicies = { policyOf: () => CLOSED_POLICY, isPaired: () => false };
 
 const PRIORITY = { dm: 10, group: 5 } as const;
 const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };

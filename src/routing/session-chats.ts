@@ -6,7 +6,7 @@ import type { GrantedRoles } from "./grants.ts";
 import { chooseSession } from "./named-session.ts";
 import { type RoutingConfig } from "./router.ts";
 
-export interface SessionChatDeps {
+interface SessionChatDeps {
   readonly places: Pick<SessionChatStore, "of" | "lastOf">;
   config(): Pick<RoutingConfig, "bindings" | "roles">;
   grants(): GrantedRoles;

@@ -10,7 +10,7 @@ export type SessionName =
   | ChatSession;
 
 /** `agent:{id}:{channel}[:{account}]:{dm|group}:{peer}[:topic:{thread}]`. */
-export interface ChatSession {
+interface ChatSession {
   readonly form: "chat";
   readonly agent: string;
   readonly channel: string;
@@ -23,7 +23,7 @@ export interface ChatSession {
 /** An id as the platform gives it, or the name under which several ids are linked; the latter is marked, so that a name cannot pass for an id. */
 export type Peer = { readonly id: string } | { readonly person: string };
 
-export interface NamedSession {
+interface NamedSession {
   readonly name: SessionName;
   readonly key: SessionKey;
 }

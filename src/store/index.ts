@@ -4,12 +4,7 @@
  * `checkStore` only looks; `openSecretFiles` keeps the token and keys beside it. What a store can do is written in contracts/store.ts; nothing of SQLite is visible outside this folder.
  */
 export { verifyAudit } from "./audit/verify.ts";
-export type { AuditFinding, AuditVerdict } from "./audit/verify.ts";
 export { checkStore } from "./inspect.ts";
-export type { StoreCheck } from "./inspect.ts";
 export { openStateDirectory } from "./state-directory.ts";
-export type { Home } from "./state-directory.ts";
 export { openStore } from "./open.ts";
-export type { StoreDeps } from "./open.ts";
 export { openSecretFiles } from "./secret-files.ts";
-export type { SecretFiles } from "./secret-files.ts";

@@ -22,7 +22,7 @@ export type StoreCheck =
   | LogDamaged
   | { readonly kind: "missing" | "newer" | "corrupt" | "unreadable"; readonly say: string };
 
-export interface LogDamaged {
+interface LogDamaged {
   readonly kind: "log_damaged";
   readonly say: string;
 }

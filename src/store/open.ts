@@ -48,7 +48,7 @@ import { createUsage } from "./rows/usage.ts";
 import { openAuditKey } from "./secret-files.ts";
 import { createSql, type Params, type Sql } from "./sql.ts";
 
-export interface StoreDeps {
+interface StoreDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
@@ -176,7 +176,7 @@ async function openDatabase(file: string, version: number, log: Log): Promise<Da
   }
 }
 
-export interface AssembleOptions {
+interface AssembleOptions {
   /** Of the audit chain. */
   readonly key: Uint8Array;
   readonly headFile: HeadFile | null;

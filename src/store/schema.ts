@@ -47,7 +47,7 @@ export interface Tables extends UsageTables, MessageTables {
   approval_grants: GrantTable;
 }
 
-export interface MetaTable {
+interface MetaTable {
   /** `write_attempts`: counted up to find out whether the disk takes writes again. */
   key: "epoch" | "clean" | "write_attempts";
   value: number;
@@ -331,7 +331,7 @@ export interface NoteTable {
 }
 
 /** Read by rowid, which is the note's seq. */
-export interface NoteIndexTable extends Pick<NoteTable, "owner_key" | "title" | "content" | "tags"> {
+interface NoteIndexTable extends Pick<NoteTable, "owner_key" | "title" | "content" | "tags"> {
   rowid: number;
 }
 

@@ -15,7 +15,7 @@ import { GatewayError } from "../contracts/errors.ts";
 import type { Ids } from "../kit/ids.ts";
 import { type Secret, secret } from "../kit/secret.ts";
 
-export interface SecretFiles {
+interface SecretFiles {
   /** Signs media links; the same across restarts. */
   readonly mediaKey: Uint8Array;
   /** The operator's bearer token. A configured one wins and is written down, so that `pi-gw` finds it where it always is. */

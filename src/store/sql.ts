@@ -38,7 +38,7 @@ export type Control =
   | "release one_write"
   | "rollback to one_write";
 
-export interface Compilable<R> {
+interface Compilable<R> {
   compile(): CompiledQuery<R>;
 }
 

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { GatewayError } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
 
-export interface Home extends AsyncDisposable {
+interface Home extends AsyncDisposable {
   /** Absolute. */
   readonly path: string;
 }

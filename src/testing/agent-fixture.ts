@@ -39,13 +39,13 @@ export interface AgentFixture extends AsyncDisposable {
 }
 
 /** A call of pi tools that the gate let pass: how much it has said, and how it ended. */
-export interface AdmittedCall {
+interface AdmittedCall {
   readonly request: ToolRequest;
   chars: number;
   end: { isError: boolean; output: string } | null;
 }
 
-export interface FakeGate extends ToolGate {
+interface FakeGate extends ToolGate {
   tools: readonly ToolSpec[];
   answer: (request: ToolRequest, signal: AbortSignal) => Promise<ToolOutcome>;
   readonly calls: readonly ToolRequest[];

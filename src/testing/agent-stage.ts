@@ -10,7 +10,7 @@ export interface AgentStage extends AsyncDisposable {
   scene(script?: FakeScript): Promise<Scene>;
 }
 
-export interface Scene {
+interface Scene {
   /** `lease` and `turn` are for this scene's own session unless they are asked for another. */
   readonly fx: AgentFixture;
   /** For a second session: a name that no other scene has. */
@@ -22,7 +22,7 @@ export interface Scene {
   arrived(count: number): Promise<void>;
 }
 
-export interface StageOptions extends AgentConfig {
+interface StageOptions extends AgentConfig {
   readonly roles?: Config["roles"]["profiles"];
 }
 

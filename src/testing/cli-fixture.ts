@@ -8,7 +8,7 @@ import { type CliWorld, runCli } from "../cli/index.ts";
 
 export const TOKEN = "Token-of-the-test-gateway-0123456789";
 
-export interface CliFixture extends AsyncDisposable {
+interface CliFixture extends AsyncDisposable {
   readonly home: string;
   readonly clock: FakeClock;
   readonly out: () => string;

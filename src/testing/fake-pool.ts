@@ -2,7 +2,7 @@
 import { type Deferred, deferred } from "../kit/deferred.ts";
 import type { AgentEvent, AgentLease, AgentPool, LeaseRequest, PromptInput } from "../contracts/agent.ts";
 
-export interface Prompted {
+interface Prompted {
   readonly request: LeaseRequest;
   readonly input: PromptInput;
   /** Waits for something that is steered into the prompt, and takes it. */

@@ -53,7 +53,7 @@ export type FakeScript = (request: ProviderRequest, index: number) => FakeReply;
 
 type Write = (data: unknown) => void;
 
-export interface FakeUsage {
+interface FakeUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }

@@ -1,7 +1,7 @@
 /** A log that remembers what was said, for tests that care about it. Writes nothing. */
 import type { Log, LogFields } from "../kit/log.ts";
 
-export interface LogLine {
+interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly words: string;
   readonly fields: LogFields;

@@ -7,7 +7,7 @@ import { systemClock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 
 /** For what happens within one process, or over a loopback connection. */
-export const WAIT_MS = 5_000;
+const WAIT_MS = 5_000;
 /** For whole gateways and real pi: a start takes a second, on a busy machine several. */
 export const WHOLE_WAIT_MS = 20_000;
 const LOOK_EVERY_MS = 5;
@@ -18,7 +18,7 @@ const MAX_FAKE_STEPS = 100_000;
 const NEVER = new AbortController().signal;
 const MAX_SHOWN_CHARS = 2_000;
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly withinMs?: number;
 }
 
@@ -66,7 +66,7 @@ export async function advanceUntil<T>(
   }
 }
 
-export class WaitedInVain extends Error {
+class WaitedInVain extends Error {
   constructor(what: string, ms: number, seen: string, kind = "") {
     super(`waited ${ms} ms${kind} for: ${what}; last seen: ${seen}`);
   }

@@ -1,5 +1,5 @@
 /** An abort controller whose signal counts its listeners: a listener that stays after the work keeps everything alive that it knows of. */
-export interface WatchedAbort {
+interface WatchedAbort {
   readonly signal: AbortSignal;
   abort(): void;
   listeners(): number;

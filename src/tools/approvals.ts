@@ -19,7 +19,7 @@ import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { writeOut, writeOutJson } from "../kit/marks/written-out.ts";
 
-export interface ApprovalsDeps {
+interface ApprovalsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

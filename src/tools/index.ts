@@ -3,24 +3,17 @@
  * stages/stages.ts; how it runs is in run/; what is kept about it is in audit/. The owner is asked in approvals/. It does
  * not know how agents are spawned, who is an owner, or which channel asks.
  */
-export { createApprovals, type ApprovalsDeps } from "./approvals.ts";
+export { createApprovals } from "./approvals.ts";
 export { createToolGate } from "./gate.ts";
 export type { BackgroundEnd, ToolGateDeps } from "./parts.ts";
-export { createToolLister, type ListingDeps } from "./listing.ts";
-export { mayUse, type ToolLists, type ToolPolicy, type ToolProfile, type Verdict } from "./policy.ts";
+export { createToolLister } from "./listing.ts";
+export { type ToolPolicy } from "./policy.ts";
 export { originOf } from "./origin.ts";
 export { fixedRights, noApprovals, noHooks } from "./quiet-deps.ts";
-export { createToolRegistry, type LiveToolRegistry, type UsableTool } from "./registry.ts";
+export { createToolRegistry, type LiveToolRegistry } from "./registry.ts";
 export { startRetention } from "./retention.ts";
-export {
-  createProviderSchemas,
-  idForProvider,
-  SCHEMA_FAMILIES,
-  type SchemaFamily,
-  schemaForProvider,
-} from "./schema/providers/provider-profiles.ts";
+export { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "./schema/providers/provider-profiles.ts";
 export { whyNotUsable } from "./usable.ts";
-export { nameTools } from "./schema/tool-names.ts";
 export { createReminder, type ReminderDeps } from "./builtin/automation/create-reminder.ts";
 export { cron, type CronToolDeps } from "./builtin/automation/cron.ts";
 export { message, type MessageToolDeps } from "./builtin/chat/message.ts";
@@ -32,5 +25,5 @@ export { saveNote, searchNotes, type NoteToolDeps } from "./builtin/notes/notes.
 export { addTask, completeTask, listTasks, updateTask, type TaskToolDeps } from "./builtin/notes/tasks.ts";
 export { notesOfPeople, tasksOfPeople } from "./builtin/notes/linked-people.ts";
 export { sessionStatus, type SessionFacts, type SessionStatusDeps } from "./builtin/session-status.ts";
-export { webFetch, type WebFetchDeps, type WebFetchSettings } from "./builtin/web-fetch/web-fetch.ts";
-export { webSearch, type WebSearchDeps, type WebSearchSettings } from "./builtin/web-search/web-search.ts";
+export { webFetch, type WebFetchDeps } from "./builtin/web-fetch/web-fetch.ts";
+export { webSearch, type WebSearchDeps } from "./builtin/web-search/web-search.ts";

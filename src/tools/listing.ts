@@ -5,7 +5,7 @@ import type { PiToolListing, ToolListing, ToolLists, ToolRights } from "../contr
 import { PI_TOOL_DESCRIPTIONS, piTool, piToolFacts } from "./pi-tools.ts";
 import { mayUse, needsApproval, type ToolFacts, type ToolPolicy } from "./policy.ts";
 
-export interface ListingDeps {
+interface ListingDeps {
   readonly registry: { list(): readonly ToolListing[]; has(name: string): boolean };
   policy(): ToolPolicy;
   /** Every agent there is. */

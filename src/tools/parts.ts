@@ -36,7 +36,7 @@ export interface Parts extends ToolGateDeps, StageDeps {
 
 /** Why nothing ran. */
 export type Denial = ToolRefusal | Extract<ToolOutcome, { kind: "failed" }>;
-export type Passed = { readonly draft: Draft; readonly denial: Denial | null };
+type Passed = { readonly draft: Draft; readonly denial: Denial | null };
 
 export const NOT_RECORDED: Extract<ToolOutcome, { kind: "failed" }> = {
   kind: "failed",

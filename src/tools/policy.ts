@@ -5,7 +5,7 @@ import { NO_TURN, type Tool, type ToolLimit, type ToolOrigin } from "../contract
 import { originsOf } from "./origin.ts";
 import { isGiven } from "./pi-tools.ts";
 
-export interface ToolLists {
+interface ToolLists {
   readonly allow?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;
 }
@@ -32,7 +32,7 @@ export interface ToolPolicy {
 /** What is known about a tool before it is called; pi's own have no more than this. */
 export type ToolFacts = Pick<Tool, "name" | "flags" | "origins" | "limit" | "approval">;
 
-export type Verdict = { readonly may: boolean; readonly because: string };
+type Verdict = { readonly may: boolean; readonly because: string };
 
 interface Layer extends ToolLists {
   /** For the sentence: "tools.deny". */

@@ -21,7 +21,7 @@ export interface UsableTool {
   coerce(params: unknown): unknown;
 }
 
-export interface QuarantinedTool {
+interface QuarantinedTool {
   readonly tool: Tool;
   readonly reason: string;
 }
@@ -48,7 +48,7 @@ interface Entry {
 }
 
 /** Every model provider takes these names: OpenAI and Anthropic refuse a whole request for any other. */
-export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** Google alone asks for more. */
 const TAKEN_BY_GOOGLE = /^[A-Za-z_]/;
 

@@ -4,7 +4,7 @@ import { piTool } from "./pi-tools.ts";
 import { mayUse, type ToolPolicy } from "./policy.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 
-export interface UsableDeps {
+interface UsableDeps {
   readonly registry: Pick<LiveToolRegistry, "usable">;
   readonly policy: () => ToolPolicy;
 }

@@ -63,7 +63,7 @@ export interface Automation {
   notices(): readonly string[];
 }
 
-export interface AutomationParts {
+interface AutomationParts {
   readonly people: Pick<People, "sessionChats" | "policies" | "grants" | "budget" | "times" | "ownerNotices">;
   readonly tools: Pick<Tools, "unusable" | "backgroundEnds">;
   readonly agents: Pick<Agents, "pool" | "missingKey">;

@@ -9,7 +9,7 @@ import type { Messages } from "./messages.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
-export interface CommandParts {
+interface CommandParts {
   readonly people: People;
   readonly tools: Tools;
   readonly agents: Agents;

@@ -23,7 +23,7 @@ export interface Operations {
   restart(): boolean;
 }
 
-export interface BuiltInToolParts {
+interface BuiltInToolParts {
   readonly people: People;
   readonly tools: Tools;
   readonly agents: Agents;

@@ -51,7 +51,7 @@ export function createWorkspaceFiles({ log, store, config, options }: FileCore):
   return createAttachedFiles({ log, media: store.media, workspaceOf });
 }
 
-export interface LiveOutgoingFiles extends OutgoingFiles {
+interface LiveOutgoingFiles extends OutgoingFiles {
   reload(config: Config): Promise<void>;
 }
 

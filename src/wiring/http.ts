@@ -18,7 +18,7 @@ import type { Messages } from "./messages.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
-export interface PortParts {
+interface PortParts {
   readonly people: People;
   readonly tools: Tools;
   readonly agents: Agents;
@@ -31,7 +31,7 @@ export interface PortParts {
   status(): GatewayStatus;
 }
 
-export interface Port {
+interface Port {
   readonly server: HttpServer;
   /** Who may sign in, and under which host names, becomes what this configuration says. */
   reload(config: Config): void;

@@ -9,7 +9,7 @@ import type { Core, GatewayOptions } from "./core.ts";
 import type { Messages } from "./messages.ts";
 import type { Tools } from "./tools.ts";
 
-export interface PluginParts {
+interface PluginParts {
   readonly tools: Tools;
   readonly messages: Messages;
   readonly automation: Automation;
@@ -36,7 +36,7 @@ export function openPlugins(core: Core, { tools, messages, automation, builtInTo
   );
 }
 
-export function pluginOptions(
+function pluginOptions(
   config: () => Config,
   options: Pick<GatewayOptions, "home" | "version" | "environment">,
   builtInTools: () => readonly (Tool | ToolFactory)[],

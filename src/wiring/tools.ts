@@ -111,7 +111,7 @@ function currentPolicy(config: () => Config): () => ToolPolicy {
   };
 }
 
-export function toolPolicyOf(config: Config): ToolPolicy {
+function toolPolicyOf(config: Config): ToolPolicy {
   const profiles = agentProfiles(config);
   return {
     ...config.tools,

@@ -10,7 +10,7 @@ import type { Messages } from "./messages.ts";
 import type { People } from "./people.ts";
 import type { Tools } from "./tools.ts";
 
-export interface TurnParts {
+interface TurnParts {
   readonly people: People;
   readonly tools: Tools;
   readonly agents: Agents;

@@ -17,7 +17,7 @@ const MISSED_EXIT_MS = 500;
 /** Between the end of the output and the exit of a process that is ending anyway. */
 const OUTPUT_CLOSED_MS = 500;
 
-export interface SpawnOptions {
+interface SpawnOptions {
   /** Marks everything that the process starts, by which all of that is found when it ends. */
   readonly id: string;
   readonly argv: readonly string[];

@@ -14,7 +14,7 @@ const POLL_MS = 20;
 const FIRST_POLL_MS = 2;
 const MAX_ROUNDS = 5;
 
-export interface Stoppable {
+interface Stoppable {
   readonly pid: number;
   /** What its environment, and that of everything it starts, says. */
   readonly id: string;

@@ -29,7 +29,7 @@ export interface Talk {
   onExtensionError(listener: (error: string) => void): void;
 }
 
-export interface Wire extends Talk {
+interface Wire extends Talk {
   push(chunk: Uint8Array): void;
   /** Nothing more will come: whoever waits is told why. */
   close(reason: unknown): void;

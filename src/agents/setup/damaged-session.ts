@@ -15,7 +15,7 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const LIMITS = { maxChars: MAX_LINE_BYTES, maxDepth: 256 };
 const LINE_FEED = 10;
 
-export interface SessionFileState {
+interface SessionFileState {
   /** Follows "the session file"; null when it is in order. */
   readonly flaw: string | null;
   /** Null when there is none that could be read. */

@@ -2,7 +2,7 @@
 import { type Stats, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export interface FindPiOptions {
+interface FindPiOptions {
   readonly piPath: string | undefined;
   /** The gateway's own executable; a packaged gateway carries pi beside it. */
   readonly execPath: string;
@@ -11,7 +11,7 @@ export interface FindPiOptions {
   readonly bun: readonly string[];
 }
 
-export type PiCommand =
+type PiCommand =
   | {
       readonly kind: "found";
       readonly argv: readonly string[];
@@ -20,7 +20,7 @@ export type PiCommand =
     }
   | { readonly kind: "missing"; readonly say: string; readonly looked: readonly Looked[] };
 
-export interface Looked {
+interface Looked {
   readonly where: string;
   readonly result: string;
 }

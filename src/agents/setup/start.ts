@@ -41,7 +41,7 @@ export interface StartDeps {
   readonly played?: PlayedAgents;
 }
 
-export interface AgentReach {
+interface AgentReach {
   /** Known once the port is open; the first processes wait for it. */
   readonly url: Promise<string>;
   readonly tokens: AgentTokenMint;

@@ -9,7 +9,7 @@ const ABORT_MS = 5_000;
 const NOTHING = /nothing to compact|already compacted/i;
 const MAX_INSTRUCTIONS_CHARS = 4_000;
 
-export interface Compacted {
+interface Compacted {
   readonly result: Compaction;
   /** False when the process can no longer be trusted. */
   readonly trusted: boolean;

@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../../contracts/agent.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
 
-export interface EventQueue {
+interface EventQueue {
   push(event: AgentEvent): void;
   close(): void;
   events(): AsyncGenerator<AgentEvent, void, void>;

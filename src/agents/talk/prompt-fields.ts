@@ -11,7 +11,7 @@ export function asPlainText(text: string): string {
 }
 
 /** `/name …` where the owner has listed a prompt template of that name: pi puts the template in its place. */
-export function callsTemplate(text: string, templates: ReadonlySet<string>): boolean {
+function callsTemplate(text: string, templates: ReadonlySet<string>): boolean {
   const [, name] = /^\/([\w.-]+)(?:\s|$)/.exec(text) ?? [];
   return name !== undefined && !name.startsWith(BRIDGE_COMMANDS) && templates.has(name);
 }

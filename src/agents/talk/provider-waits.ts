@@ -3,7 +3,7 @@ import type { AgentEvent } from "../../contracts/agent.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { PiEvent } from "./protocol.ts";
 
-export interface ProviderWaits {
+interface ProviderWaits {
   /** `pass`: the event says nothing about waits that need be acted upon. `give_up`: pi must not try again. */
   take(event: PiEvent): "pass" | "give_up" | { readonly waitMs: number; readonly until: number };
   /** On the clock of elapsed time: nothing is expected to be heard before. */

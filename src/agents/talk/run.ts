@@ -11,7 +11,7 @@ export type Ending =
   | { readonly because: "stopped" }
   | { readonly because: "failed"; readonly code: ErrorCode; readonly detail: string; readonly again: boolean };
 
-export interface Run {
+interface Run {
   apply(event: PiEvent): readonly AgentEvent[];
   /** The prompt was told to stop: from here on words are shown only as part of a complete answer. */
   cutOff(): void;

@@ -48,7 +48,7 @@ export interface ToolPipe {
   readonly asking: Pick<Asking, "listen" | "hush" | "lastAsked">;
 }
 
-export interface ToolPipeOptions {
+interface ToolPipeOptions {
   /** Of the bridge's command in this process. */
   readonly suffix: string;
   /** `minimal`: the tools of a turn stay as they were at its beginning. `off`: there is no bridge, and so there are no tools. */

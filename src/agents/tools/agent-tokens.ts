@@ -16,7 +16,7 @@ export interface AgentTokenMint extends AgentTokens {
   issue(): AgentToken;
 }
 
-export interface AgentTokenDeps {
+interface AgentTokenDeps {
   readonly ids: Ids;
   /** From now on the value is scrubbed from what is written. */
   hide(secret: Secret): Disposable | void;

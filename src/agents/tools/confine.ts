@@ -45,7 +45,7 @@ export function confine(
   return { kind: "inside", params: { ...rest, path: found } };
 }
 
-export function isInside(folder: string, path: string): boolean {
+function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

@@ -12,7 +12,7 @@ const PUSH_MS = 10_000;
 /** What the bridge says when pi did not take a single tool; the others are there. */
 const PARTLY = /^tools not taken: /;
 
-export interface Offering {
+interface Offering {
   /** Resolves when the process has it. Throws when the bridge does not take it: the process cannot be used. */
   push(caller: Caller | null, signal: AbortSignal): Promise<void>;
   /** From now on changes reach the process at once; null: they wait for the next `push`. */

@@ -6,7 +6,7 @@ import { isFields } from "../talk/protocol.ts";
 import { confine, type Confined, type Room } from "./confine.ts";
 import type { LeftRunning } from "./left-running.ts";
 
-export interface PiToolCall {
+interface PiToolCall {
   readonly tool: string;
   readonly callId: string;
   readonly params: unknown;
@@ -19,7 +19,7 @@ export interface PiToolEnd {
   readonly output: string;
 }
 
-export type PiToolVerdict =
+type PiToolVerdict =
   | {
       readonly ok: true;
       readonly params: unknown;

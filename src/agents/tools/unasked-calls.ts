@@ -27,7 +27,7 @@ export interface UnaskedCalls {
   clear(): void;
 }
 
-export interface UnaskedCallsOptions {
+interface UnaskedCallsOptions {
   readonly bridge: "live" | "minimal" | "off";
   /** Of the tools that pi has for this caller. */
   names(caller: ToolContext): readonly string[];

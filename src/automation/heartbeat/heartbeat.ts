@@ -14,7 +14,7 @@ import type { SessionChat, SessionChats } from "../../contracts/channels/session
 import { CRON_CHANNEL, HEARTBEAT, toRunAddress } from "../runs/run-address.ts";
 import { type HeartbeatDecision, type HeartbeatFacts, decideHeartbeat, minuteOfDay } from "./decide.ts";
 
-export interface HeartbeatDeps {
+interface HeartbeatDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<Events, "on">;

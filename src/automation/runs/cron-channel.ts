@@ -18,7 +18,7 @@ import {
   type RunChannel,
 } from "./run-address.ts";
 
-export interface CronChannelDeps {
+interface CronChannelDeps {
   readonly clock: Clock;
   readonly places: Pick<SessionChatStore, "speakerOf" | "hasPosted" | "say">;
   readonly sessionChats: Pick<SessionChats, "at">;
@@ -55,7 +55,7 @@ export function createCronChannel(deps: CronChannelDeps, id: RunChannel): Channe
   };
 }
 
-export type WayOut = "announce" | "direct" | "nothing";
+type WayOut = "announce" | "direct" | "nothing";
 
 /**
  * A failed run says nothing here: the owner is told in another way. Neither does one whose agent has sent its words by itself. What it sent,

@@ -3,7 +3,7 @@ import type { DroppedSessions, OldSession, RunSessionStore } from "../../contrac
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 
-export interface RunSessionsDeps {
+interface RunSessionsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly runSessions: RunSessionStore;

@@ -17,7 +17,7 @@ import { type PeopleFirst, watchPeople } from "./people-first.ts";
 import { CRON_CHANNEL, toRunAddress } from "./run-address.ts";
 import { OWN_PRIORITY } from "./system-events.ts";
 
-export interface StarterDeps {
+interface StarterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<Events, "on">;

@@ -5,7 +5,7 @@ import { SendError } from "../../contracts/channel.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { SessionChats } from "../../contracts/channels/session-chats.ts";
 
-export interface SystemEventsDeps {
+interface SystemEventsDeps {
   readonly clock: Clock;
   readonly store: SystemEventStore;
   readonly sessionChats: Pick<SessionChats, "at">;

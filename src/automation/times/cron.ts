@@ -5,7 +5,7 @@
  */
 import type { Cron } from "croner";
 
-export type CronReading = { readonly ok: true; readonly cron: Cron } | { readonly ok: false; readonly problem: string };
+type CronReading = { readonly ok: true; readonly cron: Cron } | { readonly ok: false; readonly problem: string };
 
 export interface CronReader {
   read(expr: string, timezone: string): CronReading;

@@ -6,7 +6,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { readWhen } from "./when.ts";
 import { isTimezone } from "./zone.ts";
 
-export interface PersonTimesDeps {
+interface PersonTimesDeps {
   readonly clock: Clock;
   readonly facts: ChannelState;
   /** The name that several ids of one person have in common, or the id itself. */

@@ -6,7 +6,7 @@ import type { WhenReading } from "../../contracts/automation/when.ts";
 import { readRelative, readSpan } from "./relative.ts";
 import { fromLocal, toLocalTime } from "./zone.ts";
 
-export interface WhenContext {
+interface WhenContext {
   readonly now: number;
   readonly timezone: string;
 }

@@ -29,7 +29,7 @@ export interface WebhookNames {
   sessionOf(agent: AgentId, name: string, request: string | null): SessionKey;
 }
 
-export type Begun =
+type Begun =
   { readonly kind: "begun" } | { readonly kind: "full"; readonly retryAfterMs: number } | { readonly kind: "stopping" };
 
 const RETRY_AFTER_MS = 1_000;
@@ -49,7 +49,7 @@ export async function findChat(deps: BeginDeps, wish: Wish, ofMapping: boolean):
   return home ?? "There is no conversation of that key. Say something in it first.";
 }
 
-export interface Beginning {
+interface Beginning {
   readonly id: string;
   readonly wish: Wish;
   readonly home: SessionChat;

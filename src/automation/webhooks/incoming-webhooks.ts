@@ -15,7 +15,7 @@ import { type WebhookRules, type WebhookSettings, rulesFor } from "./rules.ts";
 import { KEY_ID_HEADER, type Verified, verify } from "./verify.ts";
 import { readWish } from "./wishes.ts";
 
-export interface IncomingWebhookDeps extends BeginDeps {
+interface IncomingWebhookDeps extends BeginDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly marks: WebhookMarkStore;

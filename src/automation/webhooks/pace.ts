@@ -1,7 +1,7 @@
 /** How many requests one hook takes: a minute's worth at once, and then as many as time gives back. */
 import type { Clock } from "../../kit/clock.ts";
 
-export interface Pace {
+interface Pace {
   /** 0: go ahead, it is counted. Otherwise how long to wait. */
   take(name: string, perMinute: number): number;
 }

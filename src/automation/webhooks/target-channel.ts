@@ -11,7 +11,7 @@ import { signBody } from "../../kit/signed-body.ts";
 import { TARGET_CHANNEL } from "../runs/cron-channel.ts";
 import { KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from "./verify.ts";
 
-export interface TargetChannelDeps {
+interface TargetChannelDeps {
   readonly clock: Clock;
   readonly resolve: Resolver;
 }
@@ -51,7 +51,7 @@ export function createTargetChannel(deps: TargetChannelDeps, targets: () => Read
 }
 
 /** The same bytes for every try. Files are named, not sent. */
-export function payloadOf({ id, to, message, createdAt }: Pick<OutboxRow, "id" | "to" | "message" | "createdAt">) {
+function payloadOf({ id, to, message, createdAt }: Pick<OutboxRow, "id" | "to" | "message" | "createdAt">) {
   const files = (message.attachments ?? []).map(({ name, mimeType, bytes }) => ({ name, mimeType, bytes }));
   return { id, source: to.thread ?? "", text: message.text, at: createdAt, ...(files.length > 0 ? { files } : {}) };
 }

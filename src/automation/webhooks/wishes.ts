@@ -23,7 +23,7 @@ export interface Work {
   readonly webhook: string | null;
 }
 
-export type ReadWish = { readonly ok: true; readonly wish: Wish } | { readonly ok: false; readonly problem: string };
+type ReadWish = { readonly ok: true; readonly wish: Wish } | { readonly ok: false; readonly problem: string };
 
 /** Of the body; the port has its own limit in bytes. */
 const JSON_LIMITS = { maxChars: 256 * 1024, maxDepth: 64 };

@@ -3,5 +3,5 @@
  * before.
  */
 export { createDiscord } from "./plugin.ts";
-export { checkDiscord, type DiscordCheck } from "./probe.ts";
-export type { DiscordSettings, StreamMode } from "./settings.ts";
+export { checkDiscord } from "./probe.ts";
+export type { DiscordSettings } from "./settings.ts";

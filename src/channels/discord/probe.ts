@@ -1,12 +1,12 @@
 /** Asks Discord whether the bot's settings are right, and says what to do if they are not. Changes nothing. */
 import type { DiscordSettings } from "./settings.ts";
 
-export interface DiscordCheck {
+interface DiscordCheck {
   readonly state: "ok" | "note" | "broken";
   readonly say: string;
 }
 
-export interface AskedAbout extends Pick<DiscordSettings, "token" | "apiRoot"> {
+interface AskedAbout extends Pick<DiscordSettings, "token" | "apiRoot"> {
   /** Servers that the configuration names. */
   readonly guilds?: readonly string[];
 }
@@ -55,7 +55,7 @@ interface Membership {
 }
 
 /** One sentence for each server that the bot is to answer in and cannot. What single channels forbid is not looked at. */
-export function guildTroubles(wanted: readonly string[], there: readonly Membership[]): readonly string[] {
+function guildTroubles(wanted: readonly string[], there: readonly Membership[]): readonly string[] {
   return wanted.flatMap((id) => {
     const found = there.find((one) => one.id === id);
     if (!found) return [`It is not in the server ${id}: invite it there, or take that out of channels.discord.guilds.`];

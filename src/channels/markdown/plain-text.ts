@@ -5,7 +5,7 @@ import type { Token, Tokens } from "marked";
 type Align = "left" | "center" | "right" | null;
 
 /** Nothing is said twice, and no address is lost. */
-export function plainText(tokens: readonly Token[]): string {
+function plainText(tokens: readonly Token[]): string {
   return tokens.map(textOf).join("");
 }
 

@@ -5,7 +5,7 @@ import { type BotApi, openBotApi } from "./api/bot-api.ts";
 import { faultOf } from "./api/faults.ts";
 import { type AccountSettings, accountsOf } from "./settings.ts";
 
-export interface AccountCheck {
+interface AccountCheck {
   readonly account: string;
   readonly state: "ok" | "warning" | "problem";
   readonly say: string;

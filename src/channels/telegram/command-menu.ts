@@ -5,7 +5,7 @@ import type { BotApi } from "./api/bot-api.ts";
 import { Fault } from "./api/faults.ts";
 import type { Arrived } from "./inbound/arrived.ts";
 
-export interface CommandMenu {
+interface CommandMenu {
   publish(): Promise<void>;
   /** The first time an owner writes in this process. */
   offer(arrived: Arrived, role: Role): Promise<void>;

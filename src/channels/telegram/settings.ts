@@ -15,7 +15,7 @@ export interface AccountSettings {
   readonly ackReaction: string;
 }
 
-export const DEFAULT_ACCOUNT = "default";
+const DEFAULT_ACCOUNT = "default";
 
 export function accountsOf(config: TelegramConfig): readonly AccountSettings[] {
   if (!config.enabled) return [];

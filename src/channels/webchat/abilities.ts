@@ -6,7 +6,7 @@ import type { Store } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { toTranscriptItem } from "./outbound.ts";
 
-export interface WebChatRecord {
+interface WebChatRecord {
   readonly outbox: Pick<Store["outbox"], "rewrite" | "react">;
   readonly messages: Pick<MessageStore, "find" | "mark">;
 }

@@ -1,3 +1,2 @@
 /** WebChat: the page, and programs that use the HTTP API. Its platform is the gateway's own event stream, so sending cannot fail half-way. */
 export { createWebChat, type WebChat, type WebChatDeps } from "./plugin.ts";
-export type { WebChatInput } from "./inbound.ts";

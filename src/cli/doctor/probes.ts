@@ -23,12 +23,12 @@ export interface DoctorProbes {
   telegram?(world: CliWorld, config: Config): Promise<readonly ChannelProbe[]>;
 }
 
-export interface ChannelProbe {
+interface ChannelProbe {
   readonly state: "ok" | "note" | "broken";
   readonly say: string;
 }
 
-export interface ProbeResult {
+interface ProbeResult {
   readonly ok: boolean;
   readonly say: string;
 }

@@ -1,7 +1,7 @@
 /** Tells a usable token, password or key from one that anybody would try first. Answers with a reason, never with the value. */
-export const MIN_TOKEN_CHARS = 22;
-export const MIN_PASSWORD_CHARS = 12;
-export const MAX_CREDENTIAL_CHARS = 512;
+const MIN_TOKEN_CHARS = 22;
+const MIN_PASSWORD_CHARS = 12;
+const MAX_CREDENTIAL_CHARS = 512;
 const MIN_DIFFERENT_CHARS = 5;
 const MAX_STEPPED_SHARE = 0.8;
 

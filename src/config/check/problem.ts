@@ -24,7 +24,7 @@ export function formatProblem(problem: ConfigProblem, file: string): string {
 }
 
 /** A key as it may stand in a sentence: odd ones are quoted and cut, so that they cannot disturb a terminal or a log. */
-export function showKey(key: string): string {
+function showKey(key: string): string {
   return PLAIN_KEY.test(key) ? key : printable(key, SHOWN_KEY_MAX_CHARS);
 }
 

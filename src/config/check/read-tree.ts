@@ -22,7 +22,7 @@ export interface Finding {
   readonly unknownSection?: true;
 }
 
-export interface Reading {
+interface Reading {
   readonly root: SchemaNode;
   /** `allKeys(root)`, made once: a file may have very many unknown keys. */
   readonly keys: ReturnType<typeof allKeys>;

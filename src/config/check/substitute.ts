@@ -1,5 +1,5 @@
 /** `${NAME}` in a text → the environment variable. Works on parsed texts only, so a value cannot bring in JSON of its own. */
-export type Substituted =
+type Substituted =
   | { readonly kind: "text"; readonly text: string; readonly fromVariable: boolean }
   | { readonly kind: "unset"; readonly name: string }
   | { readonly kind: "malformed" };

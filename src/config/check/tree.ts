@@ -3,7 +3,7 @@ import { createScanner, type Node, type ParseError, parseTree, printParseErrorCo
 import { type ConfigProblem, joinPath } from "./problem.ts";
 
 export const MAX_CONFIG_BYTES = 1024 * 1024;
-export const MAX_CONFIG_DEPTH = 32;
+const MAX_CONFIG_DEPTH = 32;
 const MAX_SYNTAX_PROBLEMS = 5;
 
 export interface Entry {
@@ -28,7 +28,7 @@ export type Tree =
 
 export type Place = (offset: number) => { readonly line: number; readonly column: number };
 
-export interface ParsedText {
+interface ParsedText {
   readonly tree: ObjectTree | null;
   readonly problems: readonly ConfigProblem[];
   readonly place: Place;

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Environment } from "../environment/index.ts";
 
-export const CONFIG_FILE_NAME = "pi-gateway.jsonc";
+const CONFIG_FILE_NAME = "pi-gateway.jsonc";
 const HOME_FOLDER_NAME = ".pi-gateway";
 
 /** `--home`, else PI_GATEWAY_HOME, else ~/.pi-gateway. Always absolute; a leading `~/` is the user's home folder. */
@@ -14,7 +14,7 @@ export function resolveHome(flag: string | undefined, environment: Pick<Environm
   return resolve(expandTilde(wanted, environment.userHome));
 }
 
-export interface ConfigPlaces {
+interface ConfigPlaces {
   readonly home: string;
   /** `--config`, as written. */
   readonly flag: string | undefined;

@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { MAX_CONFIG_BYTES } from "../check/tree.ts";
 import { errorCode } from "./write-file.ts";
 
-export type ReadText =
+type ReadText =
   | { readonly kind: "text"; readonly text: string; readonly mode: number }
   | { readonly kind: "missing" }
   | { readonly kind: "unreadable"; readonly because: string };

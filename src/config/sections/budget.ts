@@ -1,5 +1,5 @@
 /** How much may be spent: in a day and in a month, in all, by an agent, a person or an origin, and by what begins by itself. */
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { USAGE_ORIGINS } from "../../contracts/store/usage.ts";
 import { closed } from "./kinds.ts";
 
@@ -60,5 +60,3 @@ export const BudgetSection = Type.Object(
       "How much may be spent. Days and months are those of the machine's time zone. Without a limit nothing is ever refused; everything is counted all the same.",
   },
 );
-
-export type BudgetConfig = Static<typeof BudgetSection>;

@@ -38,7 +38,7 @@ export const MAX_NEEDS = 20;
 export const MAX_TOOL_NAME_CHARS = 64;
 
 /** Who made it decides who may change it: the file's jobs belong to the file. */
-export type JobSource = "config" | "person" | "agent";
+type JobSource = "config" | "person" | "agent";
 
 export type JobState = "active" | "paused" | "disabled" | "done";
 
@@ -181,7 +181,7 @@ export interface Pruned {
 }
 
 /** The next slot of a job, computed again in another time zone. */
-export interface SlotMove {
+interface SlotMove {
   readonly jobId: string;
   readonly seenRevision: number;
   readonly seenNextAt: number | null;

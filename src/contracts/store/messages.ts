@@ -72,7 +72,7 @@ export interface ReactionChange {
   readonly emoji: readonly string[];
 }
 
-export interface ToldReaction {
+interface ToldReaction {
   /** Separated by a space when there are several. */
   readonly emoji: string;
   readonly by: { readonly principal: Principal; readonly name: string };

@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** For whom a turn worked. */
-export interface Speaker {
+interface Speaker {
   readonly principal: Principal;
   readonly role: Role;
   readonly agentId: AgentId;

@@ -21,7 +21,7 @@ export interface Spent {
 }
 
 /** `from` and `to` are days, both included. */
-export interface UsageSpan {
+interface UsageSpan {
   readonly from: string;
   readonly to: string;
 }

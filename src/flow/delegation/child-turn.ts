@@ -16,7 +16,7 @@ export interface ChildDeps {
   readonly pool: AgentPool;
 }
 
-export interface ChildTurn {
+interface ChildTurn {
   readonly request: LeaseRequest;
   readonly from: string;
   readonly task: string;

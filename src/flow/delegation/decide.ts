@@ -1,7 +1,7 @@
 /** Whether one agent may ask another now, and for how long: a pure decision with its reason. */
 import type { DelegationRefusal } from "../../contracts/tools/delegation.ts";
 
-export interface DelegationRules {
+interface DelegationRules {
   /** Whom the asking agent may ask. */
   readonly delegates: readonly string[];
   readonly maxDepth: number;
@@ -23,12 +23,12 @@ export interface DelegationFacts {
   readonly askedMs: number | undefined;
 }
 
-export type DelegationVerdict =
+type DelegationVerdict =
   | { readonly may: true; readonly timeoutMs: number }
   | { readonly may: false; readonly because: DelegationRefusal; readonly say: string };
 
 /** With less than this no agent gets anywhere. */
-export const MIN_TIMEOUT_MS = 1_000;
+const MIN_TIMEOUT_MS = 1_000;
 /** Of what is left to the asking turn, this much stays with it, to say what came of it. */
 const KEPT_SHARE = 0.1;
 const MAX_KEPT_MS = 10_000;

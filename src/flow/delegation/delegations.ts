@@ -28,7 +28,7 @@ import { addUsage, NOTHING_USED } from "../turn-ending.ts";
 import { type ChildDeps, type ChildEnd, runChildTurn } from "./child-turn.ts";
 import { mayDelegate } from "./decide.ts";
 
-export interface DelegationDeps extends ChildDeps {
+interface DelegationDeps extends ChildDeps {
   readonly log: Log;
   readonly events: Events;
   /** Without it everybody may be asked, and nothing is written into the usage ledger. */
@@ -42,7 +42,7 @@ const PRIORITY = 100;
 /** What a stopped child gets to say what it used. */
 const SETTLE_MS = 1_000;
 /** A turn may ask for hours; its waterfall stays something one can look at. */
-export const MAX_DELEGATE_SPANS = 50;
+const MAX_DELEGATE_SPANS = 50;
 
 interface Open extends DelegatingTurn {
   readonly depth: number;

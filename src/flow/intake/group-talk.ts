@@ -8,7 +8,7 @@ import type { ChatAddress } from "../../contracts/chat.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import type { Clock } from "../../kit/clock.ts";
 
-export interface OverheardText {
+interface OverheardText {
   readonly author: { readonly id: string; readonly name: string };
   readonly text: string;
 }
@@ -20,7 +20,7 @@ export interface GroupTalk {
   tell(where: Pick<GroupPlace, "address">, turnId: TurnId): readonly OverheardText[];
 }
 
-export interface GroupPlace {
+interface GroupPlace {
   readonly address: ChatAddress;
   readonly place?: string | undefined;
 }

@@ -10,7 +10,7 @@ import type { Log } from "../../kit/log.ts";
 import type { GroupTalk } from "./group-talk.ts";
 import { keepReaction, type ReactionDeps } from "./reactions.ts";
 
-export interface MessageIntakeDeps {
+interface MessageIntakeDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly router: Router;

@@ -5,7 +5,7 @@ import type { Ids } from "../../kit/ids.ts";
 import { oneLine } from "../../kit/marks/markers.ts";
 import { wrapUntrusted } from "../../kit/marks/untrusted.ts";
 
-export interface EventText {
+interface EventText {
   /** For the block of facts. */
   readonly lines: readonly string[];
   /** After it, in the order of the lines. */

@@ -3,8 +3,6 @@ import type { ClaimedEvents } from "../../contracts/automation/system-event.ts";
 import type { Batch } from "../../contracts/queue.ts";
 import { type AgentEnding, type EndWithoutSize, NOTHING_USED } from "../turn-ending.ts";
 
-/** What an agent says when a heartbeat finds nothing, at the start or the end of its reply. */
-export const HEARTBEAT_OK = "HEARTBEAT_OK";
 const ACK_MAX_CHARS = 300;
 /** What arrives by these has words of its own. */
 const OWN_CHANNELS: readonly string[] = ["cron", "heartbeat", "hook"];

@@ -14,12 +14,12 @@ interface HistoryDeps {
 }
 
 /** For the prompt: a line of facts, and the words themselves in a block that cannot be mistaken for them. */
-export interface History {
+interface History {
   readonly lines: readonly string[];
   readonly blocks: readonly string[];
 }
 
-export const NO_HISTORY: History = { lines: [], blocks: [] };
+const NO_HISTORY: History = { lines: [], blocks: [] };
 const MAX_ITEMS = 60;
 const MAX_CHARS = 16_000;
 const MAX_MESSAGE_CHARS = 4_000;

@@ -5,7 +5,7 @@ import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Commands } from "../../contracts/command.ts";
 import type { Router } from "../../contracts/routing.ts";
 
-export interface AnswerDeps {
+interface AnswerDeps {
   readonly router: Router;
   readonly commands: Pick<Commands, "find">;
   readonly questions: Pick<Questions, "hear" | "pending">;

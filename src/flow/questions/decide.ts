@@ -21,7 +21,7 @@ const UNATTENDED: Readonly<Record<Exclude<MessageOrigin, "chat">, string>> = {
   delegate: "another agent",
 };
 
-export interface Crowd {
+interface Crowd {
   readonly here: number;
   readonly everywhere: number;
 }
@@ -49,7 +49,7 @@ function lengthOf(question: ChatQuestion): number {
   return question.title.length + (question.placeholder ?? "").length + (question.prefill ?? "").length;
 }
 
-export interface Asked {
+interface Asked {
   readonly principal: Principal;
   readonly to: ChatAddress;
 }
@@ -99,7 +99,7 @@ function isSameChat(one: ChatAddress, other: ChatAddress): boolean {
   );
 }
 
-export type ReadAnswer =
+type ReadAnswer =
   /** `said`: for everybody to see; words that somebody wrote are not. */
   | { readonly kind: "fits"; readonly answer: ChatAnswer; readonly said?: string }
   | { readonly kind: "unfit"; readonly say: string };

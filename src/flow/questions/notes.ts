@@ -6,7 +6,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import { causeOf } from "./decide.ts";
 
-export interface NotesDeps {
+interface NotesDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly poster: ChatPoster;

@@ -46,7 +46,7 @@ interface Open extends Presented {
   ended: QuestionEnd | null;
 }
 
-export interface OpenQuestions {
+interface OpenQuestions {
   all(): readonly OpenQuestion[];
   /** Shows it and waits for its end. `raw`: as it was asked, for the answer. Never rejects. */
   ask(about: OpenQuestion, raw: ChatQuestion, of: Caller, signal: AbortSignal): Promise<ChatAnswer>;

@@ -12,7 +12,7 @@ type Buttons = Pick<QuestionMessages, "maxButtons" | "maxLabelChars">;
 /** For chats without any. */
 export const NO_BUTTONS: Buttons = { maxButtons: 0, maxLabelChars: 0 };
 
-export const YES_NO: readonly string[] = ["Yes", "No"];
+const YES_NO: readonly string[] = ["Yes", "No"];
 
 export function present(question: ChatQuestion, buttons: Buttons): Presented {
   const { title } = question;

@@ -13,7 +13,7 @@ import { whyNotAsk } from "./decide.ts";
 import { createNotes } from "./notes.ts";
 import { cancelled, createOpenQuestions, factsOf, NO_ANSWER, type OpenDeps } from "./open-questions.ts";
 
-export interface QuestionsDeps extends OpenDeps {
+interface QuestionsDeps extends OpenDeps {
   readonly ids: Ids;
   /** Without it nothing is known to be secret. */
   readonly mask?: SecretMask;

@@ -23,13 +23,13 @@ export interface Identity {
   readonly expiresAt: number;
 }
 
-export type AuthVerdict =
+type AuthVerdict =
   | { readonly kind: "known"; readonly identity: Identity }
   | { readonly kind: "none" }
   | { readonly kind: "wrong" }
   | { readonly kind: "locked"; readonly retryAfterMs: number };
 
-export type SignInVerdict =
+type SignInVerdict =
   | { readonly kind: "in"; readonly cookie: string }
   | { readonly kind: "wrong" }
   | { readonly kind: "locked"; readonly retryAfterMs: number };
@@ -55,7 +55,7 @@ export interface SignInAttempt {
   readonly value: string;
 }
 
-export interface AuthDeps {
+interface AuthDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -1,7 +1,7 @@
 /** One signal per credential that sign-ins rest on; it aborts when that credential is replaced, and ends what still runs in its name. */
 import { GatewayError } from "../../contracts/errors.ts";
 
-export interface CredentialEndings {
+interface CredentialEndings {
   of(authDigest: string): AbortSignal;
   /** Ends every credential that is not among these. */
   keep(current: readonly (string | null)[]): void;

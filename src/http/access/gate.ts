@@ -13,9 +13,9 @@ import { lockedOut } from "../problem.ts";
 /** Never in an address: addresses end up in histories, logs and referrers. */
 const SECRET_PARAMS = ["token", "access_token", "code", "password"];
 /** A page of another site cannot set this header without asking first, and we never say yes. */
-export const PAGE_HEADER = "x-pi-gateway";
+const PAGE_HEADER = "x-pi-gateway";
 
-export interface Asked {
+interface Asked {
   readonly headers: Headers;
   readonly method: string;
   /** The host of the request target as the server shows it; null when it shows none. */
@@ -24,7 +24,7 @@ export interface Asked {
   readonly client: ClientAddress;
 }
 
-export interface Allowed {
+interface Allowed {
   readonly identity: Identity | null;
   readonly agent: ToolContext | null;
   readonly disposition: Disposition;

@@ -4,7 +4,7 @@ import type { Attempts, AttemptVerdict } from "./attempts.ts";
 import { readBearer } from "./bearer.ts";
 import { sameDigest } from "./digests.ts";
 
-export type WebhookVerdict =
+type WebhookVerdict =
   { readonly kind: "in" | "none" | "wrong" } | { readonly kind: "locked"; readonly retryAfterMs: number };
 
 export interface WebhookAccess {
@@ -13,7 +13,7 @@ export interface WebhookAccess {
   hookForged(client: string): AttemptVerdict;
 }
 
-export interface WebhookAccessDeps {
+interface WebhookAccessDeps {
   readonly log: Log;
   readonly attempts: Attempts;
   /** Null: webhooks are off. */

@@ -44,7 +44,7 @@ export function isSameHost(name: string, header: string | null): boolean {
 }
 
 /** Lower case, no dot at the end, no port when it is a usual one; null when it is not a host at all. */
-export function normalHost(text: string): string | null {
+function normalHost(text: string): string | null {
   const parts = HOST.exec(text.trim().toLowerCase());
   if (parts === null) return null;
   const name = (parts[1] ?? "").replace(/\.$/, "");

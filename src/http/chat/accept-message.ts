@@ -10,10 +10,10 @@ import type { HttpDeps, MessageLimits, SessionTarget } from "../types.ts";
 export const MAX_ATTACHMENTS = 8;
 export const MAX_NAME_CHARS = 200;
 
-export type AttachmentInput =
+type AttachmentInput =
   { readonly mediaId: string } | { readonly name: string; readonly mimeType: string; readonly data: string };
 
-export interface Draft {
+interface Draft {
   readonly session: string;
   /** The agent asked for; without it, the session says whose it is. */
   readonly agent?: string | undefined;
@@ -31,10 +31,7 @@ export interface Taken {
   readonly duplicate: boolean;
 }
 
-export type AcceptDeps = Pick<
-  HttpDeps,
-  "clock" | "ids" | "store" | "files" | "receiver" | "webchat" | "api" | "sessions"
->;
+type AcceptDeps = Pick<HttpDeps, "clock" | "ids" | "store" | "files" | "receiver" | "webchat" | "api" | "sessions">;
 type Limits = MessageLimits;
 
 const REFUSALS: Record<RefusedBecause, ErrorCode> = {

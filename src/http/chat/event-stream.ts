@@ -1,7 +1,7 @@
 /** A response of server-sent events. A client that reads too slowly is cut off instead of filling memory. */
 import type { Clock } from "../../kit/clock.ts";
 
-export interface EventSink {
+interface EventSink {
   send(event: string, data: unknown): void;
   /** Nobody reads any more. */
   isGone(): boolean;

@@ -13,7 +13,7 @@ export interface TurnFollower extends Disposable {
   result(inboxId: InboxId, signal: AbortSignal): Promise<TurnResult>;
 }
 
-export type TurnProgress =
+type TurnProgress =
   | { readonly event: "delta"; readonly data: { readonly text: string } }
   | { readonly event: "waiting"; readonly data: LiveWait }
   | { readonly event: "question"; readonly data: Pick<QuestionNews, "id" | "question" | "expiresAt" | "end"> }

@@ -6,7 +6,7 @@ import type { SessionView } from "../../contracts/wire.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import type { HttpDeps } from "../types.ts";
 
-export type ViewDeps = Pick<HttpDeps, "store" | "live" | "events" | "stream"> & { readonly links: MediaLinks };
+type ViewDeps = Pick<HttpDeps, "store" | "live" | "events" | "stream"> & { readonly links: MediaLinks };
 
 const MAX_READS = 4;
 

@@ -8,7 +8,7 @@ import { json, type Route } from "../route.ts";
 
 export const MAX_HOOK_BYTES = 256 * 1024;
 
-export interface WebhookRouteDeps {
+interface WebhookRouteDeps {
   readonly webhooks: IncomingWebhooks;
   readonly signIn: { readonly auth: Pick<Auth, "hookForged"> };
 }

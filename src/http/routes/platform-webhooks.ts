@@ -13,7 +13,7 @@ export const MAX_WEBHOOK_BYTES = 1024 * 1024;
 /** Platforms give up after about this long themselves, and try again. */
 const ANSWER_MS = 20_000;
 
-export interface WebhookDeps {
+interface WebhookDeps {
   readonly clock: Clock;
   /** The channel that answers at this path; null: none. */
   webhook(path: string): Webhook | null;

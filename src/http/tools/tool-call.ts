@@ -69,19 +69,19 @@ export function noteRefused(
   tools.gate.recordRejected({ path: "http", context, reason, because: error.say });
 }
 
-export interface CallDeps {
+interface CallDeps {
   readonly tools: ToolDoor;
   readonly ids: Ids;
 }
 
-export interface ToolCallRequest {
+interface ToolCallRequest {
   readonly asked: AskedCall;
   readonly path: Extract<ToolPath, "http" | "socket">;
   readonly context: ToolContext;
   readonly onUpdate?: (partial: ToolResult) => void;
 }
 
-export interface AnsweredCall {
+interface AnsweredCall {
   readonly callId: string;
   readonly outcome: ToolOutcome;
 }

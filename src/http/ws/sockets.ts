@@ -26,12 +26,12 @@ export interface SocketData {
 }
 export type Socket = ServerWebSocket<SocketData>;
 
-export const MAX_FRAME_BYTES = 1024 * 1024;
+const MAX_FRAME_BYTES = 1024 * 1024;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const MAX_IN_FLIGHT = 200;
 const MAX_ID_CHARS = 128;
 const IDLE_SECONDS = 120;
-export const GOING_AWAY = 1001;
+const GOING_AWAY = 1001;
 const SIGNED_OUT = 4001;
 const TOO_MANY_FRAMES = 1008; // "policy violation"
 const OPEN = 1;
@@ -44,7 +44,7 @@ export interface Sockets extends Disposable {
   count(): number;
 }
 
-export interface SocketDeps {
+interface SocketDeps {
   readonly ids: Ids;
   readonly log: Log;
   readonly stream: ClientStream;

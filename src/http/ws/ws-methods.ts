@@ -22,7 +22,7 @@ export interface MethodTable {
   call(request: { readonly method: string; readonly params: unknown }, socket: Socket): Promise<unknown>;
 }
 
-export interface MethodDeps extends HttpDeps {
+interface MethodDeps extends HttpDeps {
   readonly links: MediaLinks;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;

@@ -4,7 +4,7 @@
  */
 import type { Ids } from "../ids.ts";
 
-export type BlockName = "gateway-facts" | "untrusted-text";
+type BlockName = "gateway-facts" | "untrusted-text";
 
 const CODE_BYTES = 16;
 const MAX_LABEL_CHARS = 80;

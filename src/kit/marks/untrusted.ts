@@ -2,7 +2,7 @@
 import type { Ids } from "../ids.ts";
 import { block, oneLine } from "./markers.ts";
 
-export interface UntrustedText {
+interface UntrustedText {
   /** Where it comes from, for the model: "web search", "group member Ann (guest)". */
   readonly source: string;
   /** Who wrote it, where that is known of each text. */

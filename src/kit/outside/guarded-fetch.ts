@@ -8,7 +8,7 @@ import type { Clock } from "../clock.ts";
 import { orAborted } from "../deferred.ts";
 import { isAddress, isGlobalAddress } from "./addresses.ts";
 
-export interface GuardedFetchDeps {
+interface GuardedFetchDeps {
   readonly clock: Clock;
   /** All addresses of a name. */
   readonly resolve: Resolver;
@@ -31,7 +31,7 @@ export interface GuardedLimits {
   readonly trustedOrigin?: string;
 }
 
-export interface FetchedAnswer {
+interface FetchedAnswer {
   readonly kind: "answered";
   readonly status: number;
   /** The body, read as UTF-8. */

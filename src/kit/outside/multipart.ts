@@ -5,7 +5,7 @@ export type FormPart =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly fileName: string; readonly mimeType: string; readonly data: Uint8Array };
 
-export interface MultipartBody {
+interface MultipartBody {
   readonly headers: { readonly "content-type": string };
   readonly body: Uint8Array;
 }

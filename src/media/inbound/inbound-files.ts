@@ -12,7 +12,7 @@ import { fileType, mediaKind } from "../file-type.ts";
 import { pictureFateOf, type Shrinker } from "./shrink.ts";
 import { transcribe, type TranscribeDeps, type TranscriptionSettings, type TranscriptTrouble } from "./transcribe.ts";
 
-export interface InboundDeps extends TranscribeDeps {
+interface InboundDeps extends TranscribeDeps {
   readonly media: MediaStore;
   readonly transcriptions: TranscriptionStore;
   readonly shrinker: Shrinker;

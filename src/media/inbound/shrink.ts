@@ -9,15 +9,15 @@ import { pictureSize, type PictureSize } from "./picture-size.ts";
 /** Models scale down whatever is larger, and are paid for it. */
 export const MAX_SIDE = 2_000;
 /** Less than 5 MB once it is base64. */
-export const MAX_PICTURE_BYTES = 3_500_000;
+const MAX_PICTURE_BYTES = 3_500_000;
 /** Four bytes each: 160 MB while it is decoded. */
-export const MAX_PIXELS = 40_000_000;
+const MAX_PIXELS = 40_000_000;
 const SHRINK_MS = 20_000;
 const QUALITY = 82;
 /** What models read; everything else has to become one of these. */
 const READABLE = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-export type PictureFate =
+type PictureFate =
   { readonly kind: "as_it_is" } | { readonly kind: "shrink" } | { readonly kind: "refuse"; readonly because: string };
 
 export function pictureFate(size: PictureSize | null, mimeType: string, bytes: number): PictureFate {
@@ -34,7 +34,7 @@ export interface Shrinker {
   shrink(data: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null>;
 }
 
-export interface ShrinkerOptions {
+interface ShrinkerOptions {
   /** Runs Bun. */
   readonly bun: readonly string[];
   readonly bunEnv: Readonly<Record<string, string>>;

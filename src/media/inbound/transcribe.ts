@@ -21,12 +21,12 @@ export interface TranscribeDeps {
   readonly resolve: Resolver;
 }
 
-export interface Recording {
+interface Recording {
   readonly data: Uint8Array;
   readonly mimeType: string;
 }
 
-export type Transcript =
+type Transcript =
   { readonly kind: "words"; readonly text: string } | { readonly kind: "failed"; readonly because: TranscriptTrouble };
 
 export type TranscriptTrouble = "limited" | "refused" | "down" | "slow" | "unreadable";
@@ -45,7 +45,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** Null: the endpoints do not take such files. */
-export function recordingName(mimeType: string): string | null {
+function recordingName(mimeType: string): string | null {
   const ending = ENDINGS[mimeType];
   return ending === undefined ? null : `voice.${ending}`;
 }

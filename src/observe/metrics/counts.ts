@@ -9,7 +9,7 @@ import { createSeries, type Series } from "./series.ts";
 
 /** A model can invent names; past this many they are counted together as `other`. */
 export const MAX_TOOLS = 40;
-export const OTHER_TOOL = "other";
+const OTHER_TOOL = "other";
 const MAX_TOOL_CHARS = 64;
 /** Turns between their end and their delivery. */
 const MAX_UNDELIVERED = 1_000;
@@ -25,7 +25,7 @@ export interface Counts {
   readonly tools: ReadonlyMap<string, ToolCounts>;
 }
 
-export interface ToolCounts {
+interface ToolCounts {
   success: number;
   error: number;
   readonly latency: Series;

@@ -6,7 +6,7 @@ import { lazy } from "../../kit/deferred.ts";
 import { startCounts } from "./counts.ts";
 import type { Series } from "./series.ts";
 
-export interface MetricsDeps {
+interface MetricsDeps {
   readonly clock: Clock;
   readonly events: Events;
 }

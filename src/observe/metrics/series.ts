@@ -13,7 +13,7 @@ export interface Series {
   totals(): Totals;
 }
 
-export interface Totals {
+interface Totals {
   readonly count: number;
   readonly sumMs: number;
   /** As many as BUCKETS_MS; each holds all that took as long as its end or less. */

@@ -2,14 +2,14 @@
 import type { GatewayEvents } from "../../contracts/events.ts";
 import { visible, visibleLines } from "../visible.ts";
 
-export interface ToolLine {
+interface ToolLine {
   readonly tool: string;
   readonly status: string;
   readonly ms?: number;
 }
 
 /** Something a person was asked in the middle of a turn. */
-export interface AskedLine {
+interface AskedLine {
   readonly asked: string;
   readonly end: string;
 }

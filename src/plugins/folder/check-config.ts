@@ -2,7 +2,7 @@
 import type { PluginManifest } from "../../contracts/plugin.ts";
 import { type Secret, secret } from "../../kit/secret.ts";
 
-export type CheckedConfig =
+type CheckedConfig =
   | { readonly ok: true; readonly config: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly why: string; readonly problems: readonly SettingProblem[] };
 

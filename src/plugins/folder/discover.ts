@@ -7,7 +7,7 @@ import { checkPluginConfig, type SettingProblem } from "./check-config.ts";
 import { MANIFEST_FILE, PLUGIN_ID, readManifest } from "./manifest.ts";
 import { type PluginFiles, readFolder } from "./read-folder.ts";
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   readonly home: string;
   readonly version: string;
   readonly owner: number | null;

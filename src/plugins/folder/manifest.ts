@@ -4,7 +4,7 @@ import { parseJson } from "../../kit/json.ts";
 import { nearest } from "../../kit/nearest.ts";
 import { wrongKeyword } from "./settings-schema.ts";
 
-export type ReadManifest =
+type ReadManifest =
   { readonly ok: true; readonly manifest: PluginManifest } | { readonly ok: false; readonly why: string };
 
 export const MANIFEST_FILE = "plugin.json";

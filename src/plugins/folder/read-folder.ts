@@ -12,7 +12,7 @@ export interface PluginFiles {
   readonly digest: string;
 }
 
-export type ReadFolder = ({ readonly ok: true } & PluginFiles) | { readonly ok: false; readonly why: string };
+type ReadFolder = ({ readonly ok: true } & PluginFiles) | { readonly ok: false; readonly why: string };
 
 const MAX_FILES = 2_000;
 const MAX_TOTAL_BYTES = 32 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { GatewayPluginApi, PluginTool } from "../../contracts/plugin.ts";
 import { misfitOf, type Shape } from "../../kit/shape.ts";
 import { SHAPES } from "./shapes.ts";
 
-export type Verb = Extract<keyof GatewayPluginApi, `register${string}`>;
+type Verb = Extract<keyof GatewayPluginApi, `register${string}`>;
 
 /** The arguments of each verb, in order. */
 const ARGUMENTS: Readonly<Record<Verb, readonly Shape[]>> = {

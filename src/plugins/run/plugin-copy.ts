@@ -9,7 +9,7 @@ import { GatewayError } from "../../contracts/errors.ts";
 import type { GatewayPlugin } from "../../contracts/plugin.ts";
 import type { Usable } from "../folder/discover.ts";
 
-export interface Stage {
+interface Stage {
   /** Where the code of this plugin is; stack traces name it. */
   readonly folder: string;
   load(): Promise<GatewayPlugin>;

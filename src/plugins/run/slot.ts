@@ -24,7 +24,7 @@ export type Wanted =
       readonly why: string | null;
     };
 
-export interface About {
+interface About {
   readonly builtin: boolean;
   readonly version: string | null;
   readonly folder: string | null;

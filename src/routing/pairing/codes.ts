@@ -1,7 +1,7 @@
 /** Pairing codes: eight characters that cannot be mistaken for each other, and what is kept of them. */
 import type { Ids } from "../../kit/ids.ts";
 
-export const CODE_CHARS = 8;
+const CODE_CHARS = 8;
 /** No I, O, 0 or 1. 32 of them, so that five bits choose one without favouring any. */
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const CHOOSE = ALPHABET.length - 1;

@@ -17,19 +17,19 @@ export interface DecisionDeps {
   roles(): AccessRules["roles"];
 }
 
-export interface Entries {
+interface Entries {
   all(): readonly PairingRow[];
   keep(row: PairingRow): Promise<void>;
 }
 
-export interface Decisions {
+interface Decisions {
   approve(request: ApprovalRequest, by: Principal): Promise<Approval>;
   revoke(codeOrId: string, by: Principal): Promise<boolean>;
   undo(id: string, by: Principal): Promise<boolean>;
 }
 
 /** A revoked person hears nothing from us for so long. */
-export const SILENCE_MS = 60 * 60 * 1_000;
+const SILENCE_MS = 60 * 60 * 1_000;
 export const UNDO_MS = 10 * 60 * 1_000;
 export const MAX_WRONG_CODES = 10;
 export const WRONG_CODES_MS = 10 * 60 * 1_000;

@@ -9,7 +9,7 @@ import { isPerson } from "../identity.ts";
 import { codeDigest, newCode } from "./codes.ts";
 import { createDecisions, type DecisionDeps, shown } from "./decisions.ts";
 
-export interface PairingDeps extends DecisionDeps {
+interface PairingDeps extends DecisionDeps {
   readonly ids: Ids;
   readonly events: Pick<Events, "emit">;
   readonly store: PairingStore;
@@ -61,15 +61,15 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
   };
 }
 
-export function pairingText(code: string): string {
+function pairingText(code: string): string {
   return `This assistant does not know you yet. To be let in, ask its owner to approve this code within the hour: ${code}`;
 }
 
-export type MayAsk =
+type MayAsk =
   | { readonly ask: true }
   | { readonly ask: false; readonly because: "not_a_person" | "told_already" | "too_many_waiting" | "let_in" };
 
-export function mayAsk(rows: readonly PairingRow[], stranger: Stranger, now: number): MayAsk {
+function mayAsk(rows: readonly PairingRow[], stranger: Stranger, now: number): MayAsk {
   if (!isPerson(stranger.principal)) return { ask: false, because: "not_a_person" };
   const own = rows.find((row) => personKey(row) === personKey(stranger));
   if (own?.state === "approved") return { ask: false, because: "let_in" };

@@ -10,7 +10,7 @@ import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
 import type { ChainKey, Link } from "./links.ts";
 
-export const HEAD_FILE = "audit-head.json";
+const HEAD_FILE = "audit-head.json";
 export const EVERY_LINKS = 100;
 const EVERY_MS = 60_000;
 const PRIVATE_FILE = 0o600;
@@ -22,7 +22,7 @@ export interface HeadFile {
   close(head: Link): void;
 }
 
-export interface WrittenHead extends Link {
+interface WrittenHead extends Link {
   readonly mac: string;
 }
 

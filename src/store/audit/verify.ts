@@ -19,7 +19,7 @@ import {
   type LinkKind,
 } from "./links.ts";
 
-export interface AuditVerdict {
+interface AuditVerdict {
   readonly kind: "intact" | "tampered" | "unverifiable";
   readonly calls: number;
   /** Those that are no calls: approvals, roles, pairings, configuration, sign-ins. */
@@ -29,7 +29,7 @@ export interface AuditVerdict {
   readonly findings: readonly AuditFinding[];
 }
 
-export interface AuditFinding {
+interface AuditFinding {
   /** The place in the chain, when it has one. */
   readonly no: number | null;
   readonly callId: string | null;

@@ -23,7 +23,7 @@ self.onmessage = ({ data }) => {
 };
 `;
 
-export interface IntegrityCheck extends Disposable {
+interface IntegrityCheck extends Disposable {
   /** What was found, for the owner; null while nothing was. */
   notice(): string | null;
   /** Resolves when the check has ended, or was given up. */

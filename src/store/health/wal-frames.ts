@@ -13,7 +13,7 @@ const MAX_PAGE_BYTES = 65_536;
 const HOST_IS_BIG_ENDIAN = endianness() === "BE";
 
 /** Two running sums over 32-bit words. */
-export type Checksum = readonly [number, number];
+type Checksum = readonly [number, number];
 
 export interface WalLayout {
   readonly pageBytes: number;

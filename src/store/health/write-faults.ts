@@ -5,7 +5,7 @@
  * acknowledged may not be on the disk, or this process cannot write any more. Trying again in the same process is no answer then: after a
  * failed fsync the system takes the pages for written, so the next fsync succeeds without them. A new process reads what is really there.
  */
-export type FaultMeaning = "statement" | "wait" | "exit";
+type FaultMeaning = "statement" | "wait" | "exit";
 
 /** By result code; an extended code (`SQLITE_IOERR_FSYNC`) means what the longest beginning of it in this table means. */
 export const FAULTS: Readonly<Record<string, FaultMeaning>> = {

@@ -10,7 +10,7 @@ const TITLE_SOURCE_CHARS = 2_000;
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 const BREAKS = /[\p{Cc}\u2028\u2029\s]+/gu;
 
-export function oneLine(text: string, maxChars: number): string {
+function oneLine(text: string, maxChars: number): string {
   const clean = text.toWellFormed().replace(DIRECTION, "").replace(BREAKS, " ").trim();
   const letters = [...clean]; // by code point, so that no character is cut in half
   return letters.length <= maxChars ? clean : letters.slice(0, maxChars).join("").trimEnd();

@@ -7,7 +7,7 @@ import type { InboxTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { toAddressColumns } from "./codec.ts";
 
-export interface Overflow {
+interface Overflow {
   /** Which one is only counted from now on; null when all can be shown. */
   hideOldest(row: Pick<NewInboxRow, "sessionKey" | "agentId" | "message">, maxShown: number): InboxId | null;
   countHidden(): HiddenCounts;
@@ -20,7 +20,7 @@ export interface HiddenCounts {
   take(shown: ChatColumns): number;
 }
 
-export interface OverflowClaim {
+interface OverflowClaim {
   readonly turnId: TurnId;
   readonly sessionKey: InboxTable["session_key"];
   readonly agentId: InboxTable["agent_id"];

@@ -8,7 +8,7 @@ import { toAddressColumns, toMessageColumns } from "./codec.ts";
 import type { RowDeps } from "./row-deps.ts";
 
 /** Parts of posts count up to -1, so that the parts of the reply, from 0 on, follow them. */
-export const MAX_POSTS_PER_TURN = 50;
+const MAX_POSTS_PER_TURN = 50;
 const KEY_CHARS = 24;
 
 export function createPosts(

@@ -2,7 +2,7 @@
  * Which scopes this process has known from their first call on, and the ids used in them. An id that is not among these has no row, so nobody
  * needs to look for one; about everything else it says nothing. Bounded: what is forgotten is looked up again.
  */
-export interface FreshScopes {
+interface FreshScopes {
   /** True: certainly never called. `hasAny` is asked once for a scope that is not known yet. */
   isNew(scope: string, callId: string, hasAny: (scope: string) => boolean): boolean;
   /** Before its row is written, whether that works or not. */

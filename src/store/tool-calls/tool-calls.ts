@@ -10,7 +10,7 @@ import { createToolCallLists } from "./lists.ts";
 import { createToolCallQueries, type NewCall, type ToolCallQueries } from "./queries.ts";
 import { createPruning } from "./pruning.ts";
 
-export interface AuditParts {
+interface AuditParts {
   readonly chain: Chain;
   readonly headFile: HeadFile | null;
 }

@@ -51,7 +51,7 @@ const WINDOW_HOURS = 72;
 const FIRST_YEAR = 2024;
 const YEARS = 6;
 
-export interface CronDifference {
+interface CronDifference {
   readonly expr: string;
   readonly timezone: string;
   readonly from: string;

@@ -8,7 +8,7 @@ export function testPersonTimes(clock: Clock, facts: ChannelState = memoryFacts(
   return createPersonTimes({ clock, facts, person: (who) => who, hostZone: () => "UTC" }, new Map());
 }
 
-export function memoryFacts(): ChannelState {
+function memoryFacts(): ChannelState {
   const kept = new Map<string, string>();
   const nameOf = (...parts: readonly string[]): string => JSON.stringify(parts);
   return {

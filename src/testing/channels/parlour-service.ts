@@ -12,7 +12,7 @@ export interface ParlourUpdate {
   readonly text: string;
 }
 
-export type Posted =
+type Posted =
   | { readonly kind: "posted"; readonly id: string }
   | { readonly kind: "limited"; readonly retryAfterMs: number }
   | { readonly kind: "gone" }

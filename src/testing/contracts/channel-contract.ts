@@ -48,7 +48,7 @@ export interface FakePlatform {
 }
 
 /** `action`: a button was pressed under a message of ours. `forward`: words of somebody else, passed on. `voice` comes with a file. */
-export type UpdateKind = "message" | "edit" | "action" | "voice" | "forward";
+type UpdateKind = "message" | "edit" | "action" | "voice" | "forward";
 
 export interface PlatformUpdate {
   readonly id: string;

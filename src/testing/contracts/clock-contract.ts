@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../kit/clock.ts";
 
-export interface ClockUnderTest {
+interface ClockUnderTest {
   readonly clock: Clock;
   /** Lets at least `ms` of this clock's time go by. */
   pass(ms: number): Promise<void>;

@@ -231,7 +231,7 @@ function moreOf(
   };
 }
 
-export interface Press {
+interface Press {
   readonly channel: string;
   readonly by: keyof typeof PEOPLE;
   readonly custom: string;

@@ -16,7 +16,7 @@ export interface FakeDiscord extends AsyncDisposable {
   change(channel: string, id: string, content: string): void;
 }
 
-export interface FakeOptions {
+interface FakeOptions {
   /** Epoch milliseconds; decides how long a nonce is remembered, and the ids. */
   now(): number;
   /** What HELLO asks for, in real milliseconds. */

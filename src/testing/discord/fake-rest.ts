@@ -28,13 +28,13 @@ export interface FakeRest extends AsyncDisposable {
   commands(): readonly { readonly name: string }[];
 }
 
-export interface RestSurroundings {
+interface RestSurroundings {
   gatewayUrl(): string;
   signInsLeft(): number;
   silent(): boolean;
 }
 
-export const RETRY_AFTER_S = 3;
+const RETRY_AFTER_S = 3;
 export const RESET_AFTER_MS = 1_000_000;
 const ERROR_GONE: Answer = { status: 404, json: { message: "Unknown Channel", code: 10003 } };
 

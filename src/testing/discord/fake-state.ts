@@ -1,14 +1,14 @@
 /** What a fake Discord knows: channels and their messages, numbered like the original's, and which nonces were used when. */
 import { BOT, PLACES } from "./fake-people.ts";
 
-export interface FakeChannel {
+interface FakeChannel {
   readonly id: string;
   readonly type: "dm" | "room" | "thread";
   readonly guild?: string;
   readonly parent?: string;
 }
 
-export interface FakeAuthor {
+interface FakeAuthor {
   readonly id: string;
   readonly username: string;
   readonly global_name?: string;

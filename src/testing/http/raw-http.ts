@@ -1,7 +1,7 @@
 /** Speaks to a port byte by byte, for requests that no client library would send. */
 import { connect } from "node:net";
 
-export interface RawExchange {
+interface RawExchange {
   readonly text: string;
   /** The status of every response on the connection, in order. */
   readonly statuses: readonly number[];
@@ -38,7 +38,7 @@ export async function rawExchange(port: number, request: string | readonly strin
   return { text, closed, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((found) => Number(found[1])) };
 }
 
-export interface RawSocket extends Disposable {
+interface RawSocket extends Disposable {
   /** Nothing more is read from here on, however much is sent. */
   stopReading(): void;
 }

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { deferred } from "../../kit/deferred.ts";
 import { waitForEnd } from "../wait-for.ts";
 
-export interface Heard {
+interface Heard {
   readonly by: string;
   readonly command: "PRIVMSG" | "NOTICE";
   readonly to: string;

@@ -11,7 +11,7 @@ import { type IrcPerson, joinIrc } from "./irc-client.ts";
 import { type IrcServer, startIrcServer } from "./ngircd.ts";
 import { tapWire, type WireTap } from "./wire-tap.ts";
 
-export interface IrcWorld extends ChannelWorld {
+interface IrcWorld extends ChannelWorld {
   readonly server: IrcServer;
   readonly wire: WireTap;
   readonly crowd: Readonly<Record<PlatformUpdate["by"], IrcPerson>>;

@@ -2,7 +2,7 @@
 import { createServer, type Socket } from "node:net";
 import { deferred } from "../../kit/deferred.ts";
 
-export interface ScriptedServer extends AsyncDisposable {
+interface ScriptedServer extends AsyncDisposable {
   readonly port: number;
   /** Every line a client sent, in order. */
   readonly got: readonly string[];

@@ -1,7 +1,7 @@
 /** What people would see on Telegram: the chats of one bot, its messages with every change, and the updates that wait for it. */
 import { faultOf, MAX_CAPTION_UNITS, type ShownEntity } from "./entity-rules.ts";
 
-export interface ShownMessage {
+interface ShownMessage {
   readonly id: number;
   readonly chat: string;
   readonly method: string;

@@ -9,7 +9,7 @@ export interface ShownEntity {
 
 const CODE: readonly string[] = ["pre", "code"];
 const QUOTES: readonly string[] = ["blockquote", "expandable_blockquote"];
-export const MAX_TEXT_UNITS = 4096;
+const MAX_TEXT_UNITS = 4096;
 export const MAX_CAPTION_UNITS = 1024;
 const MAX_ENTITIES = 100;
 
@@ -49,7 +49,7 @@ function nestingFault(entities: readonly ShownEntity[]): string | null {
 }
 
 /** A position between the two halves of a character beyond the basic plane. */
-export function splitsPair(text: string, at: number): boolean {
+function splitsPair(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
   const after = text.charCodeAt(at);
   return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../kit/clock.ts";
 import { type BotRoom, createBotRoom, type Fields, type MethodResult, type UploadedFile } from "./bot-room.ts";
 import { waitForEnd, WHOLE_WAIT_MS } from "../wait-for.ts";
 
-export interface ApiCall {
+interface ApiCall {
   readonly method: string;
   readonly fields: Fields;
   /** The client's port: another one is another connection. */

@@ -13,7 +13,7 @@ export const GROUP_ID = -1001;
 /** What a small group is called when it has become a large one. */
 export const NEW_GROUP_ID = -100_2001;
 
-export interface Told {
+interface Told {
   readonly by: Person;
   readonly text?: string;
   /** In the group, with a mention of this bot. */

@@ -11,7 +11,7 @@ import { createFakeClock, type FakeClock } from "../fake-clock.ts";
 import { realStore } from "../real-store.ts";
 import { recordingLog, type RecordingLog } from "../recording-log.ts";
 
-export interface BenchDeps {
+interface BenchDeps {
   readonly clock: FakeClock;
   readonly ids: Ids;
   readonly log: RecordingLog;

@@ -24,7 +24,7 @@ export function registryOf(tools: readonly (Tool | ToolFactory)[], log: Log = re
   return registry;
 }
 
-export interface QuietGateDeps {
+interface QuietGateDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -16,7 +16,7 @@ import { fakeApprovals, policy } from "./tool-world.ts";
 
 const LEASE_MS = 30_000;
 
-export interface RealToolsOptions {
+interface RealToolsOptions {
   readonly tools: readonly Tool[];
   readonly script: FakeScript;
   readonly rules?: Partial<ToolPolicy>;

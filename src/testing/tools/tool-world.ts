@@ -78,13 +78,13 @@ export function tool(execute: Tool["execute"], over: Partial<Tool> = {}): Tool {
 
 export const says = (text: string) => ({ content: [{ type: "text" as const, text }] });
 
-export interface Row {
+interface Row {
   readonly intent: ToolIntent;
   begun: boolean;
   end: ToolEnd | null;
 }
 
-export interface MemoryCalls extends ToolCallStore {
+interface MemoryCalls extends ToolCallStore {
   readonly rows: Row[];
   /** What the next write answers instead of writing. */
   failing: Error | null;
@@ -141,7 +141,7 @@ function earlierIn(rows: readonly Row[], scope: string, callId: string): Earlier
   };
 }
 
-export interface FakeApprovals extends Approvals {
+interface FakeApprovals extends Approvals {
   readonly asked: ApprovalQuestion[];
   /** What the owner says, or when. */
   answer: ApprovalAnswer | Promise<ApprovalAnswer>;
@@ -166,11 +166,11 @@ export function fakeApprovals(): FakeApprovals {
 
 type Registered = { readonly name: HookName; readonly plugin: string; readonly handler: unknown };
 
-export interface FakeHooks extends Hooks {
+interface FakeHooks extends Hooks {
   readonly told: { readonly name: HookName; readonly event: unknown }[];
 }
 
-export function fakeHooks(): FakeHooks {
+function fakeHooks(): FakeHooks {
   const registered: Registered[] = [];
   const told: FakeHooks["told"] = [];
   const of = <H extends HookName>(name: H) =>
@@ -189,7 +189,7 @@ export function fakeHooks(): FakeHooks {
   };
 }
 
-export interface FakeRights extends Rights {
+interface FakeRights extends Rights {
   /** What everybody has now; null: what they had. */
   current: RightsNow | null;
   /** How many listen for changes. */

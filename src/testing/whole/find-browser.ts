@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 
-export interface Browser {
+interface Browser {
   readonly path: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -40,7 +40,7 @@ export interface InProcess extends AsyncDisposable {
   ask(words: Words): Promise<OutboxRow>;
 }
 
-export interface Words {
+interface Words {
   readonly text: string;
   readonly chat: string;
   readonly scope: "dm" | "group";

@@ -9,7 +9,7 @@ export const MOMENTS = ["stored", "begun", "ended", "sent"] as const;
 /** `fired`: the slot of a job has its row. */
 export type Moment = (typeof MOMENTS)[number] | "fired";
 
-export interface KillOrder {
+interface KillOrder {
   readonly database: string;
   readonly pid: number;
   readonly moment: Moment;
@@ -18,7 +18,7 @@ export interface KillOrder {
 }
 
 /** `armed` when it watches, `killed` when it has struck. */
-export type KillReport = "armed" | "killed";
+type KillReport = "armed" | "killed";
 
 const COUNTS: Readonly<Record<Moment, string>> = {
   stored: "select count(*) as n from inbox",
@@ -28,7 +28,7 @@ const COUNTS: Readonly<Record<Moment, string>> = {
   sent: "select count(*) as n from outbox where state = 'sent'",
 };
 
-export interface KillAt extends Disposable {
+interface KillAt extends Disposable {
   readonly armed: Promise<void>;
   readonly killed: Promise<void>;
 }

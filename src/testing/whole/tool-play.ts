@@ -2,11 +2,11 @@
 import { FACTS, textOf } from "../worlds/model-words.ts";
 import { type FakeReply, type ProviderRequest, says } from "../fake-provider.ts";
 
-export type PlayedCall = readonly [tool: string, input: Readonly<Record<string, unknown>>];
+type PlayedCall = readonly [tool: string, input: Readonly<Record<string, unknown>>];
 /** A result is parsed when it is JSON. */
 export type Play = (told: ToldTurn) => Generator<PlayedCall, string, unknown>;
 
-export interface ToldTurn {
+interface ToldTurn {
   /** The lines of the facts block, by what stands before the colon. */
   readonly facts: Readonly<Record<string, string>>;
   /** All that the model reads of the newest message. */

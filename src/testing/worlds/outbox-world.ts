@@ -59,7 +59,7 @@ interface Sent {
   readonly at: number;
 }
 
-export interface StoredPart {
+interface StoredPart {
   readonly state: OutboxState;
   readonly attempts: number;
   readonly lost: number;

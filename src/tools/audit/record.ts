@@ -35,7 +35,7 @@ export interface CallRecord {
 }
 
 /** As it will run, or would have. */
-export interface Known {
+interface Known {
   readonly tool: string;
   readonly params: unknown;
   readonly idempotent: boolean;

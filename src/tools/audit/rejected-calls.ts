@@ -14,7 +14,7 @@ export interface RejectedCalls extends AsyncDisposable {
 /** Enough to read what somebody tried in a turn. */
 export const ROWS_PER_WINDOW = 30;
 /** Of those that show no credential: anybody who reaches the port can make them. */
-export const STRANGERS_ROWS_PER_WINDOW = 1;
+const STRANGERS_ROWS_PER_WINDOW = 1;
 export const WINDOW_MS = 60_000;
 /** Conversations and reasons that are counted apart; whatever comes on top is counted together. */
 export const MAX_WINDOWS = 500;

@@ -8,7 +8,7 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-export type ToolDefinition<S extends TSchema> = Omit<Tool, "parameters" | "execute"> & {
+type ToolDefinition<S extends TSchema> = Omit<Tool, "parameters" | "execute"> & {
   readonly parameters: S;
   /** What it rejects with is told to the model: a sentence it can act on. */
   run(params: Static<S>, call: ToolCall): Promise<ToolResult>;

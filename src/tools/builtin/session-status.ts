@@ -50,7 +50,7 @@ export function sessionStatus(deps: SessionStatusDeps): Tool {
   });
 }
 
-export function describe(facts: SessionFacts): string {
+function describe(facts: SessionFacts): string {
   return [
     `Model: ${facts.model}`,
     `Context: ${contextUse(facts)}`,

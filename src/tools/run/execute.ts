@@ -9,7 +9,7 @@ import { checkResult, textOf } from "./output.ts";
 import { createProgress } from "./progress.ts";
 import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 
-export interface ExecuteDeps {
+interface ExecuteDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly images: ImageCheck;
@@ -17,7 +17,7 @@ export interface ExecuteDeps {
   runLimits?(): RunLimits;
 }
 
-export interface Execution {
+interface Execution {
   readonly callId: string;
   readonly params: unknown;
   readonly context: ToolContext;
@@ -29,10 +29,10 @@ export interface Execution {
 }
 
 /** What a tool may take at most, whatever it says itself. */
-export const MAX_TIMEOUT_MS = 120_000;
-export const MAX_BACKGROUND_MS = 60 * 60_000;
+const MAX_TIMEOUT_MS = 120_000;
+const MAX_BACKGROUND_MS = 60 * 60_000;
 /** For a tool that waits for another agent, whose turn has a limit of its own. */
-export const MAX_LONG_MS = 60 * 60_000;
+const MAX_LONG_MS = 60 * 60_000;
 
 class ToolTimeout extends Error {}
 

@@ -9,9 +9,9 @@ export type ImageCheck = (image: Picture) => Promise<ContentBlock>;
 /** As it came, before anything is decoded. */
 const MAX_SOURCE_BYTES = 20 * 1024 * 1024;
 const MIB = 1024 * 1024;
-export const MAX_SIDE_PIXELS = 2_000;
+const MAX_SIDE_PIXELS = 2_000;
 /** Drawn, each takes four bytes. */
-export const MAX_PIXELS = 40_000_000;
+const MAX_PIXELS = 40_000_000;
 const BASE64_CHARS_PER_3_BYTES = 4;
 const JPEG_QUALITY = 80;
 const FORMATS: readonly string[] = ["png", "jpeg", "webp", "gif"];

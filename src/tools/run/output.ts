@@ -7,7 +7,7 @@ import { type RunLimits, USUAL_LIMITS } from "./run-limits.ts";
 const MAX_DETAILS_CHARS = 64 * 1024;
 const MAX_BLOCKS = 1_000;
 
-export type CheckedResult =
+type CheckedResult =
   { readonly ok: true; readonly result: ToolResult } | { readonly ok: false; readonly because: string };
 
 export async function checkResult(
@@ -29,7 +29,7 @@ export async function checkResult(
   return { ok: true, result: details === undefined ? { content } : { content, details: boundedDetails(details) } };
 }
 
-export function omitted(because: string): ContentBlock {
+function omitted(because: string): ContentBlock {
   return { type: "text", text: `[image left out: ${because}]` };
 }
 

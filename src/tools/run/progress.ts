@@ -2,7 +2,7 @@
 import type { ToolResult } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 
-export interface Progress extends Disposable {
+interface Progress extends Disposable {
   report(partial: ToolResult): void;
 }
 

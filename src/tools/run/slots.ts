@@ -14,7 +14,7 @@ export interface Slot extends Disposable {
   readonly session: SessionKey;
 }
 
-export interface SlotLimits {
+interface SlotLimits {
   readonly maxPerSession: number;
   readonly maxTotal: number;
 }

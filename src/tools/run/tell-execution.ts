@@ -11,7 +11,7 @@ interface TellDeps {
   readonly mask?: SecretMask;
 }
 
-export type ExecutionEnd = Omit<GatewayEvents["tool_execution_end"], keyof ToolExecution>;
+type ExecutionEnd = Omit<GatewayEvents["tool_execution_end"], keyof ToolExecution>;
 
 /** A model can name calls, and tools that do not exist, as it likes: names are masked too. */
 export function executionOf({ mask = NO_MASK }: TellDeps, request: ToolRequest, tool: string): ToolExecution {

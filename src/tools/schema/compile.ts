@@ -16,7 +16,7 @@ export type { Problem } from "./explain.ts";
 
 export type CheckResult = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
 
-export type CompiledSchema =
+type CompiledSchema =
   | {
       readonly kind: "ok";
       /** As it came, in a copy nobody else holds. */

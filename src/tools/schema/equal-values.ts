@@ -1,7 +1,7 @@
 /** When two JSON values are the same: names in any order, 1 and 1.0 alike, lists item by item. Work is counted by the text compared. */
 import type { Budget } from "./budget.ts";
 
-export type IsAllowed = (value: unknown, budget: Budget) => boolean;
+type IsAllowed = (value: unknown, budget: Budget) => boolean;
 
 const isSimple = (value: unknown): boolean => typeof value !== "object" || value === null;
 

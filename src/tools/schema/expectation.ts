@@ -16,7 +16,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-export type Follow = (node: SchemaNode) => Schema | undefined;
+type Follow = (node: SchemaNode) => Schema | undefined;
 
 export function expectation(schema: Schema, follow: Follow, hops = MAX_REFS): string {
   if (schema === false) return "nothing at all";

@@ -17,7 +17,7 @@ export interface Problem {
   readonly message: string;
 }
 
-export interface ExplainDeps {
+interface ExplainDeps {
   readonly inspected: Inspected;
   readonly budget: Budget;
 }

@@ -41,7 +41,7 @@ export interface Inspected {
   readonly withoutBroken: SchemaNode | null;
 }
 
-export type Inspection =
+type Inspection =
   { readonly kind: "ok"; readonly inspected: Inspected } | { readonly kind: "quarantined"; readonly because: string };
 
 type CompilePattern = (source: string) => CompiledPattern;

@@ -3,7 +3,7 @@ export type SchemaNode = Readonly<Record<string, unknown>>;
 export type Schema = SchemaNode | boolean;
 
 /** `value`: the same value again. `child`: one known part of it. `each`: any number of its parts. `none`: only where a $ref points. */
-export type AppliesTo = "value" | "child" | "each" | "none";
+type AppliesTo = "value" | "child" | "each" | "none";
 
 interface Applicator {
   readonly holds: "one" | "list" | "map" | "one or list" | "map or names";
@@ -34,7 +34,7 @@ export const APPLICATORS: ReadonlyMap<string, Applicator> = new Map([
   ["definitions", { holds: "map", to: "none" }],
 ]);
 
-export interface Subschema {
+interface Subschema {
   readonly keyword: string;
   /** The name or index below the keyword; null when the keyword holds the schema itself. */
   readonly at: string | null;

@@ -4,7 +4,7 @@
  */
 export const MAX_VALUE_DEPTH = 64;
 
-export type PlainCopy = { readonly ok: true; readonly value: unknown } | { readonly ok: false };
+type PlainCopy = { readonly ok: true; readonly value: unknown } | { readonly ok: false };
 
 export function plainCopy(value: unknown): PlainCopy {
   const copy = copyOf(value, MAX_VALUE_DEPTH);

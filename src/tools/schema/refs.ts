@@ -1,7 +1,7 @@
 /** Where a `$ref` leads inside its own schema. Nothing is ever fetched, and nothing may go round without coming nearer to an end. */
 import { isNode, isSchema, type Schema, type SchemaNode, subschemasOf } from "./keywords.ts";
 
-export type Resolved =
+type Resolved =
   { readonly kind: "ok"; readonly target: Schema } | { readonly kind: "refused"; readonly because: string };
 
 /** `#` is the whole schema, `#/…` a path in it, `#name` the place that calls itself so. */

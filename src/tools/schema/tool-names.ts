@@ -2,7 +2,7 @@
  * Names for tools that others named: `server_tool`, in the letters that agents and every model provider take, the same at each start.
  * Different tools get different names; where two would meet, or one is too long, a few letters of a hash tell them apart.
  */
-export interface ForeignTool {
+interface ForeignTool {
   readonly server: string;
   readonly name: string;
 }

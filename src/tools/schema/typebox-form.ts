@@ -11,7 +11,7 @@ import { matches, textRules } from "./patterns/text-rules.ts";
 
 export type Fits = (value: unknown) => boolean;
 
-export interface FormDeps {
+interface FormDeps {
   readonly inspected: Inspected;
   readonly budget: Budget;
   /** Compiles one part on its own. */

@@ -6,7 +6,7 @@ import { misfitOf, type Shape } from "../../kit/shape.ts";
 import { textOf, withText } from "../run/output.ts";
 import { type Draft, type Finished, refuse, type StageDeps } from "./stage.ts";
 
-export const HOOK_MS = 15_000;
+const HOOK_MS = 15_000;
 const MAX_REASON_CHARS = 500;
 /** Any other answer may be a misspelt wish to hide something, so it counts as a failed check. */
 const PERSIST_ANSWER: Shape = { kind: "group", keys: { output: { shape: { kind: "text" }, optional: true } } };

@@ -39,7 +39,7 @@ export function otherToolNames(name: string): readonly string[] {
   return [...new Set([camel(name), underscored, ...learnt])].filter((other) => other !== name);
 }
 
-export type Named =
+type Named =
   | { readonly ok: true; readonly params: unknown }
   /** Two spellings of one parameter: which one counts would be a guess. */
   | { readonly ok: false; readonly given: string; readonly known: string };

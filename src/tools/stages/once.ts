@@ -2,7 +2,7 @@
 import type { ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
 import { deferred, type Deferred } from "../../kit/deferred.ts";
 
-export type Early = Extract<ToolOutcome, { kind: "pending" }>;
+type Early = Extract<ToolOutcome, { kind: "pending" }>;
 
 /** What the one who runs it may tell those who wait. */
 export interface Shared {
@@ -23,7 +23,7 @@ export interface Once extends AsyncDisposable {
   hold(key: string): Disposable | null;
 }
 
-export interface OnceCall {
+interface OnceCall {
   readonly key: string;
   readonly hash: string;
   readonly path: ToolPath;

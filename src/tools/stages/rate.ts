@@ -9,12 +9,12 @@ export interface RateLimits {
   take(who: Who, limit: ToolLimit): Promise<Taken>;
 }
 
-export interface Who {
+interface Who {
   readonly principal: Principal;
   readonly tool: string;
 }
 
-export type Taken = { readonly kind: "ok" } | { readonly kind: "wait"; readonly retryAfterMs: number };
+type Taken = { readonly kind: "ok" } | { readonly kind: "wait"; readonly retryAfterMs: number };
 
 /** Who called longest ago is forgotten first; with durable limits that costs one more look into the record. */
 const MAX_REMEMBERED = 10_000;

@@ -7,7 +7,7 @@ import { isNewer, snowflakeAt, snowflakeTime } from "../settings.ts";
 import type { KnownChannel, Seen } from "./seen.ts";
 import type { SaidMessage } from "./translate.ts";
 
-export interface CatchUpDeps {
+interface CatchUpDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly api: API;

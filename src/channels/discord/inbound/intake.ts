@@ -28,7 +28,7 @@ export interface IntakeDeps extends Pick<PlatformDeps, "clock" | "log" | "door" 
   me(): string | null;
 }
 
-export interface Intake extends AsyncDisposable {
+interface Intake extends AsyncDisposable {
   said(message: SaidMessage): void;
   changed(message: SaidMessage): void;
   /** A new session has begun: what was missed comes before what is said from this moment on. */

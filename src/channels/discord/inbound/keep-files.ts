@@ -5,7 +5,7 @@ import { appendText } from "../../../kit/marks/quoted.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
 import type { Translated } from "./translate.ts";
 
-export interface KeepDeps {
+interface KeepDeps {
   readonly files: InboundFiles;
   readonly download: RestClient["download"];
   /** Larger ones are not even asked for. */

@@ -1,12 +1,12 @@
 /** One line of work per channel, in the order it was given; channels do not wait for each other. */
-export interface Lanes {
+interface Lanes {
   /** False: the line of this channel is full, and the work was not taken. */
   add(channel: string, work: () => Promise<void>): boolean;
   /** Everything that was taken has ended. */
   settled(): Promise<void>;
 }
 
-export interface LaneOptions {
+interface LaneOptions {
   readonly maxWaiting: number;
   /** A line that had been full has nothing left to do. */
   onCaughtUp(channel: string): void;

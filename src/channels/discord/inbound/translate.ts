@@ -14,7 +14,7 @@ export interface Translated {
   readonly voice: boolean;
 }
 
-export interface TranslateContext {
+interface TranslateContext {
   readonly me: string;
   readonly address: ChatAddress;
   /** The server it was said in; null: a direct message. */

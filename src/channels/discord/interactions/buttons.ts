@@ -21,7 +21,7 @@ const BUTTON = 2;
 const STYLE: Readonly<Record<ApprovalDecision, number>> = { once: 3, session: 2, deny: 4 };
 const ROOM_FOR_WORDS = 300;
 
-export interface Button {
+interface Button {
   readonly approval: string;
   readonly decision: ApprovalDecision;
 }

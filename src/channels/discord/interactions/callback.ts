@@ -8,7 +8,7 @@ const UPDATE = 7;
 const ONLY_FOR_THEM = 1 << 6;
 const NO_MENTIONS = { parse: [] };
 
-export interface Callback {
+interface Callback {
   readonly type: number;
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -8,7 +8,7 @@ import {
 import type { ChannelState, PlatformDeps } from "../../../contracts/channels/platform.ts";
 import { ACCOUNT, CHANNEL } from "../settings.ts";
 
-export interface MenuDeps {
+interface MenuDeps {
   readonly api: API;
   readonly facts: ChannelState;
   readonly commands: PlatformDeps["commands"];

@@ -9,7 +9,7 @@ import { channelOf } from "../outbound/send.ts";
 import { escapeMarkdown, MAX_MESSAGE_CHARS } from "../text/render.ts";
 import { splitText } from "../text/split.ts";
 
-export interface QuestionMessageDeps {
+interface QuestionMessageDeps {
   readonly log: Log;
   readonly api: API;
 }

@@ -9,12 +9,12 @@ const SECONDS = /^\d{1,12}$/;
 /** How far the time of a request may be from ours. */
 export const MAX_AGE_MS = 300_000;
 
-export interface SignedRequest {
+interface SignedRequest {
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-export type Verdict = "genuine" | "forged" | "old";
+type Verdict = "genuine" | "forged" | "old";
 
 export async function verifyRequest(
   { headers, body }: SignedRequest,

@@ -9,7 +9,7 @@ import { callbackOf } from "./callback.ts";
 import type { Interactions } from "./interactions.ts";
 import { verifyRequest } from "./signature.ts";
 
-export interface WebhookDeps {
+interface WebhookDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly interactions: Interactions;

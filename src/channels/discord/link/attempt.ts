@@ -8,7 +8,7 @@ import type { Clock } from "../../../kit/clock.ts";
 import { deferred, orAborted } from "../../../kit/deferred.ts";
 import type { LinkEnd } from "./rules.ts";
 
-export interface AttemptDeps {
+interface AttemptDeps {
   readonly clock: Clock;
   onReady(data: GatewayReadyDispatchData): void;
   onResumed(): void;
@@ -19,7 +19,7 @@ export interface AttemptDeps {
   onTrouble(error: unknown): void;
 }
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly token: string;
   readonly intents: number;
   readonly info: APIGatewayBotInfo;

@@ -14,7 +14,7 @@ import { failureOf } from "../outbound/failure.ts";
 import { type Attempt, openAttempt } from "./attempt.ts";
 import { afterLink, FRESH, type LinkEnd, type LinkState } from "./rules.ts";
 
-export interface LinkDeps {
+interface LinkDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -25,12 +25,12 @@ export interface LinkDeps {
   onDispatch(payload: GatewayDispatchPayload): void;
 }
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly token: Secret;
   readonly intents: number;
 }
 
-export interface Link extends AsyncDisposable {
+interface Link extends AsyncDisposable {
   health(): { readonly ok: boolean; readonly detail: string };
 }
 

@@ -16,7 +16,7 @@ export type LinkEnd =
   /** It did not come to a connection. `waitMs`: and it must not before. */
   | { readonly kind: "failed"; readonly detail: string; readonly waitMs?: number };
 
-export interface LinkNext extends LinkState {
+interface LinkNext extends LinkState {
   readonly pauseMs: number;
   /** What an operator has to do, when waiting will not help. */
   readonly trouble: string | null;

@@ -6,7 +6,7 @@ import { channelOf } from "./send.ts";
 import { isSnowflake } from "../settings.ts";
 import { MAX_MESSAGE_CHARS, renderMessage } from "../text/render.ts";
 
-export interface ActionDeps {
+interface ActionDeps {
   readonly api: API;
   /** The id of the bot itself; null before it signed in. */
   me(): string | null;

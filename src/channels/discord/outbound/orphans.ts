@@ -9,7 +9,7 @@ import { firstPartOf, nonceOf } from "./nonce.ts";
 import { keyOf, KEYS, type KnownPreview, notePreview, type PreviewDeps, readPreview } from "./preview-turn.ts";
 import { DEDUPE_MS } from "./send.ts";
 
-export interface Orphans extends AsyncDisposable {
+interface Orphans extends AsyncDisposable {
   /** The turn has begun: whatever a previous process has shown of it stays until its end. */
   begun(turnId: TurnId): void;
   /** The turn has ended. `quiet`: what it was about to show is shown; null: it has shown nothing in this process. */

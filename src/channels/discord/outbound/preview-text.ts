@@ -9,7 +9,7 @@ const MAX_TOOLS = 5;
 /** More than one message holds is never looked at. */
 const PREVIEW_CHARS = 2 * MAX_MESSAGE_CHARS;
 
-export interface PreviewState {
+interface PreviewState {
   readonly text: string;
   readonly tools: ShownTools;
   /** What it waits for; empty: nothing. */

@@ -15,7 +15,7 @@ import { CODES, failureOf, isGone, toSendError } from "./failure.ts";
 import { nonceOf } from "./nonce.ts";
 import type { Previews } from "./preview.ts";
 
-export interface SendDeps {
+interface SendDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly api: API;

@@ -10,8 +10,8 @@ import type { Secret } from "../../../kit/secret.ts";
 import { Fault, faultOf, isRefused, NotTelegram } from "./faults.ts";
 
 export type Method = Exclude<keyof RawApi, "getMe">;
-export type Payload<M extends Method> = NonNullable<Parameters<RawApi[M]>[0]>;
-export type Answer<M extends keyof RawApi> = Awaited<ReturnType<RawApi[M]>>;
+type Payload<M extends Method> = NonNullable<Parameters<RawApi[M]>[0]>;
+type Answer<M extends keyof RawApi> = Awaited<ReturnType<RawApi[M]>>;
 export type Upload = import("grammy").InputFile;
 
 export interface BotApi {
@@ -24,7 +24,7 @@ export interface BotApi {
   download(fileId: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
-export interface BotApiOptions {
+interface BotApiOptions {
   readonly token: Secret;
   readonly apiRoot: string;
 }

@@ -32,7 +32,7 @@ export interface Arrived extends Arrival {
   readonly answering: AnsweringText | null;
 }
 
-export interface Press {
+interface Press {
   readonly callbackId: string;
   readonly data: string;
 }

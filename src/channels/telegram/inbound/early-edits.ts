@@ -5,7 +5,7 @@
 import type { Clock } from "../../../kit/clock.ts";
 import type { Arrived } from "./arrived.ts";
 
-export interface EarlyEdits {
+interface EarlyEdits {
   note(edit: Arrived): void;
   /** The message as its newest early edit says it. */
   apply(message: Arrived): Arrived;

@@ -35,7 +35,7 @@ export interface IntakeDeps {
   moved(from: string, to: string): Promise<void>;
 }
 
-export interface Intake {
+interface Intake {
   take(update: Update, signal: AbortSignal): Promise<boolean>;
   /** The pieces of an album, which were let in one by one. */
   takeAlbum(pieces: readonly Update[], signal: AbortSignal): Promise<boolean>;

@@ -4,7 +4,7 @@ import type { QuotedText } from "../../../contracts/chat.ts";
 import type { Me } from "./arrived.ts";
 import { passedOnBy, repliedText, shared } from "./quoted.ts";
 
-export interface Words {
+interface Words {
   /** What its sender wrote. */
   readonly text: string;
   /** What others wrote. */

@@ -21,7 +21,7 @@ export interface QuestionMessageDeps {
 }
 
 /** More are a list that is answered with a number. */
-export const MAX_BUTTONS = 20;
+const MAX_BUTTONS = 20;
 /** What a phone shows of a button without cutting it, in two lines. */
 const MAX_LABEL_CHARS = 60;
 const DATA = /^d:([A-Za-z0-9_-]{8,40}):([0-9]{1,2})$/;

@@ -3,7 +3,7 @@ import type { TurnId } from "../../../contracts/ids.ts";
 import { Fault } from "../api/faults.ts";
 import type { LiveDeps } from "./live.ts";
 
-export interface LeftPreviews {
+interface LeftPreviews {
   /** The turn is tried again: what was shown of it stays until its end. */
   begun(turnId: TurnId): void;
   over(turnId: TurnId): void;

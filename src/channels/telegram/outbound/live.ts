@@ -34,14 +34,14 @@ export interface LiveDeps {
   tick(turnId: TurnId, to: ChatAddress): void;
 }
 
-export interface Live extends Previews, Disposable {
+interface Live extends Previews, Disposable {
   /** This message was stored; when its turn begins, it is shown in this chat. */
   expect(id: InboxId, to: ChatAddress, asked: Asked): void;
   settled(): Promise<void>;
 }
 
 /** The message that is answered. */
-export interface Asked {
+interface Asked {
   readonly scope: "dm" | "group";
   readonly messageId: number;
 }

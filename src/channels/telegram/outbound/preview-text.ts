@@ -5,7 +5,7 @@ import type { Chunk } from "../render/split.ts";
 
 export type StreamMode = "off" | "partial" | "block" | "progress";
 
-export interface Watched {
+interface Watched {
   readonly text: string;
   readonly tools: ShownTools;
   /** What it waits for; empty: nothing. */

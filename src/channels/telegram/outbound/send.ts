@@ -16,7 +16,7 @@ import { sendFile } from "./file.ts";
 import { type Step, stepsOf } from "./plan.ts";
 import { type Place, placeOf } from "./send-target.ts";
 
-export interface SenderDeps {
+interface SenderDeps {
   readonly api: BotApi;
   readonly rests: ChatCooldowns;
   readonly facts: AccountState;

@@ -6,7 +6,7 @@ import { type Run, textOf } from "./runs.ts";
 import { type Chunk, splitRuns } from "./split.ts";
 
 export const MAX_TEXT_UNITS = 4_096;
-export const MAX_CAPTION_UNITS = 1_024;
+const MAX_CAPTION_UNITS = 1_024;
 
 type Words = Pick<OutboundMessage, "text" | "format">;
 

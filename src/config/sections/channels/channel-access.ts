@@ -10,7 +10,7 @@ const person = Type.String({
 
 const people = (description: string) => Type.Array(person, { maxItems: 10_000, description });
 
-export const MAX_CONTEXT_MESSAGES = 100;
+const MAX_CONTEXT_MESSAGES = 100;
 
 /** For a group: how many messages without a mention are kept for the next one with a mention. */
 export const contextMessages = Type.Optional(
@@ -55,9 +55,6 @@ const group = {
   ),
   role: role("What those people are. Left out: member when listed by id, guest otherwise."),
 };
-
-/** Groups by their id. */
-export const groupSettings = Type.Object(group, { additionalProperties: false });
 
 /** Larger places that hold several chats, by their id. */
 export const guildSettings = Type.Object(

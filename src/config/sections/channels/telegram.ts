@@ -102,4 +102,3 @@ export const TelegramSection = Type.Object(
 );
 
 export type TelegramConfig = Static<typeof TelegramSection>;
-export type TelegramAccountConfig = TelegramConfig["accounts"][string];

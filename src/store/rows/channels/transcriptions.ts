@@ -5,7 +5,7 @@ import type { Params } from "../../sql.ts";
 import type { RowDeps } from "../row-deps.ts";
 
 /** Older ones are dropped when a new one comes. */
-export const SPOKEN_WORDS_KEPT_MS = 90 * 86_400_000;
+const SPOKEN_WORDS_KEPT_MS = 90 * 86_400_000;
 
 export function createTranscriptions({ sql, read, write }: RowDeps): TranscriptionStore {
   const find = sql.prepare((db, p: Params<{ digest: string }>) =>

@@ -9,7 +9,7 @@ export const RUN_CHANNELS = ["cron", "hook", "webhook"] as const;
 
 export type ConversationQueries = ReturnType<typeof createConversationQueries>;
 
-export const CURRENT = [
+const CURRENT = [
   "key",
   "file",
   "settled_bytes",

@@ -8,7 +8,7 @@ import { createOnce } from "./once.ts";
 import type { RowDeps } from "../row-deps.ts";
 import { containing } from "../one-line.ts";
 
-export const MAX_NOTES_PER_PERSON = 10_000;
+const MAX_NOTES_PER_PERSON = 10_000;
 const MAX_QUERY_CHARS = 1_000;
 const MAX_QUERY_WORDS = 24;
 const SNIPPET_WORDS = 24;
@@ -54,7 +54,7 @@ export function createNotes({ sql, read, write }: RowDeps): NoteStore {
 }
 
 /** `"word"*` for each word: quoted, so that nothing in it has a meaning, and open at the end. Null: there is no word in it. */
-export function matchQuery(owner: Principal, text: string): string | null {
+function matchQuery(owner: Principal, text: string): string | null {
   const words = text
     .toWellFormed()
     .split(/[\s\p{Cc}]+/u)

@@ -8,7 +8,7 @@ import type { Selectable } from "kysely";
 import { createOnce } from "./once.ts";
 import type { RowDeps } from "../row-deps.ts";
 
-export const MAX_TASKS_PER_PERSON = 10_000;
+const MAX_TASKS_PER_PERSON = 10_000;
 const NO_DATE = Number.MAX_SAFE_INTEGER;
 
 type Row = Selectable<TaskTable>;

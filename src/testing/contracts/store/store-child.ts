@@ -5,7 +5,7 @@ import { silentLog } from "../../../kit/log.ts";
 import { openStateDirectory, openStore } from "../../../store/index.ts";
 import { row } from "./store-world.ts";
 
-export interface StoreChild extends AsyncDisposable {
+interface StoreChild extends AsyncDisposable {
   readonly pid: number;
   /** The next line it prints; null at its end. */
   line(): Promise<string | null>;

@@ -17,7 +17,7 @@ export function sessionKey(name: string): SessionKey {
   return `agent:default:webchat:dm:${name}` as SessionKey;
 }
 
-export function message(eventId: string, more: Partial<InboundMessage> = {}): InboundMessage {
+function message(eventId: string, more: Partial<InboundMessage> = {}): InboundMessage {
   return {
     eventId,
     fingerprint: `print-${eventId}`,

@@ -1,5 +1,5 @@
 /** A moment as a model can retell it without computing: the instant in ISO 8601, the time zone it was meant in, and the time on a clock there. */
-export interface Moment {
+interface Moment {
   /** Such as 2030-01-01T08:00:00.000Z. */
   readonly at: string;
   /** Such as Europe/Berlin. */

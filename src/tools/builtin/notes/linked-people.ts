@@ -4,7 +4,7 @@ import type { NoteHit, NoteStore } from "../../../contracts/store/notes.ts";
 import type { Task, TaskStore } from "../../../contracts/store/tasks.ts";
 
 /** Every id of the person behind this one, itself included. Asked with each call: links change with the configuration. */
-export type IdsOf = (who: Principal) => readonly Principal[];
+type IdsOf = (who: Principal) => readonly Principal[];
 
 export function notesOfPeople(notes: NoteStore, idsOf: IdsOf): NoteStore {
   return {

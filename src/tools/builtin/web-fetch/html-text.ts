@@ -5,7 +5,7 @@
 import { decodeHTML } from "entities";
 import { createPageWriter, type PageFormat } from "./page-writer.ts";
 
-export interface HtmlTextOptions {
+interface HtmlTextOptions {
   readonly baseUrl: string;
   readonly format: PageFormat;
   readonly maxChars: number;

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../kit/clock.ts";
 import type { PageText } from "./page-text.ts";
 
-export interface PageCache {
+interface PageCache {
   get(key: string): PageText | null;
   put(key: string, page: PageText, keptMs: number): void;
 }

@@ -10,13 +10,13 @@ export interface Block {
   readonly text: string;
 }
 
-export interface Place {
+interface Place {
   readonly region: Region;
   /** How many quotations are open. */
   readonly quotes: number;
 }
 
-export interface DraftOptions {
+interface DraftOptions {
   /** With the signs of Markdown. */
   readonly rich: boolean;
   readonly maxChars: number;

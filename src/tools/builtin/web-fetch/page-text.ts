@@ -2,7 +2,7 @@
 import type { HtmlText } from "./html-text.ts";
 import type { PageFormat } from "./page-writer.ts";
 
-export interface Page {
+interface Page {
   readonly body: Uint8Array;
   readonly contentType: string;
   readonly url: string;
@@ -12,7 +12,7 @@ export interface PageText extends HtmlText {
   readonly url: string;
 }
 
-export interface PageTextOptions {
+interface PageTextOptions {
   readonly format: PageFormat;
   readonly maxChars: number;
 }

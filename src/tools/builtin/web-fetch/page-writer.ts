@@ -6,7 +6,7 @@ import { type Block, createDraft, oneLine, type Region } from "./page-draft.ts";
 
 export type PageFormat = "markdown" | "text";
 
-export interface PageWriter {
+interface PageWriter {
   text(text: string): void;
   /** What to call when the element ends. It may never end: pages are written by people. */
   open(tag: string, attribute: Attribute): (() => void) | null;
@@ -15,7 +15,7 @@ export interface PageWriter {
   finish(): { readonly title: string; readonly text: string };
 }
 
-export interface PageWriterOptions {
+interface PageWriterOptions {
   readonly format: PageFormat;
   /** Links are made whole with it. */
   readonly baseUrl: string;

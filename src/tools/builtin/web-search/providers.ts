@@ -9,7 +9,7 @@ export interface SearchResult {
   readonly snippet: string;
 }
 
-export interface SearchProvider {
+interface SearchProvider {
   readonly baseUrl: string | null; // null: has to be configured
   readonly needsKey: boolean;
   request(query: string, baseUrl: string, key: string): GuardedRequest;
@@ -19,7 +19,7 @@ export interface SearchProvider {
   readonly fields: readonly [title: string, url: string, snippet: string];
 }
 
-export const MAX_RESULTS = 8;
+const MAX_RESULTS = 8;
 const MAX_TITLE_CHARS = 300;
 const MAX_URL_CHARS = 2_048;
 const MAX_SNIPPET_CHARS = 1_000;

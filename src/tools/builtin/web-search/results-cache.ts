@@ -2,7 +2,7 @@
 import type { Clock } from "../../../kit/clock.ts";
 import type { SearchResult } from "./providers.ts";
 
-export interface ResultsCache {
+interface ResultsCache {
   get(key: string): readonly SearchResult[] | null;
   put(key: string, results: readonly SearchResult[]): void;
 }

@@ -4,7 +4,7 @@
  */
 import { isNode, type Schema, type SchemaNode, subschemasOf } from "../keywords.ts";
 
-export interface UnrunnablePattern {
+interface UnrunnablePattern {
   readonly source: string;
   /** Where it is and why it cannot be run, without the full stop. */
   readonly sentence: string;

@@ -4,7 +4,7 @@ import { FORMATS } from "../formats.ts";
 import type { SchemaNode } from "../keywords.ts";
 import type { SafePattern } from "./pattern.ts";
 
-export interface TextRule {
+interface TextRule {
   readonly keyword: "minLength" | "maxLength" | "format" | "pattern";
   fits(text: string): boolean;
 }

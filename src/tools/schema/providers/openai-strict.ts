@@ -5,7 +5,7 @@
 import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
 import { type Draft, keepOnly, listOf, merged, nodesOf, type ProviderSchema, typesOf, withNotes } from "./profile.ts";
 
-export const STRICT_LIMITS = { maxProperties: 5_000, maxLevels: 10, maxEnumValues: 1_000 } as const;
+const STRICT_LIMITS = { maxProperties: 5_000, maxLevels: 10, maxEnumValues: 1_000 } as const;
 
 const KEPT = [
   ...["title", "description", "type", "enum", "const", "pattern", "multipleOf", "minItems", "maxItems"],

@@ -7,8 +7,6 @@ import { forGoogle } from "./google.ts";
 import { forStrictOpenAi } from "./openai-strict.ts";
 import type { ProviderSchema } from "./profile.ts";
 
-export type { ProviderSchema } from "./profile.ts";
-
 export const SCHEMA_FAMILIES = ["google", "openai-strict"] as const;
 export type SchemaFamily = (typeof SCHEMA_FAMILIES)[number];
 
@@ -41,7 +39,7 @@ export function schemaForProvider(schema: SchemaNode, family: SchemaFamily): Pro
   return family === "google" ? forGoogle(schema) : forStrictOpenAi(schema);
 }
 
-export type IdFamily = "mistral" | "openai" | "anthropic";
+type IdFamily = "mistral" | "openai" | "anthropic";
 
 interface IdRule {
   readonly valid: RegExp;

@@ -6,7 +6,7 @@ import type { Inspected } from "../inspect.ts";
 import { isNode, type Schema, type SchemaNode } from "../keywords.ts";
 
 /** Values and characters that one call may get: a small call must not become a large one. */
-export const DEFAULTS_LIMITS = { maxValues: 1_000, maxChars: 64 * 1024 } as const;
+const DEFAULTS_LIMITS = { maxValues: 1_000, maxChars: 64 * 1024 } as const;
 
 class TooMany extends Error {}
 

@@ -23,7 +23,7 @@ export const CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "An open question is posted to Discord again with every look.",
     file: `${discord}/interactions/questions.ts`,
-    find: "        remember(shown, question.id, null);\n",
+    find: "        remember(shown, question.id, null, MAX_SHOWN);\n",
     replace: "",
     tests: [`${discord}/interactions`],
   },

@@ -3,6 +3,7 @@ import { Routes, type APIInteraction, type GatewayDispatchPayload } from "discor
 import type { OpenChannel, PlatformDeps } from "../../contracts/channels/platform.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { PendingApproval } from "../../contracts/tools/approval.ts";
+import { accountState, createTasks, remember } from "../kit/index.ts";
 import { startIntake } from "./inbound/intake.ts";
 import { reactionOf, type ToldReaction } from "./inbound/reactions.ts";
 import { createPlaces } from "./inbound/threads.ts";
@@ -32,7 +33,8 @@ interface Self {
   application: string | null;
 }
 
-export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): OpenChannel {
+export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): OpenChannel {
+  const deps = { ...platform, facts: accountState(platform.facts, CHANNEL, ACCOUNT) };
   const stopping = new AbortController();
   const self: Self = { me: null, application: settings.applicationId ?? null };
   const rest = openRest(settings);
@@ -54,11 +56,11 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     applicationId: () => self.application,
   });
   const questions = startQuestions({ ...deps, api, channelOf: sessions.channelOf });
-  const background = createBackground(deps);
-  const answer: Receivers["answer"] = (...asked) => background.run(() => answerOver(rest, ...asked));
+  const tasks = createTasks((error) => deps.log.warn("work for Discord failed", { kind: failureOf(error).kind }));
+  const answer: Receivers["answer"] = (...asked) => void tasks.add(answerOver(rest, ...asked));
   const reacted: Receivers["reacted"] = (told, how) => {
     const reaction = reactionOf(told, how, { me: self.me, places });
-    if (reaction) background.run(() => deps.door.react(reaction));
+    if (reaction) void tasks.add(deps.door.react(reaction));
   };
   const onDispatch = dispatcher({ places, intake, interactions, answer, reacted }, stopping.signal);
   const link = startLink(
@@ -71,7 +73,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
         self.application ??= data.application.id;
         const { application } = self;
         intake.begun();
-        if (application !== null) background.run(() => showMenu({ ...deps, api }, application, stopping.signal));
+        if (application !== null) void tasks.add(showMenu({ ...deps, api }, application, stopping.signal));
       },
       onDispatch,
     },
@@ -94,7 +96,7 @@ export function openDiscord(deps: PlatformDeps, settings: DiscordSettings): Open
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closing"));
       for (const part of [link, intake, questions, previews]) await part[Symbol.asyncDispose]();
-      await background.settled();
+      await tasks.settled();
       rest[Symbol.dispose]();
     },
   };
@@ -137,30 +139,6 @@ async function showMenu(deps: MenuParts, application: string, signal: AbortSigna
   if (changed) deps.log.info("Discord commands registered", { application });
 }
 
-/** Work that nobody waits for, until the channel closes. */
-function createBackground({ log }: Pick<PlatformDeps, "log">) {
-  const running = new Set<Promise<void>>();
-  return {
-    run(work: () => Promise<void>): void {
-      const done: Promise<void> = work()
-        .catch((error: unknown) => log.warn("work for Discord failed", { kind: failureOf(error).kind }))
-        .finally(() => running.delete(done));
-      running.add(done);
-    },
-    async settled(): Promise<void> {
-      await Promise.all(running);
-    },
-  };
-}
-
-/** The ones used longest ago are forgotten first. */
-function remember<K>(map: Map<K, string>, key: K, value: string): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest);
-}
-
 /** The door, and which conversation was last held where, so that a question can be shown there. */
 function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
   const channels = new Map<SessionKey, string>();
@@ -170,7 +148,8 @@ function rememberSessions({ door }: Pick<PlatformDeps, "door">) {
     async receive(message, signal) {
       const receipt = await door.receive(message, signal);
       if (receipt.kind !== "refused") {
-        remember(channels, receipt.sessionKey, message.address.thread ?? message.address.chat);
+        const { chat, thread } = message.address;
+        remember(channels, receipt.sessionKey, thread ?? chat, MAX_REMEMBERED);
       }
       return receipt;
     },

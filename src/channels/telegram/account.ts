@@ -9,7 +9,7 @@ import { createChatCooldowns } from "./api/chat-cooldowns.ts";
 import { Fault, faultOf } from "./api/faults.ts";
 import { followMoves, openMovedChats } from "./api/moved-chats.ts";
 import { createCommandMenu } from "./command-menu.ts";
-import { accountState } from "./account-state.ts";
+import { accountState, createTasks, type Tasks } from "../kit/index.ts";
 import { createAlbums } from "./inbound/albums.ts";
 import type { Arrived, Me } from "./inbound/arrived.ts";
 import { createIntake } from "./inbound/intake.ts";
@@ -40,7 +40,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const api = followMoves(await openBotApi({ clock }, settings), moved);
   const rests = createChatCooldowns({ clock });
   const link = createLink({ clock, log, changed: () => events.emit("status", { what: "channels" }) }, settings.mode);
-  const tasks = createTasks();
+  const tasks = createTasks(() => undefined); // each has said what there is to say
   const asking = { log, api, questions: deps.questions };
   const questions = createQuestions({ ...asking, ids, facts, approvals: deps.approvals }, signal);
   const board = createQuestionMessages(asking, signal);
@@ -51,8 +51,8 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
   const menu = createCommandMenu({ api, commands: deps.commands }, signal);
   const accepted = (arrived: Arrived, id: InboxId, role: Role): void => {
     live.expect(id, arrived.address, arrived);
-    tasks.add(acknowledge(api, settings, arrived, signal));
-    tasks.add(menu.offer(arrived, role));
+    void tasks.add(acknowledge(api, settings, arrived, signal));
+    void tasks.add(menu.offer(arrived, role));
   };
   const intake = createIntake(
     {
@@ -78,7 +78,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
     me = await connect({ clock, log, api, link }, signal);
     if (!me) return;
     await albums.resume();
-    tasks.add(menu.publish());
+    void tasks.add(menu.publish());
     asks.open();
     const common = { clock, ids, log, api, facts, link };
     if (webhook) await serveWebhook(common, { settings, webhook }, signal);
@@ -102,7 +102,7 @@ export async function openAccount(deps: PlatformDeps, settings: AccountSettings)
 
 interface AskDeps extends Pick<PlatformDeps, "approvals" | "events"> {
   readonly questions: AccountQuestions;
-  readonly tasks: ReturnType<typeof createTasks>;
+  readonly tasks: Tasks;
   readonly account: string;
   connected(): boolean;
 }
@@ -112,15 +112,15 @@ function askOwners({ approvals, events, questions, tasks, account, connected }: 
   /** A turn that went on after a restart is not watched by anybody here: what it asks says itself where. */
   const ask = (question: PendingApproval): void => {
     const { origin } = question;
-    if (origin?.channel === CHANNEL && origin.account === account) tasks.add(questions.approval(question, origin));
+    if (origin?.channel === CHANNEL && origin.account === account) void tasks.add(questions.approval(question, origin));
   };
   const hearing = events.on("approval", (news) => {
     if (news.decision === null && connected()) ask(news);
-    if (news.decision === "expired" && news.say) tasks.add(questions.expired(news.id, news.say));
+    if (news.decision === "expired" && news.say) void tasks.add(questions.expired(news.id, news.say));
   });
   const tick: LiveDeps["tick"] = (turnId, to) => {
     for (const question of approvals.pending())
-      if (question.turnId === turnId) tasks.add(questions.approval(question, to));
+      if (question.turnId === turnId) void tasks.add(questions.approval(question, to));
   };
   return {
     tick,
@@ -215,19 +215,4 @@ async function acknowledge(
 
 function ignoreFault(error: unknown): void {
   if (!(error instanceof Fault)) throw error;
-}
-
-/** Small things done beside the flow, so that stopping can wait for them. */
-function createTasks() {
-  const open = new Set<Promise<void>>();
-  return {
-    add(task: Promise<void>): void {
-      const safe = task.catch(() => undefined); // each has said what there is to say
-      open.add(safe);
-      void safe.finally(() => open.delete(safe));
-    },
-    async settled(): Promise<void> {
-      await Promise.all(open);
-    },
-  };
 }

@@ -5,7 +5,7 @@ import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { BotApi } from "./api/bot-api.ts";
 import { faultOf } from "./api/faults.ts";
-import type { AccountState } from "./account-state.ts";
+import type { AccountState } from "../kit/index.ts";
 import { ALLOWED_UPDATES } from "./inbound/poller.ts";
 import { createWebhook } from "./inbound/webhook.ts";
 import type { Link } from "./link.ts";

@@ -65,14 +65,14 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
   {
     what: "A press that could not be written down counts as one that was here before.",
     file: "src/channels/discord/interactions/replays.ts",
-    find: /(await facts\.put\(CHANNEL, ACCOUNT, KEY, .*\);)\n {4}seen = \[\.\.\.kept, id\];/,
-    replace: "seen = [...kept, id];\n    await facts.put(CHANNEL, ACCOUNT, KEY, JSON.stringify([...kept, id]));",
+    find: /(await facts\.put\(KEY, .*\);)\n {4}seen = \[\.\.\.kept, id\];/,
+    replace: "seen = [...kept, id];\n    await facts.put(KEY, JSON.stringify([...kept, id]));",
     tests: discord,
   },
   {
     what: "What was noted about a long reply stays after all of it was sent.",
     file: "src/channels/discord/outbound/send.ts",
-    find: "  if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);\n",
+    find: "  if (pieces.length > 1) await deps.facts.forget(key);\n",
     replace: "",
     tests: discord,
   },

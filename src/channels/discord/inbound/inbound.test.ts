@@ -6,6 +6,7 @@ import { secret } from "../../../kit/secret.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { BOT, BOT_TOKEN, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
+import { accountState } from "../../kit/index.ts";
 import { openRest } from "../outbound/rest-client.ts";
 import { snowflakeAt } from "../settings.ts";
 import { MAX_WAITING, startIntake } from "./intake.ts";
@@ -18,13 +19,14 @@ const SLOW_MS = 60_000;
 let world: DiscordWorld;
 afterEach(() => world?.[Symbol.asyncDispose]());
 
+const state = () => accountState(world.bench.deps.facts, "discord", "default");
 const texts = () => world.bench.stored.map(({ text }) => text);
 const stored = (count: number) => eventually(`${count} are stored`, () => world.bench.stored.length >= count);
 const say = (content: string, channel: string = PLACES.dm, more: Record<string, unknown> = {}) =>
   world.fake.say({ channel, author: PEOPLE.friend, content, more });
 /** It is written down that this channel was read up to here. */
 async function noted(id: string, channel: string = PLACES.dm): Promise<void> {
-  const fact = (key: string) => world.bench.deps.facts.get("discord", "default", key);
+  const fact = (key: string) => state().get(key);
   const isNoted = async () => (await fact(`last:${channel}`)) === id && (await fact("channels"))?.includes(channel);
   await waitFor(`message ${id} is noted as the last`, isNoted);
 }
@@ -273,9 +275,9 @@ describe("what was said while away", () => {
       await noted(say("before"));
       await world.close();
       say("missed");
-      const { clock, log, door, files, facts } = world.bench.deps;
+      const { clock, log, door, files } = world.bench.deps;
       const known = deferred<void>();
-      const real = createSeen(facts);
+      const real = createSeen(state());
       const seen = { ...real, known: () => known.promise.then(() => real.known()) };
       const { api, download } = openRest({ token: secret(BOT_TOKEN), apiRoot: world.fake.apiRoot });
       const more = { previews: { expect: () => undefined }, places: createPlaces(), maxFileBytes: 1 };
@@ -370,16 +372,16 @@ describe("how far channels are read", () => {
     "never goes back, and is kept for the channels used last",
     async () => {
       world = await discordWorld();
-      const seen = createSeen(world.bench.deps.facts);
+      const seen = createSeen(state());
       const id = (number: number) => String(600000000000000000n + BigInt(number));
       await seen.note({ id: id(1), guild: null }, id(500));
       await seen.note({ id: id(1), guild: null }, id(400));
       expect(await seen.last(id(1))).toBe(id(500));
       for (let at = 2; at <= 250; at++) await seen.note({ id: id(at), guild: "g" }, id(1_000 + at));
-      const known = await createSeen(world.bench.deps.facts).known();
+      const known = await createSeen(state()).known();
       expect(known.length).toBe(200);
       expect(known.at(-1)).toEqual({ id: id(250), guild: "g" });
-      expect(await createSeen(world.bench.deps.facts).last(id(1))).toBeNull();
+      expect(await createSeen(state()).last(id(1))).toBeNull();
     },
     SLOW_MS,
   );

@@ -1,7 +1,8 @@
 /** The intake of Discord beside a platform that a test plays by hand: order, limits, signals, trouble with the disk, and a stop. */
 import { describe, expect, test } from "bun:test";
 import type { Receipt } from "../../../contracts/channel.ts";
-import type { Arrival, ChannelState, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { Arrival, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { AccountState } from "../../kit/index.ts";
 import { orAborted } from "../../../kit/deferred.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/memory-growth.ts";
@@ -21,19 +22,19 @@ const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frid
 const SILENT = new Promise<never>(() => undefined);
 const QUEUED = { kind: "queued", id: "in_1", sessionKey: "s", position: 0 } as unknown as Receipt;
 
-type Facts = ChannelState & { readonly kept: Map<string, string>; failing: (key: string) => boolean };
+type Facts = AccountState & { readonly kept: Map<string, string>; failing: (key: string) => boolean };
 
 function memory(): Facts {
   const kept = new Map<string, string>();
   const facts: Facts = {
     kept,
     failing: () => false,
-    get: async (_channel, _account, key) => kept.get(key) ?? null,
-    async put(_channel, _account, key, value) {
+    get: async (key) => kept.get(key) ?? null,
+    async put(key, value) {
       if (facts.failing(key)) throw new Error("disk full");
       kept.set(key, value);
     },
-    forget: async (_channel, _account, key) => void kept.delete(key),
+    forget: async (key) => void kept.delete(key),
     list: async () => [],
   };
   return facts;

@@ -6,6 +6,7 @@ import type { API } from "@discordjs/core";
 import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import { remember } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
 import type { Previews } from "../outbound/preview.ts";
 import type { RestClient } from "../outbound/rest-client.ts";
@@ -46,13 +47,13 @@ const EDIT_MS = 3_600_000;
 
 interface IntakeWork extends IntakeDeps {
   /** Ids of messages that were dealt with lately. */
-  readonly recent: Set<string>;
+  readonly recent: Map<string, true>;
 }
 
 export function startIntake(base: IntakeDeps): Intake {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const deps: IntakeWork = { ...base, recent: new Set() };
+  const deps: IntakeWork = { ...base, recent: new Map() };
   const guilds = new Map<string, string | null>();
   const fetchMissed = (channel: KnownChannel) => () =>
     catchUp(deps, channel, (message) => takeIn(deps, { said: message, kind: "message", channel }, signal), signal);
@@ -121,17 +122,11 @@ async function takeIn(deps: IntakeWork, { said, kind, channel }: Arrived, signal
   if (!translated) return;
   const receipt = await untilStored(deps, { translated, kind }, signal);
   if (receipt === null) return;
-  remember(deps.recent, said.id);
+  remember(deps.recent, said.id, true, MAX_RECENT);
   if (receipt.kind === "queued")
     deps.previews.expect(receipt.id, channel.id, channel.guild === null ? undefined : said.id);
   if (receipt.kind !== "refused") return await untilNoted(deps, channel, said.id, signal);
   if (receipt.because !== "ignored" && receipt.say !== "") await tell(deps, channel.id, receipt.say, signal);
-}
-
-function remember(recent: Set<string>, id: string): void {
-  recent.add(id);
-  const [oldest] = recent;
-  if (recent.size > MAX_RECENT && oldest !== undefined) recent.delete(oldest);
 }
 
 interface ToStore {
@@ -158,7 +153,7 @@ async function untilStored(
   );
   if (seenBy === null) return null;
   if (seenBy.kind === "stay") {
-    if (kind === "message") remember(deps.recent, message.eventId);
+    if (kind === "message") remember(deps.recent, message.eventId, true, MAX_RECENT);
     if (seenBy.say !== null) await tell(deps, address.thread ?? address.chat, seenBy.say, signal);
     return null;
   }

@@ -1,6 +1,6 @@
 /** How far each channel has been read, so that what was said while the gateway was away can be fetched. Durable. */
-import type { ChannelState } from "../../../contracts/channels/platform.ts";
-import { ACCOUNT, CHANNEL, isNewer, isSnowflake } from "../settings.ts";
+import type { AccountState } from "../../kit/index.ts";
+import { isNewer, isSnowflake } from "../settings.ts";
 
 export interface Seen {
   /** Channels in which something was taken in, with the server each is in. */
@@ -20,20 +20,20 @@ export interface KnownChannel {
 const MAX_CHANNELS = 200;
 const INDEX = "channels";
 
-export function createSeen(facts: ChannelState): Seen {
+export function createSeen(facts: AccountState): Seen {
   let index: KnownChannel[] | null = null;
   const lasts = new Map<string, string>();
 
   const read = async (): Promise<KnownChannel[]> => {
-    index ??= parseIndex(await facts.get(CHANNEL, ACCOUNT, INDEX));
+    index ??= parseIndex(await facts.get(INDEX));
     return index;
   };
   const write = async (next: KnownChannel[]): Promise<void> => {
-    await facts.put(CHANNEL, ACCOUNT, INDEX, JSON.stringify(next.map(({ id, guild }) => [id, guild])));
+    await facts.put(INDEX, JSON.stringify(next.map(({ id, guild }) => [id, guild])));
     index = next; // what could not be written counts as not there, so that it is tried again
   };
   const last = async (channel: string): Promise<string | null> => {
-    const known = lasts.get(channel) ?? (await facts.get(CHANNEL, ACCOUNT, keyOf(channel)));
+    const known = lasts.get(channel) ?? (await facts.get(keyOf(channel)));
     if (known === null || !isSnowflake(known)) return null;
     lasts.set(channel, known);
     return known;
@@ -41,7 +41,7 @@ export function createSeen(facts: ChannelState): Seen {
   const forget = async (channel: string): Promise<void> => {
     lasts.delete(channel);
     await write((await read()).filter(({ id }) => id !== channel));
-    await facts.forget(CHANNEL, ACCOUNT, keyOf(channel));
+    await facts.forget(keyOf(channel));
   };
   const list = async (channel: KnownChannel): Promise<void> => {
     const known = await read();
@@ -53,7 +53,7 @@ export function createSeen(facts: ChannelState): Seen {
     await write([...kept, channel]);
     for (const { id } of others.slice(0, others.length - kept.length)) {
       lasts.delete(id);
-      await facts.forget(CHANNEL, ACCOUNT, keyOf(id));
+      await facts.forget(keyOf(id));
     }
   };
   /** The list comes first: a channel that is not in it is never looked at again, whatever is noted about it. */
@@ -61,7 +61,7 @@ export function createSeen(facts: ChannelState): Seen {
     const before = await last(channel.id);
     if (before !== null && !isNewer(message, before)) return;
     await list(channel);
-    await facts.put(CHANNEL, ACCOUNT, keyOf(channel.id), message);
+    await facts.put(keyOf(channel.id), message);
     lasts.set(channel.id, message);
   };
   /** One at a time: channels share the index. */

@@ -1,6 +1,7 @@
 /** Which channel belongs to which server, and which thread to which channel, as Discord tells it. Nothing is ever asked for. */
 import type { GatewayDispatchPayload } from "discord-api-types/v10";
 import type { ChatAddress } from "../../../contracts/chat.ts";
+import { remember } from "../../kit/index.ts";
 import { ACCOUNT, CHANNEL } from "../settings.ts";
 
 export interface Places {
@@ -21,10 +22,7 @@ interface MaybeThread {
 export function createPlaces(): Places {
   const parents = new Map<string, string>();
   const note = ({ id, type, parent_id }: MaybeThread): void => {
-    if (!THREAD_TYPES.has(type) || !parent_id) return;
-    parents.set(id, parent_id);
-    const [oldest] = parents.keys();
-    if (parents.size > MAX_THREADS && oldest !== undefined) parents.delete(oldest);
+    if (THREAD_TYPES.has(type) && parent_id) remember(parents, id, parent_id, MAX_THREADS);
   };
   return {
     learn(payload) {

@@ -1,7 +1,7 @@
 /** Commands, buttons and questions of Discord beside a gateway that a test plays by hand: limits, signals, replays, a stop. */
 import { describe, expect, test } from "bun:test";
 import type { APIInteraction } from "discord-api-types/v10";
-import type { ChannelState } from "../../../contracts/channels/platform.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { orAborted } from "../../../kit/deferred.ts";
@@ -22,12 +22,12 @@ const NEVER = new AbortController().signal;
 const SILENT = new Promise<never>(() => undefined);
 const FRIEND = { id: "900000000000000002", username: "frida", global_name: "Frida" };
 
-function facts(kept = new Map<string, string>()): ChannelState & { readonly kept: Map<string, string> } {
+function facts(kept = new Map<string, string>()): AccountState & { readonly kept: Map<string, string> } {
   return {
     kept,
-    get: async (_channel, _account, key) => kept.get(key) ?? null,
-    put: async (_channel, _account, key, value) => void kept.set(key, value),
-    forget: async (_channel, _account, key) => void kept.delete(key),
+    get: async (key) => kept.get(key) ?? null,
+    put: async (key, value) => void kept.set(key, value),
+    forget: async (key) => void kept.delete(key),
     list: async () => [],
   };
 }

@@ -1,6 +1,7 @@
 /** Slash commands and buttons: from whom they really are, once, and nothing from anybody who only pretends to be Discord. */
 import { afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { ChannelState, OpenChannel } from "../../../contracts/channels/platform.ts";
+import type { OpenChannel } from "../../../contracts/channels/platform.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { Principal, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
@@ -112,10 +113,9 @@ test("an interaction that is too old to be told from a repeat does not count, no
   const clock = createFakeClock();
   const kept = new Map<string, string>();
   const facts = {
-    get: async (...at: string[]) => kept.get(at.join()) ?? null,
-    put: async (channel: string, account: string, key: string, value: string) =>
-      void kept.set([channel, account, key].join(), value),
-  } as unknown as ChannelState;
+    get: async (key: string) => kept.get(key) ?? null,
+    put: async (key: string, value: string) => void kept.set(key, value),
+  } as unknown as AccountState;
   const replays = createReplays({ clock, facts });
   const idAt = (ageMs: number) => snowflakeAt(clock.now() - ageMs);
   expect(await replays.take(idAt(1_000))).toBe("first");

@@ -5,12 +5,12 @@ import {
   ApplicationCommandType,
   type RESTPutAPIApplicationCommandsJSONBody,
 } from "discord-api-types/v10";
-import type { ChannelState, PlatformDeps } from "../../../contracts/channels/platform.ts";
-import { ACCOUNT, CHANNEL } from "../settings.ts";
+import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { AccountState } from "../../kit/index.ts";
 
 interface MenuDeps {
   readonly api: API;
-  readonly facts: ChannelState;
+  readonly facts: AccountState;
   readonly commands: PlatformDeps["commands"];
 }
 
@@ -53,8 +53,8 @@ function optionOf(usage: string) {
 export async function registerMenu(deps: MenuDeps, applicationId: string, signal: AbortSignal): Promise<boolean> {
   const menu = menuOf(deps.commands("owner"));
   const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify([applicationId, menu])).digest("hex");
-  if ((await deps.facts.get(CHANNEL, ACCOUNT, KEY)) === digest) return false;
+  if ((await deps.facts.get(KEY)) === digest) return false;
   await deps.api.applicationCommands.bulkOverwriteGlobalCommands(applicationId, menu, { signal });
-  await deps.facts.put(CHANNEL, ACCOUNT, KEY, digest);
+  await deps.facts.put(KEY, digest);
   return true;
 }

@@ -3,6 +3,7 @@ import type { API } from "@discordjs/core";
 import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
 import type { SessionKey } from "../../../contracts/ids.ts";
 import type { PendingApproval } from "../../../contracts/tools/approval.ts";
+import { createTasks, remember } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
 import { nonceOf } from "../outbound/nonce.ts";
 import { buttonsFor, questionText, tooLongText } from "./buttons.ts";
@@ -22,14 +23,14 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
   const running = new Set<SessionKey>();
   const shown = new Map<string, Posted | null>();
   let looking: Promise<void> | null = null;
-  const telling = new Set<Promise<void>>();
+  const telling = createTasks(() => undefined); // each has said what there is to say
 
   const look = async (): Promise<void> => {
     do {
       for (const question of deps.approvals.pending()) {
         const channel = shown.has(question.id) ? null : deps.channelOf(question);
         if (channel === null) continue;
-        remember(shown, question.id, null);
+        remember(shown, question.id, null, MAX_SHOWN);
         const posted = await show(deps, channel, question, stopping.signal);
         if (shown.has(question.id)) shown.set(question.id, posted);
       }
@@ -48,8 +49,7 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
       if (news.decision === null) looking ??= look();
       const posted = news.decision === "expired" ? shown.get(news.id) : null;
       if (!posted || news.decision !== "expired" || !news.say) return;
-      const told: Promise<void> = tell(deps, posted, news.say, stopping.signal).finally(() => telling.delete(told));
-      telling.add(told);
+      void telling.add(tell(deps, posted, news.say, stopping.signal));
     }),
     deps.events.on("turn.ended", ({ sessionKey }) => void running.delete(sessionKey)),
   ];
@@ -59,7 +59,7 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
       for (const one of listening) one[Symbol.dispose]();
       stopping.abort(new Error("the channel is closing"));
       await looking;
-      await Promise.all(telling);
+      await telling.settled();
     },
   };
 }
@@ -68,12 +68,6 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
 interface Posted {
   readonly channel: string;
   readonly message: string;
-}
-
-function remember(shown: Map<string, Posted | null>, id: string, posted: Posted | null): void {
-  shown.set(id, posted);
-  const [oldest] = shown.keys();
-  if (shown.size > MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
 }
 
 async function show(

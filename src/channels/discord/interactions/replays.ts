@@ -1,7 +1,7 @@
 /** Which interactions have been here: each counts once, across restarts and however it comes. Ids older than any request may be are let go. */
-import type { ChannelState } from "../../../contracts/channels/platform.ts";
 import type { Clock } from "../../../kit/clock.ts";
-import { ACCOUNT, CHANNEL, isSnowflake, snowflakeTime } from "../settings.ts";
+import type { AccountState } from "../../kit/index.ts";
+import { isSnowflake, snowflakeTime } from "../settings.ts";
 import { MAX_AGE_MS } from "./signature.ts";
 
 export interface Replays {
@@ -14,18 +14,18 @@ const KEY = "interactions";
 const KEEP_MS = 3 * MAX_AGE_MS;
 const MAX_KEPT = 1_000;
 
-export function createReplays({ clock, facts }: { readonly clock: Clock; readonly facts: ChannelState }): Replays {
+export function createReplays({ clock, facts }: { readonly clock: Clock; readonly facts: AccountState }): Replays {
   let seen: string[] | null = null;
   let line: Promise<unknown> = Promise.resolve();
 
   const take = async (id: string): Promise<"first" | "again" | "full"> => {
     const now = clock.now();
     if (!isSnowflake(id) || snowflakeTime(id) < now - KEEP_MS) return "again"; // what is that old cannot be told from a repeat
-    seen ??= parse(await facts.get(CHANNEL, ACCOUNT, KEY));
+    seen ??= parse(await facts.get(KEY));
     if (seen.includes(id)) return "again";
     const kept = seen.filter((one) => snowflakeTime(one) >= now - KEEP_MS);
     if (kept.length >= MAX_KEPT) return "full";
-    await facts.put(CHANNEL, ACCOUNT, KEY, JSON.stringify([...kept, id]));
+    await facts.put(KEY, JSON.stringify([...kept, id]));
     seen = [...kept, id];
     return "first";
   };

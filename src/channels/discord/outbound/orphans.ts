@@ -3,7 +3,7 @@
  * turns of a previous process.
  */
 import type { TurnId } from "../../../contracts/ids.ts";
-import { ACCOUNT, CHANNEL } from "../settings.ts";
+import { createTasks } from "../../kit/index.ts";
 import { failureOf, isGone } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
 import { keyOf, KEYS, type KnownPreview, notePreview, type PreviewDeps, readPreview } from "./preview-turn.ts";
@@ -41,7 +41,7 @@ export function startOrphans(deps: PreviewDeps): Orphans {
   const left = new Set<TurnId>();
   const running = new Set<TurnId>();
   const removing = new Map<TurnId, Promise<unknown>>();
-  const work = new Set<Promise<void>>();
+  const tasks = createTasks((error) => deps.log.debug("preview not cleaned up", { error }));
 
   const remove = async (turnId: TurnId, owes: PreviewDeps["owes"] = deps.owes): Promise<boolean> => {
     const removed = takeAway({ ...deps, owes }, turnId, signal);
@@ -56,20 +56,14 @@ export function startOrphans(deps: PreviewDeps): Orphans {
       if (await remove(turnId)) return void left.delete(turnId);
     }
   };
-  const keep = (doing: Promise<void>): void => {
-    const done: Promise<void> = doing
-      .catch((error: unknown) => deps.log.debug("preview not cleaned up", { error }))
-      .finally(() => work.delete(done));
-    work.add(done);
-  };
   const lookBack = async (): Promise<void> => {
-    for (const { key } of await deps.facts.list(CHANNEL, ACCOUNT, KEYS)) {
+    for (const { key } of await deps.facts.list(KEYS)) {
       const turnId = key.slice(KEYS.length) as TurnId;
       left.add(turnId);
-      keep(wait({ turnId, waitMs: LEFT_MS, quiet: Promise.resolve() }));
+      void tasks.add(wait({ turnId, waitMs: LEFT_MS, quiet: Promise.resolve() }));
     }
   };
-  keep(lookBack());
+  void tasks.add(lookBack());
 
   return {
     begun(turnId) {
@@ -78,7 +72,7 @@ export function startOrphans(deps: PreviewDeps): Orphans {
     over(turnId, quiet) {
       running.delete(turnId);
       if (quiet === null && !left.has(turnId)) return;
-      keep(wait({ turnId, waitMs: ORPHAN_MS, quiet: quiet ?? Promise.resolve() }));
+      void tasks.add(wait({ turnId, waitMs: ORPHAN_MS, quiet: quiet ?? Promise.resolve() }));
     },
     async settled(turnId) {
       await removing.get(turnId)?.catch(() => undefined); // whoever removes says so
@@ -88,7 +82,7 @@ export function startOrphans(deps: PreviewDeps): Orphans {
     },
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the channel is closing"));
-      while (work.size > 0) await Promise.all(work);
+      await tasks.settled();
     },
   };
 }
@@ -110,7 +104,7 @@ async function takeAway(deps: PreviewDeps, turnId: TurnId, signal: AbortSignal):
     deps.log.debug("preview not removed", { kind: failure.kind });
     if (failure.kind !== "refused") return false;
   }
-  await deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId));
+  await deps.facts.forget(keyOf(turnId));
   return true;
 }
 

@@ -1,6 +1,6 @@
 /** What a preview shows of an answer that is not finished. Pure. */
 import type { StreamMode } from "../settings.ts";
-import { readable, type ShownTool, type ShownTools, speakingTool } from "../../markdown/index.ts";
+import { readable, type ShownTool, type ShownTools, speakingTool } from "../../kit/index.ts";
 import { MAX_MESSAGE_CHARS, renderMarkdown } from "../text/render.ts";
 import { splitText } from "../text/split.ts";
 

@@ -1,6 +1,6 @@
 /** Previews of Discord beside an API and a disk that a test plays by hand: a disk that fails, a stop, and nothing kept of turns that are over. */
 import { describe, expect, test } from "bun:test";
-import type { ChannelState } from "../../../contracts/channels/platform.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { InboxId, SessionKey, TurnId } from "../../../contracts/ids.ts";
 import { createEvents } from "../../../observe/index.ts";
 import { createFakeClock } from "../../../testing/fake-clock.ts";
@@ -22,10 +22,10 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const disk = { failing: false };
   const orFail = <T>(value: T): Promise<T> =>
     disk.failing ? Promise.reject(new Error("disk full")) : Promise.resolve(value);
-  const facts: ChannelState = {
-    get: (_channel, _account, key) => orFail(kept.get(key) ?? null),
-    put: async (_channel, _account, key, value) => void (await orFail(kept.set(key, value))),
-    forget: async (_channel, _account, key) => void (await orFail(kept.delete(key))),
+  const facts: AccountState = {
+    get: (key) => orFail(kept.get(key) ?? null),
+    put: async (key, value) => void (await orFail(kept.set(key, value))),
+    forget: async (key) => void (await orFail(kept.delete(key))),
     list: async () => [...kept].map(([key, value]) => ({ key, value })),
   };
   const calls: string[] = [];

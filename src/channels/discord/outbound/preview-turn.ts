@@ -1,13 +1,13 @@
 /** One answer while it is being written: "typing" until there is something to read, then one message, sent once and edited from then on. */
 import type { API } from "@discordjs/core";
-import type { ChannelState, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import type { PlatformDeps } from "../../../contracts/channels/platform.ts";
 import type { ChatAddress } from "../../../contracts/chat.ts";
 import type { Events } from "../../../contracts/events.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import type { ShownTools } from "../../markdown/index.ts";
-import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
+import type { AccountState, ShownTools } from "../../kit/index.ts";
+import type { StreamMode } from "../settings.ts";
 import { failureOf } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
 import { previewText } from "./preview-text.ts";
@@ -16,7 +16,7 @@ export interface PreviewDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<Events, "on">;
-  readonly facts: ChannelState;
+  readonly facts: AccountState;
   readonly api: API;
   readonly owes: PlatformDeps["owes"];
   /** Where a channel is, as replies are addressed. */
@@ -60,14 +60,14 @@ export type KnownPreview = { readonly channel: string; readonly taken: boolean }
 );
 const TAKEN = "taken";
 
-export async function notePreview(facts: ChannelState, turnId: TurnId, known: KnownPreview): Promise<void> {
+export async function notePreview(facts: AccountState, turnId: TurnId, known: KnownPreview): Promise<void> {
   const what = known.kind === "shown" ? known.message : `${BEGUN}${known.at}`;
   const parts = [known.channel, what, ...(known.taken ? [TAKEN] : [])];
-  await facts.put(CHANNEL, ACCOUNT, keyOf(turnId), parts.join("/"));
+  await facts.put(keyOf(turnId), parts.join("/"));
 }
 
-export async function readPreview(facts: ChannelState, turnId: TurnId): Promise<KnownPreview | null> {
-  const known = await facts.get(CHANNEL, ACCOUNT, keyOf(turnId));
+export async function readPreview(facts: AccountState, turnId: TurnId): Promise<KnownPreview | null> {
+  const known = await facts.get(keyOf(turnId));
   const [channel, message, mark] = known?.split("/") ?? [];
   if (!channel || !message) return null;
   const about = { channel, taken: mark === TAKEN };
@@ -128,7 +128,7 @@ async function noteFailure({ facts }: PreviewDeps, preview: LivePreview, lost: b
   preview.lost ||= lost;
   if (preview.message !== null || preview.lost) return;
   preview.begunAt = null;
-  await facts.forget(CHANNEL, ACCOUNT, keyOf(preview.turnId)).catch(() => undefined); // a doubt too many does no harm
+  await facts.forget(keyOf(preview.turnId)).catch(() => undefined); // a doubt too many does no harm
 }
 
 async function show(deps: PreviewDeps, preview: LivePreview, content: string): Promise<void> {

@@ -6,7 +6,7 @@ import { systemClock } from "../../../kit/clock.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { type DiscordWorld, discordWorld } from "../../../testing/discord/discord-world.ts";
 import { BOT, PEOPLE, PLACES } from "../../../testing/discord/fake-people.ts";
-import { noteTool, noTools } from "../../markdown/index.ts";
+import { noteTool, noTools } from "../../kit/index.ts";
 import { previewText } from "./preview-text.ts";
 import { waitFor } from "../../../testing/wait-for.ts";
 

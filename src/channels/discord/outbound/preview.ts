@@ -3,8 +3,8 @@
  * each time. The reply takes that message over. Its id outlives a crash, so that the answer still ends up there.
  */
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
-import { noteTool, noTools } from "../../markdown/index.ts";
-import { ACCOUNT, CHANNEL, type StreamMode } from "../settings.ts";
+import { noteTool, noTools, remember } from "../../kit/index.ts";
+import type { StreamMode } from "../settings.ts";
 import { startOrphans } from "./orphans.ts";
 import {
   followTurn,
@@ -64,7 +64,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
     const spot = inboxIds.map((id) => places.get(id)).findLast((one) => one !== undefined);
     for (const id of inboxIds) places.delete(id);
     if (spot) return start(turnId, spot);
-    for (const id of inboxIds) remember(unplaced, id, turnId);
+    for (const id of inboxIds) remember(unplaced, id, turnId, MAX_EXPECTED);
   };
   const end = async (turnId: TurnId): Promise<LivePreview | null> => {
     const found = live.get(turnId);
@@ -86,7 +86,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       const spot: Spot = { channel, replyTo: replyTo ?? null };
       const turnId = unplaced.get(inboxId);
       unplaced.delete(inboxId);
-      if (turnId === undefined) remember(places, inboxId, spot);
+      if (turnId === undefined) remember(places, inboxId, spot, MAX_EXPECTED);
       else if (!live.has(turnId)) start(turnId, spot);
     },
     async take(turnId) {
@@ -105,7 +105,7 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
       await orphans.remove(turnId);
       if (dropping.delete(turnId)) start(turnId, found.preview, "off"); // Discord makes no second message under the nonce of a deleted one
     },
-    forget: (turnId) => deps.facts.forget(CHANNEL, ACCOUNT, keyOf(turnId)),
+    forget: (turnId) => deps.facts.forget(keyOf(turnId)),
     async [Symbol.asyncDispose]() {
       for (const one of listening) one[Symbol.dispose]();
       stopping.abort(new Error("the channel is closing"));
@@ -176,10 +176,4 @@ function restart(preview: LivePreview): void {
   preview.text = "";
   preview.tools = noTools();
   preview.waiting = "";
-}
-
-function remember<V>(map: Map<InboxId, V>, id: InboxId, value: V): void {
-  map.set(id, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_EXPECTED && oldest !== undefined) map.delete(oldest);
 }

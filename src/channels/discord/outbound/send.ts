@@ -5,11 +5,12 @@
 import type { API, CreateMessageOptions } from "@discordjs/core";
 import { type PartMessages, type SendReceipt, SendError } from "../../../contracts/channel.ts";
 import type { ChatAddress, MediaRef } from "../../../contracts/chat.ts";
-import type { ChannelState, InboundFiles } from "../../../contracts/channels/platform.ts";
+import type { InboundFiles } from "../../../contracts/channels/platform.ts";
 import type { OutboxRow } from "../../../contracts/delivery.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import { ACCOUNT, CHANNEL, isSnowflake } from "../settings.ts";
+import type { AccountState } from "../../kit/index.ts";
+import { isSnowflake } from "../settings.ts";
 import { renderMessage } from "../text/render.ts";
 import { CODES, failureOf, isGone, toSendError } from "./failure.ts";
 import { nonceOf } from "./nonce.ts";
@@ -20,7 +21,7 @@ interface SendDeps {
   readonly log: Log;
   readonly api: API;
   readonly files: Pick<InboundFiles, "read">;
-  readonly facts: ChannelState;
+  readonly facts: AccountState;
   readonly previews: Pick<Previews, "take" | "putBack" | "drop" | "forget">;
 }
 
@@ -66,7 +67,7 @@ export async function sendPart(
       if (done[at] !== undefined) continue;
       const taken = at === 0 && preview ? await takeOver(deps, preview, piece, signal) : null;
       done[at] = taken ?? (await create(deps, { channel, piece, part, at }, signal));
-      if (pieces.length > 1) await deps.facts.put(CHANNEL, ACCOUNT, key, JSON.stringify(done));
+      if (pieces.length > 1) await deps.facts.put(key, JSON.stringify(done));
     }
   } catch (error) {
     if (signal.aborted && !(error instanceof SendError))
@@ -75,7 +76,7 @@ export async function sendPart(
     if (failure.kind === "permanent" && known) await deps.previews.putBack(part.turnId);
     throw failure;
   }
-  if (pieces.length > 1) await deps.facts.forget(CHANNEL, ACCOUNT, key);
+  if (pieces.length > 1) await deps.facts.forget(key);
   if (part.part === 0) await deps.previews.forget(part.turnId);
   const providerIds = done.filter((id) => id !== SKIPPED);
   const [first] = providerIds;
@@ -91,7 +92,7 @@ export function partMessages(deps: SendDeps, { maxMb }: { readonly maxMb: number
       const pieces = await piecesOf(deps, part, maxMb * MIB);
       const done = [...(await readDone(deps.facts, keyOf(part))), SKIPPED];
       if (done.length >= pieces.length) return false;
-      await deps.facts.put(CHANNEL, ACCOUNT, keyOf(part), JSON.stringify(done));
+      await deps.facts.put(keyOf(part), JSON.stringify(done));
       return true;
     },
   };
@@ -102,8 +103,8 @@ const SKIPPED = "";
 
 const keyOf = ({ id }: OutboxRow): string => `sent:${id}`;
 
-async function readDone(facts: ChannelState, key: string): Promise<string[]> {
-  const known = await facts.get(CHANNEL, ACCOUNT, key);
+async function readDone(facts: AccountState, key: string): Promise<string[]> {
+  const known = await facts.get(key);
   if (known === null) return [];
   const parsed: unknown = JSON.parse(known);
   return Array.isArray(parsed) ? parsed.map(String) : [];

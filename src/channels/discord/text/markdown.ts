@@ -4,7 +4,7 @@
  */
 import { decodeHTMLStrict } from "entities";
 import type { Token, Tokens } from "marked";
-import { markdownTokens, tableText } from "../../markdown/index.ts";
+import { markdownTokens, tableText } from "../../kit/index.ts";
 
 const SPECIAL = /[\\*_~`|>#[\]()<-]/g;
 /** Discord has three sizes. */

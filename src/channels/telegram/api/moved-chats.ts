@@ -3,7 +3,7 @@
  * that wait are filed under that. Telegram is told the number it has now, and what comes from there is filed where the group always was.
  */
 import type { Log } from "../../../kit/log.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { BotApi, Method } from "./bot-api.ts";
 import { Fault } from "./faults.ts";
 

@@ -5,7 +5,7 @@ import { createFakeClock } from "../../../testing/fake-clock.ts";
 import { keptPerRound } from "../../../testing/memory-growth.ts";
 import { recordingLog } from "../../../testing/recording-log.ts";
 import { waitForEnd } from "../../../testing/wait-for.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import { createAlbums } from "./albums.ts";
 
 const piece = (id: number): Update => ({ update_id: id });

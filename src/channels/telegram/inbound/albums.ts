@@ -6,7 +6,7 @@
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 
 export interface Albums {
   /** Durable when it resolves. `last`: no other piece follows. */

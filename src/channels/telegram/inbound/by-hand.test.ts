@@ -8,7 +8,7 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import { createSeqIds } from "../../../testing/seq-ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, type FaultInfo } from "../api/faults.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { Albums } from "./albums.ts";
 import type { Arrived } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";

@@ -3,6 +3,7 @@
  * message gets its words when it arrives. Kept in memory for a minute: nothing is lost with them but the change.
  */
 import type { Clock } from "../../../kit/clock.ts";
+import { remember } from "../../kit/index.ts";
 import type { Arrived } from "./arrived.ts";
 
 interface EarlyEdits {
@@ -18,11 +19,7 @@ export function createEarlyEdits(clock: Pick<Clock, "elapsed">): EarlyEdits {
   const kept = new Map<string, { readonly edit: Arrived; readonly at: number }>();
   return {
     note(edit) {
-      if (edit.edits === null) return;
-      kept.delete(edit.edits);
-      kept.set(edit.edits, { edit, at: clock.elapsed() });
-      const [oldest] = kept.keys();
-      if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+      if (edit.edits !== null) remember(kept, edit.edits, { edit, at: clock.elapsed() }, MAX_KEPT);
     },
     apply(message) {
       const found = message.kind === "message" ? kept.get(message.eventId) : undefined;

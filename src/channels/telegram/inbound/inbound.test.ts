@@ -9,7 +9,7 @@ import { recordingLog } from "../../../testing/recording-log.ts";
 import type { Fields } from "../../../testing/telegram/bot-room.ts";
 import { changed, FRIEND, GROUP_ID, OTHER, said } from "../../../testing/telegram/people.ts";
 import { telegramWorld, type TelegramWorld, textsIn, TOKEN } from "../../../testing/telegram/telegram-world.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import { createAlbums } from "./albums.ts";
 import { type Arrived, readUpdate } from "./arrived.ts";
 import { createEarlyEdits } from "./early-edits.ts";

@@ -9,7 +9,7 @@ import { createSeqIds } from "../../../testing/seq-ids.ts";
 import { advanceUntil, waitForEnd } from "../../../testing/wait-for.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, type FaultInfo } from "../api/faults.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { Link } from "../link.ts";
 import { pollUpdates, type PollerDeps } from "./poller.ts";
 

@@ -9,7 +9,7 @@ import type { Ids } from "../../../kit/ids.ts";
 import type { Log } from "../../../kit/log.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, faultOf } from "../api/faults.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { Link } from "../link.ts";
 import { createUpdateWindow, type UpdateWindow } from "./window.ts";
 

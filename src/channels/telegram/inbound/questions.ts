@@ -8,7 +8,7 @@ import type { ApprovalDecision, Approvals, PendingApproval } from "../../../cont
 import type { Ids } from "../../../kit/ids.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault } from "../api/faults.ts";
-import type { AccountState } from "../account-state.ts";
+import { type AccountState, remember } from "../../kit/index.ts";
 import { placeOf } from "../outbound/send-target.ts";
 import { replyParameters } from "../outbound/send.ts";
 import { MAX_TEXT_UNITS } from "../render/render.ts";
@@ -58,10 +58,8 @@ export function createQuestions(deps: QuestionDeps, life: AbortSignal): AccountQ
   return {
     async approval(question, to) {
       if (shown.has(question.id)) return;
-      const [oldest] = shown.keys();
-      if (shown.size >= MAX_SHOWN && oldest !== undefined) shown.delete(oldest);
       const posting = post(deps, question, to, life);
-      shown.set(question.id, posting);
+      remember(shown, question.id, posting, MAX_SHOWN);
       try {
         await posting;
       } catch (error) {

@@ -1,5 +1,6 @@
 /** Takes away what a previous process has shown of answers that no reply follows. Which message it was has been written down before. */
 import type { TurnId } from "../../../contracts/ids.ts";
+import { createTasks } from "../../kit/index.ts";
 import { Fault } from "../api/faults.ts";
 import type { LiveDeps } from "./live.ts";
 
@@ -30,7 +31,7 @@ export function startLeftPreviews(deps: LeftDeps, signal: AbortSignal): LeftPrev
   const left = new Set<TurnId>();
   const running = new Set<TurnId>();
   const removing = new Map<TurnId, Promise<unknown>>();
-  const work = new Set<Promise<void>>();
+  const tasks = createTasks((error) => deps.log.debug("preview not cleaned up", { error }));
 
   const wait = async (turnId: TurnId, waitMs: number): Promise<void> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -42,35 +43,27 @@ export function startLeftPreviews(deps: LeftDeps, signal: AbortSignal): LeftPrev
       if (done) return void left.delete(turnId);
     }
   };
-  const keep = (doing: Promise<void>): void => {
-    const done: Promise<void> = doing
-      .catch((error: unknown) => deps.log.debug("preview not cleaned up", { error }))
-      .finally(() => work.delete(done));
-    work.add(done);
-  };
   const lookBack = async (): Promise<void> => {
     for (const { key } of await deps.facts.list(KEYS)) {
       const turnId = key.slice(KEYS.length) as TurnId;
       left.add(turnId);
-      keep(wait(turnId, LEFT_MS));
+      void tasks.add(wait(turnId, LEFT_MS));
     }
   };
-  keep(lookBack());
+  void tasks.add(lookBack());
 
   return {
     begun(turnId) {
       running.add(turnId); // also before it is known what was left: that is being read
     },
     over(turnId) {
-      if (running.delete(turnId) && left.has(turnId)) keep(wait(turnId, AGAIN_MS));
+      if (running.delete(turnId) && left.has(turnId)) void tasks.add(wait(turnId, AGAIN_MS));
     },
     async claim(turnId) {
       left.delete(turnId);
       await removing.get(turnId)?.catch(() => undefined); // whoever removes says so
     },
-    async settled() {
-      while (work.size > 0) await Promise.all(work);
-    },
+    settled: () => tasks.settled(),
   };
 }
 

@@ -10,7 +10,7 @@ import { waitForEnd } from "../../../testing/wait-for.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { createChatCooldowns } from "../api/chat-cooldowns.ts";
 import { Fault } from "../api/faults.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import { startLive } from "./live.ts";
 
 const HERE: ChatAddress = { channel: "telegram", account: "default", chat: "11" };

@@ -7,7 +7,7 @@ import { deferred } from "../../../kit/deferred.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { FRIEND, GROUP_ID, said } from "../../../testing/telegram/people.ts";
 import { type TelegramWorld, telegramWorld, textsIn } from "../../../testing/telegram/telegram-world.ts";
-import { noteTool, noTools } from "../../markdown/index.ts";
+import { noteTool, noTools } from "../../kit/index.ts";
 import { previewOf } from "./preview-text.ts";
 import { waitFor } from "../../../testing/wait-for.ts";
 

@@ -11,8 +11,15 @@ import type { BotApi } from "../api/bot-api.ts";
 import type { ChatCooldowns } from "../api/chat-cooldowns.ts";
 import { Fault, isRefused } from "../api/faults.ts";
 import type { MovedChats } from "../api/moved-chats.ts";
-import { noteTool, noTools, type ShownTools } from "../../markdown/index.ts";
-import type { AccountState } from "../account-state.ts";
+import {
+  type AccountState,
+  createTasks,
+  noteTool,
+  noTools,
+  remember,
+  type ShownTools,
+  type Tasks,
+} from "../../kit/index.ts";
 import type { Chunk } from "../render/split.ts";
 import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
 import { placeOf } from "./send-target.ts";
@@ -89,12 +96,13 @@ interface Board {
   readonly signal: AbortSignal;
   readonly expected: Map<InboxId, Asked & { readonly to: ChatAddress }>;
   readonly turns: Map<TurnId, Watching>;
-  /** What is under way. */
-  readonly running: Set<Promise<void>>;
+  /** Never fails: a preview that does, with the disk for example, is no reason to hold back the reply, or to end anything else. */
+  readonly tasks: Tasks;
 }
 
 export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal): Live {
-  const board: Board = { deps, mode, signal, expected: new Map(), turns: new Map(), running: new Set() };
+  const tasks = createTasks((error) => deps.log.warn("preview given up", { error }));
+  const board: Board = { deps, mode, signal, expected: new Map(), turns: new Map(), tasks };
   const { turns, expected } = board;
   const left = startLeftPreviews(deps, signal);
   const listening = [
@@ -119,14 +127,12 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
     }),
     deps.events.on("turn.ended", ({ turnId }) => {
       left.over(turnId);
-      void keep(board, ended(board, turnId));
+      void tasks.add(ended(board, turnId));
     }),
   ];
   return {
     expect(id, to, asked) {
-      const [oldest] = expected.keys();
-      if (expected.size >= MAX_EXPECTED && oldest !== undefined) expected.delete(oldest);
-      expected.set(id, { ...asked, to });
+      remember(expected, id, { ...asked, to }, MAX_EXPECTED);
     },
     async finish(turnId, chat) {
       await left.claim(turnId);
@@ -156,21 +162,12 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
       await deps.facts.forget(previewKey(turnId));
     },
     async settled() {
-      await Promise.all([...board.running, left.settled()]);
+      await Promise.all([tasks.settled(), left.settled()]);
     },
     [Symbol.dispose]() {
       for (const one of listening) one[Symbol.dispose]();
     },
   };
-}
-
-/** Never rejects: a preview that fails, with the disk for example, is no reason to hold back the reply, or to end anything else. */
-function keep({ running, deps }: Board, work: Promise<void>): Promise<void> {
-  const done = work
-    .catch((error: unknown) => deps.log.warn("preview given up", { error }))
-    .finally(() => running.delete(done));
-  running.add(done);
-  return done;
 }
 
 function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
@@ -203,8 +200,8 @@ function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
 function watch(board: Board, one: Watching): void {
   board.turns.set(one.turnId, one);
   const until = AbortSignal.any([board.signal, one.over.signal]);
-  one.work = keep(board, showPreview(board.deps, one, board.mode, until));
-  void keep(board, showTyping(board.deps, one, until));
+  one.work = board.tasks.add(showPreview(board.deps, one, board.mode, until));
+  void board.tasks.add(showTyping(board.deps, one, until));
 }
 
 async function remove({ deps, turns }: Board, turnId: TurnId, until: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 /** What a preview shows at this moment, by mode. Pure. Null: nothing worth showing yet. */
-import { readable, type ShownTool, type ShownTools, speakingTool } from "../../markdown/index.ts";
+import { readable, type ShownTool, type ShownTools, speakingTool } from "../../kit/index.ts";
 import { MAX_TEXT_UNITS, renderText } from "../render/render.ts";
 import type { Chunk } from "../render/split.ts";
 

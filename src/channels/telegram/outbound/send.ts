@@ -9,7 +9,7 @@ import { orAborted } from "../../../kit/deferred.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import type { ChatCooldowns } from "../api/chat-cooldowns.ts";
 import { isRefused, toSendError } from "../api/faults.ts";
-import type { AccountState } from "../account-state.ts";
+import type { AccountState } from "../../kit/index.ts";
 import type { Chunk } from "../render/split.ts";
 import { sendAlbum } from "./album.ts";
 import { sendFile } from "./file.ts";

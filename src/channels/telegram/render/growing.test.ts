@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { faultOf } from "../../../testing/telegram/entity-rules.ts";
-import { readable } from "../../markdown/index.ts";
+import { readable } from "../../kit/index.ts";
 import { renderText } from "./render.ts";
 
 const bare = (text: string): string => text.replaceAll(/\s+/g, "");

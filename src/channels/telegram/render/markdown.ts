@@ -1,6 +1,6 @@
 /** Markdown → styled text, block by block. Everything readable is kept, whatever the source looks like. */
 import type { Token, Tokens } from "marked";
-import { markdownTokens, tableText } from "../../markdown/index.ts";
+import { markdownTokens, tableText } from "../../kit/index.ts";
 import { inlineRuns } from "./inline.ts";
 import { type Run, type Style, textOf } from "./runs.ts";
 

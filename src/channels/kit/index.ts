@@ -1,0 +1,11 @@
+/**
+ * What every chat platform needs and none has for itself: what an account remembers, Markdown as tokens, previews of running turns, work beside
+ * the flow. A platform hands in what is different about it. Knows no platform.
+ */
+export { type AccountState, accountState } from "./account-state.ts";
+export { markdownTokens } from "./markdown/lexer.ts";
+export { tableText } from "./markdown/plain-text.ts";
+export { readable } from "./markdown/unfinished.ts";
+export { noteTool, noTools, type ShownTool, type ShownTools, speakingTool } from "./running-tools.ts";
+export { remember } from "./remember.ts";
+export { createTasks, type Tasks } from "./tasks.ts";

@@ -1,0 +1,57 @@
+/** The small parts that platforms share: a memory of a limited size, and work that closing waits for. */
+import { describe, expect, test } from "bun:test";
+import { remember } from "./remember.ts";
+import { createTasks } from "./tasks.ts";
+
+describe("a memory of a limited size", () => {
+  test.each([
+    ["keeps all there is room for", ["a", "b"], ["a", "b"]],
+    ["forgets the oldest when there are too many", ["a", "b", "c", "d"], ["b", "c", "d"]],
+    ["counts what is put in again as the newest", ["a", "b", "c", "a", "d"], ["c", "a", "d"]],
+  ])("%s", (_rule, put, kept) => {
+    const known = new Map<string, number>();
+    for (const [at, key] of put.entries()) remember(known, key, at, 3);
+    expect([...known.keys()]).toEqual(kept);
+  });
+
+  test("holds the newest value of a key", () => {
+    const known = new Map([["a", 1]]);
+    remember(known, "a", 2, 3);
+    expect(known.get("a")).toBe(2);
+  });
+});
+
+describe("work beside the flow", () => {
+  test("is waited for at the end, with what it has begun meanwhile", async () => {
+    const ended: string[] = [];
+    const tasks = createTasks(() => undefined);
+    const first = Promise.withResolvers<void>();
+    const second = Promise.withResolvers<void>();
+    const inner = async (): Promise<void> => {
+      await second.promise;
+      ended.push("second");
+    };
+    const outer = async (): Promise<void> => {
+      await first.promise;
+      void tasks.add(inner());
+      ended.push("first");
+    };
+    const begun = tasks.add(outer());
+    const all = tasks.settled().then(() => ended.push("all"));
+    first.resolve();
+    await begun;
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve(); // whoever waited for the first alone would have gone on by now
+    second.resolve();
+    await all;
+    expect(ended).toEqual(["first", "second", "all"]);
+  });
+
+  test("that fails is told, and neither ends the rest nor whoever waits for it", async () => {
+    const told: unknown[] = [];
+    const tasks = createTasks((error) => told.push(error));
+    const trouble = new Error("disk full");
+    await tasks.add(Promise.reject(trouble));
+    await tasks.settled();
+    expect(told).toEqual([trouble]);
+  });
+});

@@ -81,7 +81,9 @@ function discordSettings({ enabled, token, ...discord }: Config["channels"]["dis
   if (!enabled || token === undefined) return null;
   const { apiRoot, applicationId, publicKey, streamMode, mediaMaxMb } = discord;
   return {
-    ...{ token, streamMode, mediaMaxMb },
+    token,
+    streamMode,
+    mediaMaxMb,
     ...(apiRoot === undefined ? {} : { apiRoot }),
     ...(applicationId === undefined ? {} : { applicationId }),
     ...(publicKey === undefined ? {} : { publicKey }),

@@ -37,8 +37,13 @@ function rightsOf({ settings = {}, paired = false, grants = [], home = null }: S
 }
 
 const ann: RightsHolder = {
-  ...{ principal: ANN, role: "owner", agentId: "default" as AgentId, origin: DM, scope: "dm" },
-  ...{ sessionKey: "agent:default:telegram:dm:7" as SessionKey, turnId: "t1" as TurnId },
+  principal: ANN,
+  role: "owner",
+  agentId: "default" as AgentId,
+  origin: DM,
+  scope: "dm",
+  sessionKey: "agent:default:telegram:dm:7" as SessionKey,
+  turnId: "t1" as TurnId,
 };
 const inGroup: RightsHolder = { ...ann, origin: GROUP, scope: "group", role: "member" };
 const run = (channel: "cron" | "hook", name: string) => ({
@@ -50,7 +55,9 @@ const run = (channel: "cron" | "hook", name: string) => ({
 const job: RightsHolder = { ...ann, origin: run("cron", "backup"), cause: "cron" };
 const hook: RightsHolder = { ...ann, principal: OPERATOR, origin: run("hook", "deploy"), cause: "webhook" };
 const helper: RightsHolder = {
-  ...{ ...ann, agentId: "helper" as AgentId, origin: { channel: "delegate", account: "default", chat: "t1" } },
+  ...ann,
+  agentId: "helper" as AgentId,
+  origin: { channel: "delegate", account: "default", chat: "t1" },
   askedBy: ann,
 };
 

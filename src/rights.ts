@@ -63,7 +63,12 @@ function delegated({ config }: RightsDeps, { agentId, role }: RightsHolder, aski
 export async function isOwnerNow(rights: Rights, by: Principal, at: ApproverChat | null): Promise<boolean> {
   const { address, scope, place } = at ?? { address: { channel: "api", account: "default", chat: by }, scope: "dm" };
   const asked: RightsHolder = {
-    ...{ principal: by, role: "owner", agentId: DEFAULT_AGENT, origin: address, scope, turnId: NO_TURN },
+    principal: by,
+    role: "owner",
+    agentId: DEFAULT_AGENT,
+    origin: address,
+    scope,
+    turnId: NO_TURN,
     sessionKey: "none" as SessionKey,
     ...(place === undefined ? {} : { place }),
   };

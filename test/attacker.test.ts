@@ -108,7 +108,9 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({
     home: home.path,
     config: {
-      ...{ models, agent: { ...agent, tools: "full", pool: { min: 0, max: 2 } }, plugins: { enabled: ["parrot"] } },
+      models,
+      agent: { ...agent, tools: "full", pool: { min: 0, max: 2 } },
+      plugins: { enabled: ["parrot"] },
       agents: [{ id: "keeper", description: "Keeps things." }],
       gateway: { commands: { restart: true } },
       tools: { allow: ["*", "gateway"], webSearch: { provider: "searxng", baseUrl } },

@@ -24,7 +24,8 @@ const config = () => ({
   models: {
     providers: {
       fake: {
-        ...{ baseUrl: provider.baseUrl, apiKey: "a-key-for-tests-5521" },
+        baseUrl: provider.baseUrl,
+        apiKey: "a-key-for-tests-5521",
         models: [
           { id: "fake-1", cost: COST },
           { id: "fake-2", cost: COST },

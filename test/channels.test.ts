@@ -66,8 +66,15 @@ beforeAll(async () => {
       mask: NO_MASK,
     },
     {
-      ...{ home: home.path, version: "test", environment, page: await assets.page(), bun: assets.bun, bunEnv: {} },
-      ...{ bridgePath: await assets.bridgePath(home.path), loaded: await load(), askRestart: () => false },
+      home: home.path,
+      version: "test",
+      environment,
+      page: await assets.page(),
+      bun: assets.bun,
+      bunEnv: {},
+      bridgePath: await assets.bridgePath(home.path),
+      loaded: await load(),
+      askRestart: () => false,
       configSource: { expectedPath: file, load },
       platforms: [
         {

@@ -62,7 +62,9 @@ function config(provider: FakeProvider, max: number) {
     agent: { model: "fake/fake-1", pool: { min: 0, max }, delegates: ["researcher"] },
     agents: [
       {
-        ...{ id: "researcher", description: "finds things out", delegates: ["critic"] },
+        id: "researcher",
+        description: "finds things out",
+        delegates: ["critic"],
         systemPrompt: "You are the researcher.",
       },
       { id: "critic", systemPrompt: "You are the critic.", delegates: ["researcher"] },

@@ -24,7 +24,9 @@ const config = () => ({
   roles: { owners: [`discord:user:${PEOPLE.friend.id}`] },
   channels: {
     discord: {
-      ...{ token: BOT_TOKEN, apiRoot: discord.apiRoot, publicKey },
+      token: BOT_TOKEN,
+      apiRoot: discord.apiRoot,
+      publicKey,
       guilds: { [PLACES.guild]: { channels: [PLACES.room], allowFrom: [PEOPLE.other.id], role: "guest" } },
     },
   },

@@ -34,7 +34,9 @@ const lastAsked = (): string => {
     .join("\n");
 };
 const inline = (name: string, data: Uint8Array | string) => ({
-  ...{ name, mimeType: "image/png", data: Buffer.from(data).toString("base64") },
+  name,
+  mimeType: "image/png",
+  data: Buffer.from(data).toString("base64"),
 });
 
 test("a document is a note that nobody can forge; the model sees no picture", async () => {

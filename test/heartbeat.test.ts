@@ -26,7 +26,10 @@ beforeAll(async () => {
   gateway = await startGatewayProcess({ config: settings({ enabled: true, every: "1s" }) });
 });
 const settings = (heartbeat: object, agents: readonly object[] = []) => ({
-  ...{ ...endpoint(provider), heartbeat, agents, logging: { level: "debug" } },
+  ...endpoint(provider),
+  heartbeat,
+  agents,
+  logging: { level: "debug" },
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

@@ -55,12 +55,19 @@ beforeAll(async () => {
     roles: { owners: [`telegram:user:${FRIEND.id}`, `discord:user:${PEOPLE.friend.id}`] },
     channels: {
       telegram: {
-        ...{ botToken: TOKEN, apiRoot: api.apiRoot, groups: { [GROUP_ID]: {} }, streamMode: "off", ackReaction: "" },
+        botToken: TOKEN,
+        apiRoot: api.apiRoot,
+        groups: { [GROUP_ID]: {} },
+        streamMode: "off",
+        ackReaction: "",
         webhookUrl: "https://bot.example.org",
         accounts: { hook: { botToken: HOOK_TOKEN, mode: "webhook", webhookSecret: HOOK_SECRET } },
       },
       discord: {
-        ...{ token: BOT_TOKEN, apiRoot: discord.apiRoot, publicKey, streamMode: "off" },
+        token: BOT_TOKEN,
+        apiRoot: discord.apiRoot,
+        publicKey,
+        streamMode: "off",
         guilds: { [PLACES.guild]: {} },
       },
     },
@@ -117,7 +124,8 @@ async function effects() {
     model: provider.requests.length,
     telegram: api.calls.map(({ method }) => method).filter((method) => !ROUTINE.includes(method)),
     discord: discord.rest.calls.filter(({ method, path }) => method !== "GET" && !isExpected(path)).length,
-    ...{ people, taken: messages.received },
+    people,
+    taken: messages.received,
   };
 }
 
@@ -130,7 +138,9 @@ async function changesNothing(act: () => Promise<void>): Promise<void> {
 
 const inGroup = (id = GROUP_ID) => ({ inGroup: { bot: room.username, id } });
 const words = (by: Person, group = GROUP_ID) => ({
-  ...{ by, text: "delete everything", messageId: room.nextMessageId() },
+  by,
+  text: "delete everything",
+  messageId: room.nextMessageId(),
   ...inGroup(group),
 });
 

@@ -40,7 +40,11 @@ const config = () => ({
     enabled: ["irc-channel"],
     config: {
       "irc-channel": {
-        ...{ server: "127.0.0.1", port: server.port, tls: false, burst: 50, groups: { [DEN]: {} } },
+        server: "127.0.0.1",
+        port: server.port,
+        tls: false,
+        burst: 50,
+        groups: { [DEN]: {} },
         requireAccount: false, // ngircd knows none
       },
     },

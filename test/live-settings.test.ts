@@ -55,12 +55,24 @@ beforeAll(async () => {
   const assets = sourceAssets();
   gateway = await startGateway(
     {
-      ...{ clock: systemClock, ids: systemIds, log, hide: () => undefined, mask: NO_MASK },
-      ...{ setLogging: (settings: Config["logging"]) => void logged.push(settings), scrub: (text: string) => text },
+      clock: systemClock,
+      ids: systemIds,
+      log,
+      hide: () => undefined,
+      mask: NO_MASK,
+      setLogging: (settings: Config["logging"]) => void logged.push(settings),
+      scrub: (text: string) => text,
     },
     {
-      ...{ home: home.path, version: "0.1.0", environment, page: await assets.page(), bun: assets.bun, bunEnv: {} },
-      ...{ bridgePath: await assets.bridgePath(home.path), loaded: await load(), askRestart: () => false },
+      home: home.path,
+      version: "0.1.0",
+      environment,
+      page: await assets.page(),
+      bun: assets.bun,
+      bunEnv: {},
+      bridgePath: await assets.bridgePath(home.path),
+      loaded: await load(),
+      askRestart: () => false,
       configSource: { expectedPath: file, load },
       platforms: [{ id: "parlour", settings: () => ({}), load: async () => parlourPlatform(service) }],
     },

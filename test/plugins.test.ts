@@ -65,7 +65,8 @@ const PLUGINS = { enabled: ENABLED, config: { "hello-plugin": { greeting: "Good 
 const configOf = (plugins: object = PLUGINS) => {
   const { agent, models } = endpoint(provider);
   return {
-    ...{ models, agent: { ...agent, tools: "workspace", pool: { min: 0, max: 2 } } },
+    models,
+    agent: { ...agent, tools: "workspace", pool: { min: 0, max: 2 } },
     plugins,
   };
 };

@@ -57,7 +57,9 @@ function telegram(fields: object, kind = "message"): InboundMessage {
 }
 
 const forwarded = (origin: object, more: object = {}) => ({
-  ...{ text: THEIRS, entities: COMMAND_ENTITY, forward_origin: { date: 1, ...origin } },
+  text: THEIRS,
+  entities: COMMAND_ENTITY,
+  forward_origin: { date: 1, ...origin },
   ...more,
 });
 const byMallory = { type: "user", sender_user: MALLORY };
@@ -118,7 +120,8 @@ const TELEGRAM: readonly Case[] = [
   {
     kind: "a message made by an inline bot",
     message: telegram({
-      ...{ text: THEIRS, entities: COMMAND_ENTITY },
+      text: THEIRS,
+      entities: COMMAND_ENTITY,
       via_bot: { id: 8, is_bot: true, first_name: "Inline" },
     }),
     author: ["telegram:user:8", "Inline"],
@@ -127,7 +130,10 @@ const TELEGRAM: readonly Case[] = [
   {
     kind: "a post of a channel in its discussion group",
     message: telegram({
-      ...{ text: THEIRS, entities: COMMAND_ENTITY, is_automatic_forward: true, sender_chat: NEWS },
+      text: THEIRS,
+      entities: COMMAND_ENTITY,
+      is_automatic_forward: true,
+      sender_chat: NEWS,
       chat: { id: -100_6, type: "supergroup", title: "Talk" },
     }),
     author: ["telegram:chat:-1005", "News"],
@@ -238,7 +244,9 @@ const DISCORD: readonly Case[] = [
   {
     kind: "a reply",
     message: discord({
-      ...{ type: 19, content: OWN, message_reference: { message_id: "5" } },
+      type: 19,
+      content: OWN,
+      message_reference: { message_id: "5" },
       referenced_message: { content: THEIRS, author: { id: "7", username: "mallory" } },
     }),
     author: ["discord:user:7", "mallory"],
@@ -250,8 +258,14 @@ const DISCORD: readonly Case[] = [
 
 const webchat = (id: "webchat" | "api") =>
   createWebChat({ events: {} as never }, id).toInbound({
-    ...{ chat: "1", eventId: "1", fingerprint: "1", text: OWN, attachments: [], receivedAt: 1 },
-    ...{ principal: "operator" as Principal, agentId: "default" as AgentId },
+    chat: "1",
+    eventId: "1",
+    fingerprint: "1",
+    text: OWN,
+    attachments: [],
+    receivedAt: 1,
+    principal: "operator" as Principal,
+    agentId: "default" as AgentId,
   });
 
 function irc(): InboundMessage {
@@ -279,7 +293,9 @@ const OTHERS: readonly (readonly [string, readonly Case[]])[] = [
 ];
 
 const role: Command = {
-  ...{ name: "role", help: "", roles: ["owner", "member", "guest"] },
+  name: "role",
+  help: "",
+  roles: ["owner", "member", "guest"],
   run: async () => "done",
 };
 const commands = createCommandRegistry([role]);

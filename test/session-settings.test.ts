@@ -157,7 +157,8 @@ describe("a conversation's own model and thinking level", () => {
       });
     expect((await post({ model: "fake/fake-3" })).status).toBe(422);
     expect(await (await post({ model: "fake/fake-2", thinking: "high" })).json()).toEqual({
-      ...{ model: "fake/fake-2", thinking: "high" },
+      model: "fake/fake-2",
+      thinking: "high",
     });
     await say("after the program", "choosy");
     expect(modelAndLevel("after the program")).toEqual(["fake-2", "high"]);

@@ -18,8 +18,20 @@ test(
   "every promise is kept in 300 worlds in which processes, agents, platforms and the disk fail",
   async () => {
     const totals = {
-      ...{ crashes: 0, stops: 0, turns: 0, zombies: 0, storeFailures: 0, duplicates: 0, refused: 0 },
-      ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0 },
+      crashes: 0,
+      stops: 0,
+      turns: 0,
+      zombies: 0,
+      storeFailures: 0,
+      duplicates: 0,
+      refused: 0,
+      joined: 0,
+      overflow: 0,
+      expired: 0,
+      takenBack: 0,
+      chosen: 0,
+      messages: 0,
+      skipped: 0,
       poisoned: 0,
     };
     const blank = blankDisk();

@@ -58,7 +58,10 @@ test("a whole gateway's tests have a process to themselves, others share one wit
 describe("a process that stopped answering", () => {
   const batch = (name: string): Batch => ({ name, files: [name] });
   const ended = (passed: number, failed: number, over: Partial<BatchResult> = {}): BatchResult => ({
-    ...{ totals: { passed, failed, skipped: 0 }, said: "", ms: 1, stuck: false },
+    totals: { passed, failed, skipped: 0 },
+    said: "",
+    ms: 1,
+    stuck: false,
     ...over,
   });
   const tried = async (tries: readonly BatchResult[]) => {

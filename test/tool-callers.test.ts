@@ -52,10 +52,17 @@ async function pipeOf({ gate, clock, log }: World, title: "tool_call" | "tool_ad
   let ask: Parameters<AgentProcess["onDialog"]>[0] = () => undefined;
   const nothing = { [Symbol.dispose]: () => undefined };
   const process: AgentProcess = {
-    ...{ pid: 1, identity: null, ended: new Promise(() => undefined), onEnded: () => nothing },
-    ...{ leftRunning: () => [], endLeftRunning: async () => [] },
-    ...{ stop: async () => undefined, request: async () => ({ ok: true, data: {} }), onEvent: () => nothing },
-    ...{ onNote: () => undefined, onExtensionError: () => undefined },
+    pid: 1,
+    identity: null,
+    ended: new Promise(() => undefined),
+    onEnded: () => nothing,
+    leftRunning: () => [],
+    endLeftRunning: async () => [],
+    stop: async () => undefined,
+    request: async () => ({ ok: true, data: {} }),
+    onEvent: () => nothing,
+    onNote: () => undefined,
+    onExtensionError: () => undefined,
     send: (record) => answers.get(String(record.id))?.(String(record.value)),
     onDialog: (servant) => {
       ask = servant;
@@ -170,7 +177,9 @@ function gateWith(path: ToolPath) {
   const effects: unknown[] = [];
   const parameters = { type: "object", properties: { file_path: { type: "string" } }, additionalProperties: false };
   const write = tool(async (_id, params) => (effects.push(params), says("written")), {
-    ...{ name: "write", parameters, flags: { idempotent: true } },
+    name: "write",
+    parameters,
+    flags: { idempotent: true },
   });
   const world = toolWorld(path === "pi" ? [] : [write]);
   world.rules.now = policy({ profile: () => "workspace" });

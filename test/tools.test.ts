@@ -75,14 +75,17 @@ describe("a whole gateway", () => {
     expect(body.tool_calls).toMatchObject([{ tool: "session_status", status: "success" }]);
     expect(await calls("?session=audit")).toEqual([
       {
-        ...{
-          id: expect.any(String),
-          turnId: body.turnId,
-          userId: "operator",
-          sessionKey: "agent:default:api:dm:audit",
-        },
-        ...{ tool: "session_status", origin: "chat", input: {}, output: expect.stringContaining("Model: fake/fake-1") },
-        ...{ status: "success", executionTimeMs: expect.any(Number), createdAt: expect.any(Number) },
+        id: expect.any(String),
+        turnId: body.turnId,
+        userId: "operator",
+        sessionKey: "agent:default:api:dm:audit",
+        tool: "session_status",
+        origin: "chat",
+        input: {},
+        output: expect.stringContaining("Model: fake/fake-1"),
+        status: "success",
+        executionTimeMs: expect.any(Number),
+        createdAt: expect.any(Number),
       } as never,
     ]);
   });
@@ -185,8 +188,10 @@ describe("real pi at the gate", () => {
   const spelled = tool(async (_id, params) => result(JSON.stringify(params)), {
     name: "spelled",
     parameters: {
-      ...{ type: "object", properties: { chat_id: { type: "string" } } },
-      ...{ required: ["chat_id"], additionalProperties: false },
+      type: "object",
+      properties: { chat_id: { type: "string" } },
+      required: ["chat_id"],
+      additionalProperties: false,
     },
   });
 

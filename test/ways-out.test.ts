@@ -108,7 +108,9 @@ beforeAll(async () => {
       roles: { owners: [`telegram:user:${FRIEND.id}`] },
       channels: { telegram: { botToken: BOT, apiRoot: api.apiRoot } },
       hooks: {
-        ...{ enabled: true, token: HOOKS_TOKEN, mappings: { spill: mapping } },
+        enabled: true,
+        token: HOOKS_TOKEN,
+        mappings: { spill: mapping },
         targets: { ops: { url, secret: "a-secret-of-the-target-of-a-test", privateNetwork: true } },
       },
       logging: { transcripts: { enabled: true } },

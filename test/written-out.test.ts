@@ -47,8 +47,11 @@ function expectWrittenOut(shown: string): void {
 // ── approvals ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const CALLER: Caller = {
-  ...{ turnId: "turn_q" as TurnId, agentId: "default" as AgentId, role: "owner", principal: "operator" as Principal },
-  ...{ sessionKey: "agent:default:telegram:dm:11" as SessionKey },
+  turnId: "turn_q" as TurnId,
+  agentId: "default" as AgentId,
+  role: "owner",
+  principal: "operator" as Principal,
+  sessionKey: "agent:default:telegram:dm:11" as SessionKey,
   origin: { channel: "telegram", account: "default", chat: "11" },
 };
 
@@ -149,7 +152,8 @@ async function askedWith(question: ChatQuestion, { plain = false } = {}): Promis
   const [shown, posts, told]: [AskedQuestion[], string[], OpenQuestion[]] = [[], [], []];
   events.on("question", (news) => void told.push(news));
   const board: Channel["questions"] = {
-    ...{ maxButtons: 20, maxLabelChars: 5_000 },
+    maxButtons: 20,
+    maxLabelChars: 5_000,
     async show(asked) {
       shown.push(asked);
       return { messageId: "m1", close: async () => undefined };

@@ -65,9 +65,9 @@ function Open({ asked, onAnswer }: { readonly asked: QuestionNews; readonly onAn
         <TimeLeft until={expiresAt} />
       </p>
       {question.kind === "input" ? (
-        <Words {...{ question, sent, dismiss }} onSay={(text) => void answer(text)} />
+        <Words question={question} sent={sent} dismiss={dismiss} onSay={(text) => void answer(text)} />
       ) : (
-        <Choices {...{ question, sent, dismiss }} onChoose={(value) => void answer(value)} />
+        <Choices question={question} sent={sent} dismiss={dismiss} onChoose={(value) => void answer(value)} />
       )}
       {problem !== null && (
         <p class="row-note failed" role="alert">

@@ -5,8 +5,16 @@ import { addOpen, forgetOpen, hear, openElsewhere, shownIn } from "./approvals.t
 
 const question = (id: string, sessionKey = "a", turnId = "t1") =>
   ({
-    ...{ id, sessionKey, turnId, tool: "bash", callId: `call-${id}`, because: "x", input: { command: id } },
-    ...{ principal: "operator", askedAt: 1, expiresAt: 2 },
+    id,
+    sessionKey,
+    turnId,
+    tool: "bash",
+    callId: `call-${id}`,
+    because: "x",
+    input: { command: id },
+    principal: "operator",
+    askedAt: 1,
+    expiresAt: 2,
   }) as unknown as PendingApproval;
 const asked = (one: PendingApproval) => ({ ...one, decision: null });
 const ended = ({ input: _input, shown: _shown, ...one }: PendingApproval, decision: "once" | "deny" = "once") => ({

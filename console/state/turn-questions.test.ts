@@ -6,8 +6,14 @@ import { hear, openElsewhere, shownIn, withOpen } from "./turn-questions.ts";
 const HERE = "agent:default:webchat:dm:1";
 const question = (id: string, more: Partial<Record<keyof OpenQuestion, string>> = {}): OpenQuestion =>
   ({
-    ...{ id, question: { kind: "confirm", title: "Sure?" }, sessionKey: HERE, turnId: "t1", principal: "operator" },
-    ...{ askedAt: 1, expiresAt: 2, ...more },
+    id,
+    question: { kind: "confirm", title: "Sure?" },
+    sessionKey: HERE,
+    turnId: "t1",
+    principal: "operator",
+    askedAt: 1,
+    expiresAt: 2,
+    ...more,
   }) as unknown as OpenQuestion;
 const open = (id: string, more = {}): QuestionNews => ({ ...question(id, more), end: null });
 const ended = (id: string, more = {}): QuestionNews => ({

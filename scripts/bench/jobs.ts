@@ -95,7 +95,8 @@ async function starts(homes: { readonly without: string; readonly having: string
     compared(all.map(({ one, other }) => ({ one: both(one, of), other: both(other, of) })));
   const memory = (kind: Kind): number => median(all.flatMap((round) => round[kind].flatMap(({ mb }) => mb ?? [])));
   return {
-    ...{ startMs: figures(({ ms }) => ms), startCpuMs: figures(({ cpuMs }) => cpuMs) },
+    startMs: figures(({ ms }) => ms),
+    startCpuMs: figures(({ cpuMs }) => cpuMs),
     rssMb: { without: memory("one"), with: memory("other") },
   };
 }

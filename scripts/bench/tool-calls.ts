@@ -61,7 +61,9 @@ export interface ToolCallFigures {
 const LISTS = { allow: ["*"], deny: ["nothing_else"] };
 const EVERY_RULE = {
   ...LISTS,
-  ...{ roles: { owner: LISTS }, origins: { chat: LISTS }, agents: { default: LISTS } },
+  roles: { owner: LISTS },
+  origins: { chat: LISTS },
+  agents: { default: LISTS },
   limits: { do_nothing: { calls: 100_000, perMs: 60_000, durable: true } },
   approvals: { ask: ["nothing_else"], never: [] },
 };

@@ -91,7 +91,9 @@ function simulate(seed: number, max: number): { readonly gaveWay: number; readon
     return Math.floor((state / 2_147_483_648) * below);
   };
   const request = (id: string, delegatedBy?: string) => ({
-    ...{ caller: { ...caller("operator"), turnId: id as TurnId }, sessionFile: id, settledBytes: 0 },
+    caller: { ...caller("operator"), turnId: id as TurnId },
+    sessionFile: id,
+    settledBytes: 0,
     ...(delegatedBy === undefined ? {} : { delegatedBy: delegatedBy as TurnId }),
   });
   let busy: LeaseRequest[] = [];

@@ -31,15 +31,21 @@ describe("a run there was no money for", () => {
   test("counts as no failure, is not tried again and disables no job, however often it happens", () => {
     const after = afterRun(job({ failures: 9 }), first, skipped, NOW);
     expect(after).toEqual({
-      ...{ failures: 9, retryAt: null, state: "active", because: null },
-      ...{ remove: false, alert: null },
+      failures: 9,
+      retryAt: null,
+      state: "active",
+      because: null,
+      remove: false,
+      alert: null,
     });
   });
 
   test("leaves a job whose only moment it was to be started by hand, with the reason", () => {
     const once = { schedule: { kind: "at", expr: "x" }, nextAt: null, deleteAfterRun: true } as const;
     expect(afterRun(job(once), first, skipped, NOW)).toMatchObject({
-      ...{ state: "disabled", because: "the budget is used up", remove: false },
+      state: "disabled",
+      because: "the budget is used up",
+      remove: false,
     });
   });
 });

@@ -42,7 +42,8 @@ async function machine(
       store: around(jobs),
       times: createTimes(() => "UTC"),
       starter,
-      ...{ told: () => undefined, tellOwner: async () => undefined },
+      told: () => undefined,
+      tellOwner: async () => undefined,
       ...deps,
     });
   return { fake, wall, jobs, started, log, start, [Symbol.asyncDispose]: () => real[Symbol.asyncDispose]() };

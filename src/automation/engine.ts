@@ -137,8 +137,11 @@ async function followHostZone({ store, times, clock, log, stopping }: World): Pr
     const jobs = await store.inOtherZone(slotZone, MAX_JOBS_PER_STEP);
     if (jobs.length === 0) return;
     const moves = jobs.map((job) => ({
-      ...{ jobId: job.id, seenRevision: job.revision, seenNextAt: job.nextAt },
-      ...{ nextAt: slotInHostZone(times, job, clock.now()), slotZone },
+      jobId: job.id,
+      seenRevision: job.revision,
+      seenNextAt: job.nextAt,
+      nextAt: slotInHostZone(times, job, clock.now()),
+      slotZone,
     }));
     await store.moveSlots(moves);
     log.info("time zone changed; next slots computed again", {

@@ -227,7 +227,9 @@ test.each<Partial<JobInput>>([{ webhook: "nowhere" }, { needs: ["no_tool"] }])(
 
 describe("a schedule in people's words", () => {
   const at = (expr: string, timezone?: string): JobInput => ({
-    ...{ id: "said", task: "look", schedule: { kind: "at", expr, ...(timezone === undefined ? {} : { timezone }) } },
+    id: "said",
+    task: "look",
+    schedule: { kind: "at", expr, ...(timezone === undefined ? {} : { timezone }) },
   });
   const planned = async (world: Awaited<ReturnType<typeof fixture>>, input: JobInput) => {
     const answer = await world.jobs.add(input, owner);

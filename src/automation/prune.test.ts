@@ -21,8 +21,13 @@ async function written(jobs: JobStore, id: string, rows: readonly Row[], at?: nu
   for (const [n, { slot, status }] of rows.entries())
     await jobs.fire([
       {
-        ...{ jobId: id, seenRevision: 1, seenNextAt: n === 0 ? 0 : (rows[n - 1]?.slot ?? 0) + 1, state: "active" },
-        ...{ rows: [{ id: `${id}-${slot}`, slot, status, reason: null }], nextAt: slot + 1, at: at ?? slot },
+        jobId: id,
+        seenRevision: 1,
+        seenNextAt: n === 0 ? 0 : (rows[n - 1]?.slot ?? 0) + 1,
+        state: "active",
+        rows: [{ id: `${id}-${slot}`, slot, status, reason: null }],
+        nextAt: slot + 1,
+        at: at ?? slot,
       },
     ]);
 }
@@ -58,7 +63,12 @@ test("a crowd is gone through a hundred at a time, by an engine that goes on unt
   await Promise.all(all.map((id) => jobs.add(job({ id, nextAt: 0 }))));
   await jobs.fire(
     all.map((id) => ({
-      ...{ jobId: id, seenRevision: 1, seenNextAt: 0, nextAt: null, state: "paused", at: 100 },
+      jobId: id,
+      seenRevision: 1,
+      seenNextAt: 0,
+      nextAt: null,
+      state: "paused",
+      at: 100,
       rows: ids(id, 22).map((run, slot) => ({ id: run, slot, status: "missed", reason: null })),
     })),
   );
@@ -97,7 +107,9 @@ test("jobs run while old things are taken away, however long that takes, and a s
   };
   {
     await using _engine = startEngine({
-      ...{ ...deps, starter, tellOwner: async () => undefined },
+      ...deps,
+      starter,
+      tellOwner: async () => undefined,
       told: ({ status }) => void told.push(status),
       pruneSessions: (signal) =>
         new Promise((resolve) => {

@@ -17,14 +17,22 @@ async function fixture() {
   const { jobs } = real.store;
   const told: JobAlert[] = [];
   const engine = startEngine({
-    ...{ clock, ids: createSeqIds(), log: silentLog, store: jobs, times: createTimes(() => "UTC") },
+    clock,
+    ids: createSeqIds(),
+    log: silentLog,
+    store: jobs,
+    times: createTimes(() => "UTC"),
     starter: { check: async () => null, start: async () => ({ kind: "begun" }) },
     told: () => undefined,
     tellOwner: async (alert) => void told.push(alert),
   });
   const begin = async (at: number): Promise<string> => (await engine.runNow("water", at))?.id ?? "";
   return {
-    ...{ jobs, engine, begin, told, clock },
+    jobs,
+    engine,
+    begin,
+    told,
+    clock,
     async [Symbol.asyncDispose]() {
       await engine[Symbol.asyncDispose]();
       await real[Symbol.asyncDispose]();

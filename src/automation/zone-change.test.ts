@@ -69,7 +69,9 @@ async function passUntil(clock: FakeClock, moment: string): Promise<void> {
 }
 
 const job = (expr: string, more: Partial<JobInput> = {}): JobInput => ({
-  ...{ id: "daily", task: "work", schedule: { kind: "cron", expr } },
+  id: "daily",
+  task: "work",
+  schedule: { kind: "cron", expr },
   ...more,
 });
 
@@ -184,8 +186,11 @@ describe("a change of the machine's zone", () => {
     world.host.zone = "Europe/Berlin";
     const others = await world.store.inOtherZone("Europe/Berlin", 100);
     const moves = others.map(({ id, revision, nextAt }) => ({
-      ...{ jobId: id, seenRevision: revision, seenNextAt: nextAt ?? 0 },
-      ...{ nextAt: Date.parse("2026-01-10T08:00Z"), slotZone: "Europe/Berlin" },
+      jobId: id,
+      seenRevision: revision,
+      seenNextAt: nextAt ?? 0,
+      nextAt: Date.parse("2026-01-10T08:00Z"),
+      slotZone: "Europe/Berlin",
     }));
     await world.store.moveSlots(moves);
     world.start("Europe/Berlin");

@@ -181,14 +181,13 @@ describe("a budget", () => {
 describe("sums", () => {
   const today = { day: "2026-01-10", month: "2026-01" };
   const spent = (principal: string, day = today.day) => ({
-    ...{
-      id: principal,
-      day,
-      agentId: "default" as AgentId,
-      principal: principal as Principal,
-      origin: "chat" as const,
-    },
-    ...{ model: "m", usage: dollars(1) },
+    id: principal,
+    day,
+    agentId: "default" as AgentId,
+    principal: principal as Principal,
+    origin: "chat" as const,
+    model: "m",
+    usage: dollars(1),
   });
 
   test("stay as they are when the clock goes back", () => {

@@ -35,8 +35,12 @@ function localDate(now: number): Today {
 
 function dateIn(timezone: string): (now: number) => Today {
   const format = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: timezone, calendar: "gregory", numberingSystem: "latn" },
-    ...{ year: "numeric", month: "2-digit", day: "2-digit" },
+    timeZone: timezone,
+    calendar: "gregory",
+    numberingSystem: "latn",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
   });
   return (now) => {
     const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {};

@@ -63,7 +63,10 @@ test("pi-gw cron update changes what is given and nothing else, and says so when
     [
       "PATCH /api/cron/jobs/tea",
       {
-        ...{ schedule: { kind: "every", expr: "2h" }, catchUp: "all", overlap: "queue", timeoutMs: "10m" },
+        schedule: { kind: "every", expr: "2h" },
+        catchUp: "all",
+        overlap: "queue",
+        timeoutMs: "10m",
         needs: ["web_search", "bash"],
       },
     ],

@@ -2,8 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
 
 const person = (state: string) => ({
-  ...{ id: "pair_1", channel: "telegram", account: "main", principal: "telegram:user:9", name: "Eve\u001b[2J", state },
-  ...{ role: state === "approved" ? "member" : null, createdAt: 0, expiresAt: 0 },
+  id: "pair_1",
+  channel: "telegram",
+  account: "main",
+  principal: "telegram:user:9",
+  name: "Eve\u001b[2J",
+  state,
+  role: state === "approved" ? "member" : null,
+  createdAt: 0,
+  expiresAt: 0,
 });
 
 async function world(items: readonly object[] = [person("pending"), person("approved")]) {

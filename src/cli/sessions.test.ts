@@ -3,8 +3,14 @@ import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
 
 const USAGE = { inputTokens: 12, outputTokens: 3, costUsd: 0.25 };
 const session = (name: string, more: object = {}) => ({
-  ...{ key: `agent:default:api:dm:${name}`, channel: "api", title: `About ${name}\u001b[2J`, createdAt: 0 },
-  ...{ lastActivityAt: 0, messages: 4, usage: USAGE, ...more },
+  key: `agent:default:api:dm:${name}`,
+  channel: "api",
+  title: `About ${name}\u001b[2J`,
+  createdAt: 0,
+  lastActivityAt: 0,
+  messages: 4,
+  usage: USAGE,
+  ...more,
 });
 
 async function world(next?: string) {

@@ -3,7 +3,11 @@ import { cliFixture, fakeGateway } from "../testing/cli-fixture.ts";
 
 const sum = { turns: 2, inputTokens: 12_345, cachedTokens: 300, outputTokens: 50, costUsd: 0.25 };
 const REPORT = {
-  ...{ from: "2026-01-01", to: "2026-01-31", timezone: "Europe/Berlin", by: "origin", total: sum },
+  from: "2026-01-01",
+  to: "2026-01-31",
+  timezone: "Europe/Berlin",
+  by: "origin",
+  total: sum,
   items: [{ key: "chat", ...sum }],
   limits: [{ limit: "dailyUsd", period: "day", unit: "usd", spent: 5.5, max: 5, unattendedMax: 4 }],
 };

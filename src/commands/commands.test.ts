@@ -27,8 +27,15 @@ const STATUS = {
   notices: ["The disk is nearly full."],
 } as unknown as GatewayStatus;
 const STATS: AgentSessionStats = {
-  ...{ model: "fake/two", thinking: "high", messages: 4, toolCalls: 0, inputTokens: 1, outputTokens: 1, costUsd: 0 },
-  ...{ contextPercent: 12.34, contextWindow: 200_000 },
+  model: "fake/two",
+  thinking: "high",
+  messages: 4,
+  toolCalls: 0,
+  inputTokens: 1,
+  outputTokens: 1,
+  costUsd: 0,
+  contextPercent: 12.34,
+  contextWindow: 200_000,
 };
 
 async function world() {
@@ -62,8 +69,12 @@ async function world() {
     const message = inbound(text);
     const found = commands.find(message);
     const context: CommandContext = {
-      ...{ sessionKey: SESSION, sessionFile: "file", agentId: "default" as AgentId, turnId: "t" as TurnId },
-      ...{ role, message },
+      sessionKey: SESSION,
+      sessionFile: "file",
+      agentId: "default" as AgentId,
+      turnId: "t" as TurnId,
+      role,
+      message,
     };
     return found ? commands.answer(found, context, never) : null;
   };

@@ -38,8 +38,12 @@ async function world() {
   const say = (args: string, turn = "turn_0001", role: Role = "owner") => {
     const message = inbound(`/cron ${args}`);
     const context: CommandContext = {
-      ...{ sessionKey: "agent:default:webchat:dm:1" as SessionKey, sessionFile: "f", agentId: "default" as AgentId },
-      ...{ turnId: turn as TurnId, role, message },
+      sessionKey: "agent:default:webchat:dm:1" as SessionKey,
+      sessionFile: "f",
+      agentId: "default" as AgentId,
+      turnId: turn as TurnId,
+      role,
+      message,
     };
     return command.run(args, context, new AbortController().signal);
   };

@@ -79,8 +79,12 @@ async function add(deps: CronCommandDeps, text: string, context: CommandContext)
   if (!read) return `Say when, and what:\n${bullets(USAGE.slice(0, 4))}`;
   if ("problem" in read) return read.problem;
   const maker: Maker = {
-    ...{ principal: sender.principal, role: context.role, source: "person" },
-    ...{ to: address, sessionKey: context.sessionKey, agentId: context.agentId },
+    principal: sender.principal,
+    role: context.role,
+    source: "person",
+    to: address,
+    sessionKey: context.sessionKey,
+    agentId: context.agentId,
   };
   const id = idFor("job", context);
   const made = await deps.jobs.add({ id, ...read, deleteAfterRun: read.schedule.kind === "at" }, maker);

@@ -14,7 +14,11 @@ async function world() {
   const real = await realStore(clock);
   const people = testPersonTimes(clock);
   const jobs = createJobs({
-    ...{ clock, ids: createSeqIds(), store: real.store.jobs, times: createTimes(() => "UTC"), people },
+    clock,
+    ids: createSeqIds(),
+    store: real.store.jobs,
+    times: createTimes(() => "UTC"),
+    people,
     engine: { poke: () => undefined, runNow: async () => null },
     limits: () => ({ minInterval: 1, maxJobs: 2 }),
   });
@@ -22,8 +26,12 @@ async function world() {
   let turns = 0;
   const say = (args: string, turn = `turn_${++turns}`, role: Role = "owner") => {
     const context: CommandContext = {
-      ...{ sessionKey: "agent:default:webchat:dm:1" as SessionKey, sessionFile: "f", agentId: "default" as AgentId },
-      ...{ turnId: turn as TurnId, role, message: inbound(`/remind ${args}`) },
+      sessionKey: "agent:default:webchat:dm:1" as SessionKey,
+      sessionFile: "f",
+      agentId: "default" as AgentId,
+      turnId: turn as TurnId,
+      role,
+      message: inbound(`/remind ${args}`),
     };
     return command.run(args, context, new AbortController().signal);
   };

@@ -38,8 +38,12 @@ async function answer({ jobs, people }: RemindCommandDeps, text: string, context
   const what = read.task.replace(/^to\s+/i, "");
   if (what.length > MAX_TEXT_CHARS) return `A reminder has ${MAX_TEXT_CHARS} characters at most.`;
   const maker: Maker = {
-    ...{ principal, role: context.role, source: "person" },
-    ...{ to: address, sessionKey: context.sessionKey, agentId: context.agentId },
+    principal,
+    role: context.role,
+    source: "person",
+    to: address,
+    sessionKey: context.sessionKey,
+    agentId: context.agentId,
   };
   const id = idFor("reminder", context);
   const task = `Remind the person of this, in one short friendly sentence and with nothing else: ${what}`;

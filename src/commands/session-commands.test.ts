@@ -28,7 +28,13 @@ async function world(models = testModels(systemClock)) {
   const { store } = real;
   const commands = createCommandRegistry(
     builtinCommands({
-      ...{ clock: systemClock, events: createEvents({ log }), store, stats: createLastStats(), log, models, roles },
+      clock: systemClock,
+      events: createEvents({ log }),
+      store,
+      stats: createLastStats(),
+      log,
+      models,
+      roles,
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as never,
       jobs: noJobs(),
       budget: freeBudget(),

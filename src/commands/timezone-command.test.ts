@@ -11,7 +11,9 @@ import { timezoneCommand } from "./timezone-command.ts";
 test("a person's time zone is chosen, shown, kept over a restart and given up; a zone that does not exist is rejected", async () => {
   await using real = await realStore(systemClock);
   const deps = {
-    ...{ clock: systemClock, facts: real.store.channelState, hostZone: () => "UTC" },
+    clock: systemClock,
+    facts: real.store.channelState,
+    hostZone: () => "UTC",
     person: (who: Principal) => (who.endsWith(":ann") ? "@ann" : who),
   };
   const say = async (args: string, who: string) => {

@@ -35,8 +35,13 @@ describe("/tool", () => {
     expect(await fx.say('/tool echo {"text": "hi"}')).toBe("you said hi");
     expect(await fx.say('/tool\necho\n{\n"text": "two\\nlines"}')).toBe("you said two\nlines");
     expect(fx.rows[0]?.intent).toMatchObject({
-      ...{ tool: "echo", path: "command", origin: "chat", turnId: "turn_1" as TurnId },
-      ...{ sessionKey: OWNER.sessionKey, principal: inbound("").sender.principal, input: { text: "hi" } },
+      tool: "echo",
+      path: "command",
+      origin: "chat",
+      turnId: "turn_1" as TurnId,
+      sessionKey: OWNER.sessionKey,
+      principal: inbound("").sender.principal,
+      input: { text: "hi" },
     });
   });
 

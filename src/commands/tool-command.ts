@@ -79,7 +79,12 @@ function beginningOf(json: string): object {
 function contextOf({ stats }: ToolCommandDeps, asked: CommandContext): ToolContext {
   const { sessionKey, turnId, agentId, role, message, sessionFile } = asked;
   return {
-    ...{ sessionKey, turnId, agentId, role, principal: message.sender.principal, origin: message.address },
+    sessionKey,
+    turnId,
+    agentId,
+    role,
+    principal: message.sender.principal,
+    origin: message.address,
     scope: message.scope,
     ...(message.place === undefined ? {} : { place: message.place }),
     ...(message.origin ? { cause: message.origin } : {}),

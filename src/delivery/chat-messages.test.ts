@@ -15,7 +15,13 @@ const TO: ChatAddress = { channel: "app", account: "bot", chat: "77" };
 const SESSION = "agent:default:app:dm:77" as SessionKey;
 const PLACE = { to: TO, sessionKey: SESSION };
 const OURS: StoredMessage = {
-  ...{ id: "t1:0", to: TO, ours: true, platformIds: ["501"], pending: false, files: 0, reactions: [] },
+  id: "t1:0",
+  to: TO,
+  ours: true,
+  platformIds: ["501"],
+  pending: false,
+  files: 0,
+  reactions: [],
 };
 const EDIT: MessageAction = { kind: "edit", text: "better" };
 const DELETE: MessageAction = { kind: "delete" };
@@ -32,7 +38,9 @@ function world(found: StoredMessage | null, about: Partial<Channel> = {}) {
     return state.results.shift() ?? state.result;
   };
   const channel: Channel = {
-    ...{ id: "app", repeat: "risky", canRefuse: true },
+    id: "app",
+    repeat: "risky",
+    canRefuse: true,
     ready: () => true,
     health: () => ({ ok: true, detail: "" }),
     send: async () => ({}),

@@ -5,8 +5,11 @@ import { createFakeClock } from "../testing/fake-clock.ts";
 import { createPoster } from "./poster.ts";
 
 const POST = {
-  ...{ turnId: "turn_1" as TurnId, sessionKey: "s" as SessionKey, onceKey: "k" },
-  ...{ to: { channel: "x", account: "default", chat: "1" }, message: { kind: "reply", text: "look" } as const },
+  turnId: "turn_1" as TurnId,
+  sessionKey: "s" as SessionKey,
+  onceKey: "k",
+  to: { channel: "x", account: "default", chat: "1" },
+  message: { kind: "reply", text: "look" } as const,
 };
 
 test.each([

@@ -90,7 +90,11 @@ describe("a file to be sent", () => {
     await using w = await world();
     const agent = (id: AgentId) => ({ agentId: id, role: "guest" as const, folder: w.space });
     const options = {
-      ...{ workspaces: [agent(AGENT)], reach: ALL, roots: [], stateDirectory: w.home, maxBytes: 1_000 },
+      workspaces: [agent(AGENT)],
+      reach: ALL,
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
       uid: process.getuid?.() ?? 0,
     };
     const files = await openOutgoingFiles(w.deps, options);
@@ -113,7 +117,11 @@ describe("a file to be sent", () => {
     await using w = await world();
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
-      ...{ reach: ALL, roots: [], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+      reach: ALL,
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
     };
     const files = await openOutgoingFiles(w.deps, options);
     await writeFile(join(w.other, "a.txt"), "text");
@@ -208,7 +216,11 @@ describe("a secret of the gateway", () => {
     await using w = await world();
     const options = {
       workspaces: [{ agentId: AGENT, role: "owner" as const, folder: w.space }],
-      ...{ reach: ALL, roots: [], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+      reach: ALL,
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
     };
     const mask = { ...NO_MASK, text: (text: string) => text.replaceAll("operator-value-42", "[redacted]") };
     const files = await openOutgoingFiles({ ...w.deps, mask }, options);
@@ -296,7 +308,10 @@ describe("a guest's file", () => {
     const options = {
       workspaces: [{ agentId: AGENT, role: "guest" as const, folder: w.space }],
       reach: { ...ALL, guest: "nothing" as const },
-      ...{ roots: [], stateDirectory: w.home, maxBytes: 1_000, uid: process.getuid?.() ?? 0 },
+      roots: [],
+      stateDirectory: w.home,
+      maxBytes: 1_000,
+      uid: process.getuid?.() ?? 0,
     };
     await writeFile(join(w.space, "chart.txt"), "text");
     const files = await openOutgoingFiles({ ...w.deps, conversationFiles: conversationFiles(() => true) }, options);

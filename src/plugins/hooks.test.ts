@@ -40,7 +40,10 @@ describe("hooks", () => {
     const slot = createSlot({ clock, log, hooks, changed: () => undefined }, lent, "guard");
     const about = { builtin: false, version: "1.0.0", folder: null, digest: null };
     const version = (key: string, load: () => Promise<GatewayPlugin>): Wanted => ({
-      ...{ kind: "run", key, about, cleanUp: async () => undefined },
+      kind: "run",
+      key,
+      about,
+      cleanUp: async () => undefined,
       source: {
         id: "guard",
         version: "1",

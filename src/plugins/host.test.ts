@@ -51,11 +51,18 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
   const told: string[] = [];
   events.on("status", ({ what }) => void told.push(what));
   const config: { -readonly [K in keyof Config["plugins"]]: Config["plugins"][K] } = {
-    ...{ dirs: [], enabled: ["one"], disabled: [], pins: {}, config: {} },
+    dirs: [],
+    enabled: ["one"],
+    disabled: [],
+    pins: {},
+    config: {},
     ...over,
   };
   const options: PluginsOptions = {
-    ...{ home: home.path, userHome: "/", version: "1.0.0", builtin },
+    home: home.path,
+    userHome: "/",
+    version: "1.0.0",
+    builtin,
     config: () => config,
     agentFolders: () => [],
   };

@@ -144,7 +144,13 @@ function endExpired(world: BatchWorld, work: Work, end: ExpiredEnd): Promise<boo
   const { turnId, to, at, reply, error } = end;
   const outcome = end.outcome === "done" ? "failed" : end.outcome;
   return world.store.turns.endUnbegun({
-    ...{ turnId, to, at, reply, outcome, sessionKey: work.sessionKey, agentId: work.agentId },
+    turnId,
+    to,
+    at,
+    reply,
+    outcome,
+    sessionKey: work.sessionKey,
+    agentId: work.agentId,
     ...(error ? { error } : {}),
     ...overflowOf(work),
     inboxIds: work.entries.map((entry) => entry.id),

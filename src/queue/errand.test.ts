@@ -31,8 +31,11 @@ const queueOn = (store: Store) =>
 const textsOf = (batch: Batch) => batch.entries.map(({ message }) => message.text);
 const finish = (batch: Batch) =>
   batch.finish({
-    ...{ outcome: "done", reply: [], usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 } },
-    ...{ model: "", settledBytes: 0 },
+    outcome: "done",
+    reply: [],
+    usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+    model: "",
+    settledBytes: 0,
   });
 
 test("an errand is taken with talk and never with commands, in its place and joined with nothing", async () => {

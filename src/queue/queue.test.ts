@@ -18,8 +18,13 @@ const DONE: TurnEnd = {
   settledBytes: 10,
 };
 const roomy: QueueSettings = {
-  ...{ maxPerSession: 100, maxTotal: 1_000, maxOverflow: 10, ttlMs: Infinity },
-  ...{ mode: "followup", collectMs: 0, channels: {} },
+  maxPerSession: 100,
+  maxTotal: 1_000,
+  maxOverflow: 10,
+  ttlMs: Infinity,
+  mode: "followup",
+  collectMs: 0,
+  channels: {},
 };
 const queueOn = (store: Store, changes: Partial<QueueSettings> = {}): Queue =>
   createQueue({ clock: systemClock, ids: systemIds, log: recordingLog(), store }, () => ({ ...roomy, ...changes }));

@@ -27,7 +27,11 @@ function fixture() {
   const log = recordingLog();
   const commits = createGroupCommit({ sql, log, noRoom: () => false });
   return {
-    ...{ db, log, said, failOn, commits },
+    db,
+    log,
+    said,
+    failOn,
+    commits,
     insert: (n: number) => db.prepare("insert into notes values (?)").run(n).changes,
     add: (n: number) => commits.write(() => db.prepare("insert into notes values (?)").run(n).changes),
     notes: () => db.prepare("select n from notes order by n").values().flat(),

@@ -79,10 +79,18 @@ describe("a question", () => {
     await using at = await world();
     const { answer, id } = await at.asked();
     const shown = {
-      ...{ id, tool: "bash", callId: "c1", because: "it may do anything", input: { command: "ls" } },
+      id,
+      tool: "bash",
+      callId: "c1",
+      because: "it may do anything",
+      input: { command: "ls" },
       shown: '{\n  "command": "ls"\n}',
-      ...{ sessionKey: SESSION, turnId: OWNER.turnId, principal: OWNER.principal, origin: OWNER.origin },
-      ...{ askedAt: at.clock.now(), expiresAt: at.clock.now() + WAIT_MS },
+      sessionKey: SESSION,
+      turnId: OWNER.turnId,
+      principal: OWNER.principal,
+      origin: OWNER.origin,
+      askedAt: at.clock.now(),
+      expiresAt: at.clock.now() + WAIT_MS,
     };
     expect(at.approvals.pending()).toEqual([shown]);
     expect(at.told).toEqual([{ ...shown, decision: null }]);

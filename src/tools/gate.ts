@@ -101,7 +101,10 @@ async function call(parts: Parts, request: ToolRequest, signal: AbortSignal): Pr
   const hash = paramsHash(request.tool, request.params);
   const joined = await parts.once.join(
     {
-      ...{ key: keyOf(request), hash, path: request.path, onUpdate: request.onUpdate },
+      key: keyOf(request),
+      hash,
+      path: request.path,
+      onUpdate: request.onUpdate,
       run: (shared, until) => orNotRecorded(parts, request, () => fresh(parts, { request, hash, shared }, until)),
     },
     signal,
@@ -149,7 +152,13 @@ function draftOf(parts: Parts, request: ToolRequest, record: CallRecord, shared:
   const usable = registry.usable(name, request.context);
   if (!usable) return quarantinedTool(parts, name, request) ?? unknownTool(parts, request);
   return {
-    ...{ request, usable, record, facts: usable.tool, params: request.params, askBecause: null, slot: null },
+    request,
+    usable,
+    record,
+    facts: usable.tool,
+    params: request.params,
+    askBecause: null,
+    slot: null,
     onWaiting: (message) => shared.early({ kind: "pending", code: "approval_pending", message }),
   };
 }

@@ -17,7 +17,8 @@ const inGroup = inSession("agent:default:telegram:group:-100");
 const byCron = inSession("agent:default:cron:report:run:1");
 const delegatedBy = (askedBy: Caller): Caller => ({
   ...inSession("agent:helper:delegate:turn:c1"),
-  ...{ origin: { channel: "delegate", account: "default", chat: "turn" }, askedBy },
+  origin: { channel: "delegate", account: "default", chat: "turn" },
+  askedBy,
 });
 
 describe("where a call begins", () => {

@@ -9,26 +9,35 @@ import { createToolRegistry } from "./registry.ts";
 import { whyNotUsable } from "./usable.ts";
 
 const tool = (name: string, flags: Partial<Tool["flags"]> = {}): Tool => ({
-  ...{ name, label: name, description: name, timeoutMs: 1_000, flags: { idempotent: true, ...flags } },
+  name,
+  label: name,
+  description: name,
+  timeoutMs: 1_000,
+  flags: { idempotent: true, ...flags },
   parameters: { type: "object", properties: {}, additionalProperties: false },
   execute: async () => ({ content: [] }),
 });
 const caller = {
-  ...{ sessionKey: "agent:default:cron:tea:run:check" as SessionKey, turnId: "t" as TurnId, role: "owner" },
-  ...{ agentId: "default" as AgentId, principal: "operator" as Principal, cause: "cron" },
+  sessionKey: "agent:default:cron:tea:run:check" as SessionKey,
+  turnId: "t" as TurnId,
+  role: "owner",
+  agentId: "default" as AgentId,
+  principal: "operator" as Principal,
+  cause: "cron",
   origin: { channel: "webchat", account: "default", chat: "1" },
 } as const satisfies Caller;
 const POLICY: ToolPolicy = {
-  ...{
-    allow: ["*"],
-    deny: ["fax"],
-    roles: {},
-    principals: {},
-    origins: { cron: { deny: ["paint"] } },
-    agents: {},
-    limits: {},
-  },
-  ...{ approvals: { ask: [], never: [] }, maxPerSession: 1, maxTotal: 1, profile: () => "workspace" as const },
+  allow: ["*"],
+  deny: ["fax"],
+  roles: {},
+  principals: {},
+  origins: { cron: { deny: ["paint"] } },
+  agents: {},
+  limits: {},
+  approvals: { ask: [], never: [] },
+  maxPerSession: 1,
+  maxTotal: 1,
+  profile: () => "workspace" as const,
 };
 
 test.each<[string, string | null]>([

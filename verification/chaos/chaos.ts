@@ -20,7 +20,9 @@ const seed = Number(values.seed);
 console.error(`seed ${seed}`);
 const started = performance.now();
 const report = await runChaos({
-  ...{ rounds: Number(values.rounds), seed, channels: values.channels },
+  rounds: Number(values.rounds),
+  seed,
+  channels: values.channels,
   onRound: (line) => console.error(line),
 });
 console.log(JSON.stringify({ ...report, seed, seconds: Math.round((performance.now() - started) / 1_000) }, null, 2));

@@ -58,8 +58,13 @@ export function createSimPool(deps: PoolDeps): SimPool {
       return leaseOf(deps, { request, chance: chance.fork(turnId), giveBack: () => void open.delete(sessionKey) });
     },
     stats: () => ({
-      ...{ starting: 0, idle: options.agents - open.size, busy: open.size, waiting: 0 },
-      ...{ max: options.agents, model: MODEL, trouble: null },
+      starting: 0,
+      idle: options.agents - open.size,
+      busy: open.size,
+      waiting: 0,
+      max: options.agents,
+      model: MODEL,
+      trouble: null,
     }),
     async [Symbol.asyncDispose]() {},
   };

@@ -85,8 +85,22 @@ export interface Facts {
 }
 
 const NOTHING_YET = {
-  ...{ crashes: 0, stops: 0, turns: 0, parts: 0, refused: 0, duplicates: 0, zombies: 0, storeFailures: 0 },
-  ...{ joined: 0, overflow: 0, expired: 0, takenBack: 0, chosen: 0, messages: 0, skipped: 0, poisoned: 0 },
+  crashes: 0,
+  stops: 0,
+  turns: 0,
+  parts: 0,
+  refused: 0,
+  duplicates: 0,
+  zombies: 0,
+  storeFailures: 0,
+  joined: 0,
+  overflow: 0,
+  expired: 0,
+  takenBack: 0,
+  chosen: 0,
+  messages: 0,
+  skipped: 0,
+  poisoned: 0,
 };
 export type Count = keyof typeof NOTHING_YET;
 

@@ -61,13 +61,22 @@ export async function startShippedPool(deps: PoolDeps & { readonly events: Event
   const chance = world.chance.fork(`pool ${life.number}`);
   const max = world.options.agents;
   const sizes = {
-    ...{ min: chance.between(0, 1), max, idleMs: chance.pick([5_000, 60_000]), waitMs: chance.pick([2_000, 60_000]) },
-    ...{ maxSwitches: chance.pick([2, 200]), maxAgeMs: chance.pick([30_000, 3_600_000]) },
+    min: chance.between(0, 1),
+    max,
+    idleMs: chance.pick([5_000, 60_000]),
+    waitMs: chance.pick([2_000, 60_000]),
+    maxSwitches: chance.pick([2, 200]),
+    maxAgeMs: chance.pick([30_000, 3_600_000]),
   };
   const startsAtOnce = chance.between(1, 2);
   const stage: Stage = {
-    ...{ ...deps, chance, limits: { ...sizes, startsAtOnce }, processes: new Map() },
-    ...{ open: new Map(), stops: new Map(), lastIn: new Map() },
+    ...deps,
+    chance,
+    limits: { ...sizes, startsAtOnce },
+    processes: new Map(),
+    open: new Map(),
+    stops: new Map(),
+    lastIn: new Map(),
   };
   const options = poolOptions(NOWHERE, { pool: sizes }, { providers: {} });
   const own = { clock, ids: world.ids, log: silentLog, events, tools: NO_TOOLS, played: play(stage) };
@@ -245,15 +254,13 @@ function readyAgent({ world, clock, chance }: Stage, one: Played): ReadyAgent {
   const left = { leftRunning: nobody, endLeftRunning: nobody };
   const pipe = { push: async () => undefined, serve: nobody, settled: nobody, ...calls, asking };
   const process = {
-    ...{
-      pid: one.pid,
-      identity: null,
-      ended: one.ended.promise,
-      onEnded: nobody,
-      onExtensionError: nobody,
-      ...talk,
-      ...left,
-    },
+    pid: one.pid,
+    identity: null,
+    ended: one.ended.promise,
+    onEnded: nobody,
+    onExtensionError: nobody,
+    ...talk,
+    ...left,
     async stop() {
       one.toldToEnd = true;
       if (one.alive && !world.calm) await clock.sleep(chance.between(0, 50), NEVER);

@@ -18,18 +18,26 @@ test("every entry that a model was asked for counts, and half a line counts for 
   ].map((entry) => JSON.stringify(entry));
   const torn = '{"type":"compaction","usage":{"input":1';
   expect(usageOfLines([...entries, "", "nonsense", torn].join("\n"))).toEqual({
-    ...{ inputTokens: 11_111, outputTokens: 5, costUsd: 2.5 },
+    inputTokens: 11_111,
+    outputTokens: 5,
+    costUsd: 2.5,
   });
 });
 
 test("what was cut off knows the model that answered last, and how much of it came from a cache", () => {
   const answer = (model: string) => ({
-    ...{ role: "assistant", provider: "fake", model },
+    role: "assistant",
+    provider: "fake",
+    model,
     usage: { ...usage(1), cacheRead: 4 },
   });
   const lines = ["one", "two"].map((model) => JSON.stringify({ type: "message", message: answer(model) }));
   expect(usageOfLines(lines.join("\n"))).toEqual({
-    ...{ inputTokens: 10, cachedTokens: 8, outputTokens: 2, costUsd: 1, model: "fake/two" },
+    inputTokens: 10,
+    cachedTokens: 8,
+    outputTokens: 2,
+    costUsd: 1,
+    model: "fake/two",
   });
 });
 

@@ -165,7 +165,9 @@ describe("a tool call", () => {
     }
     expect(fx.away.length).toBe(4);
     expect(fx.away[0]).toMatchObject({
-      ...{ reason: "unreadable", params: { chars: 8, begins: "not json" }, context: { principal: "operator" } },
+      reason: "unreadable",
+      params: { chars: 8, begins: "not json" },
+      context: { principal: "operator" },
     });
   });
 
@@ -203,8 +205,13 @@ describe("a tool call", () => {
     fx.pipe.ended("c3", refused); // of a turn that is over
     expect(fx.away).toMatchObject([
       {
-        ...{ tool: "bash", callId: "c2", params: { command: "id" }, path: "pi", reason: "refused_by_agent" },
-        ...{ context: { principal: "operator" }, because: "The agent did not make this call: Tool bash not found" },
+        tool: "bash",
+        callId: "c2",
+        params: { command: "id" },
+        path: "pi",
+        reason: "refused_by_agent",
+        context: { principal: "operator" },
+        because: "The agent did not make this call: Tool bash not found",
       },
     ]);
   });

@@ -25,7 +25,9 @@ async function calls(over: { admit?: ToolGate["admit"]; ended?: () => Promise<{ 
   const updates: number[] = [];
   const signals: AbortSignal[] = [];
   const going = (params: unknown): ToolAdmission => ({
-    ...{ kind: "go", params, checksKept: false },
+    kind: "go",
+    params,
+    checksKept: false,
     updated: (chars: number) => void updates.push(chars),
     ended: over.ended ?? (async (end: unknown) => (ends.push(end), { kept: null })),
   });
@@ -148,7 +150,8 @@ function offering() {
   const sent: string[][] = [];
   const state = { tools: ["a"], answer: (_signal: AbortSignal): Promise<unknown> => Promise.resolve({ ok: true }) };
   const process = {
-    ...{ pid: 1, ended: ended.promise },
+    pid: 1,
+    ended: ended.promise,
     onExtensionError: () => ({ [Symbol.dispose]: () => undefined }),
     onEnded: (listener: (how: never) => void) => (
       void ended.promise.then(listener),

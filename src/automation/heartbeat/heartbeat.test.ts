@@ -46,14 +46,20 @@ function slowLife({ endsAtOnce = false } = {}) {
           return { kind: "queued", id: `msg-${n}` as InboxId, sessionKey: entry.sessionKey, position: 0 };
         },
       },
-      ...{ busy: () => false, checklist: async () => "- watch the stove" },
+      busy: () => false,
+      checklist: async () => "- watch the stove",
       standing: () => ({ principal: "operator" as Principal, role: "owner" }),
       sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
     },
     () => [
       {
-        ...{ agentId: "default" as AgentId, enabled: true, every: 30 * MINUTE, activeHours: {} },
-        ...{ retries: 1, skipWhenBusy: true, withoutChecklist: true },
+        agentId: "default" as AgentId,
+        enabled: true,
+        every: 30 * MINUTE,
+        activeHours: {},
+        retries: 1,
+        skipWhenBusy: true,
+        withoutChecklist: true,
       },
     ],
   );
@@ -122,13 +128,19 @@ async function live({
   const to = { channel: "webchat", account: "default", chat: "1" };
   const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const result: TurnResult = {
-    ...{ turnId: "turn" as TurnId, sessionKey: HOME, content, toolCalls: [], usage: USAGE },
+    turnId: "turn" as TurnId,
+    sessionKey: HOME,
+    content,
+    toolCalls: [],
+    usage: USAGE,
     outcome: errorCode === undefined ? "done" : "failed",
     errorCode: errorCode ?? null,
   };
   const heartbeat = startHeartbeat(
     {
-      ...{ clock, log: recordingLog(), events },
+      clock,
+      log: recordingLog(),
+      events,
       turns: { resultOf: async () => result },
       places: {
         async of() {
@@ -163,8 +175,14 @@ async function live({
     },
     () => [
       {
-        ...{ agentId: "default" as AgentId, enabled: true, every: 30 * MINUTE, activeHours: {} },
-        ...{ retries: 1, skipWhenBusy: true, withoutChecklist: true, ...settings },
+        agentId: "default" as AgentId,
+        enabled: true,
+        every: 30 * MINUTE,
+        activeHours: {},
+        retries: 1,
+        skipWhenBusy: true,
+        withoutChecklist: true,
+        ...settings,
       },
       ...others,
     ],

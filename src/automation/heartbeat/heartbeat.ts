@@ -189,7 +189,11 @@ async function decide(
   const heard = await world.places.of(home.sessionKey);
   const mine = home.agentId === agentId;
   const facts: HeartbeatFacts = {
-    ...{ enabled, skipWhenBusy, checklist, refusals, activeHours },
+    enabled,
+    skipWhenBusy,
+    checklist,
+    refusals,
+    activeHours,
     minuteOfDay: minuteOfDay(now, activeHours.timezone ?? hostZone()),
     busy: world.busy(home.sessionKey),
     events: mine ? await world.systemEvents.waiting(home.sessionKey, now) : 0,

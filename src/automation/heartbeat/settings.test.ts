@@ -20,8 +20,14 @@ test("an agent looks around as all do, except for what it says itself", () => {
   expect(all).toMatchObject([
     { agentId: "default", ...shared, withoutChecklist: true },
     {
-      ...{ agentId: "ops", enabled: true, every: 7_200_000, retries: 0, prompt: "Look.", withoutChecklist: true },
-      ...{ activeHours: { start: "09:00", timezone: "Asia/Tokyo" }, skipWhenBusy: false },
+      agentId: "ops",
+      enabled: true,
+      every: 7_200_000,
+      retries: 0,
+      prompt: "Look.",
+      withoutChecklist: true,
+      activeHours: { start: "09:00", timezone: "Asia/Tokyo" },
+      skipWhenBusy: false,
     },
     { agentId: "plain", ...shared, withoutChecklist: false },
     { agentId: "quiet", ...shared, withoutChecklist: false },

@@ -74,7 +74,8 @@ describe("words that are to be posted as well", () => {
 
   test("go to the place under an id of their own, however they are delivered otherwise", async () => {
     const target = {
-      ...{ turnId: "posted-t1:0" as TurnId, sessionKey: "agent:default:webhook:ops" as SessionKey },
+      turnId: "posted-t1:0" as TurnId,
+      sessionKey: "agent:default:webhook:ops" as SessionKey,
       to: { channel: "webhook", account: "default", chat: "ops", thread: "job tea" },
       reply: [{ part: 0, message: reply.message }],
     };

@@ -130,7 +130,10 @@ async function post(
   if (!speaker) throw new SendError("permanent", "nobody knows for whom this was said");
   const { agentId, principal } = speaker;
   await deps.places.say({
-    ...{ turnId: `posted-${part.id}` as TurnId, agentId, principal, at: deps.clock.now() },
+    turnId: `posted-${part.id}` as TurnId,
+    agentId,
+    principal,
+    at: deps.clock.now(),
     sessionKey: deps.targetSession(agentId, target),
     to: { channel: TARGET_CHANNEL, account: "default", chat: target, thread: sourceOf(part.to.channel, jobId) },
     reply: [{ part: 0, message: part.message }],

@@ -18,7 +18,9 @@ function world() {
   const begunAt: number[] = [];
   const from = clock.elapsed();
   return {
-    ...{ clock, people, begunAt },
+    clock,
+    people,
+    begunAt,
     speaks: (name: string) => events.emit("turn.started", { ...about(name), attempt: 1, waitedMs: 0 }),
     isAnswered: (name: string) => events.emit("turn.ended", { ...about(name), outcome: "done", ms: 1, usage }),
     begin: (signal = NEVER) => people.pause(signal).then(() => void begunAt.push(clock.elapsed() - from)),

@@ -16,8 +16,18 @@ const never = new AbortController().signal;
 
 function run(id: string, more: Partial<JobRun> = {}): JobRun {
   return {
-    ...{ id, jobId: "water", slot: 0, manual: false, status: "running", reason: null, attempt: 1 },
-    ...{ startedAt: 0, ms: null, turnId: null, retryAt: null, ...more },
+    id,
+    jobId: "water",
+    slot: 0,
+    manual: false,
+    status: "running",
+    reason: null,
+    attempt: 1,
+    startedAt: 0,
+    ms: null,
+    turnId: null,
+    retryAt: null,
+    ...more,
   };
 }
 
@@ -34,7 +44,9 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
   const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const runs = startRuns(
     {
-      ...{ clock, log: recordingLog(), events },
+      clock,
+      log: recordingLog(),
+      events,
       turns: { resultOf: async (id) => results.get(id) ?? null },
       jobs: { run: async (id) => (gone.has(id) ? null : run(id)) },
       sessionChats: { of: async () => home, ofOwner: async () => home, at: async () => home },
@@ -86,9 +98,13 @@ test("a run has a session of its own, its maker's rights, and an id that another
   expect(await start("r1", {}, { attempt: 3 })).toEqual({ kind: "begun" });
   expect(put).toMatchObject([
     {
-      ...{ sessionKey: "agent:default:cron:water:run:r1", role: "member", priority: 3 },
+      sessionKey: "agent:default:cron:water:run:r1",
+      role: "member",
+      priority: 3,
       message: {
-        ...{ eventId: "cron:r1:3", origin: "cron", text: "water the plants" },
+        eventId: "cron:r1:3",
+        origin: "cron",
+        text: "water the plants",
         address: { channel: "cron", chat: HOME, thread: "announce:water" },
       },
     },

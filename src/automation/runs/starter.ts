@@ -173,7 +173,10 @@ async function mainEntry({ clock, systemEvents }: World, { run, job, home, role 
   const { sessionKey, agentId, to, scope } = home;
   const text = `(The job ${job.id} is due.)`;
   return {
-    ...{ sessionKey, agentId, role, priority: OWN_PRIORITY },
+    sessionKey,
+    agentId,
+    role,
+    priority: OWN_PRIORITY,
     message: { ...messageOf(run, job, clock.now()), address: to, scope, text },
   };
 }

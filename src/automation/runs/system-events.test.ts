@@ -20,7 +20,9 @@ async function world() {
   const to = { channel: "webchat", account: "default", chat: "1" };
   const waiting = (): Promise<number> => real.store.systemEvents.waiting(sessionKey, clock.now());
   const events = createSystemEvents({
-    ...{ clock, store: real.store.systemEvents, stopping: new AbortController().signal },
+    clock,
+    store: real.store.systemEvents,
+    stopping: new AbortController().signal,
     sessionChats: { at: async (key) => ({ sessionKey: key, agentId: "default" as AgentId, to, scope: "dm" }) },
     receiver: {
       async put(entry) {

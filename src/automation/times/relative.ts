@@ -4,8 +4,20 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const UNITS: Readonly<Record<string, number>> = {
-  ...{ ms: 1, s: SECOND, sec: SECOND, second: SECOND, m: MINUTE, min: MINUTE, minute: MINUTE },
-  ...{ h: HOUR, hr: HOUR, hour: HOUR, d: 24 * HOUR, day: 24 * HOUR, w: 7 * 24 * HOUR, week: 7 * 24 * HOUR },
+  ms: 1,
+  s: SECOND,
+  sec: SECOND,
+  second: SECOND,
+  m: MINUTE,
+  min: MINUTE,
+  minute: MINUTE,
+  h: HOUR,
+  hr: HOUR,
+  hour: HOUR,
+  d: 24 * HOUR,
+  day: 24 * HOUR,
+  w: 7 * 24 * HOUR,
+  week: 7 * 24 * HOUR,
 };
 const ONE = new Set(["a", "an", "one"]);
 const PIECE = /^(\d{1,12}(?:\.\d{1,3})?|an?|one)\s*([a-z]+)(?:\s+and\s+a\s+(half))?(?:\s*,\s*|\s+and\s+|\s+|$|(?=\d))/;

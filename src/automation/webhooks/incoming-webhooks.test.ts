@@ -55,13 +55,17 @@ async function world(change: object = {}) {
     config: settings(change),
   };
   const place = (sessionKey: SessionKey) => ({
-    ...{ sessionKey, agentId: "default" as AgentId, scope: "dm" as const },
+    sessionKey,
+    agentId: "default" as AgentId,
+    scope: "dm" as const,
     to: { channel: "webchat", account: "default", chat: "1" },
   });
   const open = () =>
     createIncomingWebhooks(
       {
-        ...{ clock, ids, log },
+        clock,
+        ids,
+        log,
         marks: {
           stored: (id) => real.store.webhookMarks.stored(id),
           admit(request) {
@@ -106,7 +110,13 @@ async function world(change: object = {}) {
     return door.receive({ name, headers, body: more.bytes ?? bytes, client: "192.0.2.1" }, NEVER);
   };
   return {
-    ...{ clock, log, put, told, state, send, real },
+    clock,
+    log,
+    put,
+    told,
+    state,
+    send,
+    real,
     async restart() {
       await real.reopen();
       door = open();
@@ -311,9 +321,13 @@ describe("what is taken", () => {
     const answer = await w.send("build", BUILD);
     expect(w.put).toMatchObject([
       {
-        ...{ sessionKey: "agent:default:hook:build", agentId: "default", role: "guest", priority: 3 },
+        sessionKey: "agent:default:hook:build",
+        agentId: "default",
+        role: "guest",
+        priority: 3,
         message: {
-          ...{ eventId: answer.kind === "stored" && answer.id, origin: "webhook" },
+          eventId: answer.kind === "stored" && answer.id,
+          origin: "webhook",
           text: "Build 42 of acme/app failed.",
           address: { channel: "hook", chat: CHAT, thread: "direct:build" },
           sender: { principal: "operator", name: "build" },
@@ -403,7 +417,8 @@ describe("named keys", () => {
   const [AUTUMN, WINTER] = ["autumn-key-0a1b2c3d4e5f6a7b8c", "winter-key-8c7b6a5f4e3d2c1b0a"];
   const keys = { autumn: AUTUMN, winter: WINTER };
   const named = (id: string, secret: string, at?: number): Sending => ({
-    ...{ secret, headers: { "x-pi-key-id": id } },
+    secret,
+    headers: { "x-pi-key-id": id },
     ...(at === undefined ? {} : { at }),
   });
 

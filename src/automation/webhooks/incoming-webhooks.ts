@@ -34,7 +34,9 @@ export function createIncomingWebhooks(deps: IncomingWebhookDeps, settings: () =
     const fields = { hook: request.name.slice(0, MAX_LOGGED_NAME), client: request.client, because };
     deps.log.warn("hook refused", { ...fields, code, ...(refusal.guess ? namedKey(request) : {}) });
     return {
-      ...{ kind: "refused", code, guess: refusal.guess ?? false },
+      kind: "refused",
+      code,
+      guess: refusal.guess ?? false,
       ...(say === undefined ? {} : { say }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     };
@@ -126,7 +128,10 @@ async function admit({ clock, ids, marks }: IncomingWebhookDeps, { request, veri
   if (timestamp === null && key === null) return { kind: "begin", requestId } as const;
   const now = clock.now();
   return marks.admit({
-    ...{ requestId, hook: request.name, fingerprint, at: now },
+    requestId,
+    hook: request.name,
+    fingerprint,
+    at: now,
     signed: timestamp === null ? null : digest(`${timestamp}.${fingerprint}`),
     key: key === null ? null : digest(key),
     expiresAt: now + (key === null ? SIGNED_MS : KEY_MS),

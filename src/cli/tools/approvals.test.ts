@@ -3,12 +3,14 @@ import { expect, test } from "bun:test";
 import { cliFixture, fakeGateway } from "../../testing/cli-fixture.ts";
 
 const QUESTION = {
-  ...{ id: "ask_1", tool: "bash", because: "it may do anything", principal: "operator" },
-  ...{
-    sessionKey: "agent:default:webchat:dm:1",
-    expiresAt: 0,
-    input: { command: `rm \u202e\u200b${"x".repeat(5_000)}` },
-  },
+  id: "ask_1",
+  tool: "bash",
+  because: "it may do anything",
+  principal: "operator",
+
+  sessionKey: "agent:default:webchat:dm:1",
+  expiresAt: 0,
+  input: { command: `rm \u202e\u200b${"x".repeat(5_000)}` },
 };
 
 test("list shows each question whole, with hidden characters written out", async () => {

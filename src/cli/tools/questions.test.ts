@@ -3,7 +3,10 @@ import { expect, test } from "bun:test";
 import { cliFixture, fakeGateway } from "../../testing/cli-fixture.ts";
 
 const QUESTION = {
-  ...{ id: "q1", principal: "operator", sessionKey: "agent:default:webchat:dm:1", expiresAt: 0 },
+  id: "q1",
+  principal: "operator",
+  sessionKey: "agent:default:webchat:dm:1",
+  expiresAt: 0,
   question: { kind: "select", title: "Which \u202eone?", options: ["tea", "coffee"] },
 };
 

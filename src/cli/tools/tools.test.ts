@@ -92,8 +92,15 @@ describe("tools", () => {
 test("tool-calls hands its filters on and prints a line per call", async () => {
   await using fx = await cliFixture();
   const row = {
-    ...{ id: "c1", status: "error", tool: "echo", userId: "operator", origin: "chat", createdAt: 0 },
-    ...{ executionTimeMs: 12, input: { text: "hi" }, output: "no" },
+    id: "c1",
+    status: "error",
+    tool: "echo",
+    userId: "operator",
+    origin: "chat",
+    createdAt: 0,
+    executionTimeMs: 12,
+    input: { text: "hi" },
+    output: "no",
   };
   const asked: string[] = [];
   await using _gateway = await fakeGateway(fx.home, (_request, url) => {

@@ -107,7 +107,8 @@ describe("hooks", () => {
     [
       "a place that signs with the previous secret",
       {
-        ...{ ...GOOD, previousSecret: `${SECRET}-2` },
+        ...GOOD,
+        previousSecret: `${SECRET}-2`,
         targets: { ops: { url: "https://o.example", secret: `${SECRET}-2` } },
       },
       {},

@@ -57,7 +57,10 @@ afterAll(() => {
 
 const origin = (): string => `http://search.test:${port}`;
 const limits = (more: Partial<GuardedLimits> = {}): GuardedLimits => ({
-  ...{ totalMs: 30_000, idleMs: 3_000, maxBytes: 8_000, trustedOrigin: origin() },
+  totalMs: 30_000,
+  idleMs: 3_000,
+  maxBytes: 8_000,
+  trustedOrigin: origin(),
   ...more,
 });
 const local: Resolver = async () => ["127.0.0.1"];

@@ -34,7 +34,9 @@ const request =
     });
     const { status, headers = {}, peer = PUBLIC } = answers.shift() ?? { status: 200 };
     const response = Object.assign(Readable.from([Buffer.from("fine")]), {
-      ...{ statusCode: status, headers, socket: { remoteAddress: peer } },
+      statusCode: status,
+      headers,
+      socket: { remoteAddress: peer },
     });
     return { on: () => undefined, destroy: () => undefined, end: () => queueMicrotask(() => onResponse(response)) };
   };
@@ -83,7 +85,9 @@ test.each(["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "::ffff:127.0.0.1"
 test.each([301, 302, 303, 307, 308])("status %d is a redirect, and what it leads to is the answer", async (status) => {
   answers = [{ status, headers: { location: "/next" } }];
   expect(await call("https://api.example/a")).toMatchObject({
-    ...{ kind: "answered", status: 200, url: "https://api.example/next" },
+    kind: "answered",
+    status: 200,
+    url: "https://api.example/next",
   });
   expect(calls).toEqual(["https://api.example/a", "https://api.example/next"]);
 });
@@ -103,7 +107,8 @@ test.each([
   answers = [{ status: 302, headers: { location } }];
   const because = "it answered with a redirection that is not followed";
   expect(await call("https://api.example/a")).toEqual({
-    ...{ kind: "refused", because },
+    kind: "refused",
+    because,
     ...(redirect === undefined ? {} : { redirect }),
   });
 });

@@ -36,7 +36,9 @@ async function world(settings: Partial<InboundSettings> = {}) {
   };
   const deps = { clock, ids: createSeqIds(), log: recordingLog(), media, transcriptions, shrinker };
   const files = createInboundFiles({ ...deps, resolve: async () => ["127.0.0.1"] }, () => ({
-    ...{ maxBytes: MIB, dailyBytes: 3 * MIB, transcription: null },
+    maxBytes: MIB,
+    dailyBytes: 3 * MIB,
+    transcription: null,
     ...settings,
   }));
   return {
@@ -53,7 +55,10 @@ async function world(settings: Partial<InboundSettings> = {}) {
 function file(data: Uint8Array | string, more: Partial<ArrivingFile> = {}): ArrivingFile {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
   return {
-    ...{ owner: EVE, name: "../../etc/\u202epasswd.png", mimeType: "image/png", bytes: null },
+    owner: EVE,
+    name: "../../etc/\u202epasswd.png",
+    mimeType: "image/png",
+    bytes: null,
     open: async () => new Blob([Uint8Array.from(bytes)]).stream(),
     ...more,
   };

@@ -57,7 +57,11 @@ export function createShrinker({ clock }: { readonly clock: Clock }, { bun, bunE
     const [command = "", ...args] = bun;
     const numbers = [MAX_SIDE, MAX_PICTURE_BYTES, MAX_PIXELS, QUALITY].map(String);
     const child = Bun.spawn([command, ...args, "-e", PROGRAM, "--", ...numbers], {
-      ...{ stdin: data, stdout: "pipe", stderr: "ignore", cwd: "/", env: { ...bunEnv } },
+      stdin: data,
+      stdout: "pipe",
+      stderr: "ignore",
+      cwd: "/",
+      env: { ...bunEnv },
     });
     using limit = clock.deadline(SHRINK_MS, () => new Error("it took too long"));
     try {

@@ -47,7 +47,13 @@ async function world(changes: Partial<TranscriptSettings> = {}, deps: Partial<Tr
   const open = () => startTranscripts({ clock, log, events, scrub: redactor.scrub, ...deps }, folder, () => settings);
   const running = open();
   return {
-    ...{ clock, log, events, redactor, folder, settings, open },
+    clock,
+    log,
+    events,
+    redactor,
+    folder,
+    settings,
+    open,
     files: () => {
       try {
         return readdirSync(folder).sort();
@@ -95,7 +101,11 @@ describe("a transcript", () => {
   test("says what a person was asked in the middle of a turn, and how that ended, and nothing of an open question", async () => {
     await using fx = await world();
     const asked = {
-      ...{ sessionKey: KEY, turnId: TURN, principal: "telegram:user:42" as Principal, askedAt: 1, expiresAt: 2 },
+      sessionKey: KEY,
+      turnId: TURN,
+      principal: "telegram:user:42" as Principal,
+      askedAt: 1,
+      expiresAt: 2,
       question: { kind: "confirm", title: "Sure?\n## 2020" },
     } as const;
     const ended = { how: "cancelled", by: null, because: "Nobody is there to be asked." } as const;

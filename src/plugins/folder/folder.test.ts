@@ -21,7 +21,11 @@ async function put(folder: string, more: Readonly<Record<string, string>> = {}):
 }
 
 const config = (over: Partial<Config["plugins"]> = {}): Config["plugins"] => ({
-  ...{ dirs: [], enabled: [], disabled: [], pins: {}, config: {} },
+  dirs: [],
+  enabled: [],
+  disabled: [],
+  pins: {},
+  config: {},
   ...over,
 });
 const options = (home: string) => ({ home, version: "1.0.0", owner: me, userHome: "/home/frida", agentFolders: [] });

@@ -14,9 +14,16 @@ function world() {
   let changes = 0;
   const slot = createSlot({ ...house, hooks: house.hooks, changed: () => void changes++ }, house.lent, "one");
   const run = (key: string, init: GatewayPlugin = () => undefined): Wanted => ({
-    ...{ kind: "run", key, about: ABOUT },
+    kind: "run",
+    key,
+    about: ABOUT,
     source: {
-      ...{ id: "one", version: "1.0.0", config: {}, folder: null, digest: null, storageFile: "/nowhere.json" },
+      id: "one",
+      version: "1.0.0",
+      config: {},
+      folder: null,
+      digest: null,
+      storageFile: "/nowhere.json",
       place: NO_LOCATION,
       load: async () => (api) => {
         steps.push(`init ${key}`);
@@ -27,7 +34,10 @@ function world() {
     cleanUp: async () => void steps.push(`clean up ${key}`),
   });
   const rest = (state: "available" | "disabled" | "failed", why: string | null = null): Wanted => ({
-    ...{ kind: "rest", state, about: ABOUT, why },
+    kind: "rest",
+    state,
+    about: ABOUT,
+    why,
   });
   return { ...house, slot, steps, run, rest, changes: () => changes };
 }

@@ -26,7 +26,10 @@ async function world(owners: readonly string[] = []) {
   };
   const opened = await open();
   const person = (number: number, account = "main") => ({
-    ...{ principal: `telegram:user:${number}` as Principal, name: `N${number}`, channel: "telegram", account },
+    principal: `telegram:user:${number}` as Principal,
+    name: `N${number}`,
+    channel: "telegram",
+    account,
   });
   const end = () => real[Symbol.asyncDispose]();
   return { clock, real, log, told, open, ...opened, person, [Symbol.asyncDispose]: end };

@@ -92,13 +92,21 @@ function newRow(
   { id, digest, now }: { readonly id: string; readonly digest: string; readonly now: number },
 ): PairingRow {
   return {
-    ...{ id, digest, principal, channel, account, state: "pending", createdAt: now, expiresAt: now + CODE_TTL_MS },
+    id,
+    digest,
+    principal,
+    channel,
+    account,
+    state: "pending",
+    createdAt: now,
+    expiresAt: now + CODE_TTL_MS,
     name: name
       .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
       .trim()
       .slice(0, MAX_NAME_CHARS)
       .toWellFormed(),
-    ...{ decidedAt: null, decidedBy: null },
+    decidedAt: null,
+    decidedBy: null,
   };
 }
 

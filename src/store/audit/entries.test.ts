@@ -19,13 +19,32 @@ const OLGA = "operator" as Principal;
 const SECRET = "s3cret-value-of-a-person";
 
 const approval = {
-  ...{ id: "ask1", hash: "h", tool: "bash", callId: SECRET, because: SECRET, input: { command: SECRET } },
-  ...{ sessionKey: "agent:default:main" as SessionKey, turnId: "t1" as TurnId, agentId: "default" as never },
-  ...{ principal: ANN, role: "member" as const, askedAt: 10, expiresAt: 20 },
+  id: "ask1",
+  hash: "h",
+  tool: "bash",
+  callId: SECRET,
+  because: SECRET,
+  input: { command: SECRET },
+  sessionKey: "agent:default:main" as SessionKey,
+  turnId: "t1" as TurnId,
+  agentId: "default" as never,
+  principal: ANN,
+  role: "member" as const,
+  askedAt: 10,
+  expiresAt: 20,
 };
 const pairing = {
-  ...{ id: "p1", channel: "telegram", account: "main", principal: ANN, name: SECRET, digest: SECRET },
-  ...{ createdAt: 10, expiresAt: 9_999_999_999_999, decidedAt: null, decidedBy: null, state: "pending" as const },
+  id: "p1",
+  channel: "telegram",
+  account: "main",
+  principal: ANN,
+  name: SECRET,
+  digest: SECRET,
+  createdAt: 10,
+  expiresAt: 9_999_999_999_999,
+  decidedAt: null,
+  decidedBy: null,
+  state: "pending" as const,
 };
 const decided = { ...pairing, decidedAt: 11, decidedBy: OLGA };
 
@@ -67,7 +86,9 @@ describe("the audit log", () => {
     const { items } = await store.audit.list({ limit: 50 });
     expect(items.map(({ kind }) => kind).toReversed()).toEqual([...AUDIT_KINDS]);
     expect(items.at(-2)).toMatchObject({
-      ...{ kind: "approval.ended", actor: "operator", subject: "ask1" },
+      kind: "approval.ended",
+      actor: "operator",
+      subject: "ask1",
       detail: { tool: "bash", decision: "once" },
     });
     expect(items.find(({ kind }) => kind === "pairing.approved")).toMatchObject({ actor: "operator", subject: ANN });

@@ -161,7 +161,10 @@ function sessionQueries(sql: Sql) {
       db.insertInto("sessions").values({
         ...p.row("key", "channel", "agent_id", "title", "search_text"),
         ...p.row("created_at", "last_activity_at", "messages", "file", "person"),
-        ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
+        input_tokens: 0,
+        output_tokens: 0,
+        cost_usd: 0,
+        settled_bytes: 0,
       }),
     ),
   };
@@ -207,7 +210,8 @@ function createQueries(sql: Sql) {
           ...p.row("id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread"),
           ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "quoted", "attachments"),
           ...p.row("mentioned", "received_at", "overflow", "origin"),
-          ...{ turn_id: null, done: 0 },
+          turn_id: null,
+          done: 0,
         })
         .onConflict((conflict) => conflict.columns(["channel", "account", "event_id"]).doNothing()),
     ),

@@ -121,7 +121,13 @@ export function toReplyItem(row: ReplyColumns, state: TurnTable["state"]): Trans
   const { id, text, kind } = row;
   const attachments = decodeAttachments(row.attachments) ?? [];
   return {
-    ...{ id, role: "assistant", text, at: row.created_at, turnId: row.turn_id, kind, ...outcome },
+    id,
+    role: "assistant",
+    text,
+    at: row.created_at,
+    turnId: row.turn_id,
+    kind,
+    ...outcome,
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(row.part < 0 ? { extra: true } : {}),
     ...(row.reply_to === null ? {} : { replyTo: row.reply_to }),

@@ -58,14 +58,24 @@ function beginning(sql: Sql) {
     add: sql.prepare((db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at">>) =>
       db.insertInto("turns").values({
         ...p.row("id", "session_key", "agent_id", "file", "begun_at"),
-        ...{ attempt: 1, state: "running", unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0, at_work: 1 },
+        attempt: 1,
+        state: "running",
+        unsafe: 0,
+        input_tokens: 0,
+        output_tokens: 0,
+        cost_usd: 0,
+        at_work: 1,
       }),
     ),
     addOver: sql.prepare(
       (db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at" | "state">>) =>
         db.insertInto("turns").values({
           ...p.row("id", "session_key", "agent_id", "file", "begun_at", "state"),
-          ...{ attempt: 1, unsafe: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+          attempt: 1,
+          unsafe: 0,
+          input_tokens: 0,
+          output_tokens: 0,
+          cost_usd: 0,
         }),
     ),
     free: sql.prepare((db, p: Params<{ inboxId: InboxId; key: SessionKey }>) =>

@@ -102,7 +102,9 @@ function recording(queries: ToolCallQueries, chain: Chain) {
   };
   const close = (id: string, { status, output, reply, ms }: End): Link => {
     const row = {
-      ...{ id, status, output },
+      id,
+      status,
+      output,
       ms: ms === undefined ? null : Math.round(ms),
       reply: reply === undefined ? null : encodeJson(reply),
     };
@@ -124,8 +126,11 @@ function recording(queries: ToolCallQueries, chain: Chain) {
         const ended =
           row.status === "running" || row.status === "pending" ? null : chain.append("end", endContent(row));
         queries.adopt.run({
-          ...{ id: row.id, intent_no: intent.no, intent_hash: intent.hash },
-          ...{ end_no: ended?.no ?? null, end_hash: ended?.hash ?? null },
+          id: row.id,
+          intent_no: intent.no,
+          intent_hash: intent.hash,
+          end_no: ended?.no ?? null,
+          end_hash: ended?.hash ?? null,
         });
       }
     },

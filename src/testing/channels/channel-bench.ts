@@ -97,7 +97,12 @@ export async function channelBench(): Promise<ChannelBench> {
   };
   const facts = memoryFacts();
   const deps: PlatformDeps = {
-    ...{ clock, ids, log, events, door, facts },
+    clock,
+    ids,
+    log,
+    events,
+    door,
+    facts,
     files: filesOf(real.store, bench, { clock, ids }),
     approvals: approvalsOf(bench),
     questions: {
@@ -229,19 +234,29 @@ async function storeReply({ store }: RealStore, { to, texts, number }: Reply): P
   const id = `asked_${number}` as InboxId;
   const sessionKey = `agent:default:${to.channel}:dm:${to.chat}` as SessionKey;
   const message: InboundMessage = {
-    ...{ eventId: `asked-${number}`, fingerprint: "", address: to, scope: "dm", text: "a question" },
-    ...{
-      sender: { principal: "operator" as Principal, name: "You" },
-      quoted: [],
-      attachments: [],
-      mentioned: true,
-      receivedAt: 1,
-    },
+    eventId: `asked-${number}`,
+    fingerprint: "",
+    address: to,
+    scope: "dm",
+    text: "a question",
+
+    sender: { principal: "operator" as Principal, name: "You" },
+    quoted: [],
+    attachments: [],
+    mentioned: true,
+    receivedAt: 1,
   };
   await store.inbox.accept({ id, sessionKey, agentId: AGENT, role: "owner", priority: 10, message });
   const { attempt } = await store.turns.begin({ turnId, sessionKey, agentId: AGENT, inboxIds: [id], at: 2 });
   await store.turns.finish({
-    ...{ turnId, attempt, to, usage: NO_USAGE, outcome: "done", model: "m", settledBytes: 0, at: 3 },
+    turnId,
+    attempt,
+    to,
+    usage: NO_USAGE,
+    outcome: "done",
+    model: "m",
+    settledBytes: 0,
+    at: 3,
     reply: texts.map((text, part) => ({ part, message: { kind: "reply", text } })),
   });
   const rows = await Promise.all(texts.map((_text, part) => store.outbox.part(`${turnId}:${part}`)));

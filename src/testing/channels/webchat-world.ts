@@ -26,8 +26,12 @@ export async function webChatWorld(): Promise<ChannelWorld> {
   const http = openHttp(
     { ...base.deps, events, stream, webchat: channel, store: bench.store, receiver },
     {
-      ...{ port: 0, hostname: "127.0.0.1", allowedHosts: [], trustedProxies: [] },
-      ...{ auth: { token: secret(TOKEN), password: null }, mediaKey: new Uint8Array(KEY_BYTES) },
+      port: 0,
+      hostname: "127.0.0.1",
+      allowedHosts: [],
+      trustedProxies: [],
+      auth: { token: secret(TOKEN), password: null },
+      mediaKey: new Uint8Array(KEY_BYTES),
       limits: () => ({ maxUploadBytes: 1_000, maxMessageChars: 100_000 }),
     },
   );

@@ -104,7 +104,11 @@ export async function eventually(what: string, happened: () => boolean): Promise
 }
 
 const say = (id: string, text: string, more: Partial<PlatformUpdate> = {}): PlatformUpdate => ({
-  ...{ id, text, kind: "message", by: "friend", where: "dm" },
+  id,
+  text,
+  kind: "message",
+  by: "friend",
+  where: "dm",
   ...more,
 });
 

@@ -35,7 +35,10 @@ export async function discordWorld(
   const done = new Set<string>();
   const deps: PlatformDeps = { ...bench.deps, facts: noting(bench.deps.facts, done), door: noticing(bench, done) };
   const whole: DiscordSettings = {
-    ...{ token: secret(BOT_TOKEN), apiRoot: fake.apiRoot, streamMode: "off", mediaMaxMb: 10 },
+    token: secret(BOT_TOKEN),
+    apiRoot: fake.apiRoot,
+    streamMode: "off",
+    mediaMaxMb: 10,
     ...settings,
   };
   const open = async (): Promise<OpenChannel> => {

@@ -53,8 +53,17 @@ interface GatewayMemory {
 
 export function startFakeGateway(state: FakeState, heartbeatMs: number): FakeGateway {
   const memory: GatewayMemory = {
-    ...{ seq: 0, identifies: 0, heartbeats: 0, refusals: 0, silent: false, refused: false, session: 0 },
-    ...{ sessions: new Set(), resumes: [], told: [], sockets: new Set() },
+    seq: 0,
+    identifies: 0,
+    heartbeats: 0,
+    refusals: 0,
+    silent: false,
+    refused: false,
+    session: 0,
+    sessions: new Set(),
+    resumes: [],
+    told: [],
+    sockets: new Set(),
   };
   const server = Bun.serve<{ session: string | null }>({
     port: 0,

@@ -22,9 +22,21 @@ export const DEN = "#den";
 
 /** What the schema of plugin.json fills in, for a server on this machine. */
 export const ircConfig = (port: number, more: Readonly<Record<string, unknown>> = {}) => ({
-  ...{ server: "127.0.0.1", port, tls: false, nick: BOT, auth: "sasl", requireAccount: false, checkRecipient: true },
-  ...{ burst: 1_000, lineMs: 0, dmPolicy: "pairing", allowFrom: [], groupPolicy: "allowlist", requireMention: true },
-  ...{ groups: { [DEN]: {} }, ...more },
+  server: "127.0.0.1",
+  port,
+  tls: false,
+  nick: BOT,
+  auth: "sasl",
+  requireAccount: false,
+  checkRecipient: true,
+  burst: 1_000,
+  lineMs: 0,
+  dmPolicy: "pairing",
+  allowFrom: [],
+  groupPolicy: "allowlist",
+  requireMention: true,
+  groups: { [DEN]: {} },
+  ...more,
 });
 
 export async function ircWorld(more: Readonly<Record<string, unknown>> = {}): Promise<IrcWorld> {
@@ -47,7 +59,12 @@ export async function ircWorld(more: Readonly<Record<string, unknown>> = {}): Pr
   const channel = platforms.channel("irc");
   if (!channel) throw new Error("no channel was opened");
   return {
-    ...{ bench, channel, server, wire, crowd, here: here(crowd.friend) },
+    bench,
+    channel,
+    server,
+    wire,
+    crowd,
+    here: here(crowd.friend),
     platform: {
       // IRC knows no edits, buttons, files or forwards, never says anything twice, and has no word for "too fast" on this server.
       kinds: ["message"],

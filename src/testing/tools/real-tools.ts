@@ -45,7 +45,12 @@ export async function realTools({ tools, script, rules = {} }: RealToolsOptions)
   const options = poolOptions(home.path, { model: "fake/fake-1" }, providers(provider));
   const pool = await startPool({ ...deps, events, tools: gate }, options);
   return {
-    ...{ home: home.path, store, provider, registry, approvals, gate },
+    home: home.path,
+    store,
+    provider,
+    registry,
+    approvals,
+    gate,
     /** One turn of one caller, to its end. */
     async turn(text: string, caller: Caller, sessionFile: string): Promise<readonly AgentEvent[]> {
       const request = { caller, sessionFile, settledBytes: Number.MAX_SAFE_INTEGER };

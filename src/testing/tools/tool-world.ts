@@ -57,9 +57,16 @@ export const MEMBER: ToolContext = { ...OWNER, role: "member", principal: "teleg
 
 export function policy(over: Partial<ToolPolicy> = {}): ToolPolicy {
   return {
-    ...{ allow: ["*"], deny: [], roles: {}, origins: {}, agents: {}, principals: {}, limits: {} },
+    allow: ["*"],
+    deny: [],
+    roles: {},
+    origins: {},
+    agents: {},
+    principals: {},
+    limits: {},
     approvals: { ask: [], never: [] },
-    ...{ maxPerSession: 16, maxTotal: 128 },
+    maxPerSession: 16,
+    maxTotal: 128,
     profile: () => "chat",
     ...over,
   };

@@ -10,11 +10,15 @@ export function channelConfig(telegram: FakeBotApi, discord: FakeDiscord) {
   const everybody = { dmPolicy: "open", allowFrom: ["*"] };
   return {
     telegram: {
-      ...{ botToken: TOKEN, apiRoot: telegram.apiRoot, ...everybody },
+      botToken: TOKEN,
+      apiRoot: telegram.apiRoot,
+      ...everybody,
       groups: { [String(GROUP_ID)]: { allowFrom: ["*"] } },
     },
     discord: {
-      ...{ token: BOT_TOKEN, apiRoot: discord.apiRoot, ...everybody },
+      token: BOT_TOKEN,
+      apiRoot: discord.apiRoot,
+      ...everybody,
       guilds: { [PLACES.guild]: { allowFrom: ["*"] } },
     },
   };

@@ -45,8 +45,13 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
   const events = createEvents({ log });
   const kinds = options.workKind ? { workKind: options.workKind } : {};
   const queue = createQueue({ clock, ids: systemIds, log, store, ...kinds }, () => ({
-    ...{ maxPerSession: 50, maxTotal: 50, maxOverflow: 10, ttlMs: Infinity },
-    ...{ mode: "followup", collectMs: 100, channels: {} },
+    maxPerSession: 50,
+    maxTotal: 50,
+    maxOverflow: 10,
+    ttlMs: Infinity,
+    mode: "followup",
+    collectMs: 100,
+    channels: {},
     ...options,
   }));
   const channels = new Map([

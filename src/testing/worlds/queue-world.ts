@@ -31,8 +31,13 @@ export const DONE: TurnEnd = {
   settledBytes: 10,
 };
 export const ROOMY: QueueSettings = {
-  ...{ maxPerSession: 100, maxTotal: 1_000, maxOverflow: 10, ttlMs: Infinity },
-  ...{ mode: "followup", collectMs: 0, channels: {} },
+  maxPerSession: 100,
+  maxTotal: 1_000,
+  maxOverflow: 10,
+  ttlMs: Infinity,
+  mode: "followup",
+  collectMs: 0,
+  channels: {},
 };
 
 export interface QueueWorld extends AsyncDisposable {

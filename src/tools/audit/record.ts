@@ -64,7 +64,14 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
     return canonical(asked) === canonical(call.params) ? {} : { asked: storable(asked, deps.scrub) };
   };
   const intent = (call: Known, waiting: boolean) => ({
-    ...{ id, callId, turnId, sessionKey, principal, path, paramsHash, waiting },
+    id,
+    callId,
+    turnId,
+    sessionKey,
+    principal,
+    path,
+    paramsHash,
+    waiting,
     scope: scopeOf(context),
     tool: deps.scrub(call.tool), // of a tool that does not exist, the name is whatever a model says
     origin: originOf(context),

@@ -6,8 +6,13 @@ import { OWNER, SESSION, toolWorld } from "../../testing/tools/tool-world.ts";
 import { MAX_WINDOWS, ROWS_PER_WINDOW, WINDOW_MS } from "./rejected-calls.ts";
 
 const CALL: RejectedCall = {
-  ...{ tool: "echo", callId: "c1", params: { token: "abc", text: "hi" }, path: "pipe", context: OWNER },
-  ...{ reason: "too_many", because: "Too many tools are running at once." },
+  tool: "echo",
+  callId: "c1",
+  params: { token: "abc", text: "hi" },
+  path: "pipe",
+  context: OWNER,
+  reason: "too_many",
+  because: "Too many tools are running at once.",
 };
 const REASONS = ["unreadable", "outside_turn", "id_taken", "too_many", "refused_by_agent", "unauthorized"] as const;
 

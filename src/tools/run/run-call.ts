@@ -25,7 +25,10 @@ export async function runCall(parts: Parts, draft: Draft, shared: Shared, signal
     const told = tellStart(parts, draft);
     let yielded = false;
     const execution = {
-      ...{ callId: request.callId, params, context: request.context, checksKept: checksKept(parts) },
+      callId: request.callId,
+      params,
+      context: request.context,
+      checksKept: checksKept(parts),
       onUpdate(partial: Parameters<Shared["progress"]>[0]) {
         const chars = partial.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
         tellUpdated(parts, told, chars);

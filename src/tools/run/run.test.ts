@@ -217,8 +217,12 @@ describe("progress", () => {
         "tool_execution_end",
         {
           ...of,
-          ...{ status: "success", ms: 0, background: false },
-          ...{ params: { text: "hi" }, result: says("done"), error: null },
+          status: "success",
+          ms: 0,
+          background: false,
+          params: { text: "hi" },
+          result: says("done"),
+          error: null,
         },
       ],
     ]);

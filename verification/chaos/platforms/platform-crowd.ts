@@ -183,13 +183,19 @@ function shownOn({ telegram, discord, lives }: Stage): readonly (ShownThere & { 
   const here = [...discord.state.channels.keys()].flatMap((chat) => discord.state.messages(chat));
   return [
     ...there.map(({ id, chat, text }) => ({
-      ...{ platform: "telegram" as const, chat, text, untold: telegram.untold.has(id) },
+      platform: "telegram" as const,
+      chat,
+      text,
+      untold: telegram.untold.has(id),
       life: lives.get(`telegram ${id}`) ?? 0,
     })),
     ...here
       .filter(({ author }) => author.id === BOT.id)
       .map(({ id, channel, content }) => ({
-        ...{ platform: "discord" as const, chat: channel, text: content, untold: false },
+        platform: "discord" as const,
+        chat: channel,
+        text: content,
+        untold: false,
         life: lives.get(`discord ${id}`) ?? 0,
       })),
   ];

@@ -4,7 +4,10 @@ import { type Evidence, isClean, judgePlatform, type ShownThere } from "./verdic
 
 const said = (answer: string, taken = true) => ({ chat: "1", answer, taken });
 const shown = (text: string, more: Partial<ShownThere> = {}): ShownThere => ({
-  ...{ chat: "1", text, life: 1, untold: false },
+  chat: "1",
+  text,
+  life: 1,
+  untold: false,
   ...more,
 });
 const doubt = (text: string) => ({ chat: "1", text });

@@ -80,7 +80,9 @@ function fireOne(queries: JobQueries, runs: RunQueries, fire: JobFire): readonly
   const written = addRows(runs, fire);
   if (written.some(({ status }) => status === "running")) runs.dropRetries.run({ job_id: fire.jobId }); // the newer slot stands for them
   queries.advance.run({
-    ...{ id: fire.jobId, next_at: fire.nextAt, state: fire.state },
+    id: fire.jobId,
+    next_at: fire.nextAt,
+    state: fire.state,
     slot_zone: fire.slotZone ?? null,
   });
   return written.map(({ id }) => id);

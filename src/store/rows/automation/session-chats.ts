@@ -37,8 +37,14 @@ export function createPlaces({ sql, read, write, ids, mask }: RowDeps): SessionC
       .toWellFormed();
     const file = newSessionFile(ids);
     queries.addSession.run({
-      ...{ key: sessionKey, channel: to.channel, agent_id: agentId, title, file, person: principal },
-      ...{ search_text: searchTextOf(title, sessionKey), at },
+      key: sessionKey,
+      channel: to.channel,
+      agent_id: agentId,
+      title,
+      file,
+      person: principal,
+      search_text: searchTextOf(title, sessionKey),
+      at,
     });
     return file;
   };
@@ -146,15 +152,27 @@ function saying(sql: Sql) {
     addSession: sql.prepare((db, p: Params<NewSession>) =>
       db.insertInto("sessions").values({
         ...p.row("key", "channel", "agent_id", "title", "search_text", "file", "person"),
-        ...{ created_at: p("at"), last_activity_at: p("at"), messages: 0 },
-        ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, settled_bytes: 0 },
+        created_at: p("at"),
+        last_activity_at: p("at"),
+        messages: 0,
+        input_tokens: 0,
+        output_tokens: 0,
+        cost_usd: 0,
+        settled_bytes: 0,
       }),
     ),
     addTurn: sql.prepare((db, p: Params<NewTurn>) =>
       db.insertInto("turns").values({
         ...p.row("id", "session_key", "agent_id", "file"),
-        ...{ begun_at: p("at"), ended_at: p("at"), attempt: 1, state: "done", unsafe: 0, model: "" },
-        ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+        begun_at: p("at"),
+        ended_at: p("at"),
+        attempt: 1,
+        state: "done",
+        unsafe: 0,
+        model: "",
+        input_tokens: 0,
+        output_tokens: 0,
+        cost_usd: 0,
       }),
     ),
     addPart: sql.prepare((db, p: Params<NewReply>) =>

@@ -24,9 +24,13 @@ export function createSystemEvents({ sql, read, write }: RowDeps): SystemEventSt
   const add = (event: SystemEvent): boolean => {
     queries.forget.run({ before: event.createdAt - REMEMBER_MS });
     const row = {
-      ...{ id: event.id, session_key: event.sessionKey, source: event.source, kind: event.kind },
+      id: event.id,
+      session_key: event.sessionKey,
+      source: event.source,
+      kind: event.kind,
       text: event.text.slice(0, MAX_EVENT_CHARS).toWellFormed(),
-      ...{ created_at: event.createdAt, expires_at: event.expiresAt },
+      created_at: event.createdAt,
+      expires_at: event.expiresAt,
     };
     if (queries.add.run(row) === 0) return false;
     if (event.real !== undefined) rememberReal(realTexts, event.id, event.real);

@@ -30,8 +30,12 @@ export function createWebhookMarks({ sql, write }: RowDeps): WebhookMarkStore {
     const marks = [...markOf("key", request.key), ...markOf("signed", request.signed)];
     for (const mark of marks)
       queries.add.run({
-        ...{ hook, mark, request_id: requestId, fingerprint },
-        ...{ stored: known?.stored ?? 0, expires_at: expiresAt },
+        hook,
+        mark,
+        request_id: requestId,
+        fingerprint,
+        stored: known?.stored ?? 0,
+        expires_at: expiresAt,
       });
     if (known?.stored !== 1) return { kind: "begin", requestId };
     return { kind: byKey ? "same" : "replayed", requestId };

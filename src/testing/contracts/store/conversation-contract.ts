@@ -50,7 +50,9 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
     const [cats, ...rest] = await store.conversations.list(here, 10);
     expect(rest).toEqual([]);
     expect(cats).toMatchObject({
-      ...{ file: first, title: "about cats", turns: 2 },
+      file: first,
+      title: "about cats",
+      turns: 2,
       usage: { inputTokens: 20, outputTokens: 10, costUsd: 0.5 },
     });
     expect(await store.conversations.resume(here, first, by("r1"))).toMatchObject({ kind: "resumed" });
@@ -120,7 +122,9 @@ export function conversationPromises(open: () => Promise<StoreWorld>): void {
     expect(await fileOf(store, "b")).toMatchObject({ settledBytes: 0 });
     await store.sessions.reset(sessionKey("a"), 5_000);
     expect((await store.conversations.list(here, 10)).find(({ file }) => file === there)).toMatchObject({
-      ...{ title: "in the other chat", turns: 2, usage: { inputTokens: 20 } },
+      title: "in the other chat",
+      turns: 2,
+      usage: { inputTokens: 20 },
     });
   });
 

@@ -7,8 +7,17 @@ import { OPERATOR, type StoreWorld } from "./store-world.ts";
 const EVE = "telegram:user:9" as Principal;
 
 const asking = (id: string, more: Partial<PairingRow> = {}): PairingRow => ({
-  ...{ id, channel: "telegram", account: "main", principal: EVE, name: "Eve", digest: `digest of ${id}` },
-  ...{ state: "pending", createdAt: 1_000, expiresAt: 2_000, decidedAt: null, decidedBy: null },
+  id,
+  channel: "telegram",
+  account: "main",
+  principal: EVE,
+  name: "Eve",
+  digest: `digest of ${id}`,
+  state: "pending",
+  createdAt: 1_000,
+  expiresAt: 2_000,
+  decidedAt: null,
+  decidedBy: null,
   ...more,
 });
 

@@ -67,7 +67,11 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     await world.store.toolCalls.settle("c1", { status: "success", output: "a", reply, ms: 3 });
     const { toolCalls } = await world.reopen();
     expect(await toolCalls.earlier("turn:t1", "call-c1")).toEqual({
-      ...{ tool: "echo", status: "success", paramsHash: "hash-c1", idempotent: false, output: "a" },
+      tool: "echo",
+      status: "success",
+      paramsHash: "hash-c1",
+      idempotent: false,
+      output: "a",
       reply,
     });
   });

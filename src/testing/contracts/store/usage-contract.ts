@@ -6,7 +6,12 @@ import { AGENT, end, OPERATOR, row, type StoreWorld, turn } from "./store-world.
 
 export function spent(id: string, more: Partial<Spent> = {}): Spent {
   return {
-    ...{ id, day: "2026-01-10", agentId: AGENT, principal: OPERATOR, origin: "chat", model: "fake/one" },
+    id,
+    day: "2026-01-10",
+    agentId: AGENT,
+    principal: OPERATOR,
+    origin: "chat",
+    model: "fake/one",
     usage: { inputTokens: 100, cachedTokens: 40, outputTokens: 10, costUsd: 0.5 },
     ...more,
   };

@@ -174,7 +174,12 @@ function statusText({ enabled, nextAt, running }: JobsStatus) {
 function jobText({ id, schedule, task, mode, delivery, state, because, nextAt, slotZone, failures }: Job) {
   const timezone = schedule.timezone ?? slotZone ?? "UTC";
   return {
-    ...{ id, schedule, task, mode, delivery, state },
+    id,
+    schedule,
+    task,
+    mode,
+    delivery,
+    state,
     next: nextAt === null ? null : momentOf(nextAt, timezone),
     ...(because === null ? {} : { because }),
     ...(failures > 0 ? { failures } : {}),

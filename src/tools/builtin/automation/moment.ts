@@ -20,7 +20,13 @@ function localTime(at: number, timeZone: string): string {
     calendar: "iso8601",
     numberingSystem: "latn",
     hourCycle: "h23",
-    ...{ year: "numeric", month: two, day: two, hour: two, minute: two, second: two, timeZoneName: "longOffset" },
+    year: "numeric",
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+    timeZoneName: "longOffset",
   });
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? "";

@@ -47,18 +47,17 @@ export const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu
 export function createDraft(options: DraftOptions) {
   const draft: Draft = {
     ...options,
-    ...{
-      blocks: [],
-      lists: [],
-      line: "",
-      spaced: false,
-      mark: "",
-      kind: "text",
-      row: null,
-      rows: 0,
-      fence: null,
-      chars: 0,
-    },
+
+    blocks: [],
+    lists: [],
+    line: "",
+    spaced: false,
+    mark: "",
+    kind: "text",
+    row: null,
+    rows: 0,
+    fence: null,
+    chars: 0,
   };
   const breakLine = (): void => endLine(draft);
   return {

@@ -24,7 +24,11 @@ let base = "";
 let settings: WebFetchSettings;
 
 const usual = (): WebFetchSettings => ({
-  ...{ allow: ["*"], deny: [], maxKb: 64, maxChars: 20_000, cacheMs: 60_000 },
+  allow: ["*"],
+  deny: [],
+  maxKb: 64,
+  maxChars: 20_000,
+  cacheMs: 60_000,
   privateOrigins: [base],
 });
 

@@ -50,7 +50,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
     "A tool was admitted and begins to run, on whichever path it was called, with its `params`. Also a plugin hook.",
   tool_execution_update: "A running tool told of its progress; at most one in 100 ms of one call. Also a plugin hook.",
   tool_execution_end:
-    "A tool ended, with status, time, `params`, and `result` or `error`. A rejected call has this alone, as `blocked`. `background`: its caller was answered before. Also a plugin hook.",
+    "A tool ended, with status, time, `params`, and `result` or `error`. A rejected call has this alone, as `error` or `blocked`. `background`: its caller was answered before. Also a plugin hook.",
   "turn.ended": "The turn is over: done, failed or aborted. The answer itself arrives as `message`.",
   "turn.measured": "Where the time of an ended turn went, stretch by stretch. Comes before its `turn.ended`.",
   "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",

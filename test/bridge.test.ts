@@ -231,8 +231,8 @@ describe("a script inside an agent", () => {
     const rows = (await transcript(gateway, "script")).filter(({ role }) => role === "tool");
     expect(rows.map(({ tool, status }) => [tool, status])).toEqual([
       ["probe_echo", "success"],
-      ["probe_echo", "blocked"], // it named a process
-      ["probe_echo", "blocked"], // it named a session
+      ["probe_echo", "error"], // it named a process
+      ["probe_echo", "error"], // it named a session
     ]);
     expect((await asAgent(token, "/api/tools")).status).toBe(403);
   });

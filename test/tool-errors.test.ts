@@ -217,16 +217,21 @@ test.each([
   ["a text", "lamp"],
   ["a number", 5],
   ["left out", undefined],
-])("parameters that are %s get the envelope of every other invalid call over HTTP", async (_what, params) => {
-  const response = await gateway.fetch("/api/tools/call", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ tool: "set_lamp", params }),
-  });
-  expect(response.status).toBe(422);
-  expect(await response.json()).toMatchObject({
-    ok: false,
-    error: { code: "invalid_params", message: expect.stringContaining("The parameters of set_lamp are not valid") },
-    envelope: { status: "error", tool: "set_lamp" },
-  });
-});
+])(
+  "parameters that are %s get the envelope and the row of every other invalid call over HTTP",
+  async (_what, params) => {
+    const response = await gateway.fetch("/api/tools/call", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ tool: "set_lamp", params }),
+    });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({
+      ok: false,
+      error: { code: "invalid_params", message: expect.stringContaining("The parameters of set_lamp are not valid") },
+      envelope: { status: "error", tool: "set_lamp" },
+    });
+    const rows = (await (await gateway.fetch("/api/tool-calls?tool=set_lamp&limit=1")).json()) as { items: AuditRow[] };
+    expect(rows.items).toMatchObject([{ tool: "set_lamp", status: "error" }]);
+  },
+);

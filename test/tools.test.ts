@@ -96,7 +96,7 @@ describe("a whole gateway", () => {
     expect(tools).not.toContain("bash");
     expect(textOf(messages.at(-1)?.content)).toContain("bash");
     expect(await calls("?session=shell")).toMatchObject([
-      { tool: "bash", status: "blocked", output: "The agent did not make this call: Tool bash not found" },
+      { tool: "bash", status: "error", output: "The agent did not make this call: Tool bash not found" },
     ]);
   });
 
@@ -119,11 +119,12 @@ describe("a whole gateway", () => {
     expect((await post({ tool: "session_status", params: { token: PLANTED }, callId: "hostile" })).status).toBe(422);
     expect((await post({ tool: "nothing" })).status).toBe(404);
     expect((await post({ tool: "session_status", sessionKey: "agent:default:api:dm:audit" })).status).toBe(400);
-    const rows = (await calls("?status=blocked")).filter(({ id }) => !before.has(id));
+    const rows = (await calls("?status=error")).filter(({ id }) => !before.has(id));
     expect(rows.map(({ tool: name, origin, turnId }) => [name, origin, turnId])).toEqual([
       ["session_status", "api", null], // the one that named a session
       ["nothing", "api", null],
       ["session_status", "api", null],
+      ["session_status", "api", null], // the one that ran
     ]);
     expect(JSON.stringify(rows)).not.toContain(PLANTED);
     const socket = await openSocket(gateway, null);
@@ -236,8 +237,9 @@ describe("real pi at the gate", () => {
     expect(new Set(rows.flatMap(({ tool: name, status }) => (status === "success" ? [name] : [])))).toEqual(
       new Set(["t_free"]),
     );
-    const tried = rows.map(({ tool: name, userId, origin, status }) => [name, userId, origin, status].join(" "));
-    const denied = names.filter((name) => name !== "t_free").map((name) => `${name} telegram:user:666 group blocked`);
+    const rejected = rows.filter(({ status }) => status === "blocked" || status === "error");
+    const tried = rejected.map(({ tool: name, userId, origin }) => [name, userId, origin].join(" "));
+    const denied = names.filter((name) => name !== "t_free").map((name) => `${name} telegram:user:666 group`);
     expect(denied.filter((line) => !tried.includes(line))).toEqual([]);
     expect(await verifyAudit(world.home)).toMatchObject({ kind: "intact" });
   });
@@ -252,7 +254,7 @@ describe("real pi at the gate", () => {
     await world.turn("spell it", { ...guest, turnId: "turn_spell" as TurnId }, "session-spell.jsonl");
     const rows = (await world.rows()).filter(({ tool: name }) => name === "spelled");
     expect(rows.map(({ input, status }) => [input, status])).toContainEqual([{ chat_id: "7" }, "success"]);
-    expect(rows.map(({ status }) => status).toSorted()).toEqual(["blocked", "success"]);
+    expect(rows.map(({ status }) => status).toSorted()).toEqual(["error", "success"]);
     const told = world.provider.requests.at(-1)?.messages.filter(({ role }) => role === "tool") ?? [];
     expect(textOf(told[0]?.content)).toBe('{"chat_id":"7"}');
   });

@@ -43,7 +43,7 @@ export interface GatewayEvents {
   /** A person is asked something by a running turn, and later: how that ended. */
   question: QuestionNews;
   /** A call was rejected, on whichever path it came; nothing ran. */
-  tool_refused: ToolExecution;
+  tool_refused: ToolExecution & { readonly status: "blocked" | "error" };
   /** A tool starts, makes progress, has ended; on whichever path it was called. Values are masked copies; also plugin hooks of the same names. */
   tool_execution_start: ToolExecution & { readonly params: unknown };
   tool_execution_update: ToolExecution & { readonly chars: number };

@@ -39,6 +39,7 @@ export interface MetricsSnapshot extends Pick<MetricsGauges, "uptimeMs" | "queue
     readonly tool: string;
     readonly success: number;
     readonly error: number;
+    readonly blocked: number;
     readonly latency: Quantiles;
   }[];
 }

@@ -70,7 +70,7 @@ describe("the duration of a call does not include the wait for an approval,", ()
     fx.events.emit("approval", { ...ASKED, decision: null });
     await fx.clock.advance(60_000);
     fx.decided("deny");
-    fx.events.emit("tool_refused", CALL);
+    fx.events.emit("tool_refused", { ...CALL, status: "blocked" });
     fx.writer.toolEnded({ callId: "c1", ...ANSWER });
     expect(ended(fx)).toEqual([0]);
   });
@@ -114,7 +114,7 @@ test("a call that was rejected is blocked and not failed, whatever the agent rea
     const { events, writer, shown, now, decided } = world();
     events.emit("approval", { ...ASKED, decision: null });
     decided(decision);
-    events.emit("tool_refused", CALL);
+    events.emit("tool_refused", { ...CALL, status: "blocked" });
     writer.toolEnded({ callId: "c1", ...ANSWER });
     expect(now()).toEqual(["blocked"]);
     expect(shown).toEqual(["running", "pending", "blocked", "blocked"]);
@@ -123,7 +123,7 @@ test("a call that was rejected is blocked and not failed, whatever the agent rea
 
 test("a call that was rejected before the agent's word of it was read is blocked too", () => {
   const { events, writer, shown } = world();
-  events.emit("tool_refused", { ...CALL, callId: "c2" });
+  events.emit("tool_refused", { ...CALL, callId: "c2", status: "blocked" });
   writer.toolStarted({ callId: "c2", tool: "bash", input: {} });
   writer.toolEnded({ callId: "c2", ...ANSWER });
   expect(shown).toEqual(["running", "running", "blocked"]);
@@ -131,10 +131,10 @@ test("a call that was rejected before the agent's word of it was read is blocked
 
 test("news of other turns and other calls change nothing, and a failure stays a failure", () => {
   const { events, writer, shown } = world();
-  events.emit("tool_refused", { ...CALL, turnId: "turn_2" as TurnId });
-  events.emit("tool_refused", { ...CALL, callId: "c2" });
+  events.emit("tool_refused", { ...CALL, turnId: "turn_2" as TurnId, status: "blocked" });
+  events.emit("tool_refused", { ...CALL, callId: "c2", status: "blocked" });
   writer.toolEnded({ callId: "c1", ...ANSWER });
-  events.emit("tool_refused", CALL); // too late: it has ended
+  events.emit("tool_refused", { ...CALL, status: "blocked" }); // too late: it has ended
   expect(shown).toEqual(["running", "error"]);
 });
 
@@ -225,7 +225,7 @@ describe("the progress of a running tool", () => {
       ({ writer }) => writer.toolEnded({ callId: "c1", isError: false, output: "fine" }),
       ({ writer }) => writer.close(),
       ({ live, batch }) => void live.open(batch),
-      ({ events }) => events.emit("tool_refused", CALL),
+      ({ events }) => events.emit("tool_refused", { ...CALL, status: "blocked" }),
     ];
     for (const end of ends) {
       const fx = following();

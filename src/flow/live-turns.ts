@@ -45,7 +45,7 @@ interface Shown {
   waitsFor: LiveWait | null;
   readonly tools: Map<string, LiveTool & { readonly begunAt: number }>;
   /** Rejected before the agent's word that it begins them had come this far. */
-  readonly refused: Set<string>;
+  readonly refused: Map<string, "blocked" | "error">;
   /** Calls that wait for an owner, and since when: that time is not the tool's. */
   readonly waiting: Map<string, number>;
   /** Newest text of running calls that people have not seen yet; null: shown a moment ago, nothing new since. */
@@ -143,7 +143,7 @@ function writerFor(
       const { progress: _progress, ...call } = begun;
       const ended = {
         ...call,
-        status: turn.refused.has(callId) ? "blocked" : endOf(begun, isError),
+        status: turn.refused.get(callId) ?? endOf(begun, isError),
         output: mask.text(output),
         ms: Math.round((turn.waiting.get(callId) ?? clock.elapsed()) - begun.begunAt),
       };
@@ -162,7 +162,7 @@ function newTurn({ turnId, entries }: Batch, clock: Clock): Shown {
     text: "",
     waitsFor: null,
     tools: new Map(),
-    refused: new Set(),
+    refused: new Map(),
     waiting: new Map(),
     progress: new Map(),
     over: new AbortController(),
@@ -240,7 +240,7 @@ function followGate(
     const since = turn?.waiting.get(callId);
     if (status === "pending") turn?.waiting.set(callId, clock.elapsed());
     else turn?.waiting.delete(callId);
-    if (turn && !known && status === "blocked") turn.refused.add(callId);
+    if (turn && !known && (status === "blocked" || status === "error")) turn.refused.set(callId, status);
     if (!turn || !known || known.output !== undefined || known.status === status) return;
     const waitedMs = since === undefined ? 0 : clock.elapsed() - since;
     turn.tools.set(callId, { ...known, status, begunAt: known.begunAt + waitedMs });
@@ -250,10 +250,10 @@ function followGate(
     if (news.decision === null) show(news, "pending");
     else if (news.decision === "once" || news.decision === "session") show(news, "running");
   });
-  events.on("tool_refused", (call) => show(call, "blocked"));
+  events.on("tool_refused", (call) => show(call, call.status));
 }
 
 function endOf({ status }: LiveTool, isError: boolean): ToolStatus {
-  if (status === "blocked") return status;
+  if (status === "blocked" || status === "error") return status;
   return isError ? "error" : "success";
 }

@@ -47,7 +47,7 @@ async function statementsUsed(db: Database): Promise<readonly string[]> {
   await store.outbox.rewrite(sessionKey("a"), "t1:0", "y", 1);
   await store.toolCalls.intend({ ...intent("c2", "t1", false), waiting: true });
   await store.toolCalls.begin("c2");
-  await store.toolCalls.refuse(intent("c3", "t1", true), "no");
+  await store.toolCalls.refuse(intent("c3", "t1", true), { status: "blocked", output: "no" });
   await store.toolCalls.earlier("turn:t1", "call-c1");
   await store.toolCalls.timesSince({ principal: OPERATOR, tool: "echo" }, 0);
   await store.toolCalls.prune(10_000);

@@ -230,6 +230,7 @@ function fakeGate(): FakeGate {
         params: request.params,
         checksKept: false,
         updated: (chars) => void (row.chars = chars),
+        refused: async ({ message }) => void (row.end = { isError: true, output: message }),
         async ended(end) {
           row.end = end;
           return { kept: null };

@@ -90,6 +90,10 @@ function draftOf(parts: Parts, request: ToolRequest, record: Draft["record"]): D
   };
 }
 
+function failed({ message }: Pick<Denial, "message">): Finished {
+  return { kind: "failed", code: "tool_failed", message };
+}
+
 function going(
   parts: Parts,
   draft: Draft,
@@ -117,12 +121,15 @@ function going(
       saidAt = parts.clock.elapsed();
       tellUpdated(parts, told, chars);
     },
+    async refused(because) {
+      signal.removeEventListener("abort", left);
+      over ??= denied(parts, draft.request, draft, because).then((ended) => ({ ...ended, outcome: failed(because) }));
+      await over.finally(release);
+    },
     async ended({ isError, output }) {
       signal.removeEventListener("abort", left);
       const { outcome } = await end(
-        isError
-          ? { kind: "failed", code: "tool_failed", message: output }
-          : { kind: "ok", result: { content: [{ type: "text", text: output }] } },
+        isError ? failed({ message: output }) : { kind: "ok", result: { content: [{ type: "text", text: output }] } },
       );
       if (finishedText(outcome) === output) return { kept: outcome.kept ?? null };
       return { kept: mayRewrite ? UNCHECKED_RESULT : null }; // the call was cancelled before, and nobody has looked at this output

@@ -180,7 +180,7 @@ describe("a call of a pi tool", () => {
     const admitted = await built.gate.admit(request, never);
     expect(await built.gate.admit(request, never)).toMatchObject({ kind: "refused", code: "call_conflict" });
     expect(await built.call(request.params, { ...request, path: "pipe" })).toMatchObject({ code: "call_conflict" });
-    expect(built.rows.map(({ end }) => end?.status ?? "open")).toEqual(["open", "blocked", "blocked"]);
+    expect(built.rows.map(({ end }) => end?.status ?? "open")).toEqual(["open", "error", "error"]);
     if (admitted.kind === "go") await admitted.ended({ isError: false, output: "said" });
     await built.clock.advance(0);
     expect(await built.call(request.params, { ...request, path: "pipe" })).toEqual({

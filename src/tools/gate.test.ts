@@ -40,7 +40,7 @@ describe("the tool gate", () => {
     const outcome = await call({ txt: 1 });
     expect(outcome).toMatchObject({ kind: "refused", code: "invalid_params" });
     expect(outcome.kind === "refused" && outcome.message).toContain("text");
-    expect(rows[0]?.end?.status).toBe("blocked");
+    expect(rows[0]?.end?.status).toBe("error");
   });
 
   test.each([[null], [[]], ["x"], [7], [true]])("refuses parameters that are no object: %p", async (params) => {
@@ -75,7 +75,7 @@ describe("the tool gate", () => {
         code: "unknown_tool",
         message: `There is no tool called ${name}. The tools are: echo.`,
       });
-      expect(rows[0]?.end?.status).toBe("blocked");
+      expect(rows[0]?.end?.status).toBe("error");
     },
   );
 
@@ -278,11 +278,7 @@ describe("hooks after a call", () => {
   test.each([
     ["that ran", { text: "hi" }, { status: "success", params: { text: "hi" }, result: says("hi"), error: null }],
     ["that failed", { text: "fail" }, { status: "error", params: { text: "fail" }, result: null, error: "no city" }],
-    [
-      "that was refused",
-      {},
-      { status: "blocked", params: {}, result: null, error: expect.stringContaining("missing") },
-    ],
+    ["that was refused", {}, { status: "error", params: {}, result: null, error: expect.stringContaining("missing") }],
   ])("are told the parameters and the end of a call %s", async (_what, params, told) => {
     const world = toolWorld([
       tool(async (_id, given) => {
@@ -395,7 +391,7 @@ describe("one call id", () => {
     await world.call({ text: "x" }, { callId: "same" });
     expect(await world.call({ text: "y" }, { callId: "same" })).toMatchObject({ code: "call_conflict" });
     expect(await world.call({ text: "x" }, { callId: "same", tool: "other" })).toMatchObject({ code: "call_conflict" });
-    expect(world.rows.map(({ end }) => end?.status)).toEqual(["success", "blocked", "blocked"]);
+    expect(world.rows.map(({ end }) => end?.status)).toEqual(["success", "error", "error"]);
   });
 
   test("in another turn, or of another person outside of turns, is another call", async () => {

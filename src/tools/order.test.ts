@@ -70,7 +70,7 @@ describe("a row is written first", () => {
     expect(await world.call({ text: "y" }, { callId: "same" })).toMatchObject({ code: "call_conflict" });
     expect(world.rows.map(({ intent, end: ended }) => [intent.input, ended?.status ?? "open"])).toEqual([
       [{ text: "x" }, "open"],
-      [{ text: "y" }, "blocked"],
+      [{ text: "y" }, "error"],
     ]);
     end.resolve(says("done"));
     await first;

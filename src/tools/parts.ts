@@ -1,7 +1,7 @@
 /** What the files of the gate share: its dependencies, and the ways in which a call ends before anything runs. */
 import type { Caller } from "../contracts/agent.ts";
 import type { ToolOutcome, ToolRefusal, ToolRequest } from "../contracts/tools/tool.ts";
-import { createRecord, type RecordDeps, replayOf, scopeOf } from "./audit/record.ts";
+import { createRecord, type RecordDeps, refusedStatus, replayOf, scopeOf } from "./audit/record.ts";
 import type { RejectedCalls } from "./audit/rejected-calls.ts";
 import type { LiveToolRegistry } from "./registry.ts";
 import type { ImageCheck } from "./run/images.ts";
@@ -93,7 +93,7 @@ export async function denied(
   const tool = facts?.name ?? request.tool;
   await record.refused({ tool, params, idempotent }, denial);
   const { callId, context: caller } = request;
-  const said = { status: "blocked", ms: record.ms(), result: null, error: denial.message } as const;
+  const said = { status: refusedStatus(denial.code), ms: record.ms(), result: null, error: denial.message };
   parts.hooks.tell("after_tool_call", { tool, callId, caller, params, ...said });
   tellEnded(parts, executionOf(parts, request, tool), { ...said, background: false, params });
   return { outcome: denial, written: Promise.resolve() };

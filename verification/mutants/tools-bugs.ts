@@ -12,8 +12,8 @@ export const TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A secret inside a refusal is stored.",
     file: "src/tools/audit/record.ts",
-    find: "await deps.store.refuse(intent(call, false), deps.scrub(message));",
-    replace: "await deps.store.refuse(intent(call, false), message);",
+    find: "await deps.store.refuse(intent(call, false), { status, output: deps.scrub(message) });",
+    replace: "await deps.store.refuse(intent(call, false), { status, output: message });",
     tests: ["src/tools/audit/record.test.ts"],
   },
   {

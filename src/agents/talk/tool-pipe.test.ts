@@ -71,6 +71,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done"), { checks
       params,
       checksKept,
       updated: () => undefined,
+      refused: async () => undefined,
       async ended(end) {
         ends.push(end);
         return { kept: checksKept ? `kept of ${end.output}` : null };

@@ -1,6 +1,6 @@
 /** Calls of pi tools, offers and tokens beside a gate and a process that a test plays by hand: each call ends once, and nothing is kept. */
 import { describe, expect, test } from "bun:test";
-import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
+import type { ToolAdmission, ToolContext, ToolGate, ToolRefusal } from "../../contracts/tools/tool.ts";
 import type { Caller } from "../../contracts/agent.ts";
 import { toolSpec } from "../../testing/agent-fixture.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
@@ -29,6 +29,7 @@ async function calls(over: { admit?: ToolGate["admit"]; ended?: () => Promise<{ 
     params,
     checksKept: false,
     updated: (chars: number) => void updates.push(chars),
+    refused: async ({ message }: ToolRefusal) => void ends.push({ isError: true, output: message }),
     ended: over.ended ?? (async (end: unknown) => (ends.push(end), { kept: null })),
   });
   const admit: ToolGate["admit"] = async ({ params }, signal) => (signals.push(signal), going(params));

@@ -1,5 +1,5 @@
 /** Calls of pi tools: each is judged before it runs and written down when it has ended. What has no end when the turn is over gets one. */
-import type { ToolAdmission, ToolContext, ToolGate } from "../../contracts/tools/tool.ts";
+import type { ToolAdmission, ToolContext, ToolGate, ToolRefusal } from "../../contracts/tools/tool.ts";
 import type { Log } from "../../kit/log.ts";
 import { envelopeOf, UNCHECKED_RESULT } from "../../contracts/tools/envelope.ts";
 import { isFields } from "../talk/protocol.ts";
@@ -70,8 +70,9 @@ export function createPiToolCalls(
     const params = isFields(admission.params) ? admission.params : {};
     const confined = confine(room, call.tool, params);
     if (confined.kind !== "inside") {
-      await close(admission, call.tool, { isError: true, output: confined.say });
-      return { ok: false, text: refusalText(call.tool, confined) };
+      const because = refusalOf(confined);
+      await admission.refused(because);
+      return { ok: false, text: JSON.stringify(envelopeOf(call.tool, because)) };
     }
     if (signal.aborted) {
       await close(admission, call.tool, CUT_OFF);
@@ -112,9 +113,8 @@ export function createPiToolCalls(
   };
 }
 
-function refusalText(tool: string, { kind, say }: Exclude<Confined, { kind: "inside" }>): string {
-  const code = kind === "outside" ? "not_allowed" : "invalid_params";
-  return JSON.stringify(envelopeOf(tool, { kind: "refused", code, message: say }));
+function refusalOf({ kind, say }: Exclude<Confined, { kind: "inside" }>): ToolRefusal {
+  return { kind: "refused", code: kind === "outside" ? "not_allowed" : "invalid_params", message: say };
 }
 
 function failureText(tool: string, code: "tool_failed" | "cancelled", message: string): string {

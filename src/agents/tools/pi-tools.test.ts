@@ -110,6 +110,7 @@ describe("a call of pi tools", () => {
       params: { path: "b.txt" },
       checksKept: true,
       updated: () => undefined,
+      refused: async () => undefined,
       ended: async ({ output }) => ({ kept: output.replace("all of it", "kept of it") }),
     });
     await world.fx.turn("go");
@@ -128,6 +129,7 @@ describe("a call of pi tools", () => {
       params: { path: "unfit.txt", content: { not: "a text" } },
       checksKept: false,
       updated: () => undefined,
+      refused: async () => undefined,
       ended: async (end) => (ends.push(end), { kept: null }),
     });
     await world.fx.turn("go");
@@ -205,6 +207,7 @@ describe("a call of pi tools", () => {
             params: request.params,
             checksKept: false,
             updated: () => undefined,
+            refused: async () => undefined,
             ended: async () => ({ kept: null }),
           }),
         );

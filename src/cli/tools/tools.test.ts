@@ -144,7 +144,8 @@ describe("audit verify", () => {
     await using fx = await cliFixture();
     {
       await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home: fx.home });
-      for (const id of ["a", "b", "c"]) await store.toolCalls.refuse(intent(id, "t", true), "no");
+      for (const id of ["a", "b", "c"])
+        await store.toolCalls.refuse(intent(id, "t", true), { status: "blocked", output: "no" });
     }
     expect(await fx.run("audit", "verify")).toBe(0);
     expect(fx.out()).toBe("The record is whole: 3 tool calls, 0 other entries, 6 links.\n");

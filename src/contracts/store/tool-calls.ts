@@ -9,8 +9,8 @@ export interface ToolCallStore {
   intend(call: ToolIntent): Promise<void>;
   /** A call that waited for the owner's word begins now; from here on as after `intend`. */
   begin(id: string): Promise<void>;
-  /** A call that never ran: its row, begun and ended in one write. */
-  refuse(call: ToolIntent, output: string): Promise<void>;
+  /** A call that never ran: its row, begun and ended in one write. Its id stays free. */
+  refuse(call: ToolIntent, end: Pick<ToolEnd, "output"> & { readonly status: RefusedStatus }): Promise<void>;
   /** A call that has ended already stays as it is. */
   settle(id: string, end: ToolEnd): Promise<void>;
   /** The newest call with this id that was not refused, else the newest that the owner denied. */
@@ -45,6 +45,9 @@ export interface ToolIntent {
   readonly waiting: boolean;
   readonly at: number;
 }
+
+/** `error`: the call was wrong. `blocked`: the gateway, a plugin or a person does not want it. */
+export type RefusedStatus = "blocked" | "error";
 
 export interface ToolEnd {
   readonly status: ToolStatus;

@@ -232,6 +232,8 @@ export type ToolAdmission =
       readonly checksKept: boolean;
       /** It has said so many characters by now. */
       updated(chars: number): void;
+      /** Something after the gate does not allow it: it is not run. */
+      refused(because: ToolRefusal): Promise<void>;
       /** `kept`: what is to be kept in the place of the output; null: the output. */
       ended(end: { readonly isError: boolean; readonly output: string }): Promise<{ readonly kept: KeptText | null }>;
     }

@@ -194,7 +194,7 @@ describe("POST /api/tools/call", () => {
     const { status, body } = await fx.post({ tool: "echo", params: { text: "x" }, ...more });
     expect([status, body]).toMatchObject([400, { error: { code: "bad_request" } }]);
     expect(fx.rows).toMatchObject([
-      { intent: { tool: "echo", principal: "operator", path: "http" }, end: { status: "blocked" } },
+      { intent: { tool: "echo", principal: "operator", path: "http" }, end: { status: "error" } },
     ]);
   });
 
@@ -203,7 +203,7 @@ describe("POST /api/tools/call", () => {
     async (body) => {
       await using fx = world(echo);
       expect((await fx.post(body)).status).toBe(422);
-      expect(fx.rows).toMatchObject([{ intent: { path: "http" }, end: { status: "blocked" } }]);
+      expect(fx.rows).toMatchObject([{ intent: { path: "http" }, end: { status: "error" } }]);
     },
   );
 
@@ -309,7 +309,7 @@ describe("a request to call a tool that never becomes a call", () => {
     expect(fx.rows).toMatchObject([
       {
         intent: { tool: "(unreadable)", path: "http", principal: "operator", origin: "api" },
-        end: { status: "blocked", output: expect.stringContaining(because) },
+        end: { status: "error", output: expect.stringContaining(because) },
       },
     ]);
   });

@@ -28,6 +28,7 @@ export interface Counts {
 interface ToolCounts {
   success: number;
   error: number;
+  blocked: number;
   readonly latency: Series;
 }
 
@@ -58,12 +59,10 @@ export function startCounts({ clock, events }: { readonly clock: Clock; readonly
     counts.agents.exited++;
     if (!expected) counts.agents.died++;
   });
-  events.on("turn.tool", ({ tool, status, ms }) => {
-    // a rejected call is shown as rejected before it has ended, without a duration; its end counts
-    if (status === "running" || status === "pending" || ms === undefined) return;
+  events.on("tool_execution_end", ({ tool, status, ms }) => {
     const counted = toolCounts(tools, tool);
-    counted[status === "success" ? "success" : "error"]++;
-    counted.latency.add(ms, clock.elapsed());
+    counted[status === "success" || status === "blocked" ? status : "error"]++;
+    if (status === "success" || ms > 0) counted.latency.add(ms, clock.elapsed()); // a call that never ran took no time
   });
   events.on("delegation.ended", ({ outcome, ms }) => {
     counts.delegations[outcome]++;
@@ -125,7 +124,7 @@ function lengthOf(spans: readonly Span[]): number {
 function toolCounts(tools: Map<string, ToolCounts>, tool: string): ToolCounts {
   const asked = tool.slice(0, MAX_TOOL_CHARS);
   const name = tools.has(asked) || tools.size < MAX_TOOLS ? asked : OTHER_TOOL;
-  const known = tools.get(name) ?? { success: 0, error: 0, latency: createSeries() };
+  const known = tools.get(name) ?? { success: 0, error: 0, blocked: 0, latency: createSeries() };
   tools.set(name, known);
   return known;
 }

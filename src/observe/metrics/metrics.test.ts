@@ -41,6 +41,7 @@ const measured = (attempt = 1): GatewayEvents["turn.measured"] => ({
 });
 const ended = { sessionKey, turnId, inboxIds: [], outcome: "done", ms: 196, usage } as const;
 const toolEnded = (tool: string, ms = 3) => ({ sessionKey, turnId, callId: "c", tool, status: "success", ms }) as const;
+const callEnded = (tool: string) => ({ ...toolEnded(tool), background: false, params: {}, result: null, error: null });
 const shown = (role: "user" | "assistant") =>
   ({ sessionKey, item: { id: "m", role, text: "what was said", at: 0, turnId } }) as const;
 
@@ -76,6 +77,7 @@ describe("metrics", () => {
     events.emit("message", shown("user"));
     events.emit("turn.tool", { ...toolEnded("session_status"), status: "running" });
     events.emit("turn.tool", { ...toolEnded("session_status"), status: "pending" }); // waits for an approval
+    events.emit("tool_execution_end", callEnded("session_status"));
     events.emit("turn.tool", toolEnded("session_status"));
     events.emit("turn.measured", measured());
     events.emit("turn.ended", ended);
@@ -106,7 +108,7 @@ describe("metrics", () => {
         answer: once(223),
         delegation: once(40),
       },
-      tools: [{ tool: "session_status", success: 1, error: 0, latency: once(3) }],
+      tools: [{ tool: "session_status", success: 1, error: 0, blocked: 0, latency: once(3) }],
     });
   });
 
@@ -136,17 +138,20 @@ describe("metrics", () => {
 
   test("count a rejected call once, although people are shown that it is rejected and then that it has ended", () => {
     const { events, metrics } = world();
-    const { ms: _ms, ...call } = toolEnded("bash");
-    events.emit("turn.tool", { ...call, status: "running" });
-    events.emit("turn.tool", { ...call, status: "blocked" });
-    events.emit("turn.tool", { ...call, status: "blocked", output: "no", ms: 3 });
-    expect(metrics.snapshot().tools).toMatchObject([{ tool: "bash", success: 0, error: 1, latency: { count: 1 } }]);
+    const rejected = { ...callEnded("bash"), status: "blocked", ms: 0 } as const;
+    events.emit("turn.tool", { ...toolEnded("bash"), status: "running" });
+    events.emit("turn.tool", { ...toolEnded("bash"), status: "blocked" });
+    events.emit("tool_execution_end", rejected);
+    events.emit("turn.tool", { ...toolEnded("bash"), status: "blocked", output: "no" });
+    expect(metrics.snapshot().tools).toMatchObject([
+      { tool: "bash", success: 0, error: 0, blocked: 1, latency: { count: 0 } },
+    ]);
   });
 
   test("name a limited number of tools and count the rest together", () => {
     const { events, metrics } = world();
-    for (let n = 0; n < 500; n++) events.emit("turn.tool", toolEnded(`invented_${n}`));
-    events.emit("turn.tool", toolEnded("invented_0"));
+    for (let n = 0; n < 500; n++) events.emit("tool_execution_end", callEnded(`invented_${n}`));
+    events.emit("tool_execution_end", callEnded("invented_0"));
     const { tools } = metrics.snapshot();
     expect(tools).toHaveLength(MAX_TOOLS + 1);
     expect(tools[0]).toMatchObject({ tool: "invented_0", success: 2 });
@@ -159,7 +164,7 @@ describe("the Prometheus text", () => {
     const { events, metrics } = world();
     events.emit("turn.measured", measured());
     events.emit("turn.ended", ended);
-    events.emit("turn.tool", toolEnded('odd"name\n'));
+    events.emit("tool_execution_end", callEnded('odd"name\n'));
     await metrics.prometheus();
     const { text, contentType } = await metrics.prometheus();
     expect(contentType).toBe("text/plain; version=0.0.4; charset=utf-8");

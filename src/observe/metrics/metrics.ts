@@ -58,10 +58,11 @@ export function createMetrics(deps: MetricsDeps): LiveMetrics {
           answer: quantiles(answer),
           delegation: quantiles(delegation),
         },
-        tools: [...counts.tools].map(([tool, { success, error, latency }]) => ({
+        tools: [...counts.tools].map(([tool, { success, error, blocked, latency }]) => ({
           tool,
           success,
           error,
+          blocked,
           latency: quantiles(latency),
         })),
       };

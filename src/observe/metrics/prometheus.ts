@@ -56,9 +56,10 @@ function addCounters(registry: Registry, { turns, delegations, jobs, messages, a
   ]);
   counter("cost_usd_total", "Cost of ended turns in US dollars.", [], () => [[{}, usage.costUsd]]);
   counter("tool_calls_total", "Tool calls that ended, by tool and status.", ["tool", "status"], () =>
-    [...tools].flatMap(([tool, { success, error }]) => [
+    [...tools].flatMap(([tool, { success, error, blocked }]) => [
       [{ tool, status: "success" }, success] as const,
       [{ tool, status: "error" }, error] as const,
+      [{ tool, status: "blocked" }, blocked] as const,
     ]),
   );
 }

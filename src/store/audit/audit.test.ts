@@ -25,8 +25,10 @@ async function filled(calls = 20, { leaveOpen = true } = {}): Promise<TempHome> 
   await using store = await openStore(DEPS, { home: home.path });
   const { toolCalls } = store;
   for (let n = 0; n < calls; n++) {
-    if (n % 5 === 4) await toolCalls.refuse({ ...intent(`c${n}`, "t1", true), at: n }, "no");
-    else await toolCalls.intend({ ...intent(`c${n}`, "t1", true), at: n });
+    if (n % 5 === 4) {
+      const status = n % 2 === 0 ? "blocked" : "error";
+      await toolCalls.refuse({ ...intent(`c${n}`, "t1", true), at: n }, { status, output: "no" });
+    } else await toolCalls.intend({ ...intent(`c${n}`, "t1", true), at: n });
     if (n % 5 === 3 && !leaveOpen) await toolCalls.settle(`c${n}`, { status: "error", output: "", ms: 1 });
     if (n % 5 === 2)
       for (const back of [2, 0, 1])
@@ -185,7 +187,7 @@ describe("the record of tool calls", () => {
     expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact", findings: [] });
     {
       await using store = await openStore(DEPS, { home: home.path });
-      await store.toolCalls.refuse(intent("later", "t1", true), "no");
+      await store.toolCalls.refuse(intent("later", "t1", true), { status: "blocked", output: "no" });
     }
     expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact", findings: [] });
     tamper(home, "update tool_calls set seq = 1000 where seq = 4");
@@ -198,7 +200,7 @@ describe("the record of tool calls", () => {
     await copyFile(database(home), `${database(home)}.old`);
     {
       await using store = await openStore(DEPS, { home: home.path });
-      await store.toolCalls.refuse(intent("later", "t1", true), "no");
+      await store.toolCalls.refuse(intent("later", "t1", true), { status: "blocked", output: "no" });
     }
     await copyFile(`${database(home)}.old`, database(home));
     expect(await verifyAudit(home.path)).toMatchObject({
@@ -234,7 +236,7 @@ describe("the record of tool calls", () => {
     const file = database(home);
     const goOn = async (...ids: string[]) => {
       await using store = await openStore(DEPS, { home: home.path });
-      for (const id of ids) await store.toolCalls.refuse(intent(id, "t1", true), "no");
+      for (const id of ids) await store.toolCalls.refuse(intent(id, "t1", true), { status: "blocked", output: "no" });
     };
     await copyFile(file, `${file}.fork`);
     await goOn("w", "x");
@@ -319,7 +321,7 @@ describe("old calls", () => {
       expect(items.length).toBe(40 - gone);
       expect(items.filter(({ createdAt }) => createdAt >= 23).length).toBe(17);
       expect((await verifyAudit(home.path)).findings).toEqual([]);
-      await store.toolCalls.refuse(intent("later", "t1", true), "no");
+      await store.toolCalls.refuse(intent("later", "t1", true), { status: "blocked", output: "no" });
     }
     expect(await verifyAudit(home.path)).toMatchObject({ kind: "intact", findings: [] });
     tamper(home, "delete from tool_calls where seq = (select min(seq) from tool_calls)");
@@ -331,7 +333,7 @@ describe("old calls", () => {
     await using store = await openStore(DEPS, { home: home.path });
     for (let some = 1; some > 0;) some = await store.toolCalls.prune(1_000);
     expect((await store.toolCalls.list({}, { limit: 5 })).items).toEqual([]);
-    await store.toolCalls.refuse(intent("later", "t1", true), "no");
+    await store.toolCalls.refuse(intent("later", "t1", true), { status: "blocked", output: "no" });
     expect((await verifyAudit(home.path)).findings).toEqual([]);
   });
 

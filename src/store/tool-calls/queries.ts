@@ -4,6 +4,9 @@ import type { Principal } from "../../contracts/ids.ts";
 import type { ToolCallTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 
+/** How the scope of a wrong call begins, which never ran and whose id is free. */
+export const REFUSED_SCOPE = "refused:";
+
 export type NewCall = Omit<ToolCallTable, "seq" | "output" | "ms" | "reply" | "end_no" | "end_hash"> & {
   readonly seq: number;
 };
@@ -87,6 +90,7 @@ function reading(sql: Sql) {
         .where("at", ">", p("since"))
         .where("principal", "=", p("principal"))
         .where("status", "<>", "blocked")
+        .where(raw<boolean>`scope not like ${raw.lit(`${REFUSED_SCOPE}%`)}`)
         .orderBy("at"),
     ),
   };

@@ -1,5 +1,5 @@
 /** The record of every tool call: written before the tool runs, completed after it, both linked into the chain. A call without an end stays visible as such. */
-import type { ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
+import type { RefusedStatus, ToolCallStore, ToolEnd, ToolIntent } from "../../contracts/store/tool-calls.ts";
 import type { Chain } from "../audit/chain.ts";
 import type { HeadFile } from "../audit/head-file.ts";
 import { endContent, intentContent, type Link } from "../audit/links.ts";
@@ -7,7 +7,7 @@ import { decodeReply, encodeJson } from "../rows/codec.ts";
 import type { RowDeps } from "../rows/row-deps.ts";
 import { createFreshScopes } from "./fresh-scopes.ts";
 import { createToolCallLists } from "./lists.ts";
-import { createToolCallQueries, type NewCall, type ToolCallQueries } from "./queries.ts";
+import { createToolCallQueries, type NewCall, REFUSED_SCOPE, type ToolCallQueries } from "./queries.ts";
 import { createPruning } from "./pruning.ts";
 
 interface AuditParts {
@@ -43,7 +43,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
         queries.begin.run({ id });
         if (call.idempotent === 0) queries.markUnsafe.run({ id: call.turn_id });
       }),
-    refuse: (call, output) => write(() => addEnded(call, output), "with the next").then(noticed),
+    refuse: (call, end) => write(() => addEnded(call, end), "with the next").then(noticed),
     async settle(id, made) {
       const link = await write(() => end(id, made), "with the next");
       noticed(link);
@@ -88,7 +88,7 @@ type End = Omit<ToolEnd, "output" | "ms"> & { readonly output: string | null; re
 function recording(queries: ToolCallQueries, chain: Chain) {
   const add = (
     call: ToolIntent,
-    status: "running" | "pending" | "blocked" = call.waiting ? "pending" : "running",
+    status: "running" | "pending" | RefusedStatus = call.waiting ? "pending" : "running",
   ): Link => {
     const row = { ...toRow(call), seq: (queries.lastSeq.first({})?.seq ?? 0) + 1 };
     const link = chain.append("intent", intentContent(row));
@@ -115,9 +115,10 @@ function recording(queries: ToolCallQueries, chain: Chain) {
   return {
     end,
     add,
-    addEnded(call: ToolIntent, output: string): Link | null {
-      add(call, "blocked"); // never open, not for a moment: its call id may belong to a call that did run
-      return close(call.id, { status: "blocked", output, ms: 0 });
+    addEnded(call: ToolIntent, { status, output }: Parameters<ToolCallStore["refuse"]>[1]): Link | null {
+      // never open, not for a moment, and an error in a scope of its own: its call id may belong to a call that did run
+      add(status === "error" ? { ...call, scope: `${REFUSED_SCOPE}${call.id}` } : call, status);
+      return close(call.id, { status, output, ms: 0 });
     },
     /** Rows from before there was a chain are taken into it as they are. */
     adopt(): void {

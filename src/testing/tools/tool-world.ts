@@ -111,9 +111,10 @@ export function memoryCalls(): MemoryCalls {
       const row = find(id);
       if (row) row.begun = true;
     },
-    async refuse(intent, output) {
+    async refuse(intent, { status, output }) {
       if (store.failing) throw store.failing;
-      rows.push({ intent, begun: false, end: { status: "blocked", output, ms: 0 } });
+      const scope = status === "error" ? `refused:${intent.id}` : intent.scope;
+      rows.push({ intent: { ...intent, scope }, begun: false, end: { status, output, ms: 0 } });
     },
     async settle(id, end) {
       const row = find(id);
@@ -122,7 +123,7 @@ export function memoryCalls(): MemoryCalls {
     earlier: async (scope, callId) => earlierIn(rows, scope, callId),
     async timesSince({ principal, tool: name }, since) {
       const counted = rows.filter(
-        ({ intent, end }) => intent.principal === principal && intent.tool === name && end?.status !== "blocked",
+        ({ intent, begun, end }) => intent.principal === principal && intent.tool === name && (begun || end === null),
       );
       return counted.map(({ intent }) => intent.at).filter((at) => at > since);
     },

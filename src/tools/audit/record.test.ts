@@ -66,7 +66,8 @@ test.each(["at once", "after it waited for the owner"])("a call that is refused 
   world.events.on("tool_refused", (event) => void told.push(event));
   await world.call(when === "at once" ? {} : { text: "x" }, { callId: "c" });
   const { sessionKey, turnId } = OWNER;
-  expect(told).toEqual([{ sessionKey, turnId, callId: "c", tool: "echo" }]);
+  const status = when === "at once" ? "error" : "blocked";
+  expect(told).toEqual([{ sessionKey, turnId, callId: "c", tool: "echo", status }]);
 });
 
 test("the record keeps what was asked beside what ran only where they differ", async () => {

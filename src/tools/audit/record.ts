@@ -1,8 +1,9 @@
 /** The row of one call: written down before the tool runs and when it has ended, whatever became of it. Secrets do not reach the disk. */
 import type { ToolStatus } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
-import type { EarlierCall, ToolCallStore, ToolEnd } from "../../contracts/store/tool-calls.ts";
-import { NO_TURN, type ToolOutcome, type ToolRequest } from "../../contracts/tools/tool.ts";
+import type { EarlierCall, RefusedStatus, ToolCallStore, ToolEnd } from "../../contracts/store/tool-calls.ts";
+import { ENVELOPE_STATUS } from "../../contracts/tools/envelope.ts";
+import { NO_TURN, type ToolErrorCode, type ToolOutcome, type ToolRequest } from "../../contracts/tools/tool.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Ids } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
@@ -21,13 +22,28 @@ export interface RecordDeps {
   scrub(text: string): string;
 }
 
+/** Why a call did not run. */
+export type RefusedCode = Exclude<ToolErrorCode, "approval_pending" | "background">;
+
+interface Refused {
+  readonly code: RefusedCode;
+  readonly message: string;
+  /** More exact than the code, for the log. */
+  readonly reason?: string;
+}
+
+/** As the envelope says it. */
+export function refusedStatus(code: RefusedCode): RefusedStatus {
+  return ENVELOPE_STATUS[code];
+}
+
 export interface CallRecord {
   readonly id: string;
   /** The row is there and waits for the owner's word. */
   waits(call: Known): Promise<void>;
   /** The row is on the disk; from now on the tool may run. Rejects when it could not be written: then the tool must not. */
   begins(call: Known): Promise<void>;
-  refused(call: Known, because: { readonly code: string; readonly message: string }): Promise<void>;
+  refused(call: Known, because: Refused): Promise<void>;
   /** Resolves when it is written. Never rejects: the tool has done its work, and whoever waits for it is told. */
   ended(outcome: Exclude<ToolOutcome, { kind: "refused" | "pending" }>): Promise<void>;
   /** Since the tool began to run; the wait for an approval does not count. 0: it never ran. */
@@ -100,21 +116,23 @@ export function createRecord(deps: RecordDeps, request: ToolRequest, paramsHash:
       else await deps.store.intend(intent(call, false));
       [state, tool] = ["open", call.tool];
     },
-    async refused(call, { code, message }) {
+    async refused(call, { code, message, reason = code }) {
       tool = call.tool;
-      deps.events.emit("tool_refused", { sessionKey, turnId, callId, tool });
+      const status = refusedStatus(code);
+      deps.events.emit("tool_refused", { sessionKey, turnId, callId, tool, status });
       if (state !== "new") return settle(deniedEnd(code, deps.scrub(message)));
-      deps.log.warn("tool call refused", { tool, code, turnId, sessionKey, principal, path });
-      await deps.store.refuse(intent(call, false), deps.scrub(message));
+      deps.log.warn("tool call refused", { tool, code: reason, turnId, sessionKey, principal, path });
+      await deps.store.refuse(intent(call, false), { status, output: deps.scrub(message) });
     },
     ended: (outcome) => settle(endOf(outcome, deps.scrub)),
   };
 }
 
-/** The owner's answer is kept as the answer to this call id: who asks again is told it again, and nobody is asked a second time. */
-function deniedEnd(code: string, message: string): Omit<ToolEnd, "ms"> {
-  const end = { status: "blocked", output: message } as const;
-  return code === "approval_denied" ? { ...end, reply: { kind: "refused", code, message } } : end;
+/** The owner's answer, or that the call was cancelled before it, is kept as the answer to this call id: a repeat is told it again, and nobody is asked a second time. */
+function deniedEnd(code: RefusedCode, message: string): Omit<ToolEnd, "ms"> {
+  const end = { status: refusedStatus(code), output: message } as const;
+  if (code === "approval_denied") return { ...end, reply: { kind: "refused", code, message } };
+  return code === "cancelled" ? { ...end, reply: { kind: "failed", code, message } } : end;
 }
 
 function endOf(

@@ -14,9 +14,16 @@ const CALL: RejectedCall = {
   reason: "too_many",
   because: "Too many tools are running at once.",
 };
-const REASONS = ["unreadable", "outside_turn", "id_taken", "too_many", "refused_by_agent", "unauthorized"] as const;
+const REASONS = [
+  ["unreadable", "error"],
+  ["outside_turn", "blocked"],
+  ["id_taken", "error"],
+  ["too_many", "blocked"],
+  ["refused_by_agent", "error"],
+  ["unauthorized", "blocked"],
+] as const;
 
-test.each(REASONS)("a call that is rejected as %s leaves a row that says so", async (reason) => {
+test.each(REASONS)("a call that is rejected as %s leaves a row with the status %s", async (reason, status) => {
   const world = toolWorld([]);
   world.gate.recordRejected({ ...CALL, reason });
   await world.gate[Symbol.asyncDispose]();
@@ -24,7 +31,7 @@ test.each(REASONS)("a call that is rejected as %s leaves a row that says so", as
   expect(more).toEqual([]);
   expect(row?.intent).toMatchObject({ tool: "echo", callId: "c1", sessionKey: SESSION, principal: "operator" });
   expect(row?.intent.input).toEqual({ token: "[redacted]", text: "hi" });
-  expect(row?.end).toMatchObject({ status: "blocked", output: CALL.because });
+  expect(row?.end).toMatchObject({ status, output: CALL.because });
   expect(world.log.lines.find(({ words }) => words === "tool call refused")?.fields).toMatchObject({ code: reason });
 });
 

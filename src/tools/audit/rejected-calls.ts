@@ -5,7 +5,8 @@
 import type { AgentId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { NO_TURN, type ToolContext, type RejectedCall } from "../../contracts/tools/tool.ts";
 import { paramsHash } from "../stages/params-hash.ts";
-import { createRecord, type RecordDeps } from "./record.ts";
+import { TURNED_AWAY_CODE } from "../../contracts/tools/envelope.ts";
+import { createRecord, type RecordDeps, type RefusedCode, refusedStatus } from "./record.ts";
 
 export interface RejectedCalls extends AsyncDisposable {
   note(call: RejectedCall): void;
@@ -49,7 +50,7 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
     const { tool, params } = request;
     const record = createRecord(deps, request, paramsHash(tool, params));
     const written = record
-      .refused({ tool, params, idempotent: true }, { code: call.reason, message })
+      .refused({ tool, params, idempotent: true }, { code: codeOf(call), message, reason: call.reason })
       .catch((error: unknown) => deps.log.error("tool call could not be recorded", { tool, error }))
       .finally(() => writing.delete(written));
     writing.add(written);
@@ -77,6 +78,7 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
   return {
     note(call) {
       if (stopping.signal.aborted) return;
+      count(deps, call);
       const own = `${call.context?.sessionKey ?? ""}\n${call.reason}`;
       const key = windows.has(own) || windows.size < MAX_WINDOWS ? own : "";
       const window = windows.get(key) ?? open(key, call);
@@ -92,6 +94,21 @@ export function createRejectedCalls(deps: RecordDeps): RejectedCalls {
       while (writing.size > 0) await Promise.all(writing);
     },
   };
+}
+
+/** What an agent refused itself is an error in its own words. */
+function codeOf({ reason }: RejectedCall): RefusedCode {
+  return reason === "refused_by_agent" ? "tool_failed" : TURNED_AWAY_CODE[reason];
+}
+
+/** For those who count calls. Who shows no credential is not counted: anybody can call. */
+function count({ events, scrub }: RecordDeps, call: RejectedCall): void {
+  if (!call.context) return;
+  const { sessionKey, turnId } = call.context;
+  const { callId, tool } = requestOf(call);
+  const end = { status: refusedStatus(codeOf(call)), ms: 0, background: false, params: {}, result: null };
+  const names = { sessionKey, turnId, callId: scrub(callId), tool: scrub(tool) };
+  events.emit("tool_execution_end", { ...names, ...end, error: scrub(call.because) });
 }
 
 function requestOf({ tool, callId, params, path, context }: RejectedCall) {

@@ -296,7 +296,7 @@ describe("tools at the same time", () => {
     await world.clock.advance(1);
     asked.abort();
     expect(await second).toMatchObject({ kind: "failed", code: "cancelled" });
-    expect(world.last()?.end?.status).toBe("blocked");
+    expect(world.last()?.end?.status).toBe("error");
     await letAllGo(world, running, 1);
     await first;
     expect(running.most).toBe(1);
@@ -423,7 +423,8 @@ describe("a call that waits for the owner", () => {
     await world.clock.advance(1);
     turn.abort();
     expect(await outcome).toMatchObject({ kind: "failed", code: "cancelled" });
-    expect([world.last()?.end?.status, world.last()?.begun]).toEqual(["blocked", false]);
+    expect([world.last()?.end?.status, world.last()?.begun]).toEqual(["error", false]);
+    expect(world.last()?.end?.reply).toMatchObject({ kind: "failed", code: "cancelled" }); // what a repeat is told
   });
 
   test("runs with what the owner was shown, whatever a plugin does to it meanwhile", async () => {

@@ -54,7 +54,7 @@ export function smallTablePromises(open: () => Promise<StoreWorld>): void {
     await inbox.accept(row("in1", "a"));
     await turns.begin(turn("t1", "a", ["in1"]));
     const ran = (at: number, session = "a") => conversationFiles.ranToolAt(sessionKey(session), at);
-    await toolCalls.refuse({ ...intent("c0", "t1", true), at: 100 }, "no");
+    await toolCalls.refuse({ ...intent("c0", "t1", true), at: 100 }, { status: "blocked", output: "no" });
     await toolCalls.intend({ ...intent("c1", "t1", true), tool: "read", at: 100 });
     await toolCalls.intend({ ...intent("c2", "t1", true), waiting: true, at: 100 });
     expect(await ran(1_000)).toBe(false);

@@ -40,7 +40,10 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     const { toolCalls } = world.store;
     const again = (id: string, scope = "turn:t1") => ({ ...intent(id, "t1", true), callId: "same", scope });
-    await toolCalls.refuse(again("refused"), "no");
+    await toolCalls.refuse(again("refused"), { status: "blocked", output: "no" });
+    await toolCalls.refuse(again("wrong"), { status: "error", output: "no" });
+    await toolCalls.refuse(again("wrong again"), { status: "error", output: "no" });
+    expect((await toolCalls.list({ status: "error" }, { limit: 5 })).items).toHaveLength(2);
     expect(await toolCalls.earlier("turn:t1", "same")).toBeNull();
     await toolCalls.intend(again("first"));
     await expect(toolCalls.intend(again("second"))).rejects.toMatchObject({ code: "store_failed" });
@@ -53,7 +56,7 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     const denial: ToolOutcome = { kind: "refused", code: "approval_denied", message: "no" };
     await world.store.toolCalls.intend({ ...intent("denied", "t1", false), waiting: true });
     await world.store.toolCalls.settle("denied", { status: "blocked", output: "no", reply: denial, ms: 1 });
-    await world.store.toolCalls.refuse(intent("refused", "t1", false), "no");
+    await world.store.toolCalls.refuse(intent("refused", "t1", false), { status: "blocked", output: "no" });
     expect(await world.store.toolCalls.earlier("turn:t1", "call-denied")).toMatchObject({ reply: denial });
     const { toolCalls } = await world.reopen();
     expect(await toolCalls.earlier("turn:t1", "call-denied")).toMatchObject({ status: "blocked", reply: denial });
@@ -87,7 +90,8 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     await using world = await open();
     const { toolCalls } = world.store;
     for (const [n, at] of [10, 20, 30].entries()) await toolCalls.intend({ ...intent(`c${n}`, "t1", true), at });
-    await toolCalls.refuse({ ...intent("no", "t1", true), at: 25 }, "no");
+    for (const status of ["blocked", "error"] as const)
+      await toolCalls.refuse({ ...intent(status, "t1", true), at: 25 }, { status, output: "no" });
     await toolCalls.intend({ ...intent("other", "t1", true), at: 26, tool: "other" });
     const { principal } = intent("c", "t", true);
     expect(await toolCalls.timesSince({ principal, tool: "echo" }, 10)).toEqual([20, 30]);
@@ -98,7 +102,7 @@ export function toolRecordPromises(open: () => Promise<StoreWorld>): void {
     const { toolCalls } = world.store;
     for (let n = 0; n < 12; n++) {
       const call = { ...intent(`c${n}`, "t1", true), at: 100 + Math.floor(n / 3), tool: n % 2 ? "odd" : "even" };
-      if (n % 4 === 0) await toolCalls.refuse(call, "no");
+      if (n % 4 === 0) await toolCalls.refuse(call, { status: "blocked", output: "no" });
       else await toolCalls.intend({ ...call, sessionKey: sessionKey(n < 6 ? "a" : "b") });
       if (n % 4 === 1) await toolCalls.settle(call.id, { status: "success", output: "ok", ms: 5 });
       if (n % 4 === 2) await toolCalls.settle(call.id, { status: "error", output: "no", ms: 5 });

@@ -1,0 +1,173 @@
+/** Every way a call can end: the envelope, the audit row, the hooks and the metrics say the same, and each says it once. */
+import { expect, test } from "bun:test";
+import { startCounts } from "../observe/metrics/counts.ts";
+import { MEMBER, OWNER, policy, says, tool, toolWorld } from "../testing/tools/tool-world.ts";
+import { ENVELOPE_STATUS } from "../contracts/tools/envelope.ts";
+import type { ToolOutcome } from "../contracts/tools/tool.ts";
+
+type World = ReturnType<typeof toolWorld>;
+type Status = "success" | "error" | "blocked";
+interface Way {
+  readonly way: string;
+  readonly status: Status;
+  world(): World;
+  run(world: World): Promise<ToolOutcome | null>;
+}
+
+const TEXT = { text: "x" };
+const echo = tool(async () => says("done"));
+const untilStopped = tool(
+  (_id, _params, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+);
+const asking = () => toolWorld([tool(echo.execute, { approval: true })]);
+
+async function inTime(world: World, calling: Promise<ToolOutcome>): Promise<ToolOutcome> {
+  let over = false;
+  void calling.then(() => (over = true));
+  for (let rounds = 0; !over && rounds < 100; rounds++) await world.clock.advance(1_000);
+  return calling;
+}
+
+async function cancelled(world: World): Promise<ToolOutcome> {
+  const stop = new AbortController();
+  const calling = world.call(TEXT, {}, stop.signal);
+  await world.clock.advance(1);
+  stop.abort(new Error("stopped"));
+  return inTime(world, calling);
+}
+
+const admitted = async (world: World, end: "ended" | "not_allowed" | "invalid_params"): Promise<null> => {
+  world.rules.now = policy({ profile: () => "workspace" });
+  const request = { tool: "read", callId: "c1", params: { path: "a" }, path: "pi", context: OWNER } as const;
+  const going = await world.gate.admit(request, new AbortController().signal);
+  if (going.kind !== "go") throw new Error("not admitted");
+  if (end === "ended") await going.ended({ isError: true, output: "no such file" });
+  else await going.refused({ kind: "refused", code: end, message: "no" });
+  return null;
+};
+
+const away = (reason: "unreadable" | "outside_turn" | "refused_by_agent") => async (world: World) => {
+  world.gate.recordRejected({ tool: "echo", callId: "c1", path: "pipe", context: OWNER, reason, because: "no" });
+  return null;
+};
+
+const WAYS: readonly Way[] = [
+  { way: "a result", status: "success", world: () => toolWorld([echo]), run: (world) => world.call(TEXT) },
+  {
+    way: "an error",
+    status: "error",
+    world: () => toolWorld([tool(() => Promise.reject(new Error("no")))]),
+    run: (world) => world.call(TEXT),
+  },
+  {
+    way: "a result that says it is an error",
+    status: "error",
+    world: () => toolWorld([tool(async () => ({ ...says("no"), isError: true }))]),
+    run: (world) => world.call(TEXT),
+  },
+  { way: "invalid parameters", status: "error", world: () => toolWorld([echo]), run: (world) => world.call({}) },
+  { way: "no parameters at all", status: "error", world: () => toolWorld([echo]), run: (world) => world.call(null) },
+  {
+    way: "an unknown tool",
+    status: "error",
+    world: () => toolWorld([echo]),
+    run: (world) => world.call(TEXT, { tool: "nosuch" }),
+  },
+  {
+    way: "a rule that denies it",
+    status: "blocked",
+    world: () => toolWorld([tool(echo.execute, { flags: { idempotent: true, ownerOnly: true } })]),
+    run: (world) => world.call(TEXT, { context: MEMBER }),
+  },
+  {
+    way: "a hook that blocks it",
+    status: "blocked",
+    world() {
+      const world = toolWorld([echo]);
+      world.hooks.on("before_tool_call", () => ({ block: "no" }), "guard");
+      return world;
+    },
+    run: (world) => world.call(TEXT),
+  },
+  { way: "an owner who denies it", status: "blocked", world: asking, run: (world) => world.call(TEXT) },
+  {
+    way: "an owner who does not answer",
+    status: "blocked",
+    world() {
+      const world = asking();
+      world.approvals.answer = "expired";
+      return world;
+    },
+    run: (world) => world.call(TEXT),
+  },
+  { way: "a cancel while it runs", status: "error", world: () => toolWorld([untilStopped]), run: cancelled },
+  {
+    way: "a time limit",
+    status: "error",
+    world: () => toolWorld([tool(() => new Promise(() => undefined), { timeoutMs: 1_000 })]),
+    run: (world) => inTime(world, world.call(TEXT)),
+  },
+  {
+    way: "the background",
+    status: "success",
+    world: () =>
+      toolWorld([
+        tool(
+          async (_id, _params, _signal, onUpdate) => {
+            onUpdate(says("begun"));
+            return says("done");
+          },
+          { flags: { idempotent: true, background: true } },
+        ),
+      ]),
+    async run(world) {
+      await world.call(TEXT);
+      await world.clock.advance(1_000);
+      return null;
+    },
+  },
+  {
+    way: "an error of a pi tool",
+    status: "error",
+    world: () => toolWorld([]),
+    run: (world) => admitted(world, "ended"),
+  },
+  {
+    way: "a place where a pi tool may not go",
+    status: "blocked",
+    world: () => toolWorld([]),
+    run: (world) => admitted(world, "not_allowed"),
+  },
+  {
+    way: "parameters that a pi tool cannot use",
+    status: "error",
+    world: () => toolWorld([]),
+    run: (world) => admitted(world, "invalid_params"),
+  },
+  { way: "a call that nobody can read", status: "error", world: () => toolWorld([echo]), run: away("unreadable") },
+  { way: "a call outside of a turn", status: "blocked", world: () => toolWorld([echo]), run: away("outside_turn") },
+  {
+    way: "a refusal of the agent itself",
+    status: "error",
+    world: () => toolWorld([echo]),
+    run: away("refused_by_agent"),
+  },
+];
+
+test.each(WAYS.map((way) => [way.way, way] as const))(
+  "a call that ends with %s has one row, one end and one count, with the status of its envelope",
+  async (_name, { status, world: made, run }) => {
+    const world = made();
+    const counts = startCounts(world);
+    const ends: unknown[] = [];
+    world.events.on("tool_execution_end", (event) => void ends.push(event.status));
+    const outcome = await run(world);
+    await world.gate[Symbol.asyncDispose]();
+    if (outcome && outcome.kind !== "ok") expect(ENVELOPE_STATUS[outcome.code] as string).toBe(status);
+    expect(world.rows.map(({ end }) => end?.status as string)).toEqual([status]);
+    expect(ends).toEqual([status]);
+    const counted = [...counts.tools.values()].map(({ success, error, blocked }) => ({ success, error, blocked }));
+    expect(counted).toEqual([{ success: 0, error: 0, blocked: 0, [status]: 1 }]);
+  },
+);

@@ -176,3 +176,17 @@ test("more jobs than fit in one step are all begun at their moment", async () =>
   );
   expect(world.fake.elapsed()).toBe(10 * MINUTE);
 });
+
+test("a start that cannot read what was running tries again, and jobs run", async () => {
+  let failures = 2;
+  await using world = await machine({
+    around: (jobs) => ({
+      ...jobs,
+      running: () => (failures-- > 0 ? Promise.reject(new Error("disk full")) : jobs.running()),
+    }),
+  });
+  await world.jobs.add(job({ nextAt: 10 * MINUTE }));
+  await using _engine = world.start();
+  await world.fake.advance(10 * MINUTE);
+  expect(world.started.map(({ slot }) => slot)).toEqual([10 * MINUTE]);
+});

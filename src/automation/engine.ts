@@ -16,6 +16,7 @@ import type {
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
+import { untilDone } from "../kit/until-done.ts";
 import { type AfterRun, afterRun } from "./after-run.ts";
 import { passedSlots } from "./passed-slots.ts";
 import { plan } from "./plan.ts";
@@ -74,7 +75,9 @@ export function startEngine(deps: EngineDeps): Engine {
   let pruning = Promise.resolve();
 
   const loop = async (): Promise<void> => {
-    await recover(world);
+    const failed = (error: unknown, nextTryInMs: number): void =>
+      deps.log.error("scheduler could not begin", { nextTryInMs, error });
+    await untilDone({ clock: deps.clock, failed }, () => recover(world), stop.signal);
     while (!stop.signal.aborted) {
       rung = Promise.withResolvers<void>();
       const more = await step(world).catch((error: unknown) => {

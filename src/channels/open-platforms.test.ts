@@ -5,6 +5,7 @@ import { SendError } from "../contracts/channel.ts";
 import type { OpenChannel } from "../contracts/channels/platform.ts";
 import { secret } from "../kit/secret.ts";
 import { channelBench } from "../testing/channels/channel-bench.ts";
+import { unhandledIn } from "../testing/unhandled.ts";
 import { createPlatforms, OPEN_MS, type PlatformEntry } from "./open-platforms.ts";
 
 const NEVER = new AbortController().signal;
@@ -168,4 +169,38 @@ describe("platforms", () => {
     expect(failed).toBeInstanceOf(SendError);
     expect(failed).toMatchObject({ kind: "retry" });
   });
+});
+
+test("settings that a platform cannot read keep no later ones from being applied", async () => {
+  let broken = true;
+  await using w = await world((shown) => [
+    entry("one", shown, {
+      settings(from) {
+        if (broken) throw new Error("it cannot read that");
+        return settingsOf(from)["one"] ?? null;
+      },
+    }),
+  ]);
+  expect(await unhandledIn(async () => void (await w.platforms.apply(config({}))))).toEqual([]);
+  broken = false;
+  await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+  await w.bench.clock.advance(0);
+  expect(w.shown.opened).toEqual(["one/a"]);
+});
+
+test("a platform whose code throws before it has begun to open is tried again like any other", async () => {
+  let failures = 1;
+  await using w = await world((shown) => {
+    const good = entry("one", shown);
+    const load: PlatformEntry["load"] = (from) => {
+      if (failures-- > 0) throw new Error("no file descriptors");
+      return good.load(from);
+    };
+    return [{ ...good, load }];
+  });
+  const unhandled = await unhandledIn(async () => {
+    await w.platforms.apply(config({ one: { accounts: ["a"] } }));
+    await w.bench.clock.advance(60_000);
+  });
+  expect([unhandled, w.shown.opened]).toEqual([[], ["one/a"]]);
 });

@@ -86,9 +86,12 @@ export function createPlatforms(
   const apply = (config: Config): Promise<void> => {
     if (ended) return queue; // a plugin that goes after this opens nothing again
     applied = config;
-    queue = queue.then(() => applyNow(config));
+    queue = queue
+      .then(() => applyNow(config))
+      .catch((error: unknown) => deps.log.error("settings of channels could not be applied", { error }));
     return queue;
   };
+  /** Never rejects. */
   const applyAgain = async (): Promise<void> => {
     if (applied) await apply(applied);
   };
@@ -167,7 +170,7 @@ async function tryToOpen(deps: PlatformDeps, one: Standing): Promise<boolean> {
   const { entry, config, stopping } = one;
   using limit = deps.clock.deadline(OPEN_MS, () => new Error(`not open within ${OPEN_MS / 1_000} s`));
   const until = AbortSignal.any([stopping.signal, limit.signal]);
-  const opening = entry.load(config).then((platform) => platform.open(deps, until));
+  const opening = Promise.try(() => entry.load(config)).then((platform) => platform.open(deps, until));
   try {
     const open = await orAborted(opening, until);
     one.open = open;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { unhandledIn } from "../testing/unhandled.ts";
 import { deferred, lazy, orAborted } from "./deferred.ts";
 
 describe("a lazy value", () => {
@@ -25,20 +26,6 @@ describe("a lazy value", () => {
     expect([await value(), await value(), loads]).toEqual(["loaded", "loaded", 3]);
   });
 });
-
-/** Failures that nobody handled while this ran. */
-async function unhandledIn(run: () => Promise<void>): Promise<readonly unknown[]> {
-  const unhandled: unknown[] = [];
-  const note = (error: unknown): void => void unhandled.push(error);
-  process.on("unhandledRejection", note);
-  try {
-    await run();
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-  } finally {
-    process.off("unhandledRejection", note);
-  }
-  return unhandled;
-}
 
 test("a deferred result that fails while nobody waits for it is not an unhandled failure, and who asks later still sees it", async () => {
   const result = deferred<void>();

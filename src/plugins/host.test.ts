@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import { createEvents } from "../observe/index.ts";
 import { type TempHome, tempHome } from "../testing/temp-home.ts";
+import { unhandledIn } from "../testing/unhandled.ts";
 import { waitFor, waitForEnd } from "../testing/wait-for.ts";
 import { pluginHouse } from "../testing/worlds/plugin-house.ts";
 import { type BuiltinPlugin, type Plugins, type PluginsOptions, startPlugins } from "./host.ts";
@@ -47,6 +48,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
   home = await tempHome();
   heard.length = 0;
   const house = pluginHouse();
+  const at = { broken: false };
   const events = createEvents({ log: house.log });
   const told: string[] = [];
   events.on("status", ({ what }) => void told.push(what));
@@ -63,13 +65,16 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
     userHome: "/",
     version: "1.0.0",
     builtin,
-    config: () => config,
+    config() {
+      if (at.broken) throw new Error("no settings");
+      return config;
+    },
     agentFolders: () => [],
   };
   const start = async () =>
     (plugins = await startPlugins({ ...house.lent, clock: house.clock, log: house.log, events }, options));
   const status = (id = "one") => plugins?.list().find((one) => one.id === id);
-  return { ...house, config, told, start, status };
+  return Object.assign(at, { ...house, config, told, start, status });
 }
 
 const stages = (): readonly string[] => {
@@ -187,6 +192,28 @@ describe("plugin host: a plugin in a folder", () => {
     await waitFor("the change is seen", () => {
       void at.clock.advance(200);
       return heard.includes("init second");
+    });
+  });
+
+  test("that changes while the settings cannot be read is nobody's unhandled failure, and is seen with the next change", async () => {
+    const at = await world();
+    await put("one", TELLS("first"));
+    await at.start();
+    at.broken = true;
+    const failures = () => at.log.lines.filter(({ words }) => words === "plugins could not be looked for").length;
+    const unhandled = await unhandledIn(async () => {
+      await put("one", TELLS("second"));
+      await waitFor("the failure is told", () => {
+        void at.clock.advance(200);
+        return failures() > 0;
+      });
+    });
+    expect(unhandled).toEqual([]);
+    at.broken = false;
+    await put("one", TELLS("third"));
+    await waitFor("the change is seen", () => {
+      void at.clock.advance(200);
+      return heard.includes("init third");
     });
   });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import type { Events } from "../contracts/events.ts";
 import type { GatewayPlugin, PluginHost } from "../contracts/plugin.ts";
+import { background } from "../kit/background.ts";
 import type { Clock } from "../kit/clock.ts";
 import { orAborted } from "../kit/deferred.ts";
 import type { Log } from "../kit/log.ts";
@@ -77,7 +78,7 @@ export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): 
   await startBuiltin(host);
   await bounded(deps.clock, refresh(host));
   let roots = rootsOf(host);
-  let watching = watchFolders(deps, roots, () => void refresh(host));
+  let watching = watchFolders(deps, roots, () => look(host));
 
   return {
     list: () => [...host.slots.values()].map((slot) => slot.status()),
@@ -88,7 +89,7 @@ export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): 
       if (next.join("\n") !== roots.join("\n")) {
         roots = next;
         await watching[Symbol.asyncDispose]();
-        watching = watchFolders(deps, roots, () => void refresh(host));
+        watching = watchFolders(deps, roots, () => look(host));
       }
       await startBuiltin(host);
       await refresh(host);
@@ -124,6 +125,11 @@ async function startBuiltin(host: Host): Promise<void> {
           },
     );
   }
+}
+
+/** Something in a folder has changed. */
+function look(host: Host): void {
+  background(host.deps.log, "plugins could not be looked for", () => refresh(host));
 }
 
 /** Each plugin goes its own way: one that hangs keeps no other waiting. */

@@ -1,5 +1,6 @@
 /** One agent process: spawned by an argument list, its pipe read to the end, its whole family ended with it. Knows nothing of turns or pools. */
 import { GatewayError } from "../../contracts/errors.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
@@ -37,6 +38,7 @@ export interface Ended {
 export interface AgentProcess extends Talk {
   readonly pid: number;
   readonly identity: ProcessIdentity | null;
+  /** Never rejects. */
   readonly ended: Promise<Ended>;
   /** Calls back when it has ended. Unlike a `then`, it can be forgotten: a process outlives thousands of turns, and each would leave one. */
   onEnded(listener: (ended: Ended) => void): Disposable;
@@ -44,7 +46,7 @@ export interface AgentProcess extends Talk {
   leftRunning(): readonly ProcessIdentity[];
   /** Ends what was left running, but for these. Returns what is there all the same. */
   endLeftRunning(kept: readonly ProcessIdentity[]): Promise<readonly ProcessIdentity[]>;
-  /** Safe to call twice. `urgent` skips the asking. */
+  /** Safe to call twice. `urgent` skips the asking. Never rejects. */
   stop(urgent: boolean): Promise<void>;
 }
 
@@ -61,8 +63,11 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   let garbled: string | null = null;
   let stopping: Promise<void> | null = null;
 
+  /** Never rejects: whoever ends a process could do nothing else with it. */
   const stop = (urgent: boolean): Promise<void> => {
-    stopping ??= stopTree(clock, stoppable(child, identity, options.id), urgent);
+    stopping ??= stopTree(clock, stoppable(child, identity, options.id), urgent).catch((error: unknown) =>
+      log.error("agent process could not be ended", { error }),
+    );
     return stopping;
   };
   const endBecause = (why: string): void => {
@@ -77,7 +82,10 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
   });
   const output = readAll(child.stdout, (chunk) => wire.push(chunk));
   const drained = Promise.all([output, readText(child.stderr, tail.push)]);
-  void output.then(() => onMute(clock, child.exited, () => identity && isAlive(identity) && endBecause(MUTE)));
+  background(log, "end of an agent's output not dealt with", async () => {
+    await output.catch(() => undefined); // what cannot be read any more has ended
+    await onMute(clock, child.exited, () => identity && isAlive(identity) && endBecause(MUTE));
+  });
 
   const finish = async (): Promise<Ended> => {
     const code = await exitCode(clock, child, drained, identity);

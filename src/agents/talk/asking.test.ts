@@ -5,6 +5,8 @@ import type { ChatAnswer, ChatNote, Questions } from "../../contracts/channels/q
 import { deferred } from "../../kit/deferred.ts";
 import { caller } from "../../testing/agent-fixture.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { unhandledIn } from "../../testing/unhandled.ts";
 import { createAsking } from "./asking.ts";
 
 const dialog = { id: "u", title: "t", body: "", asks: { kind: "confirm", title: "t" } } as const;
@@ -23,7 +25,7 @@ function world() {
     },
     tell: async (note, of) => void told.push([note, of]),
   };
-  return { clock, asked, told, asking: createAsking({ clock, questions }) };
+  return { clock, asked, told, asking: createAsking({ clock, log: recordingLog(), questions }) };
 }
 
 test.each<[ChatAnswer, Record<string, unknown>]>([
@@ -78,4 +80,16 @@ test("a person who thinks is a sign of life", async () => {
   const then = at.clock.elapsed();
   await at.clock.advance(5_000);
   expect(at.asking.lastAsked()).toBe(then);
+});
+
+test("a note that cannot be told is nobody's unhandled failure", async () => {
+  const log = recordingLog();
+  const questions = {
+    ask: async () => ({ kind: "none" }) as const,
+    tell: () => Promise.reject(new Error("disk full")),
+  };
+  const asking = createAsking({ clock: createFakeClock(), log, questions });
+  asking.serve(ANN);
+  expect(await unhandledIn(async () => asking.tell({ text: "hello", level: "info" }))).toEqual([]);
+  expect(log.lines).toMatchObject([{ words: "note of an agent not told" }]);
 });

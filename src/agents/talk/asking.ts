@@ -1,7 +1,9 @@
 /** What extensions of one process ask and tell people: passed on for whom the process works now, and for nobody outside of a turn. */
 import type { Caller } from "../../contracts/agent.ts";
 import type { ChatAnswer, ChatNote, Questions } from "../../contracts/channels/question.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
 import type { Dialog } from "../process/wire.ts";
 import type { Fields } from "./protocol.ts";
 
@@ -20,13 +22,14 @@ export interface Asking {
 
 export interface AskingDeps {
   readonly clock: Clock;
+  readonly log: Log;
   /** Without it nobody can be asked. */
   readonly questions?: Pick<Questions, "ask" | "tell">;
 }
 
 const CANCELLED: Fields = { cancelled: true };
 
-export function createAsking({ clock, questions }: AskingDeps): Asking {
+export function createAsking({ clock, log, questions }: AskingDeps): Asking {
   let caller: Caller | null = null;
   let over = new AbortController();
   let open = 0;
@@ -35,6 +38,8 @@ export function createAsking({ clock, questions }: AskingDeps): Asking {
   const listen = (): void => {
     if (over.signal.aborted) over = new AbortController();
   };
+  const tellPeople = (note: ChatNote, to: Caller): void =>
+    background(log, "note of an agent not told", () => questions?.tell(note, to));
   return {
     hush,
     listen,
@@ -45,7 +50,7 @@ export function createAsking({ clock, questions }: AskingDeps): Asking {
     },
     lastAsked: () => (open > 0 ? clock.elapsed() : lastAsked),
     tell(note) {
-      if (caller && !over.signal.aborted) void questions?.tell(note, caller);
+      if (caller && !over.signal.aborted) tellPeople(note, caller);
     },
     async ask({ asks }) {
       if (!caller || !asks || !questions || over.signal.aborted) return CANCELLED;

@@ -5,14 +5,20 @@ import { systemClock } from "../../kit/clock.ts";
 import { deferred } from "../../kit/deferred.ts";
 import { caller, okResult, toolSpec } from "../../testing/agent-fixture.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
+import { unhandledIn } from "../../testing/unhandled.ts";
 import type { AgentProcess } from "../process/process.ts";
+import type { AskingDeps } from "./asking.ts";
 import type { Fields } from "./protocol.ts";
 import { createToolPipe } from "./tool-pipe.ts";
 import type { Dialog } from "../process/wire.ts";
 
 const never = new AbortController().signal;
 
-function fixture(call: ToolGate["call"] = async () => okResult("done"), { checksKept = false } = {}) {
+function fixture(
+  call: ToolGate["call"] = async () => okResult("done"),
+  { checksKept = false, questions }: { checksKept?: boolean; questions?: AskingDeps["questions"] } = {},
+) {
+  const log = recordingLog();
   const requests: ToolRequest[] = [];
   const away: RejectedCall[] = [];
   const orders: string[] = [];
@@ -83,7 +89,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done"), { checks
       return call(request, signal);
     },
   };
-  const pipe = createToolPipe({ clock: systemClock, log: recordingLog(), tools: gate }, process, {
+  const pipe = createToolPipe({ clock: systemClock, log, tools: gate, ...(questions ? { questions } : {}) }, process, {
     suffix: "suffix",
     bridge: "live",
     profile: "chat",
@@ -91,6 +97,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done"), { checks
   });
   return {
     pipe,
+    log,
     gate,
     requests,
     away,
@@ -103,6 +110,7 @@ function fixture(call: ToolGate["call"] = async () => okResult("done"), { checks
       gate.tools = [...gate.tools, toolSpec(`more_${gate.tools.length}`)];
       for (const listener of listeners) listener();
     },
+    dialog: (dialog: Dialog) => ask(dialog),
     answered: (id: string) => answerTo(id).promise,
     breakBridge: (error: string) => {
       broken = error;
@@ -424,4 +432,18 @@ describe("the list of tools", () => {
     const outcome = await fx.pipe.push(null, never).then(String, String);
     expect(outcome).toContain("the bridge refused the tools: bad schema");
   });
+});
+
+test("a dialog whose answer fails inside the gateway is answered as cancelled: the agent does not wait, and nothing is left unhandled", async () => {
+  const questions = { ask: () => Promise.reject(new Error("disk full")), tell: async () => undefined };
+  const at = fixture(undefined, { questions });
+  at.pipe.serve(context("webchat:1"));
+  const unhandled = await unhandledIn(async () => {
+    at.dialog({ id: "d1", title: "Sure?", body: "", asks: { kind: "confirm", title: "Sure?" } });
+    expect(await at.answered("d1")).toMatchObject({ id: "d1", cancelled: true });
+  });
+  expect([unhandled, at.log.lines.map(({ words }) => words)]).toEqual([
+    [],
+    ["a dialog of an agent could not be answered"],
+  ]);
 });

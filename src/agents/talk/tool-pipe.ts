@@ -2,6 +2,7 @@
 import type { Caller, RealText } from "../../contracts/agent.ts";
 import type { ToolContext, ToolGate, ToolOutcome, ToolResult } from "../../contracts/tools/tool.ts";
 import { envelopeOf, TURNED_AWAY_CODE } from "../../contracts/tools/envelope.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
@@ -122,7 +123,7 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
     if (title === ERROR_TITLE) return valueOf({ ok: true, text: unasked.refusalOf(callIdIn(body)) });
     return title === RESULT_TITLE ? ownEnd(ownCalls, body) : asking.ask(dialog);
   };
-  answerDialogs(process, answer);
+  answerDialogs(deps, process, answer);
   process.onNote(asking.tell);
 
   return {
@@ -159,12 +160,16 @@ export function createToolPipe(deps: Deps, process: AgentProcess, options: ToolP
   };
 }
 
-function answerDialogs(process: AgentProcess, answer: (dialog: Dialog) => Promise<Answer | null>): void {
-  process.onDialog((dialog) => {
-    void answer(dialog).then((value) => {
-      if (value) process.send({ type: "extension_ui_response", id: dialog.id, ...value });
+/** Whatever fails here, the agent is answered: it would wait for ever. */
+function answerDialogs({ log }: Deps, process: AgentProcess, answer: (dialog: Dialog) => Promise<Answer | null>): void {
+  const serve = async (dialog: Dialog): Promise<void> => {
+    const value = await answer(dialog).catch((error: unknown) => {
+      log.error("a dialog of an agent could not be answered", { error });
+      return { cancelled: true };
     });
-  });
+    if (value) process.send({ type: "extension_ui_response", id: dialog.id, ...value });
+  };
+  process.onDialog((dialog) => background(log, "an agent was not answered", () => serve(dialog)));
 }
 
 interface CallTools {

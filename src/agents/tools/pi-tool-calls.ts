@@ -32,7 +32,7 @@ export interface PiToolCalls {
   admit(call: PiToolCall, context: ToolContext, signal: AbortSignal): Promise<PiToolVerdict>;
   /** It has said so much by now. The built-in tools tell that themselves. */
   updated(callId: string, chars: number): void;
-  /** What is to be kept in the place of the output; null: the output. */
+  /** What is to be kept in the place of the output; null: the output. Never rejects. */
   ended(callId: string, end: PiToolEnd): Promise<string | null>;
   /** What is kept of this call, as far as it is known now; null: its output. */
   keptOf(callId: string): string | null;
@@ -54,6 +54,7 @@ export function createPiToolCalls(
   const open = new Map<string, Going>();
   const kept = new Map<string, string>();
 
+  /** Never rejects. */
   const close = async (going: Going, tool: string, end: PiToolEnd): Promise<string | null> => {
     try {
       return (await going.ended(end)).kept;

@@ -7,6 +7,7 @@ import type { TurnResult } from "../../contracts/store.ts";
 import { createEvents } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
+import { unhandledIn } from "../../testing/unhandled.ts";
 import { job } from "../../testing/automation/job-fixture.ts";
 import { startRuns } from "./starter.ts";
 
@@ -40,6 +41,7 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
   const aborted: SessionKey[] = [];
   const told: unknown[] = [];
   const gone = new Set<string>();
+  const disk = { fails: 0 };
   const to = { channel: "webchat", account: "default", chat: "1" };
   const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const runs = startRuns(
@@ -48,7 +50,15 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
       log: recordingLog(),
       events,
       turns: { resultOf: async (id) => results.get(id) ?? null },
-      jobs: { run: async (id) => (gone.has(id) ? null : run(id)) },
+      jobs: {
+        async run(id) {
+          if (id === "broken") {
+            disk.fails = 1;
+            throw new Error("disk full");
+          }
+          return gone.has(id) ? null : run(id);
+        },
+      },
       sessionChats: { of: async () => home, ofOwner: async () => home, at: async () => home },
       systemEvents: { put: async (event) => void told.push(event) },
       receiver: {
@@ -63,7 +73,10 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
         unable: () => null,
       },
       abort: (key) => void aborted.push(key),
-      ended: async (id, outcome) => void ended.push([id, outcome]),
+      async ended(id, outcome) {
+        if (disk.fails-- > 0) throw new Error("disk full");
+        ended.push([id, outcome]);
+      },
     },
     () => options.max ?? 2,
   );
@@ -77,7 +90,7 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
   };
   const start = (id: string, about: Partial<Job> = {}, more: Partial<JobRun> = {}) =>
     runs.start(run(id, more), job(about), never);
-  return { runs, put, ended, end, start, aborted, told, clock, results, gone, events };
+  return { runs, put, ended, end, start, aborted, told, clock, results, gone, events, disk };
 }
 
 test("a run that stood in line lets people speak first, for a moment", async () => {
@@ -187,4 +200,30 @@ test("a stop ends the time limits of the runs that are at work, and hears no mor
   expect(clock.pending()).toBe(0);
   await end("cron:r1:1");
   expect([aborted, ended]).toEqual([[], []]);
+});
+
+test("the end of a run that cannot be noted is noted later, and the next one begins", async () => {
+  const { start, end, ended, put, clock, disk, runs } = world({ max: 1 });
+  await start("r1");
+  await start("r2");
+  disk.fails = 2;
+  await end("cron:r1:1");
+  expect(ended).toEqual([]);
+  await clock.advance(1_000 + 2_000);
+  expect([ended, put.length]).toMatchObject([[["r1", { kind: "ran" }]], 2]);
+  await runs[Symbol.asyncDispose]();
+  expect(clock.pending()).toBe(0);
+});
+
+test("a run from the line that can neither be begun nor ended is nobody's unhandled failure, and its end is noted later", async () => {
+  const { start, end, ended, clock } = world({ max: 1 });
+  await start("r1");
+  await start("broken");
+  const unhandled = await unhandledIn(() => end("cron:r1:1"));
+  expect(unhandled).toEqual([]);
+  await clock.advance(1_000);
+  expect(ended).toMatchObject([
+    ["r1", { kind: "ran" }],
+    ["broken", { kind: "failed", again: true }],
+  ]);
 });

@@ -9,8 +9,10 @@ import type { SystemEvents } from "../../contracts/automation/system-event.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnStore } from "../../contracts/store.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
+import { untilDone } from "../../kit/until-done.ts";
 import type { SessionChat, SessionChats } from "../../contracts/channels/session-chats.ts";
 import { outcomeOf } from "./outcome.ts";
 import { type PeopleFirst, watchPeople } from "./people-first.ts";
@@ -83,11 +85,13 @@ export function startRuns(deps: StarterDeps, maxAtOnce: () => number): Starter {
     while (room() && !world.stop.signal.aborted) {
       const next = world.line.shift();
       if (!next) return;
-      void placed(() => submitLate(world, next));
+      background(world.log, "run from the line could not be begun", () => placed(() => submitLate(world, next)));
     }
   };
   const listening = deps.events.on("turn.ended", ({ inboxIds }) => {
-    for (const id of inboxIds) if (world.active.has(id)) void settle(world, id).finally(goOn);
+    for (const id of inboxIds)
+      if (world.active.has(id))
+        background(world.log, "end of a run not dealt with", () => settle(world, id).finally(goOn));
   });
 
   return {
@@ -116,13 +120,33 @@ async function submitLate(world: World, { run, job }: { readonly run: JobRun; re
     await world.people.pause(world.stop.signal);
     if ((await world.jobs.run(run.id))?.status !== "running") return; // taken away while it stood in line
     const started = await submit(world, run, job);
-    if (started.kind === "ended") await world.ended(run.id, started.outcome, started.turnId);
-    if (started.kind === "refused") await world.ended(run.id, { ...started, kind: "failed" }, null);
+    if (started.kind === "ended") await noteEnd(world, run.id, async () => started);
+    if (started.kind === "refused") await noteEnd(world, run.id, async () => failed(started));
   } catch (error) {
     if (world.stop.signal.aborted) return; // begun again by the next start
     world.log.error("run could not be begun", { runId: run.id, jobId: job.id, error });
-    await world.ended(run.id, { kind: "failed", because: "the gateway could not begin it", again: true }, null);
+    await noteEnd(world, run.id, async () => failed({ because: "the gateway could not begin it", again: true }));
   }
+}
+
+interface RunEnd {
+  readonly outcome: RunOutcome;
+  readonly turnId: TurnId | null;
+}
+
+function failed({ because, again }: { readonly because: string; readonly again: boolean }): RunEnd {
+  return { outcome: { kind: "failed", because, again }, turnId: null };
+}
+
+/** Until it is written down: a run that stays open keeps its job from running again. Never rejects; a stop leaves it to the next start. */
+async function noteEnd(world: World, runId: string, endOf: () => Promise<RunEnd | null>): Promise<void> {
+  const note = async (): Promise<void> => {
+    const end = await endOf();
+    if (end) await world.ended(runId, end.outcome, end.turnId);
+  };
+  const tell = (error: unknown, nextTryInMs: number): void =>
+    world.log.error("end of a run could not be noted", { runId, nextTryInMs, error });
+  await untilDone({ clock: world.clock, failed: tell }, note, world.stop.signal);
 }
 
 async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
@@ -224,10 +248,8 @@ function forget(world: World, id: InboxId): Active | null {
 async function settle(world: World, id: InboxId): Promise<void> {
   const known = forget(world, id);
   if (!known) return;
-  try {
+  await noteEnd(world, known.runId, async () => {
     const result = await world.turns.resultOf(id);
-    if (result) await world.ended(known.runId, outcomeOf(result, known.timedOut), result.turnId);
-  } catch (error) {
-    world.log.error("end of a run could not be noted", { runId: known.runId, error }); // found again by the next start
-  }
+    return result && { outcome: outcomeOf(result, known.timedOut), turnId: result.turnId };
+  });
 }

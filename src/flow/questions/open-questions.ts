@@ -15,6 +15,7 @@ import type { InboundMessage } from "../../contracts/chat.ts";
 import type { Events } from "../../contracts/events.ts";
 import type { Role } from "../../contracts/ids.ts";
 import type { ChatPoster } from "../../contracts/store/posts.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { type Deferred, deferred } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
@@ -62,9 +63,11 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
     open.delete(one.about.id);
     deps.events.emit("question", { ...one.about, end: ended });
     deps.log.info("question ended", { ...factsOf(one.about), how: ended.how, by: ended.by });
-    void one.shown?.close(closingOf(ended));
+    takeAway(one, ended);
     one.end.resolve(answer);
   };
+  const takeAway = (one: Open, ended: QuestionEnd): void =>
+    background(deps.log, "end of a question not shown", () => one.shown?.close(closingOf(ended)));
   const give = (one: Open, given: GivenAnswer, by: Answerer): AnswerVerdict => {
     const may = mayAnswer({ principal: one.about.principal, to: one.to }, by);
     if (may === "over" || deps.clock.now() >= one.about.expiresAt) return OVER;
@@ -75,6 +78,7 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
     end(one, endBy(by, read), read.answer);
     return { kind: "taken", say: read.said ?? "Thank you." };
   };
+  /** Never rejects. */
   const show = async (one: Open): Promise<void> => {
     try {
       one.shown = await showIn(deps, one);
@@ -82,7 +86,7 @@ export function createOpenQuestions(deps: OpenDeps): OpenQuestions {
       deps.log.warn("question not shown", { ...factsOf(one.about), error });
       end(one, cancelled("It could not be shown in this chat."), NO_ANSWER);
     }
-    if (one.ended) await one.shown?.close(closingOf(one.ended)); // it ended while it was being shown
+    if (one.ended) takeAway(one, one.ended); // it ended while it was being shown
   };
 
   return {

@@ -13,6 +13,7 @@ import { createEvents, createRedactor } from "../../observe/index.ts";
 import { createFakeClock } from "../../testing/fake-clock.ts";
 import { recordingLog } from "../../testing/recording-log.ts";
 import { createSeqIds } from "../../testing/seq-ids.ts";
+import { unhandledIn } from "../../testing/unhandled.ts";
 import { MAX_NOTE_CHARS, MAX_NOTES_PER_TURN } from "./notes.ts";
 import { createQuestions } from "./questions.ts";
 import { answerQuestion } from "./answer-question.ts";
@@ -43,6 +44,7 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
   const state = {
     holding: null as Promise<void> | null,
     failing: false,
+    close: null as (() => Promise<void>) | null,
     posted: { kind: "posted", id: "p" } as Posted,
   };
   const board: Channel["questions"] = {
@@ -51,7 +53,7 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
       await state.holding;
       if (state.failing) throw new Error("the chat is gone");
       shown.push(asked);
-      return { messageId: `m${shown.length}`, close: async ({ words }) => void closed.push(words) };
+      return { messageId: `m${shown.length}`, close: state.close ?? (async ({ words }) => void closed.push(words)) };
     },
   };
   const channel = (options.plain ? {} : { questions: board }) as Channel;
@@ -87,6 +89,32 @@ const say = (text: string, more: Partial<InboundMessage> = {}): InboundMessage =
 });
 
 describe("a question", () => {
+  test.each([
+    ["fails", () => Promise.reject(new Error("the chat is gone"))],
+    [
+      "throws",
+      () => {
+        throw new Error("the chat is gone");
+      },
+    ],
+  ] as const)("whose buttons cannot be taken away is answered all the same: its channel %s", async (_how, close) => {
+    const at = world();
+    at.state.close = close;
+    const unhandled = await unhandledIn(async () => {
+      const { answer, id } = await at.ask(TEA);
+      expect(at.questions.answer(id, { kind: "press", at: 1 }, byAnn)).toMatchObject({ kind: "taken" });
+      expect(await answer).toEqual({ kind: "chosen", option: "coffee" });
+      const shownLate = deferred<void>();
+      at.state.holding = shownLate.promise;
+      const late = await at.ask(TEA);
+      await at.clock.advance(WAIT_MS);
+      expect(await late.answer).toEqual({ kind: "none" });
+      shownLate.resolve();
+    });
+    expect(unhandled).toEqual([]);
+    expect(at.log.lines.filter(({ words }) => words === "end of a question not shown")).toHaveLength(2);
+  });
+
   test("is shown, told to clients, answered once by a press, and taken away", async () => {
     const at = world();
     const { answer, id } = await at.ask(TEA);

@@ -1,5 +1,7 @@
 /** A response of server-sent events. A client that reads too slowly is cut off instead of filling memory. */
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
+import type { Log } from "../../kit/log.ts";
 
 interface EventSink {
   send(event: string, data: unknown): void;
@@ -10,9 +12,12 @@ interface EventSink {
 const HEARTBEAT_MS = 15_000;
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** Runs `produce` until it resolves; its signal aborts when the client is gone. `produce` reports its own failures as events. */
+/**
+ * Runs `produce` until it resolves; its signal aborts when the client is gone. `produce` reports its own failures as events; one that it does
+ * not ends the stream, and the log tells it.
+ */
 export function eventStream(
-  clock: Clock,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
   produce: (sink: EventSink, signal: AbortSignal) => Promise<void>,
 ): Response {
@@ -30,16 +35,24 @@ export function eventStream(
           controller.error(gone.signal.reason);
         };
         const ended = new AbortController();
-        void heartbeat(clock, AbortSignal.any([over, ended.signal]), () => write(": still here\n\n"));
+        const still = AbortSignal.any([over, ended.signal]);
+        background(log, "stream of events not kept open", () =>
+          heartbeat(clock, still, () => write(": still here\n\n")),
+        );
         const sink: EventSink = {
           send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
           isGone: () => gone.signal.aborted,
         };
         // Not awaited: a stream that waits in `start` sends nothing until it is over.
-        void produce(sink, over).finally(() => {
-          ended.abort(new Error("stream ended"));
-          if (!gone.signal.aborted) controller.close();
-        });
+        const work = async (): Promise<void> => {
+          try {
+            await produce(sink, over);
+          } finally {
+            ended.abort(new Error("stream ended"));
+            if (!gone.signal.aborted) controller.close();
+          }
+        };
+        background(log, "stream of events broke off", work);
       },
       cancel() {
         gone.abort(new Error("client gone"));

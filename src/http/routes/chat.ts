@@ -99,7 +99,7 @@ function answered(deps: ChatDeps, result: TurnResult): Response {
 }
 
 function streamed(deps: ChatDeps, call: Call, follower: TurnFollower, taken: Taken): Response {
-  return eventStream(deps.clock, call.signal, async (sink, signal) => {
+  return eventStream(deps, call.signal, async (sink, signal) => {
     using following = follower;
     sink.send("accepted", { id: taken.id });
     try {

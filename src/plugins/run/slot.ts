@@ -34,7 +34,7 @@ interface About {
 export interface Slot {
   /** Resolves when it is so, or when another wish has taken its place. Never rejects. */
   want(wanted: Wanted): Promise<void>;
-  /** It misbehaved: it is stopped and not started again before something about it changes. */
+  /** It misbehaved: it is stopped and not started again before something about it changes. Never rejects. */
   fail(sentence: string): Promise<void>;
   /** Something to tell the owner about a plugin that goes on. */
   note(sentence: string): void;

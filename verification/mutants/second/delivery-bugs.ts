@@ -79,7 +79,7 @@ export const SECOND_DELIVERY_BUGS: readonly SeededBug[] = [
   {
     what: "A question that ended while it was being shown stays open in its chat.",
     file: "src/flow/questions/open-questions.ts",
-    find: "    if (one.ended) await one.shown?.close(closingOf(one.ended)); // it ended while it was being shown\n",
+    find: "    if (one.ended) takeAway(one, one.ended); // it ended while it was being shown\n",
     replace: "",
     tests: queue,
   },

@@ -11,7 +11,7 @@ interface CatchUpDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly api: API;
-  readonly seen: Seen;
+  readonly seen: Pick<Seen, "last" | "forget">;
 }
 
 const PAGE = 100;

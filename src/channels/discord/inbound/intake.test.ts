@@ -248,6 +248,23 @@ describe("discord intake: what was missed", () => {
   });
 });
 
+describe("discord intake: trouble with the disk", () => {
+  test("does not lose what was missed: how far a channel was read is looked up again", async () => {
+    let failures = 2;
+    const facts = memory();
+    const seen = createSeen(facts);
+    const last: typeof seen.last = (id) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : seen.last(id));
+    const known = async () => [{ id: "1", guild: null }];
+    const at = world({ seen: { ...seen, last, known } });
+    await seen.note({ id: "1", guild: null }, at.message("before").id);
+    at.pages.push([at.message("missed")]);
+    at.intake.begun();
+    await at.clock.advance(3_000);
+    expect(at.stored).toEqual(["missed"]);
+    await stop(at);
+  });
+});
+
 describe("how far Discord's channels were read", () => {
   const id = (n: number): string => String(BigInt(snowflakeAt(1_700_000_000_000)) + BigInt(n));
 

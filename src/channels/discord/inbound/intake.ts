@@ -6,6 +6,7 @@ import type { API } from "@discordjs/core";
 import type { InboundMessage } from "../../../contracts/chat.ts";
 import type { AnswerReceipt, Receipt } from "../../../contracts/channel.ts";
 import type { Arrival, PlatformDeps } from "../../../contracts/channels/platform.ts";
+import { untilDone } from "../../../kit/until-done.ts";
 import { remember } from "../../kit/index.ts";
 import { failureOf } from "../outbound/failure.ts";
 import type { Previews } from "../outbound/preview.ts";
@@ -40,8 +41,6 @@ export const MAX_WAITING = 200;
 /** Over all channels, for the moment in which it is looked up how far each was read. */
 const MAX_HELD = 2_000;
 const MAX_RECENT = 5_000;
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 30_000;
 /** An older message is history, whoever changes it. */
 const EDIT_MS = 3_600_000;
 
@@ -56,7 +55,12 @@ export function startIntake(base: IntakeDeps): Intake {
   const deps: IntakeWork = { ...base, recent: new Map() };
   const guilds = new Map<string, string | null>();
   const fetchMissed = (channel: KnownChannel) => () =>
-    catchUp(deps, channel, (message) => takeIn(deps, { said: message, kind: "message", channel }, signal), signal);
+    catchUp(
+      { ...deps, seen: patient(deps, signal) },
+      channel,
+      (message) => takeIn(deps, { said: message, kind: "message", channel }, signal),
+      signal,
+    );
   const lanes = createLanes({
     maxWaiting: MAX_WAITING,
     onCaughtUp: (id) => void lanes.add(id, fetchMissed({ id, guild: guilds.get(id) ?? null })),
@@ -190,16 +194,17 @@ async function untilNoted(deps: IntakeWork, channel: KnownChannel, id: string, s
 
 /** Until it works; null when the channel closes first. Later messages of this channel wait, or they would be answered out of order. */
 async function retrying<T>({ clock, log }: IntakeDeps, run: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
-  for (let pauseMs = FIRST_RETRY_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_MS)) {
-    try {
-      return await run();
-    } catch (error) {
-      if (signal.aborted) return null;
-      log.error("message from Discord not stored yet", { nextTryInMs: pauseMs, error });
-    }
-    await clock.sleep(pauseMs, signal).catch(() => undefined); // closing is the normal end
-  }
-  return null;
+  const failed = (error: unknown, nextTryInMs: number): void =>
+    log.error("message from Discord not stored yet", { nextTryInMs, error });
+  return untilDone({ clock, failed }, run, signal);
+}
+
+/** How far a channel was read is asked until it is known: without it, nobody would ever fetch what was missed there. */
+function patient(deps: IntakeWork, signal: AbortSignal): Pick<IntakeDeps["seen"], "last" | "forget"> {
+  return {
+    last: (id) => retrying(deps, () => deps.seen.last(id), signal),
+    forget: async (id) => void (await retrying(deps, async () => (await deps.seen.forget(id), true), signal)),
+  };
 }
 
 /** Best effort: nothing hangs on it. */

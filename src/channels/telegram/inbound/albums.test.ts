@@ -13,8 +13,12 @@ const piece = (id: number): Update => ({ update_id: id });
 function world(deliver: (ids: readonly number[]) => Promise<boolean> = async () => true) {
   const clock = createFakeClock();
   const kept = new Map<string, string>();
+  const disk = { fails: 0 };
   const facts = {
-    get: async (key: string) => kept.get(key) ?? null,
+    async get(key: string) {
+      if (disk.fails-- > 0) throw new Error("disk full");
+      return kept.get(key) ?? null;
+    },
     put: async (key: string, value: string) => void kept.set(key, value),
   } as unknown as AccountState;
   const delivered: (readonly number[])[] = [];
@@ -29,7 +33,7 @@ function world(deliver: (ids: readonly number[]) => Promise<boolean> = async () 
     },
     stop.signal,
   );
-  return { clock, kept, delivered, log, albums, stop: () => stop.abort(new Error("stopping")) };
+  return { clock, kept, disk, delivered, log, albums, stop: () => stop.abort(new Error("stopping")) };
 }
 
 test("albums: a piece that comes while its album is delivered begins another album, and is delivered too", async () => {
@@ -127,4 +131,24 @@ test("albums: nothing is kept of those that were delivered", async () => {
   });
   expect(kept).toEqual({});
   expect(at.clock.pending()).toBe(0);
+});
+
+test("albums: a damaged note of the process before is left behind, and new albums are delivered", async () => {
+  const at = world();
+  at.kept.set("albums", '{"open":{"[');
+  await at.albums.resume();
+  await at.albums.add("1", "a", piece(1));
+  await at.clock.advance(1_200);
+  expect([at.delivered, at.log.lines.map(({ words }) => words)]).toEqual([[[1]], ["stored albums cannot be read"]]);
+});
+
+test("albums: what the process before wrote down is delivered as soon as it can be read", async () => {
+  const at = world();
+  at.kept.set("albums", JSON.stringify({ open: { '["1","a"]': [piece(1)] }, done: [] }));
+  at.disk.fails = 2;
+  const resumed = at.albums.resume();
+  await at.clock.advance(3_000);
+  await waitForEnd("the resume", resumed);
+  await at.albums.settled();
+  expect(at.delivered).toEqual([[1]]);
 });

@@ -6,6 +6,7 @@
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
+import { untilDone } from "../../../kit/until-done.ts";
 import type { AccountState } from "../../kit/index.ts";
 
 export interface Albums {
@@ -15,7 +16,7 @@ export interface Albums {
   newest(chat: string, album: string): Update | null;
   /** Something else was said in this chat: its albums come first. */
   flush(chat: string): Promise<void>;
-  /** Goes on with what a previous process wrote down. */
+  /** Goes on with what a previous process wrote down, as soon as that can be read. Never rejects. */
   resume(): Promise<void>;
   /** Nothing is being delivered any more. */
   settled(): Promise<void>;
@@ -66,14 +67,26 @@ export function createAlbums(deps: Shelf["deps"], deliver: Shelf["deliver"], sig
       for (const key of keys) await close(shelf, key);
     },
     async resume() {
-      const stored = await deps.facts.get(KEY);
-      if (stored !== null) shelf.kept = JSON.parse(stored) as Kept; // written below
+      const failed = (error: unknown, nextTryInMs: number): void =>
+        deps.log.error("stored albums could not be read yet", { nextTryInMs, error });
+      const stored = await untilDone({ clock: deps.clock, failed }, () => deps.facts.get(KEY), signal);
+      if (stored !== null) shelf.kept = readKept(shelf, stored);
       for (const key of Object.keys(shelf.kept.open)) void close(shelf, key);
     },
     async settled() {
       await Promise.all(shelf.closing.values());
     },
   };
+}
+
+/** As it is written below. Pieces of a damaged note are lost; the account is not. */
+function readKept({ deps, kept }: Shelf, stored: string): Kept {
+  try {
+    return JSON.parse(stored) as Kept;
+  } catch (error) {
+    deps.log.error("stored albums cannot be read", { error });
+    return kept;
+  }
 }
 
 function save(shelf: Shelf): Promise<void> {
@@ -99,6 +112,7 @@ async function keepPiece(shelf: Shelf, key: string, update: Update): Promise<num
   return now.length;
 }
 
+/** Never rejects: what is not delivered is tried again. */
 function close(shelf: Shelf, key: string): Promise<void> {
   const known = shelf.closing.get(key);
   if (known) return known;

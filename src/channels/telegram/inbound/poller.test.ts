@@ -28,7 +28,10 @@ function world(take: PollerDeps["take"] = async () => true) {
   const kept = new Map<string, string>();
   const failing = new Set<string>();
   const facts: AccountState = {
-    get: async (key) => kept.get(key) ?? null,
+    async get(key) {
+      if (failing.has(key)) throw new Error("disk full");
+      return kept.get(key) ?? null;
+    },
     async put(key, value) {
       if (failing.has(key)) throw new Error("disk full");
       kept.set(key, value);
@@ -168,6 +171,22 @@ describe("poller: a stop", () => {
 });
 
 describe("poller: trouble", () => {
+  test.each(["offset", "poller"])(
+    "with the store at the start (%s) does not end it: it polls when the store works",
+    async (key) => {
+      const at = world();
+      at.failing.add(key);
+      const polling = at.start();
+      await at.clock.advance(10_000);
+      expect([at.polls(), at.link]).toEqual([0, expect.arrayContaining([expect.stringContaining("stored")])]);
+      at.failing.clear();
+      await at.clock.advance(60_000);
+      expect([at.polls(), at.kept.has("poller")]).toEqual([1, true]);
+      at.stop();
+      await waitForEnd("the stop", polling);
+    },
+  );
+
   const CONFLICT = { kind: "conflict", detail: "other getUpdates" } as const;
 
   test.each([

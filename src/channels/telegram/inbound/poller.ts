@@ -7,6 +7,7 @@ import type { Clock } from "../../../kit/clock.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
 import type { Log } from "../../../kit/log.ts";
+import { untilDone } from "../../../kit/until-done.ts";
 import type { BotApi } from "../api/bot-api.ts";
 import { Fault, faultOf } from "../api/faults.ts";
 import type { AccountState } from "../../kit/index.ts";
@@ -43,10 +44,11 @@ const HOLDER = "poller";
 
 /** Runs until the signal aborts; resolves when nothing of it is under way. */
 export async function pollUpdates(deps: PollerDeps, signal: AbortSignal): Promise<void> {
-  const { facts, link, clock } = deps;
+  const { link, clock } = deps;
   const holder = deps.ids.next("poller");
-  const confirmed = Number(await facts.get(OFFSET)) || null;
-  await facts.put(HOLDER, holder); // the newest one polls; an older one stands down when it is in the way
+  const begun = await untilDone({ clock, failed: cannotBegin(deps) }, () => begin(deps, holder), signal);
+  if (!begun) return;
+  const { confirmed } = begun;
   const lanes = createLanes(deps, createUpdateWindow(confirmed), signal);
   let failures = 0;
   let asked = false;
@@ -74,6 +76,20 @@ export async function pollUpdates(deps: PollerDeps, signal: AbortSignal): Promis
   }
   await lanes.settled();
   await goodbye(deps, { holder, offset: asked ? lanes.offset() : null });
+}
+
+/** Where the process before stopped. The newest poller polls; an older one stands down when it is in the way. */
+async function begin({ facts }: PollerDeps, holder: string): Promise<{ readonly confirmed: number | null }> {
+  const confirmed = Number(await facts.get(OFFSET)) || null;
+  await facts.put(HOLDER, holder);
+  return { confirmed };
+}
+
+function cannotBegin({ link, log }: PollerDeps) {
+  return (error: unknown, nextTryInMs: number): void => {
+    log.error("poller could not begin", { nextTryInMs, error });
+    link.note("what was stored about this bot cannot be read; it is tried again");
+  };
 }
 
 interface Ask {

@@ -20,6 +20,9 @@ export interface FunctionShape {
   readonly line: number;
   readonly lines: number;
   readonly parameters: number;
+  /** From its name, or its parameters, to the end of its body: places in the text. */
+  readonly start: number;
+  readonly end: number;
 }
 
 const OPEN = "([{";
@@ -84,8 +87,10 @@ export function blank(text: string): string {
   }
 }
 
-function startsRegex(out: readonly string[], at: number): boolean {
-  return BEFORE_REGEX.test(out.slice(Math.max(0, at - REGEX_LOOK_BACK_CHARS), at).join(""));
+/** Whether a slash begins a regular expression, by the code before it. */
+export function startsRegex(before: string | readonly string[], at: number): boolean {
+  const code = before.slice(Math.max(0, at - REGEX_LOOK_BACK_CHARS), at);
+  return BEFORE_REGEX.test(typeof code === "string" ? code : code.join(""));
 }
 
 function indexOr(text: string, wanted: string, from: number): number {
@@ -93,7 +98,8 @@ function indexOr(text: string, wanted: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-function endOfQuoted(text: string, open: number): number {
+/** The place of the closing quote. */
+export function endOfQuoted(text: string, open: number): number {
   for (let at = open + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text[at] === text[open] || text[at] === "\n") return at;
@@ -101,7 +107,8 @@ function endOfQuoted(text: string, open: number): number {
   return text.length;
 }
 
-function endOfRegex(text: string, open: number): number {
+/** The place after it, flags aside. */
+export function endOfRegex(text: string, open: number): number {
   let inClass = false;
   for (let at = open + 1; at < text.length && text[at] !== "\n"; at++) {
     if (text[at] === "\\") at++;
@@ -151,8 +158,15 @@ export function functionsOf({ code }: Source): FunctionShape[] {
     const body = bodyAfter(code, close + 1);
     if (body === null) continue;
     const line = lineAt(code, open);
-    const lines = lineAt(code, matching(code, body)) - line + 1;
-    found.push({ name: name || "(unnamed)", line, lines, parameters: countParameters(code.slice(open + 1, close)) });
+    const end = matching(code, body) + 1;
+    found.push({
+      name: name || "(unnamed)",
+      line,
+      lines: lineAt(code, end - 1) - line + 1,
+      parameters: countParameters(code.slice(open + 1, close)),
+      start: name ? code.lastIndexOf(name, open) : open,
+      end,
+    });
   }
   return found;
 }

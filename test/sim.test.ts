@@ -1,8 +1,6 @@
 /** The shipped store, queue, flow and outbox in a simulated world. `npm run sim` plays more seeds; docs/reliability.md says what is checked. */
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { blankDisk } from "../src/testing/disk.ts";
-import { MUTANTS, POOL_MUTANTS } from "../verification/sim/mutants/index.ts";
 import { runSeed } from "../verification/sim/run.ts";
 
 const SEEDS = 300;
@@ -83,10 +81,3 @@ test(
   },
   LIMIT_MS,
 );
-
-test("every bug that the simulation is tried with still has its place in the source", async () => {
-  for (const { name, file, find } of [...MUTANTS, ...POOL_MUTANTS]) {
-    const source = await Bun.file(join(import.meta.dir, "../src", file)).text();
-    expect({ name, places: source.split(find).length - 1 }).toEqual({ name, places: 1 });
-  }
-});

@@ -7,6 +7,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A written file is not synced: after a power cut it is empty.",
     file: "src/config/file/write-file.ts",
+    in: "fill",
     find: "await file.sync();",
     replace: "",
     tests: file,
@@ -14,20 +15,23 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "The folder is not synced after a rename: after a power cut the old file is back.",
     file: "src/config/file/write-file.ts",
-    find: /await syncFolder\(dirname\(path\)\);\n\}/,
+    in: "replaceFile",
+    find: "await syncFolder(dirname(path)); }",
     replace: "}",
     tests: file,
   },
   {
     what: "The folder is not synced after a backup, so the backup may be gone when the original is.",
     file: "src/config/file/write-file.ts",
-    find: /await syncFolder\(dirname\(path\)\);\n {4}return backup;/,
+    in: "writeBackup",
+    find: "await syncFolder(dirname(path)); return backup;",
     replace: "return backup;",
     tests: file,
   },
   {
     what: "Two quick saves are read side by side, and the older one may win.",
     file: "src/reload.ts",
+    in: "reload",
     find: "const report = queue.then(reloadNow)",
     replace: "const report = reloadNow()",
     tests: ["src/reload.test.ts"],
@@ -35,6 +39,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A stop does not wait for the reload that is under way.",
     file: "src/reload.ts",
+    in: "start",
     find: "await queue;",
     replace: "",
     tests: ["src/reload.test.ts"],
@@ -42,6 +47,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A reload counts as done before the running parts have taken it over.",
     file: "src/reload.ts",
+    in: "reloadNow",
     find: "await apply(targets, next.config, changed);",
     replace: "void apply(targets, next.config, changed);",
     tests: ["src/reload.test.ts"],
@@ -49,6 +55,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "New skills of plugins replace agents beside a reload instead of after it.",
     file: "src/reload.ts",
+    in: "start",
     find: "queue = queue.then(() => renewAgents(deps, given, current.config))",
     replace: "queue = renewAgents(deps, given, current.config)",
     tests: ["src/reload.test.ts"],
@@ -56,6 +63,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A file that is gone resets the running gateway to the defaults.",
     file: "src/reload.ts",
+    in: "judge",
     find: "if (current.path !== null && next.path === null) {",
     replace: "if (false as boolean) {",
     tests: ["src/reload.test.ts"],
@@ -63,13 +71,15 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A last good copy that others can read is left as it is.",
     file: "src/config/file/load.ts",
-    find: " && (kept.mode & OTHERS_MODE_BITS) === 0",
+    in: "keepLastGood",
+    find: "&& (kept.mode & OTHERS_MODE_BITS) === 0",
     replace: "",
     tests: file,
   },
   {
     what: "The last good copy keeps the old names after the file was rewritten.",
     file: "src/config/file/load.ts",
+    in: "loadConfig",
     find: "rewritten?.text ?? text",
     replace: "text",
     tests: file,
@@ -77,20 +87,23 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A failed rename leaves the temporary file behind, secrets included.",
     file: "src/config/file/write-file.ts",
-    find: /await unlink\(temp\)[^\n]*/,
+    in: "replaceFile",
+    find: "await unlink(temp).catch(() => undefined); // the rename's error says more",
     replace: "",
     tests: file,
   },
   {
     what: "A file in the place of the temporary one is written through.",
     file: "src/config/file/write-file.ts",
-    find: " | constants.O_EXCL",
+    in: "openNew",
+    find: "| constants.O_EXCL",
     replace: "",
     tests: file,
   },
   {
     what: "The owner's edit during a rewrite of old names is overwritten.",
     file: "src/config/file/migrate.ts",
+    in: "migrateConfig",
     find: 'if (again.kind !== "text" || again.text !== read.text) return leave("it was being changed at the same moment");',
     replace: "void again;",
     tests: file,
@@ -98,6 +111,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "The configuration file stays open after it was read.",
     file: "src/config/file/read-file.ts",
+    in: "readConfigText",
     find: "await file.close();",
     replace: "",
     tests: file,
@@ -105,13 +119,15 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A named pipe in the place of the file holds up the start for ever.",
     file: "src/config/file/read-file.ts",
-    find: " | constants.O_NONBLOCK",
+    in: "readConfigText",
+    find: "| constants.O_NONBLOCK",
     replace: "",
     tests: file,
   },
   {
     what: "A file that was put in the place of another of the same size and time is not noticed.",
     file: "src/config/file/watch.ts",
+    in: "stateOf",
     find: "[dev, ino, size, mtimeNs, ctimeNs]",
     replace: "[dev, size, mtimeNs]",
     tests: file,
@@ -119,13 +135,15 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A change that was seen before the watch ended is told after it.",
     file: "src/config/file/debounce.ts",
-    find: "AbortSignal.any([signal, stopping])).then(\n      () => (signal.aborted || stopping.aborted ? undefined : fire()),",
-    replace: "signal).then(\n      () => fire(),",
+    in: "createDebounce",
+    find: "AbortSignal.any([signal, stopping])).then( () => (signal.aborted || stopping.aborted ? undefined : fire()),",
+    replace: "signal).then( () => fire(),",
     tests: file,
   },
   {
     what: "A secret in a key that the schema does not mark as one is shown.",
     file: "src/config/public.ts",
+    in: "publicView",
     find: 'if (isSecret(value)) return "set";',
     replace: "if (isSecret(value)) return value.reveal();",
     tests: ["src/config/public.test.ts"],
@@ -133,6 +151,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A changed secret is no change, so a new token needs a restart that nobody is told about.",
     file: "src/config/diff.ts",
+    in: "same",
     find: "return before.reveal() === after.reveal();",
     replace: "return true;",
     tests: ["src/config/diff.test.ts"],
@@ -140,6 +159,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A message about a wrong value shows what came from the environment.",
     file: "src/config/check/check.ts",
+    in: "checkTree",
     find: 'fromVariables.has(path) ? "a value from the environment" : showText(text);',
     replace: "showText(text);",
     tests: ["src/config/check/rules.test.ts", "src/config/check/check.test.ts"],
@@ -147,6 +167,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "Outgoing webhooks may be signed with the secret of incoming ones.",
     file: "src/config/check/hook-rules.ts",
+    in: "hookSecretRules",
     find: "if (other) {",
     replace: "if (false as boolean) {",
     tests: ["src/config/check/hook-rules.test.ts"],
@@ -154,6 +175,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "The token of webhooks may be the password of the gateway.",
     file: "src/config/check/hook-rules.ts",
+    in: "hookSecretRules",
     find: 'for (const key of ["token", "password"] as const)',
     replace: 'for (const key of ["token"] as const)',
     tests: ["src/config/check/hook-rules.test.ts"],
@@ -161,6 +183,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A key called __proto__ in the settings of a plugin reaches the plugin.",
     file: "src/config/check/read-tree.ts",
+    in: "readFree",
     find: ".filter(([key]) => !PROTOTYPE_KEYS.has(key))",
     replace: "",
     tests: ["src/config/check/check.test.ts"],
@@ -168,6 +191,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A setting that is written twice is accepted.",
     file: "src/config/check/tree.ts",
+    in: "toObject",
     find: "if (entries.has(name)) report(",
     replace: "if (false as boolean) report(",
     tests: ["src/config/check/check.test.ts"],
@@ -175,6 +199,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A file that is nested without end reaches the parser, which recurses.",
     file: "src/config/check/tree.ts",
+    in: "tooDeepAt",
     find: "if (depth > MAX_CONFIG_DEPTH)",
     replace: "if (depth > 1_000_000)",
     tests: ["src/config/check/check.test.ts"],
@@ -182,6 +207,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A trusted proxy range of all IPv4 addresses in their IPv6 form is no warning.",
     file: "src/config/check/address.ts",
+    in: "coversEverything",
     find: "return bits <= WIDEST_V6_BITS || mappedV4;",
     replace: "return bits <= WIDEST_V6_BITS;",
     tests: ["src/config/check/rules.test.ts"],
@@ -189,6 +215,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A reload that opens the port to every address is taken over by a running gateway.",
     file: "src/config/diff.ts",
+    in: "weakens",
     find: "reach(after) > reach(before) ||",
     replace: "",
     tests: ["src/config/diff.test.ts", "src/config/check/hook-rules.test.ts"],
@@ -196,6 +223,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A reload that lets one webhook go unsigned is taken over by a running gateway.",
     file: "src/config/diff.ts",
+    in: "weakensHooks",
     find: "signed && after.mappings[name]?.signed === false",
     replace: "false && name && signed",
     tests: ["src/config/diff.test.ts", "src/config/check/hook-rules.test.ts"],
@@ -203,6 +231,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A variable called constructor in the file means a function of the runtime.",
     file: "src/config/environment/environment.ts",
+    in: "readEnvironment",
     find: "(Object.hasOwn(env, name) ? env[name] : undefined)",
     replace: "env[name]",
     tests: ["src/config/environment"],
@@ -210,6 +239,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A link in the place of the last good copy is followed.",
     file: "src/config/file/load.ts",
+    in: "fallBack",
     find: 'const lastGood = await readConfigText(join(home, LAST_GOOD_NAME), "refuse");',
     replace: 'const lastGood = await readConfigText(join(home, LAST_GOOD_NAME), "follow");',
     tests: ["src/config/file"],
@@ -217,13 +247,15 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "One change of the file is told again and again.",
     file: "src/config/file/watch.ts",
-    find: "    known = now;",
+    in: "look",
+    find: "known = now;",
     replace: "",
     tests: ["src/config/file"],
   },
   {
     what: "A written file has the mode that the umask leaves.",
     file: "src/config/file/write-file.ts",
+    in: "fill",
     find: "await file.chmod(PRIVATE_MODE);",
     replace: "",
     tests: ["src/config/file"],
@@ -231,6 +263,7 @@ export const CONFIG_BUGS: readonly SeededBug[] = [
   {
     what: "A file that the gateway may not look at is skipped for the defaults.",
     file: "src/config/file/paths.ts",
+    in: "isThere",
     find: 'return !(error instanceof Error && "code" in error && error.code === "ENOTDIR");',
     replace: "return false && error;",
     tests: ["src/config/file"],

@@ -9,6 +9,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "Two bots in one chat share a lane, so that one blocks the other.",
     file: "src/delivery/outbox.ts",
+    in: "keyOf",
     find: "return JSON.stringify([channel, account, chat]);",
     replace: "return JSON.stringify([channel, chat, account.length > 999]);",
     tests: room,
@@ -16,6 +17,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "The outbox says that it is drained while a reply waits.",
     file: "src/delivery/outbox.ts",
+    in: "settle",
     find: "if (!upToDate || lanes.pending > 0) return;",
     replace: "if (!upToDate) return;",
     tests: room,
@@ -23,6 +25,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "The outbox says that it is drained before it has read what was just stored.",
     file: "src/delivery/outbox.ts",
+    in: "wake",
     find: "quiet ??= deferred();",
     replace: "",
     tests: room,
@@ -30,13 +33,15 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "A part is sent although the gateway is stopping.",
     file: "src/delivery/deliver-part.ts",
-    find: "if (signal.aborted) return STOPPED; // nothing is sent any more",
-    replace: "// nothing is sent any more",
+    in: "tryOnce",
+    find: "if (signal.aborted) return STOPPED;",
+    replace: "",
     tests: room,
   },
   {
     what: "A chat that was answered once gets no second answer.",
     file: "src/delivery/outbox.ts",
+    in: "step",
     find: "else lanes.delete(lane.key);",
     replace: "",
     tests: room,
@@ -44,6 +49,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "What is stored while the outbox reads is not read before the next wake.",
     file: "src/delivery/outbox.ts",
+    in: "follow",
     find: "alarm = rung;",
     replace: "if (after === 0) alarm = rung;",
     tests: room,
@@ -51,6 +57,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "A chat counts as quiet although its replies have not been read yet.",
     file: "src/delivery/outbox.ts",
+    in: "startOutbox",
     find: "owes: (to) => !upToDate || lanes.holds(to),",
     replace: "owes: (to) => lanes.holds(to),",
     tests: room,
@@ -58,6 +65,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "A stop does not wait for what is being sent.",
     file: "src/delivery/outbox.ts",
+    in: "startOutbox",
     find: "await lanes.settled();",
     replace: "void lanes.settled();",
     tests: room,
@@ -65,6 +73,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "Replies that an earlier process gave up are not counted.",
     file: "src/delivery/outbox.ts",
+    in: "remember",
     find: "trouble.add(state, ...(ends?.value.toReversed() ?? []));",
     replace: "void ends;",
     tests: room,
@@ -72,6 +81,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "A place to send from is lost with every send.",
     file: "src/delivery/gates.ts",
+    in: "pump",
     find: "gate.inside--;",
     replace: "",
     tests: room,
@@ -79,6 +89,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "A long reply keeps all others of its account waiting.",
     file: "src/delivery/outbox.ts",
+    in: "step",
     find: "else if (lane.parts.length > 0) gates.queue(lane);",
     replace: "else if (lane.parts.length > 0) return step(lane);",
     tests: room,
@@ -86,6 +97,7 @@ const OUTBOX_BUGS: readonly SeededBug[] = [
   {
     what: "Posts of tools wait for the end of their turn.",
     file: "src/delivery/poster.ts",
+    in: "post",
     find: 'if (posted.kind === "posted") outbox.wake();',
     replace: "",
     tests: room,
@@ -96,6 +108,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "A reply outlives its hour by the pause that its platform asked for.",
     file: "src/delivery/rules.ts",
+    in: "beforeTry",
     find: "ms: Math.min(pauseMs, expiresInMs)",
     replace: "ms: pauseMs",
     tests: room,
@@ -103,13 +116,15 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "A part that a crash cut off in the middle of its send is called undelivered.",
     file: "src/delivery/rules.ts",
-    find: ' || part.state === "sending"',
+    in: "givenUp",
+    find: '|| part.state === "sending"',
     replace: "",
     tests: room,
   },
   {
     what: "An old reply is dropped on a channel that shows stored replies anyway, while that is away.",
     file: "src/delivery/rules.ts",
+    in: "whileAway",
     find: 'if (channel.repeat === "safe" || part.createdAt',
     replace: "if (part.createdAt",
     tests: room,
@@ -117,6 +132,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "A platform that asks for a pause of days gets it.",
     file: "src/delivery/rules.ts",
+    in: "askedPauseOf",
     find: "Math.min(Math.ceil(asked), REPLY_TTL_MS)",
     replace: "Math.ceil(asked)",
     tests: room,
@@ -124,6 +140,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "Pauses between tries grow without a limit.",
     file: "src/delivery/rules.ts",
+    in: "pauseOf",
     find: "Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS)",
     replace: "FIRST_PAUSE_MS * 2 ** doublings",
     tests: room,
@@ -131,6 +148,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "A send that never comes back keeps its place for ever.",
     file: "src/delivery/deliver-part.ts",
+    in: "send",
     find: "orAborted(channel.send(row, AbortSignal.any([signal, limit.signal])), limit.signal)",
     replace: "channel.send(row, AbortSignal.any([signal, limit.signal]))",
     tests: room,
@@ -138,6 +156,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "Only an owner is told of a reply whose chat could be told.",
     file: "src/delivery/deliver-part.ts",
+    in: "tell",
     find: 'if (end.tell === "chat") {',
     replace: 'if (end.tell !== "chat" && end.tell !== "owner") {',
     tests: room,
@@ -145,6 +164,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "A notice about a reply that was given up waits for the next reply.",
     file: "src/delivery/deliver-part.ts",
+    in: "tell",
     find: "if (told?.value) deps.wake();",
     replace: "",
     tests: room,
@@ -152,6 +172,7 @@ const RULE_BUGS: readonly SeededBug[] = [
   {
     what: "What went wrong a day ago is still counted.",
     file: "src/delivery/recent-trouble.ts",
+    in: "recent",
     find: "const since = clock.now() - RECENT_MS;",
     replace: "const since = clock.now() - 2 * RECENT_MS;",
     tests: room,
@@ -162,6 +183,7 @@ const ROW_BUGS: readonly SeededBug[] = [
   {
     what: "The outbox reads a part twice when it reads on.",
     file: "src/store/rows/outbox.ts",
+    in: "reading",
     find: '.where("seq", ">", p("after"))',
     replace: '.where("seq", ">=", p("after"))',
     tests: rows,
@@ -169,13 +191,15 @@ const ROW_BUGS: readonly SeededBug[] = [
   {
     what: "A part that waits for its next try looks as if it were being sent.",
     file: "src/store/rows/outbox.ts",
-    find: /state: "pending",\n(\s+)\.\.\.p\.row\("attempts"/,
-    replace: 'state: "sending",\n          ...p.row("attempts"',
+    in: "marking",
+    find: 'state: "pending", ...p.row("attempts"',
+    replace: 'state: "sending", ...p.row("attempts"',
     tests: rows,
   },
   {
     what: "When a part was tried first is forgotten with every try.",
     file: "src/store/rows/outbox.ts",
+    in: "marking",
     find: 'first_tried_at: eb.fn.coalesce("first_tried_at", eb.val(p("at"))),',
     replace: 'first_tried_at: p("at"),',
     tests: rows,
@@ -183,6 +207,7 @@ const ROW_BUGS: readonly SeededBug[] = [
   {
     what: "A part that was sent says nothing about how often it was tried.",
     file: "src/store/rows/outbox.ts",
+    in: "marking",
     find: 'attempts: eb("attempts", "+", 1), ended_at',
     replace: "ended_at",
     tests: room,
@@ -190,13 +215,15 @@ const ROW_BUGS: readonly SeededBug[] = [
   {
     what: "Of replies that were given up in the same millisecond a page leaves some out.",
     file: "src/store/rows/outbox.ts",
-    find: '(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})',
-    replace: 'outbox.ended_at < ${p("endedAt")} and ${p("seq")} > 0',
+    in: "reading",
+    find: 'raw<boolean>`(outbox.ended_at, outbox.seq) < (${p("endedAt")}, ${p("seq")})`',
+    replace: 'raw<boolean>`outbox.ended_at < ${p("endedAt")} and ${p("seq")} > 0`',
     tests: rows,
   },
   {
     what: "The doubt about a message is forgotten when the next one is sent.",
     file: "src/store/rows/outbox.ts",
+    in: "marking",
     find: '...p.row("attempts", "lost", "delivered", "doubt"),',
     replace: '...p.row("attempts", "lost", "delivered"),',
     tests: rows,
@@ -204,13 +231,15 @@ const ROW_BUGS: readonly SeededBug[] = [
   {
     what: "A chat is told of every reply that was given up, one by one.",
     file: "src/store/rows/part-notices.ts",
-    find: " || waiting.first({ channel, account, chat, text })",
+    in: "createPartNotices",
+    find: "|| waiting.first({ channel, account, chat, text })",
     replace: "",
     tests: rows,
   },
   {
     what: "A chat is told of replies that nobody there asked for.",
     file: "src/store/rows/part-notices.ts",
+    in: "statements",
     find: '.where("inbox.origin", "=", raw.lit("chat"))',
     replace: "",
     tests: rows,
@@ -224,6 +253,7 @@ export const DELIVERY_BUGS: readonly SeededBug[] = [
   {
     what: "An answer that is finished while the gateway stops is thrown away and paid for again.",
     file: "src/flow/turn.ts",
+    in: "attempt",
     find: 'if (world.leaving.aborted && ending.type !== "done") return { kind: "leave" };',
     replace: 'if (world.leaving.aborted) return { kind: "leave" };',
     tests: flow,

@@ -8,6 +8,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A file that grows while it is read is read without a limit.",
     file: "src/media/open-agent-file.ts",
+    in: "readUpTo",
     find: "if (bytes > maxBytes) return null;",
     replace: "",
     tests: media,
@@ -15,6 +16,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A file of exactly the largest size is refused.",
     file: "src/media/open-agent-file.ts",
+    in: "readChecked",
     find: "if (about.size > limits.maxBytes)",
     replace: "if (about.size >= limits.maxBytes)",
     tests: media,
@@ -22,13 +24,15 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A file with a second name elsewhere is sent.",
     file: "src/media/open-agent-file.ts",
-    find: "about.nlink !== 1 || ",
+    in: "readChecked",
+    find: "about.nlink !== 1 ||",
     replace: "",
     tests: media,
   },
   {
     what: "The name of a file is not judged: a key leaves.",
     file: "src/media/open-agent-file.ts",
+    in: "openAgentFile",
     find: "if (!named.ok) return",
     replace: "if (!named.ok && parts.length === 0) return",
     tests: media,
@@ -36,6 +40,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "Only the last part of a path is judged: a file in a folder of version control leaves.",
     file: "src/media/file-rules.ts",
+    in: "judgeName",
     find: "return parts.some(isSecretPart)",
     replace: "return parts.slice(-1).some(isSecretPart)",
     tests: media,
@@ -43,6 +48,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "Names are judged in small letters only: SERVER.PEM leaves.",
     file: "src/media/file-rules.ts",
+    in: "isSecretPart",
     find: '.normalize("NFKC").toLowerCase()',
     replace: '.normalize("NFKC")',
     tests: media,
@@ -50,6 +56,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A guest is sent files of the whole workspace.",
     file: "src/media/file-rules.ts",
+    in: "judgeSource",
     find: 'return source === "elsewhere" ?',
     replace: 'return reach === "workspace" && source === "elsewhere" ?',
     tests: media,
@@ -57,6 +64,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "An attachment of another conversation counts as received.",
     file: "src/media/outgoing-files.ts",
+    in: "sourceOf",
     find: '(await conversationFiles.isReceived(sessionKey, mediaId)) ? "received" : "elsewhere"',
     replace: '"received"',
     tests: media,
@@ -64,6 +72,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A file without a known time of birth counts as made in the conversation.",
     file: "src/media/outgoing-files.ts",
+    in: "sourceOf",
     find: 'if (file.bornAt <= 0) return "elsewhere";',
     replace: 'if (file.bornAt <= 0) return "made";',
     tests: media,
@@ -71,6 +80,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A folder below `attachments` outside of the workspace counts as received.",
     file: "src/media/outgoing-files.ts",
+    in: "sourceOf",
     find: "file.isInBase ? receivedMediaId(file.parts) : null",
     replace: "receivedMediaId(file.parts)",
     tests: media,
@@ -78,6 +88,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A readable file that holds a token is sent.",
     file: "src/media/outgoing-files.ts",
+    in: "holdsSecret",
     find: "return mask.text(text) !== text;",
     replace: "return mask.text(text).length < 0;",
     tests: media,
@@ -85,6 +96,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A file in a folder that holds the state directory is sent.",
     file: "src/media/outgoing-files.ts",
+    in: "real",
     find: "return holdsHome ? null : path;",
     replace: "return path;",
     tests: media,
@@ -92,6 +104,7 @@ export const MEDIA_BUGS: readonly SeededBug[] = [
   {
     what: "A file inside a deeper folder named `attachments` counts as an attachment.",
     file: "src/media/inbound/attached-files.ts",
+    in: "receivedMediaId",
     find: "name === undefined || more !== undefined",
     replace: "name === undefined",
     tests: media,
@@ -102,6 +115,7 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "Of two secrets that begin alike the shorter one wins, and the rest of the longer shows.",
     file: "src/observe/redaction/secret-matcher.ts",
+    in: "keyed",
     find: "b.length - a.length",
     replace: "a.length - b.length",
     tests: redaction,
@@ -109,6 +123,7 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "A secret at the very end of a text is not found.",
     file: "src/observe/redaction/secret-matcher.ts",
+    in: "createSecretMatcher.scan",
     find: "while (at <= last)",
     replace: "while (at < last)",
     tests: redaction,
@@ -116,6 +131,7 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "The hash does not roll on: a secret is found at the start of a text only.",
     file: "src/observe/redaction/secret-matcher.ts",
+    in: "createSecretMatcher.scan",
     find: "+ text.charCodeAt(at + MIN_FORM_CHARS);",
     replace: "+ text.charCodeAt(at);",
     tests: redaction,
@@ -123,13 +139,15 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "After a secret the hash is not made anew: the next one is not found.",
     file: "src/observe/redaction/secret-matcher.ts",
-    find: "          hash = hashAt(text, at);\n",
+    in: "createSecretMatcher.scan",
+    find: "hash = hashAt(text, at);",
     replace: "",
     tests: redaction,
   },
   {
     what: "Of a secret in pieces nothing is held back once it is longer than a key.",
     file: "src/observe/redaction/secret-matcher.ts",
+    in: "judge",
     find: "if (more && form.length > text.length - at",
     replace: "if (!more && form.length > text.length - at",
     tests: redaction,
@@ -137,6 +155,7 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "What was shown before is forgotten: a secret that is cut after its third character shows whole.",
     file: "src/observe/redaction/secret-matcher.ts",
+    in: "step",
     find: "buffer = clean.slice(Math.max(afterMask, clean.length - MIN_HELD_CHARS + 1));",
     replace: 'buffer = "";',
     tests: redaction,
@@ -144,6 +163,7 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "The last piece shows what was held back without looking at it.",
     file: "src/observe/redaction/secret-matcher.ts",
+    in: "createMaskedStream",
     find: 'flush: () => step("", false)',
     replace: "flush: () => buffer.slice(shown)",
     tests: redaction,
@@ -151,13 +171,15 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "A secret that becomes known later is not looked for.",
     file: "src/observe/redaction/redact.ts",
-    find: "      secrets.set(registration, formsOf(value));\n      matcher = null;",
-    replace: "      secrets.set(registration, formsOf(value));",
+    in: "add",
+    find: "secrets.set(registration, formsOf(value)); matcher = null;",
+    replace: "secrets.set(registration, formsOf(value));",
     tests: redaction,
   },
   {
     what: "A dead secret is masked for ever.",
     file: "src/observe/redaction/redact.ts",
+    in: "add",
     find: "if (secrets.delete(registration)) matcher = null;",
     replace: "secrets.delete(registration);",
     tests: redaction,
@@ -165,6 +187,7 @@ export const REDACTION_BUGS: readonly SeededBug[] = [
   {
     what: "A secret in base64 is found only where it begins a group of three bytes.",
     file: "src/observe/redaction/secret-forms.ts",
+    in: "base64Cores",
     find: "return [0, 1, 2].map((shift)",
     replace: "return [0].map((shift)",
     tests: redaction,
@@ -177,13 +200,15 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   {
     what: "A file that is allowed later is put into a reply that has left, and never arrives.",
     file: "src/flow/media-lines.ts",
-    find: "return isOpen;\n",
-    replace: "return true;\n",
+    in: "attach",
+    find: "return isOpen;",
+    replace: "return true;",
     tests: lines,
   },
   {
     what: "A file that the owner did not allow is passed over in silence.",
     file: "src/flow/media-lines.ts",
+    in: "callAll",
     find: "void follow(deps, request, signal);",
     replace: "",
     tests: lines,
@@ -191,6 +216,7 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   {
     what: "Two lines of a reply are one call: the second file is not sent.",
     file: "src/flow/media-lines.ts",
+    in: "callAll",
     find: "`gateway:reply:${part}:${at}`",
     replace: "`gateway:reply:${part}`",
     tests: lines,
@@ -198,6 +224,7 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   {
     what: "The name of a tool that does not exist is shown as the model says it.",
     file: "src/flow/live-turns.ts",
+    in: "maskedCall",
     find: "tool: mask.text(call.tool)",
     replace: "tool: call.tool",
     tests: lines,
@@ -205,6 +232,7 @@ export const REPLY_BUGS: readonly SeededBug[] = [
   {
     what: "Programs read the results of tools with secrets in them.",
     file: "src/tools/run/mask-outcome.ts",
+    in: "maskOutcome",
     find: "return byModel ? outcome :",
     replace: 'return path !== "reply" ? outcome :',
     tests: lines,

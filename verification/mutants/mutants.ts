@@ -3,15 +3,14 @@
  * notice, and says by room how many did. `--room config` tries one room, `--only words` the bugs whose sentence fits this regular expression. A bug that
  * only a time limit notices counts as missed: nobody learns from it what is wrong.
  */
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { MUTANT_ROOMS } from "./rooms.ts";
-import { type SeededBug, withBug } from "./seeded-bug.ts";
 import { ensureDist } from "../../scripts/bundle.ts";
 import { type BatchResult, runBatch } from "../../scripts/test/run-batch.ts";
 import { failedForTimeAlone } from "../../scripts/test/totals.ts";
+import { copyProject, type ProjectCopy } from "./project-copy.ts";
+import { MUTANT_ROOMS } from "./rooms.ts";
+import type { SeededBug } from "./seeded-bug.ts";
 
 const { values } = parseArgs({
   options: {
@@ -22,19 +21,10 @@ const { values } = parseArgs({
 });
 
 const LIMITS = { testMs: 30_000, silentMs: 90_000, wholeMs: 300_000, graceMs: 5_000 };
-const COPIED = ["src", "bridge", "console", "scripts", "test", "verification", "examples", "docs", "bin"];
-const FILES = ["package.json", "package-lock.json", "tsconfig.json", "bunfig.toml", "README.md", "CHANGELOG.md"];
 
 interface Tried {
   readonly room: string;
   readonly caught: boolean;
-}
-
-async function copyOf(root: string): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), "pi-gateway-mutants-"));
-  for (const name of [...COPIED, ...FILES]) await cp(join(root, name), join(copy, name), { recursive: true });
-  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
-  return copy;
 }
 
 async function runTests(copy: string, tests: readonly string[]): Promise<BatchResult> {
@@ -54,24 +44,15 @@ function missedBecause({ totals, said, stuck }: BatchResult): string | null {
   return stuck || failedForTimeAlone(Bun.stripANSI(said)) ? "only a time limit noticed" : null;
 }
 
-async function tryBug(copy: string, room: string, bug: SeededBug): Promise<Tried> {
-  const path = join(copy, bug.file);
-  const text = await Bun.file(path).text();
-  const changed = withBug(text, bug);
-  if (changed === null) throw new Error(`"${bug.what}" does not fit ${bug.file} any more`);
-  await Bun.write(path, changed);
-  try {
-    const result = await runTests(copy, bug.tests);
-    const missed = missedBecause(result);
-    const noticed = Bun.stripANSI(result.said).match(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m)?.[1] ?? "it does not load";
-    const seconds = `${(result.ms / 1_000).toFixed(0)} s`;
-    console.log(
-      `${missed ? "MISSED" : "caught"}  ${room}: ${bug.what}\n        ${seconds}, ${missed ?? `by: ${noticed}`}`,
-    );
-    return { room, caught: missed === null };
-  } finally {
-    await Bun.write(path, text);
-  }
+async function tryBug(copy: ProjectCopy, room: string, bug: SeededBug): Promise<Tried> {
+  const result = await copy.tryBug(bug, () => runTests(copy.path, bug.tests));
+  const missed = missedBecause(result);
+  const noticed = Bun.stripANSI(result.said).match(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m)?.[1] ?? "it does not load";
+  const seconds = `${(result.ms / 1_000).toFixed(0)} s`;
+  console.log(
+    `${missed ? "MISSED" : "caught"}  ${room}: ${bug.what}\n        ${seconds}, ${missed ?? `by: ${noticed}`}`,
+  );
+  return { room, caught: missed === null };
 }
 
 async function tryAll(root: string): Promise<number> {
@@ -79,22 +60,22 @@ async function tryAll(root: string): Promise<number> {
     .flatMap(({ room, bugs }) => bugs.map((bug) => ({ room, bug })))
     .filter(({ bug }) => new RegExp(values.only, "i").test(bug.what));
   if (chosen.length === 0) throw new Error("no seeded bug has this room and these words");
-  const copies = await Promise.all(Array.from({ length: Number(values["at-once"]) }, () => copyOf(root)));
-  try {
-    const tests = [...new Set(chosen.flatMap(({ bug }) => bug.tests))];
-    const before = await runTests(copies[0] ?? "", tests);
-    if (before.totals.failed > 0) throw new Error(`the tests fail without any bug:\n${before.said}`);
-    const waiting = [...chosen];
-    const tried: Tried[] = [];
-    const work = async (copy: string): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift())
-        tried.push(await tryBug(copy, next.room, next.bug));
-    };
-    await Promise.all(copies.map(work));
-    return report(tried);
-  } finally {
-    for (const copy of copies) await rm(copy, { recursive: true, force: true });
-  }
+  await using copies = new AsyncDisposableStack();
+  const copy = async (): Promise<ProjectCopy> => copies.use(await copyProject(root));
+  const [first, ...others] = [
+    await copy(),
+    ...(await Promise.all(Array.from({ length: Number(values["at-once"]) - 1 }, copy))),
+  ];
+  const before = await runTests(first.path, [...new Set(chosen.flatMap(({ bug }) => bug.tests))]);
+  if (before.totals.failed > 0) throw new Error(`the tests fail without any bug:\n${before.said}`);
+  const waiting = [...chosen];
+  const tried: Tried[] = [];
+  const work = async (copied: ProjectCopy): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      tried.push(await tryBug(copied, next.room, next.bug));
+  };
+  await Promise.all([first, ...others].map(work));
+  return report(tried);
 }
 
 function report(tried: readonly Tried[]): number {

@@ -5,6 +5,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A moved clock is noticed an hour late.",
     file: "src/automation/engine.ts",
+    in: "MAX_SLEEP_MS",
     find: "const MAX_SLEEP_MS = 30_000;",
     replace: "const MAX_SLEEP_MS = 3_600_000;",
     tests: ["src/automation/engine.test.ts"],
@@ -12,6 +13,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A run that waits for another attempt is begun twice.",
     file: "src/automation/engine.ts",
+    in: "tryAgain",
     find: 'if (!(await world.store.begin(run.id, "failed", world.clock.now()))) return;',
     replace: 'await world.store.begin(run.id, "failed", world.clock.now());',
     tests: ["src/automation/engine.test.ts"],
@@ -19,6 +21,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "The stop of the engine does not wait for the deletion of old runs.",
     file: "src/automation/engine.ts",
+    in: "startEngine",
     find: "await pruning;",
     replace: "",
     tests: ["src/automation/engine.test.ts"],
@@ -26,6 +29,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A failed deletion of old runs ends the engine with an unhandled rejection.",
     file: "src/automation/engine.ts",
+    in: "prune",
     find: 'log.warn("old runs could not be dropped", { error });',
     replace: "throw error;",
     tests: ["src/automation/engine.test.ts"],
@@ -33,6 +37,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "Next slots stay where they were when the zone of the machine changes.",
     file: "src/automation/engine.ts",
+    in: "step",
     find: "await followHostZone(world);",
     replace: "",
     tests: ["src/automation/zone-change.test.ts"],
@@ -40,6 +45,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A slot that passed before its job was changed has no row.",
     file: "src/automation/config-jobs.ts",
+    in: "applyOne",
     find: "await store.change(changed, known.revision, left);",
     replace: "await store.change(changed, known.revision);",
     tests: ["src/automation/zone-change.test.ts"],
@@ -47,6 +53,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "The time limit of a run that is over stops whatever its session does next.",
     file: "src/automation/runs/starter.ts",
+    in: "forget",
     find: 'known?.timer.abort(new Error("the run is over"));',
     replace: "",
     tests: ["src/automation/runs"],
@@ -54,6 +61,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A run that was taken away while it stood in line begins all the same.",
     file: "src/automation/runs/starter.ts",
+    in: "submitLate",
     find: 'if ((await world.jobs.run(run.id))?.status !== "running") return;',
     replace: "",
     tests: ["src/automation/runs"],
@@ -61,6 +69,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A heartbeat run begins while the one before has not ended.",
     file: "src/automation/heartbeat/heartbeat.ts",
+    in: "beat",
     find: "if ([...world.running.values()].includes(agentId)) return;",
     replace: "",
     tests: ["src/automation/heartbeat"],
@@ -68,6 +77,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A heartbeat that fell into a sleep is made up for, run after run.",
     file: "src/automation/heartbeat/heartbeat.ts",
+    in: "step",
     find: "pulse.dueAt += every * Math.max(1, Math.ceil((now - pulse.dueAt + 1) / every));",
     replace: "pulse.dueAt += every;",
     tests: ["src/automation/heartbeat"],
@@ -75,6 +85,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "The heartbeat still listens to turns after it has stopped.",
     file: "src/automation/heartbeat/heartbeat.ts",
+    in: "startHeartbeat",
     find: "listening[Symbol.dispose]();",
     replace: "",
     tests: ["src/automation/heartbeat"],
@@ -82,6 +93,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A signature is forgotten while it can still be used again.",
     file: "src/automation/webhooks/incoming-webhooks.ts",
+    in: "SIGNED_MS",
     find: "const SIGNED_MS = 3 * SIGNATURE_WINDOW_MS;",
     replace: "const SIGNED_MS = SIGNATURE_WINDOW_MS / 2;",
     tests: ["src/automation/webhooks"],
@@ -89,6 +101,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A webhook that was quiet for an hour takes an hour of requests at once.",
     file: "src/automation/webhooks/pace.ts",
+    in: "take",
     find: "Math.min(perMinute, before.left + (now - before.at) * perMs)",
     replace: "before.left + (now - before.at) * perMs",
     tests: ["src/automation/webhooks"],
@@ -96,6 +109,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A webhook that was stored is begun again when its sender repeats it.",
     file: "src/automation/webhooks/incoming-webhooks.ts",
+    in: "take",
     find: "await deps.marks.stored(id);",
     replace: "",
     tests: ["src/automation/webhooks"],
@@ -103,6 +117,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "Of a long sleep the older slots are caught up with as well as the newest.",
     file: "src/automation/plan.ts",
+    in: "slotsToRun",
     find: "if (moreWillFollow) return [];",
     replace: "",
     tests: ["src/automation/plan.test.ts"],
@@ -110,6 +125,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "Slots that are caught up with begin all at once when the first has ended.",
     file: "src/automation/engine.ts",
+    in: "beginFreed",
     find: "if (jobs.has(run.jobId)) continue;",
     replace: "",
     tests: ["src/automation/engine.test.ts"],
@@ -117,6 +133,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "An agent makes as many jobs as a person.",
     file: "src/automation/jobs.ts",
+    in: "tooMany",
     find: '|| (source === "agent" && byAgent >= MAX_JOBS_BY_AGENT)',
     replace: "",
     tests: ["src/automation/jobs.test.ts"],

@@ -8,6 +8,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Each reload starts another engine beside the one that runs.",
     file: "src/automation/job-service.ts",
+    in: "apply",
     find: "running ??= begin(deps);",
     replace: "running = begin(deps);",
     tests: jobs,
@@ -15,6 +16,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "A reload during a stop starts the jobs again.",
     file: "src/automation/job-service.ts",
+    in: "apply",
     find: "if (!stopped) running",
     replace: "running",
     tests: jobs,
@@ -22,6 +24,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Jobs that were switched off go on until the next start.",
     file: "src/automation/job-service.ts",
+    in: "end",
     find: "await old?.[Symbol.asyncDispose]();",
     replace: "void old;",
     tests: jobs,
@@ -29,6 +32,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Replies pass no plugin.",
     file: "src/flow/turn.ts",
+    in: "runTurn",
     find: "await reviewReply({ clock, log, hooks: world.replies.hooks }, batch, shown.reply)",
     replace: "shown.reply",
     tests: ["src/flow/turn.test.ts", "src/flow/commands.test.ts"],
@@ -36,6 +40,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "A reply that a plugin could not check is sent unchecked.",
     file: "src/flow/reply-review.ts",
+    in: "reviewPart",
     find: 'return { ...part, message: { ...part.message, kind: "notice", text: say } };',
     replace: "void say;",
     tests: ["src/flow/reply-review.test.ts"],
@@ -43,6 +48,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "The token of webhooks may be the token of the gateway.",
     file: "src/http/settings.ts",
+    in: "httpOptions",
     find: "refuseSharedToken(config(), token);",
     replace: "",
     tests: ["src/http/settings.test.ts"],
@@ -50,13 +56,15 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "The file of a session is noted as gone before it is removed.",
     file: "src/automation/runs/prune-sessions.ts",
-    find: /await removeFile\(file\);\n\s+await runSessions\.fileGone\(file\);/,
-    replace: "await runSessions.fileGone(file);\n      await removeFile(file);",
+    in: "pruneRunSessions",
+    find: "await removeFile(file); await runSessions.fileGone(file);",
+    replace: "await runSessions.fileGone(file); await removeFile(file);",
     tests: ["src/automation/runs/prune-sessions.test.ts"],
   },
   {
     what: "The owner is told about the budget under another id each time, so more than once.",
     file: "src/delivery/owner-notices.ts",
+    in: "tell",
     find: "const turnId = id as TurnId;",
     replace: "const turnId = `${id}-${deps.clock.now()}` as TurnId;",
     tests: room,
@@ -64,6 +72,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "A person who may no longer come in wakes the conversation by a tool that ends.",
     file: "src/flow/background-end.ts",
+    in: "reportBackgroundEnd",
     find: "const wake = role ?",
     replace: "const wake = chat ?",
     tests: ["src/flow/background-end.test.ts"],
@@ -71,6 +80,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Voice goes to a service of others although nobody has given it a key.",
     file: "src/media/inbound/inbound-settings.ts",
+    in: "inboundSettings",
     find: "enabled ?? (apiKey !== undefined || baseUrl !== DEFAULT_SERVICE)",
     replace: "enabled ?? true",
     tests: ["src/media/inbound/inbound-settings.test.ts"],
@@ -78,6 +88,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Plugins hear of a message again when its sender repeats it.",
     file: "src/flow/receive.ts",
+    in: "receive",
     find: 'if (receipt.kind === "queued") {',
     replace: 'if (receipt.kind !== "refused") {',
     tests: ["src/flow/receive.test.ts"],
@@ -85,6 +96,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Plugins hear that a message was sent although it was not.",
     file: "src/plugins/observed-hooks.ts",
+    in: "send",
     find: "const receipt = await channel.send(part, signal);",
     replace: "const receipt = channel.send(part, signal);",
     tests: ["src/plugins/observed-hooks.test.ts"],
@@ -92,6 +104,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "A session begins once more for plugins with every attempt of a turn.",
     file: "src/plugins/observed-hooks.ts",
+    in: "tellTurns",
     find: "if (attempt === 1) hooks.tell(",
     replace: "hooks.tell(",
     tests: ["src/plugins/observed-hooks.test.ts"],
@@ -99,6 +112,7 @@ export const WIRING_BUGS: readonly SeededBug[] = [
   {
     what: "Files of people are put into the workspace of an agent that cannot read them.",
     file: "src/wiring/files.ts",
+    in: "workspaceOf",
     find: "return reads ? agentWorkspace(profile.config, options) : null;",
     replace: "return agentWorkspace(profile.config, options);",
     tests: ["src/wiring"],

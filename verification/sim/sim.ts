@@ -3,13 +3,14 @@
  * `--seed S`, and shows how far it is; `--seed S` alone plays that one and shows the end of its trace. `--processes N` shares them out,
  * one for each core unless told otherwise. `--pool` plays them with the shipped pool,
  * whose processes are played, instead of agents without one. `--mutants` puts known bugs into a copy, one by one, and fails when the simulation does not
- * notice one; `--only delivery/` tries those whose file or name contains this.
+ * notice one; `--only delivery/` tries those whose file or sentence fits this regular expression.
  */
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Mutant, MUTANTS, POOL_MUTANTS } from "./mutants/index.ts";
+import { copyProject, type ProjectCopy } from "../mutants/project-copy.ts";
+import type { SimulatedBug } from "../mutants/seeded-bug.ts";
+import { SIMULATED_BUGS } from "../mutants/simulation/simulated-bugs.ts";
 import { type Played, playSeeds, playToFirstFailure, type Seeds } from "./seeds.ts";
 
 const { values } = parseArgs({
@@ -24,7 +25,6 @@ const { values } = parseArgs({
   },
 });
 
-const ALL_MUTANTS = [...MUTANTS, ...POOL_MUTANTS];
 const DEFAULT_SEEDS = 300;
 const MUTANT_SEEDS = 200;
 const MUTANT_MS = 120_000;
@@ -67,56 +67,33 @@ function report({ seed, options, broken, trace }: Played["failed"][number]): voi
 }
 
 async function playMutants(root: string): Promise<number> {
-  const copy = await mkdtemp(join(tmpdir(), "pi-gateway-sim-"));
-  const all = values.pool ? POOL_MUTANTS : ALL_MUTANTS;
-  const mutants = all.filter(({ file, name }) => `${file} ${name}`.includes(values.only));
+  const words = new RegExp(values.only, "i");
+  const bugs = SIMULATED_BUGS.filter(({ pool = false }) => pool || !values.pool).filter(({ file, what }) =>
+    words.test(`${file} ${what}`),
+  );
+  if (bugs.length === 0) throw new Error("no seeded bug of the simulation has these words");
+  await using copy = await copyProject(root);
   let missed = 0;
-  try {
-    for (const name of ["src", "bridge", "scripts", "verification", "package.json", "tsconfig.json", "bunfig.toml"])
-      await cp(join(root, name), join(copy, name), { recursive: true });
-    await symlink(join(root, "node_modules"), join(copy, "node_modules"));
-    for (const mutant of mutants) {
-      const caught = await tryMutant(copy, mutant);
-      if (!caught) missed++;
-      console.log(`${caught ? "caught" : "MISSED"}  ${mutant.name}${caught ? ` (${caught})` : ""}`);
-    }
-  } finally {
-    await rm(copy, { recursive: true, force: true });
+  for (const bug of bugs) {
+    const caught = await copy.tryBug(bug, () => playBug(copy, bug));
+    if (!caught) missed++;
+    console.log(`${caught ? "caught" : "MISSED"}  ${bug.what}${caught ? ` (${caught})` : ""}`);
   }
-  console.log(`${mutants.length} bugs, ${missed} missed`);
+  console.log(`${bugs.length} bugs, ${missed} missed`);
   return missed === 0 ? 0 : 1;
 }
 
-/** How it was noticed; null when it was not. */
-async function tryMutant(copy: string, { name, file, find, replace, seed = 1, pool }: Mutant): Promise<string | null> {
-  const path = join(copy, "src", file);
-  const source = await Bun.file(path).text();
-  if (source.split(find).length !== 2) throw new Error(`"${name}" does not fit ${file} any more`);
-  await Bun.write(
-    path,
-    source.replace(find, () => replace),
-  );
-  try {
-    const command = [
-      process.execPath,
-      "--no-env-file",
-      "verification/sim/sim.ts",
-      "--seed",
-      String(seed),
-      "--seeds",
-      String(MUTANT_SEEDS),
-    ];
-    const child = Bun.spawn([...command, "--stop-at-first", ...(pool ? ["--pool"] : [])], {
-      cwd: copy,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: MUTANT_MS,
-    });
-    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    if ((await child.exited) === 0) return null;
-    return out.split("\n")[0] || err.split("\n").find((line) => line.startsWith("error")) || "it does not end";
-  } finally {
-    await Bun.write(path, source);
-  }
+/** How the simulation in the copy noticed its bug; null when it did not. */
+async function playBug(copy: ProjectCopy, { seed = 1, pool }: SimulatedBug): Promise<string | null> {
+  const seeds = ["--seed", String(seed), "--seeds", String(MUTANT_SEEDS), ...(pool ? ["--pool"] : [])];
+  const child = Bun.spawn([process.execPath, "--no-env-file", "verification/sim/sim.ts", ...seeds, "--stop-at-first"], {
+    cwd: copy.path,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: MUTANT_MS,
+  });
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  if ((await child.exited) === 0) return null;
+  return out.split("\n")[0] || err.split("\n").find((line) => line.startsWith("error")) || "it does not end";
 }
 
 const root = join(import.meta.dir, "../..");

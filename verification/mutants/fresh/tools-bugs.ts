@@ -9,6 +9,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A tool in the background is cancelled when a second caller with the same id leaves.",
     file: "src/tools/stages/once.ts",
+    in: "waitFor",
     find: "if (entry.waiting > 0 || entry.goesOn)",
     replace: "if (entry.waiting > 0)",
     tests: gate,
@@ -16,6 +17,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "The id of a call is free before its end is on record, so that a repeat can run the tool again.",
     file: "src/tools/stages/once.ts",
+    in: "begin",
     find: "const done = ended.then(({ written }) => written).then(() => running.delete(key));",
     replace: "const done = ended.then(() => running.delete(key));",
     tests: gate,
@@ -23,6 +25,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "An approval is shown before it is stored, so that a crash loses what somebody saw.",
     file: "src/tools/approvals.ts",
+    in: "createApprovals",
     find: "[...open.values()].filter(({ stored }) => stored).map(({ shown }) => shown)",
     replace: "[...open.values()].map(({ shown }) => shown)",
     tests: ["src/tools/approvals.test.ts"],
@@ -30,20 +33,23 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "An approval that could not be stored counts as open for ever.",
     file: "src/tools/approvals.ts",
-    find: "    forget();\n",
+    in: "wait",
+    find: "forget();",
     replace: "",
     tests: ["src/tools/approvals.test.ts"],
   },
   {
     what: "A call that gave up its wait still gets the next slot, and nobody ever frees it.",
     file: "src/tools/run/slots.ts",
-    find: "    leave();\n",
+    in: "stop",
+    find: "leave();",
     replace: "",
     tests: ["src/tools/run"],
   },
   {
     what: "A plugin can change the parameters of a call after they were checked, by the object it was shown.",
     file: "src/tools/stages/hooked.ts",
+    in: "hooked",
     find: "const own = ownCopy(said.change ? said.change.params : params);",
     replace: "const own = said.change ? ownCopy(said.change.params) : { params };",
     tests: gate,
@@ -51,6 +57,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A second plugin without an opinion cancels the approval that the first one asked for.",
     file: "src/tools/stages/hooked.ts",
+    in: "hooked",
     find: "...(said.asks ? { askBecause: `${plugin} wants it` } : {}) };",
     replace: "askBecause: said.asks ? `${plugin} wants it` : null };",
     tests: gate,
@@ -58,6 +65,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "An agent can edit a skill outside of its workspace.",
     file: "src/agents/tools/confine.ts",
+    in: "confine",
     find: "const mayLook = !CHANGES.has(tool) && readable",
     replace: "const mayLook = readable",
     tests: agentTools,
@@ -65,6 +73,7 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "Two different plugin folders can have the same digest, because the length of a file is not part of it.",
     file: "src/plugins/folder/read-folder.ts",
+    in: "digestOf",
     find: "hash.update(`${path}\\0${content.byteLength}\\0`)",
     replace: "hash.update(`${path}\\0`)",
     tests: plugins,
@@ -72,21 +81,24 @@ export const FRESH_TOOLS_BUGS: readonly SeededBug[] = [
   {
     what: "A plugin reads back a value that could not be saved.",
     file: "src/plugins/run/storage.ts",
-    find: /keys`\);\n {8}await save\(file, next\);\n {8}values = next;/,
-    replace: "keys`);\n        values = next;\n        await save(file, next);",
+    in: "createStorage",
+    find: "throw tooLarge(`more than ${MAX_KEYS} keys`); await save(file, next); values = next;",
+    replace: "throw tooLarge(`more than ${MAX_KEYS} keys`); values = next; await save(file, next);",
     tests: plugins,
   },
   {
     what: "After a list of tools that did not arrive only the difference to it is sent.",
     file: "src/agents/tools/offering.ts",
-    find: "    given = null; // until it is answered nobody knows what the process has\n",
+    in: "send",
+    find: "given = null;",
     replace: "",
     tests: agentTools,
   },
   {
     what: "A parameter that a plugin removed is still there when pi runs its tool.",
     file: "bridge/pi-tools.ts",
-    find: "  for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];\n",
+    in: "replaceIn",
+    find: "for (const key of Object.keys(target)) if (!Object.hasOwn(next, key)) delete target[key];",
     replace: "",
     tests: [...agentTools, "test/real-tools.test.ts"],
   },

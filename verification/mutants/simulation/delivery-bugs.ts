@@ -1,0 +1,111 @@
+/** Bugs in the outbox. */
+import type { SimulatedBug } from "../seeded-bug.ts";
+
+export const DELIVERY_BUGS: readonly SimulatedBug[] = [
+  {
+    what: "A part is marked as sent before it is sent.",
+    file: "src/delivery/deliver-part.ts",
+    in: "tryOnce",
+    find: "receipt = await send(deps, channel, row, signal);",
+    replace:
+      "await stored(deps, () => store.markSent([id], clock.now()), signal); receipt = await send(deps, channel, row, signal);",
+  },
+  {
+    what: "A send that must not be repeated is not announced.",
+    file: "src/delivery/deliver-part.ts",
+    in: "tryOnce",
+    find: "await stored(deps, () => store.markSending(id, note), signal);",
+    replace: "true;",
+  },
+  {
+    what: "A lost answer counts as nothing sent.",
+    file: "src/delivery/rules.ts",
+    in: "afterError",
+    find: 'failure.kind === "lost" ? part.lost + 1 : part.lost',
+    replace: "part.lost",
+  },
+  {
+    what: "A send that a crash cut off counts as nothing sent.",
+    file: "src/delivery/rules.ts",
+    in: "atMessage",
+    find: 'state: "pending", lost: current.lost + 1 } : current',
+    replace: 'state: "pending", lost: current.lost } : current',
+  },
+  {
+    what: "The pause a platform asks for is not kept.",
+    file: "src/delivery/rules.ts",
+    in: "pauseOf",
+    find: "if (askedMs !== null) return askedMs;",
+    replace: "if (askedMs === -1) return askedMs;",
+  },
+  {
+    what: "What is to be held back is sent again.",
+    file: "src/delivery/rules.ts",
+    in: "mustNotRepeat",
+    find: 'part.lost > 1 || channel.whenLost === "hold"',
+    replace: "part.lost > 1",
+  },
+  {
+    what: "A platform is trusted to drop repeats for ever.",
+    file: "src/delivery/rules.ts",
+    in: "isRisky",
+    find: "dedupeMs !== undefined && firstTriedAt !== null && now - firstTriedAt >= dedupeMs",
+    replace: "false",
+  },
+  {
+    what: "The outbox reads the same parts again.",
+    file: "src/delivery/outbox.ts",
+    in: "follow",
+    find: "after = row.seq;",
+    replace: "",
+  },
+  {
+    what: "A part that waits is overtaken in its chat.",
+    file: "src/delivery/outbox.ts",
+    in: "step",
+    find: "lane.parts[0] = done.part;",
+    replace: "lane.parts.shift(); lane.parts.push(done.part);",
+  },
+  {
+    what: "An outbox that is empty does not say so, and a stop waits for it.",
+    file: "src/delivery/outbox.ts",
+    in: "settle",
+    find: "quiet?.resolve();",
+    replace: "",
+  },
+  {
+    what: "Lost responses are counted for a whole reply, so that two of them cost the end of a long answer.",
+    file: "src/delivery/rules.ts",
+    in: "atMessage",
+    find: "const current = delivered > part.delivered ? onward(part, channel, delivered, now) : part;",
+    replace: "const current = part;",
+  },
+  {
+    what: "A message in doubt costs all messages after it.",
+    file: "src/delivery/deliver-part.ts",
+    in: "skipMessage",
+    find: "if (!more.value) return end(deps, part, doubtful(), signal);",
+    replace: "if (!more.value || part.lost > 0) return end(deps, part, doubtful(), signal);",
+  },
+  {
+    what: "A message that was skipped is told to nobody.",
+    file: "src/delivery/deliver-part.ts",
+    in: "nextMessage",
+    find: "const told = await tell(deps, row, doubtful(), signal);",
+    replace: "const told = true;",
+  },
+  {
+    what: "A reply that is given up is told to nobody.",
+    file: "src/delivery/deliver-part.ts",
+    in: "end",
+    find: "if (result.tell) {",
+    replace: "if (!result) {",
+  },
+  {
+    what: "A reply of several messages that may show one of them twice is called sent.",
+    file: "src/delivery/rules.ts",
+    in: "onward",
+    find: "return { ...part, delivered, doubt, lost: 0 };",
+    replace: "return { ...part, delivered, doubt: false && doubt, lost: 0 };",
+  },
+];

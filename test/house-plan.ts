@@ -161,7 +161,11 @@ export const LIMITS = {
   fileLines: 400,
   testFileLines: 600,
   functionLines: 70,
+  /** Without a block in it (if, for, while, switch, try with braces): a list that reads from top to bottom gains nothing when it is cut. */
+  flatFunctionLines: 100,
   parameters: 4,
+  /** Of an interface whose name ends in Deps, Parts or Options. */
+  bagMembers: 12,
   /** At least so many, tests not counted; a folder that holds folders may have fewer. */
   folderFiles: 3,
   exceptions: 5,
@@ -169,3 +173,51 @@ export const LIMITS = {
 
 /** What may break a rule for now. Each entry silences findings that start with `place`, and says why. */
 export const EXCEPTIONS: readonly { readonly place: string; readonly because: string }[] = [];
+
+/** How often objects are still made in a way we do without, by folder. A number may only fall; a folder without one has none. */
+export const LITERAL_SPREADS: Readonly<Record<string, number>> = {
+  "src/channels": 65,
+  "src/flow": 32,
+  "src/http": 10,
+};
+export const DOUBLE_SPREADS: Readonly<Record<string, number>> = {
+  console: 8,
+  src: 1,
+  "src/agents": 9,
+  "src/automation": 4,
+  "src/channels": 19,
+  "src/config": 3,
+  "src/delivery": 1,
+  "src/flow": 2,
+  "src/http": 7,
+  "src/kit": 1,
+  "src/media": 1,
+  "src/observe": 3,
+  "src/plugins": 2,
+  "src/queue": 5,
+  "src/routing": 4,
+  "src/store": 20,
+  "src/tools": 15,
+  "src/wiring": 1,
+};
+/** Tests whose names do not say what they are about, by folder. Numbers may only fall. */
+export const SUBJECTLESS_TESTS: Readonly<Record<string, number>> = {
+  console: 8,
+  src: 5,
+  "src/agents": 22,
+  "src/automation": 9,
+  "src/channels": 16,
+  "src/config": 1,
+  "src/delivery": 1,
+  "src/flow": 8,
+  "src/kit": 3,
+  "src/store": 5,
+  "src/testing": 1,
+  "src/tools": 16,
+  test: 22,
+};
+
+/** Objects of dependencies that are too large for now. */
+export const OVERFULL_BAGS: readonly { readonly name: string; readonly because: string }[] = [
+  { name: "HttpDeps", because: "it is being split into groups" },
+];

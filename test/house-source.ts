@@ -19,6 +19,8 @@ export interface FunctionShape {
   readonly name: string;
   readonly line: number;
   readonly lines: number;
+  /** A plain list: no block of if, for, while, switch or try is in it, and no function with one. */
+  readonly flat: boolean;
   readonly parameters: number;
   /** From its name, or its parameters, to the end of its body: places in the text. */
   readonly start: number;
@@ -30,6 +32,7 @@ const CLOSE = ")]}";
 const BEFORE_REGEX = /(?:^|[=(,:[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|do|else|void|throw|await|yield))\s*$/;
 const REGEX_LOOK_BACK_CHARS = 40;
 const CONTROL = new Set(["if", "for", "while", "switch", "catch", "with", "await", "return", "typeof", "void", "case"]);
+const BLOCK = /\b(?:for|while|switch|catch)\s*\(|\bif\s*\([^{};]*\)\s*\{|\b(?:try|else|do)\s*\{/;
 const TYPE_PREFIX = new Set(["typeof", "keyof", "readonly", "is", "asserts", "infer", "extends", "unique", "in"]);
 
 export function source(path: string, text: string): Source {
@@ -163,6 +166,7 @@ export function functionsOf({ code }: Source): FunctionShape[] {
       name: name || "(unnamed)",
       line,
       lines: lineAt(code, end - 1) - line + 1,
+      flat: !BLOCK.test(code.slice(body, end)),
       parameters: countParameters(code.slice(open + 1, close)),
       start: name ? code.lastIndexOf(name, open) : open,
       end,

@@ -21,7 +21,8 @@ import {
   verificationUses,
 } from "./house.ts";
 import { unusedExports } from "./house-exports.ts";
-import { EXCEPTIONS, LIMITS } from "./house-plan.ts";
+import { DOUBLE_SPREADS, EXCEPTIONS, LIMITS, LITERAL_SPREADS, OVERFULL_BAGS, SUBJECTLESS_TESTS } from "./house-plan.ts";
+import { beyondPlan, doubleSpreads, literalSpreads, overfullBags, subjectless } from "./house-shapes.ts";
 import {
   looseVersions,
   lockAddresses,
@@ -68,9 +69,20 @@ describe("the house", () => {
   test("keeps no import whose failure would be kept with it", () => {
     expect(unexcused(keptImports(sources))).toEqual([]);
   });
+  test("hands on twelve dependencies in one object at most", () => expect(overfullBags(sources)).toEqual([]));
+  test("spreads no more object literals than planned", () => {
+    expect(beyondPlan(literalSpreads(sources), LITERAL_SPREADS)).toEqual([]);
+  });
+  test("makes no more objects of several others than planned", () => {
+    expect(beyondPlan(doubleSpreads(sources), DOUBLE_SPREADS)).toEqual([]);
+  });
+  test("has no more tests without a subject than planned", () => {
+    expect(beyondPlan(subjectless(sources), SUBJECTLESS_TESTS)).toEqual([]);
+  });
   test("waits in tests by name and with a deadline", () => expect(unexcused(bareWaits(sources))).toEqual([]));
   test("opens every file with its purpose", () => expect(unexcused(silentOpenings(sources))).toEqual([]));
-  test("makes few exceptions", () => expect(EXCEPTIONS.length).toBeLessThanOrEqual(LIMITS.exceptions));
+  test("makes few exceptions", () =>
+    expect(EXCEPTIONS.length + OVERFULL_BAGS.length).toBeLessThanOrEqual(LIMITS.exceptions));
 });
 
 describe("the project", () => {
@@ -209,6 +221,59 @@ describe("the check of exported names", () => {
   });
 });
 
+describe("the checks of shapes", () => {
+  const members = (count: number) => "readonly a: { b: 1; c(d: 2): void };\n".repeat(count);
+  test("find a thirteenth member of an object of dependencies, and not those of its members", () => {
+    expect(overfullBags(one("src/queue/a.ts", `interface QueueDeps {\n${members(12)}}`))).toEqual([]);
+    for (const head of ["interface QueueDeps extends Base", "type QueueOptions =", "export interface QueueParts"])
+      expect(overfullBags(one("src/queue/a.ts", `${head} {\n${members(13)}}`))).toHaveLength(1);
+    expect(overfullBags(one("src/queue/a.ts", `interface Queue {\n${members(13)}}`))).toEqual([]);
+    expect(overfullBags(one("src/queue/a.test.ts", `interface QueueDeps {\n${members(13)}}`))).toEqual([]);
+  });
+  test("find the spread of an object literal, in tests as well", () => {
+    expect(literalSpreads(one("src/queue/a.test.ts", "f({ ...{ a, b }, c });"))).toHaveLength(1);
+    expect(literalSpreads(one("src/queue/a.ts", "f({ ...a, ...(b ? { b } : {}), c: [...d] });"))).toEqual([]);
+  });
+  test.each([
+    "f({ ...a, ...b })",
+    "f({ ...a(), c: { d }, ...b.c })",
+    "f({\n  ...a,\n  ...(b ? { b } : {}),\n  ...c,\n})",
+  ])("find an object made of several others: %s", (text) =>
+    expect(doubleSpreads(one("src/queue/a.ts", text))).toHaveLength(1),
+  );
+  test.each([
+    "f({ ...a, ...(b ? { b } : {}) })",
+    "f({ ...a, c: { ...b } })",
+    "f([...a, ...b])",
+    "({ a, ...b }) => ({ ...c })",
+  ])("take for one object: %s", (text) => expect(doubleSpreads(one("src/queue/a.ts", text))).toEqual([]));
+  test("hold a folder to its number, and ask for a lower one when there are fewer", () => {
+    const found = ["src/queue/a.ts:1 x", "src/queue/b.ts:2 x", "console/c.ts:1 x"];
+    expect(beyondPlan(found, { "src/queue": 2, console: 1 })).toEqual([]);
+    expect(beyondPlan(found, { "src/queue": 1, console: 1 })[0]).toBe("src/queue has 2 of at most 1:");
+    expect(beyondPlan(found, { "src/queue": 3, console: 1 })).toHaveLength(1);
+    expect(beyondPlan(found, { "src/queue": 2 })).toHaveLength(2);
+  });
+  test.each(["is told", "it ends", "what is left", "one of two", "nobody hears it", "and ends"])(
+    "find a test without a subject: %s",
+    (name) => {
+      const alone = (text: string) => subjectless(one("src/queue/a.test.ts", text)).length;
+      expect(alone(`test("${name}", () => f());`)).toBe(1);
+      expect(alone(`test.each([1, 2])("${name}", (n) => f(n));`)).toBe(1);
+      expect(alone(`describe("a lane", () => { test("${name}", () => f()); });`)).toBe(0);
+      expect(alone(`describe("${name}", () => { test("a lane", () => f()); });`)).toBe(1);
+      expect(alone('test("a lane is full", () => f("test(it)"));')).toBe(0);
+    },
+  );
+  test("give a function that is one flat list more room than one with a block", () => {
+    const long = (before: string) =>
+      tooLong(one("src/queue/a.ts", `function a() {\n${before}\n${lines(79)}}\n`)).length;
+    expect([long(""), long("if (b) return c;"), long("if (b) {\n}"), long("for (const b of c) d(b);")]).toEqual([
+      0, 0, 1, 1,
+    ]);
+  });
+});
+
 describe("the other checks", () => {
   test.each([
     "while (!over) await new Promise((resolve) => setImmediate(resolve));",
@@ -301,8 +366,8 @@ describe("the other checks", () => {
     ["const o = { a(b: number): { c: number } {", "} };"],
     ["class Refused extends Error { #a(b: number) {", "} }"],
   ])("find a long function that begins with %s", (open, close) => {
-    expect(tooLong(one("src/queue/a.ts", `${open}\n${lines(68)}${close}\n`))).toEqual([]);
-    expect(tooLong(one("src/queue/a.ts", `${open}\n${lines(69)}${close}\n`))).toHaveLength(1);
+    expect(tooLong(one("src/queue/a.ts", `${open}\n${lines(98)}${close}\n`))).toEqual([]);
+    expect(tooLong(one("src/queue/a.ts", `${open}\n${lines(99)}${close}\n`))).toHaveLength(1);
   });
   test("find a fifth parameter, counting neither types nor defaults", () => {
     expect(

@@ -139,13 +139,11 @@ export function tooLong(sources: readonly Source[]): string[] {
     const limit = isTest(file.path) ? LIMITS.testFileLines : LIMITS.fileLines;
     const whole = lines > limit ? [`${file.path} has ${lines} lines; the limit is ${limit}`] : [];
     if (isTest(file.path)) return whole;
-    const long = functionsOf(file).filter((shape) => shape.lines > LIMITS.functionLines);
-    return [
-      ...whole,
-      ...long.map(({ name, line, lines: length }) => {
-        return `${file.path}:${line} ${name} has ${length} lines; the limit is ${LIMITS.functionLines}`;
-      }),
-    ];
+    const long = functionsOf(file).flatMap(({ name, line, lines: length, flat }) => {
+      const most = flat ? LIMITS.flatFunctionLines : LIMITS.functionLines;
+      return length > most ? [`${file.path}:${line} ${name} has ${length} lines; the limit is ${most}`] : [];
+    });
+    return [...whole, ...long];
   });
 }
 

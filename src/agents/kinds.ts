@@ -44,12 +44,17 @@ export interface PoolOptions {
   /** How Bun is run. Default: this very executable, without reading any .env file. */
   readonly bun?: readonly string[];
   readonly bunEnv?: Readonly<Record<string, string>>;
+  readonly starts?: StartLimits;
+}
+
+/** Limits of starting processes. */
+interface StartLimits {
   /** How long a new process may take to answer its first question. Default 20 s: a loaded machine is slow. */
   readonly handshakeMs?: number;
   /** How long a lock that a starting process waits for is watched before it counts as a dead one's. Default 3 s. */
   readonly lockHeldMs?: number;
   /** Processes that may be starting at the same time. Default: one per core, since a start is work for one. */
-  readonly startsAtOnce?: number;
+  readonly atOnce?: number;
 }
 
 /** How processes of one kind are started, and how that has gone. One agent that does not start holds no other back. */
@@ -164,8 +169,8 @@ export async function startSettings(options: SettingsOptions, played?: PlayedAge
     bridgePath: options.bridgePath,
     bun: [...(options.bun ?? [process.execPath, "--no-env-file"]), `--config=${folders.bunConfig}`],
     bunEnv: options.bunEnv ?? {},
-    handshakeMs: options.handshakeMs ?? HANDSHAKE_MS,
-    lockHeldMs: options.lockHeldMs ?? LOCK_HELD_MS,
+    handshakeMs: options.starts?.handshakeMs ?? HANDSHAKE_MS,
+    lockHeldMs: options.starts?.lockHeldMs ?? LOCK_HELD_MS,
   };
 }
 

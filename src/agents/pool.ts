@@ -34,7 +34,7 @@ export async function startPool(deps: StartDeps, options: PoolOptions): Promise<
     deps,
     settings,
     kinds,
-    startsAtOnce: options.startsAtOnce ?? availableParallelism(),
+    startsAtOnce: options.starts?.atOnce ?? availableParallelism(),
     workers: new Map(),
     waiting: createWaitingList(deps.clock, options.config.pool.waitMs),
     stopping: new AbortController(),

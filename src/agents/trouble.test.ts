@@ -58,7 +58,7 @@ describe.concurrent("an agent that does not start", () => {
   test(
     "because it never answers is given up",
     async () => {
-      await using fx = await scripted({ kind: "hangs" }, { handshakeMs: 150 });
+      await using fx = await scripted({ kind: "hangs" }, { starts: { handshakeMs: 150 } });
       expect(String(await failure(fx.lease()))).toContain("pi did not answer within 150 ms of its start");
     },
     LIMIT_MS,
@@ -239,7 +239,7 @@ describe("the number of processes", () => {
   });
 
   test("at a start never rises above what may start at once, however many wait", async () => {
-    await using fx = await scripted({ kind: "none" }, { pool: { min: 2, max: 4 }, startsAtOnce: 1 });
+    await using fx = await scripted({ kind: "none" }, { pool: { min: 2, max: 4 }, starts: { atOnce: 1 } });
     let most = 0;
     const look = () => void (most = Math.max(most, fx.pool.stats().starting));
     const names = ["session-a", "session-b", "session-c", "session-d"];
@@ -345,7 +345,7 @@ test("an agent that is killed in its start leaves nothing locked for the next on
 }, 40_000);
 
 test("nor while another one runs: what nobody gives back is a dead one's", async () => {
-  await using fx = await agentFixture({ pool: { min: 0, max: 2 }, lockHeldMs: 300 });
+  await using fx = await agentFixture({ pool: { min: 0, max: 2 }, starts: { lockHeldMs: 300 } });
   await using _running = await fx.lease();
   const lock = join(fx.home, "agent", "auth.json.lock");
   await mkdir(lock);

@@ -22,7 +22,8 @@ const HANDSHAKE_MS = 15_000;
 
 export type AgentConfig = Omit<Partial<Config["agent"]>, "pool"> & { readonly pool?: Partial<Config["agent"]["pool"]> };
 
-interface FixtureOptions extends Pick<PoolOptions, "handshakeMs" | "startsAtOnce" | "lockHeldMs"> {
+interface FixtureOptions {
+  readonly starts?: NonNullable<PoolOptions["starts"]>;
   readonly roles?: Config["roles"]["profiles"];
 }
 
@@ -109,14 +110,12 @@ export async function agentFixture(
   prepare: (home: TempHome) => Promise<AgentConfig> = async () => ({}),
 ): Promise<AgentFixture> {
   const home = await tempHome();
-  const { handshakeMs = HANDSHAKE_MS, startsAtOnce, lockHeldMs, roles = {}, ...agent } = config;
+  const { starts, roles = {}, ...agent } = config;
   const settings = poolOptions(home.path, merge(agent, await prepare(home)), models);
   const options = {
     ...settings,
     profiles: agentProfiles({ agent: settings.config, agents: [], roles: { profiles: roles } }),
-    handshakeMs,
-    ...(startsAtOnce === undefined ? {} : { startsAtOnce }),
-    ...(lockHeldMs === undefined ? {} : { lockHeldMs }),
+    starts: { handshakeMs: HANDSHAKE_MS, ...starts },
   };
   const gate = fakeGate();
   const log = recordingLog();

@@ -242,19 +242,19 @@ function beginHeartbeat({ core, people, messages, rights }: Shared): Heartbeat {
       clock,
       log,
       events,
-      turns: store.turns,
-      places: store.places,
-      systemEvents: store.systemEvents,
+      store,
+      agents: {
+        checklist: (agentId) => checklistOf(core, agentId),
+        standing(agentId, chat) {
+          const role = rights.roleOf({ createdBy: OPERATOR, role: "owner", agentId }, chat);
+          return role && { principal: OPERATOR, role };
+        },
+        sessionOf: heartbeatSessionKey,
+        unpaid: (agentId) => !people.budget.ask({ agentId, principal: OPERATOR, origin: "heartbeat" }).may,
+      },
       sessionChats: people.sessionChats,
       receiver: messages.receiver,
       busy: messages.queue.isBusy,
-      checklist: (agentId) => checklistOf(core, agentId),
-      standing(agentId, chat) {
-        const role = rights.roleOf({ createdBy: OPERATOR, role: "owner", agentId }, chat);
-        return role && { principal: OPERATOR, role };
-      },
-      sessionOf: heartbeatSessionKey,
-      unpaid: (agentId) => !people.budget.ask({ agentId, principal: OPERATOR, origin: "heartbeat" }).may,
       tellRefused: (refusal) => people.ownerNotices.tell(refusalId(refusal), refusalText(config(), refusal)),
     },
     () => heartbeatsOf(config()),

@@ -29,14 +29,16 @@ function slowLife({ endsAtOnce = false } = {}) {
       clock,
       log: recordingLog(),
       events,
-      systemEvents: { waiting: async () => 0 },
-      turns: {
-        async resultOf(id) {
-          asked.push(id);
-          return null;
+      store: {
+        systemEvents: { waiting: async () => 0 },
+        turns: {
+          async resultOf(id) {
+            asked.push(id);
+            return null;
+          },
         },
+        places: { of: async () => ({ ...home, principal: "operator" as Principal, heardAt: fake.now() }) },
       },
-      places: { of: async () => ({ ...home, principal: "operator" as Principal, heardAt: fake.now() }) },
       sessionChats: { ofOwner: async () => home },
       receiver: {
         async put(entry) {
@@ -47,9 +49,11 @@ function slowLife({ endsAtOnce = false } = {}) {
         },
       },
       busy: () => false,
-      checklist: async () => "- watch the stove",
-      standing: () => ({ principal: "operator" as Principal, role: "owner" }),
-      sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+      agents: {
+        checklist: async () => "- watch the stove",
+        standing: () => ({ principal: "operator" as Principal, role: "owner" }),
+        sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+      },
     },
     () => [
       {
@@ -141,14 +145,16 @@ async function live({
       clock,
       log: recordingLog(),
       events,
-      turns: { resultOf: async () => result },
-      places: {
-        async of() {
-          const heardAt = lively ? clock.now() : began;
-          return { ...home, principal: "operator" as Principal, heardAt };
+      store: {
+        turns: { resultOf: async () => result },
+        places: {
+          async of() {
+            const heardAt = lively ? clock.now() : began;
+            return { ...home, principal: "operator" as Principal, heardAt };
+          },
         },
+        systemEvents: { waiting: async () => 0 },
       },
-      systemEvents: { waiting: async () => 0 },
       sessionChats: { ofOwner: async () => home },
       receiver: {
         async put(entry) {
@@ -168,10 +174,12 @@ async function live({
         },
       },
       busy: () => false,
-      checklist: async () => checklist,
-      standing: () => ({ principal: "operator" as Principal, role: "owner" }),
+      agents: {
+        checklist: async () => checklist,
+        standing: () => ({ principal: "operator" as Principal, role: "owner" }),
+        sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
+      },
       tellRefused: async (refusal) => void refusals.push(refusal),
-      sessionOf: (agent, beat) => `agent:${agent}:heartbeat:run:${beat}` as SessionKey,
     },
     () => [
       {

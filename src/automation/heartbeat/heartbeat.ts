@@ -18,13 +18,24 @@ interface HeartbeatDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<Events, "on">;
-  readonly turns: Pick<TurnStore, "resultOf">;
-  readonly places: Pick<SessionChatStore, "of">;
-  readonly systemEvents: Pick<SystemEventStore, "waiting">;
+  readonly store: HeartbeatStore;
+  readonly agents: HeartbeatAgents;
   readonly sessionChats: Pick<SessionChats, "ofOwner">;
   readonly receiver: InternalReceiver;
   /** Something is being said there, or waits to be. */
   busy(sessionKey: SessionKey): boolean;
+  /** The provider rejects the runs of this agent. Told once, until one of its turns has ended well. */
+  tellRefused?(refusal: HeartbeatRefusal): Promise<void>;
+}
+
+interface HeartbeatStore {
+  readonly turns: Pick<TurnStore, "resultOf">;
+  readonly places: Pick<SessionChatStore, "of">;
+  readonly systemEvents: Pick<SystemEventStore, "waiting">;
+}
+
+/** What a heartbeat has to know of the agent that it wakes. */
+interface HeartbeatAgents {
   /** The agent's HEARTBEAT.md; null: there is none. */
   checklist(agentId: AgentId): Promise<string | null>;
   /** As whom an agent looks around; null: nobody may use it. */
@@ -32,8 +43,6 @@ interface HeartbeatDeps {
   sessionOf(agentId: AgentId, beat: string): SessionKey;
   /** There is no money for it. Absent: nobody counts. */
   unpaid?(agentId: AgentId): boolean;
-  /** The provider rejects the runs of this agent. Told once, until one of its turns has ended well. */
-  tellRefused?(refusal: HeartbeatRefusal): Promise<void>;
 }
 
 export interface HeartbeatRefusal {
@@ -161,12 +170,12 @@ async function step(world: World): Promise<number> {
 async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Promise<void> {
   const { agentId, withoutChecklist, prompt = PROMPT } = settings;
   if ([...world.running.values()].includes(agentId)) return; // the one before has not ended
-  const checklist = await world.checklist(agentId);
+  const checklist = await world.agents.checklist(agentId);
   if (!withoutChecklist && checklist === null) return;
   const home = await world.sessionChats.ofOwner();
   const decision = await decide(world, settings, { home, checklist, refusals: pulse.refusals });
   if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
-  const standing = world.standing(agentId, home);
+  const standing = world.agents.standing(agentId, home);
   if (!standing) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
   const text = [
     prompt,
@@ -186,7 +195,7 @@ async function decide(
 ): Promise<HeartbeatDecision> {
   const { home, checklist, refusals } = about;
   const now = world.clock.now();
-  const heard = await world.places.of(home.sessionKey);
+  const heard = await world.store.places.of(home.sessionKey);
   const mine = home.agentId === agentId;
   const facts: HeartbeatFacts = {
     enabled,
@@ -196,9 +205,9 @@ async function decide(
     activeHours,
     minuteOfDay: minuteOfDay(now, activeHours.timezone ?? hostZone()),
     busy: world.busy(home.sessionKey),
-    events: mine ? await world.systemEvents.waiting(home.sessionKey, now) : 0,
+    events: mine ? await world.store.systemEvents.waiting(home.sessionKey, now) : 0,
     idleMs: heard ? Math.max(0, now - heard.heardAt) : null,
-    unpaid: world.unpaid?.(agentId) ?? false,
+    unpaid: world.agents.unpaid?.(agentId) ?? false,
   };
   return decideHeartbeat(facts);
 }
@@ -211,7 +220,7 @@ interface BeatAbout {
   readonly where: "main" | "isolated";
 }
 
-function entryOf({ clock, sessionOf }: World, { agentId, home, standing, text, where }: BeatAbout): InternalMessage {
+function entryOf({ clock, agents }: World, { agentId, home, standing, text, where }: BeatAbout): InternalMessage {
   const now = clock.now();
   const eventId = `heartbeat:${agentId}:${now}`;
   const main = where === "main";
@@ -230,7 +239,7 @@ function entryOf({ clock, sessionOf }: World, { agentId, home, standing, text, w
     sender: { principal: standing.principal, name: "Heartbeat" },
     text,
   } as const;
-  const sessionKey = main ? home.sessionKey : sessionOf(agentId, String(now));
+  const sessionKey = main ? home.sessionKey : agents.sessionOf(agentId, String(now));
   return { sessionKey, agentId, role: standing.role, priority: PRIORITY, message };
 }
 
@@ -239,7 +248,7 @@ async function settle(world: World, id: InboxId): Promise<void> {
   world.running.delete(id);
   if (agentId === undefined) return;
   const pulse = world.pulses.get(agentId);
-  const result = await world.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next beat looks anew
+  const result = await world.store.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next beat looks anew
   if (!pulse || !result) return;
   if (result.outcome === "done") {
     pulse.refusals = 0;

@@ -159,8 +159,18 @@ function sessionQueries(sql: Sql) {
     ),
     addSession: sql.prepare((db, p: Params<NewSession>) =>
       db.insertInto("sessions").values({
-        ...p.row("key", "channel", "agent_id", "title", "search_text"),
-        ...p.row("created_at", "last_activity_at", "messages", "file", "person"),
+        ...p.row(
+          "key",
+          "channel",
+          "agent_id",
+          "title",
+          "search_text",
+          "created_at",
+          "last_activity_at",
+          "messages",
+          "file",
+          "person",
+        ),
         input_tokens: 0,
         output_tokens: 0,
         cost_usd: 0,
@@ -207,9 +217,29 @@ function createQueries(sql: Sql) {
       db
         .insertInto("inbox")
         .values({
-          ...p.row("id", "session_key", "agent_id", "role", "priority", "channel", "account", "chat", "thread"),
-          ...p.row("event_id", "fingerprint", "scope", "sender", "sender_name", "text", "quoted", "attachments"),
-          ...p.row("mentioned", "received_at", "overflow", "origin"),
+          ...p.row(
+            "id",
+            "session_key",
+            "agent_id",
+            "role",
+            "priority",
+            "channel",
+            "account",
+            "chat",
+            "thread",
+            "event_id",
+            "fingerprint",
+            "scope",
+            "sender",
+            "sender_name",
+            "text",
+            "quoted",
+            "attachments",
+            "mentioned",
+            "received_at",
+            "overflow",
+            "origin",
+          ),
           turn_id: null,
           done: 0,
         })

@@ -132,8 +132,26 @@ function writing(sql: Sql) {
   return {
     add: sql.prepare((db, p: Params<NewCall>) =>
       db.insertInto("tool_calls").values({
-        ...p.row("seq", "id", "call_id", "scope", "turn_id", "session_key", "principal", "tool", "origin", "path"),
-        ...p.row("params_hash", "idempotent", "status", "at", "intent_no", "intent_hash", "input", "asked"),
+        ...p.row(
+          "seq",
+          "id",
+          "call_id",
+          "scope",
+          "turn_id",
+          "session_key",
+          "principal",
+          "tool",
+          "origin",
+          "path",
+          "params_hash",
+          "idempotent",
+          "status",
+          "at",
+          "intent_no",
+          "intent_hash",
+          "input",
+          "asked",
+        ),
       }),
     ),
     begin: sql.prepare((db, p: Params<{ id: string }>) =>

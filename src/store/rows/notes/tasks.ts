@@ -62,8 +62,19 @@ function statements(sql: Sql) {
     ),
     add: sql.prepare((db, p: Params<Omit<TaskTable, "seq">>) =>
       db.insertInto("tasks").values({
-        ...p.row("id", "owner", "number", "once", "title", "due_date", "priority"),
-        ...p.row("status", "place", "created_at", "completed_at"),
+        ...p.row(
+          "id",
+          "owner",
+          "number",
+          "once",
+          "title",
+          "due_date",
+          "priority",
+          "status",
+          "place",
+          "created_at",
+          "completed_at",
+        ),
       }),
     ),
     one: sql.prepare((db, p: Params<{ owner: Principal; id: string }>) =>

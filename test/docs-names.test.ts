@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { pages, PROJECT } from "../scripts/docs/blocks.ts";
 import { configJsonSchema } from "../src/config/index.ts";
 
-const texts = [...new Set([...pages(), "AGENTS.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"])].map(
-  (page) => [page, readFileSync(join(PROJECT, page), "utf8")] as const,
-);
+const texts = [
+  ...new Set([...pages(), "AGENTS.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "verification/README.md"]),
+].map((page) => [page, readFileSync(join(PROJECT, page), "utf8")] as const);
 const reference = (name: string): string => readFileSync(join(PROJECT, "docs/reference", name), "utf8");
 
 /** Everything between backticks, outside of code blocks. */

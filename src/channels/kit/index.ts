@@ -3,9 +3,11 @@
  * the flow. A platform hands in what is different about it. Knows no platform.
  */
 export { type AccountState, accountState } from "./account-state.ts";
+export { type LeftPreviews, previewKey, type PreviewRemoval, startLeftPreviews } from "./left-previews.ts";
 export { markdownTokens } from "./markdown/lexer.ts";
 export { tableText } from "./markdown/plain-text.ts";
 export { readable } from "./markdown/unfinished.ts";
 export { noteTool, noTools, type ShownTool, type ShownTools, speakingTool } from "./running-tools.ts";
 export { remember } from "./remember.ts";
 export { createTasks, type Tasks } from "./tasks.ts";
+export { emptyView, hearTurns, type TurnView } from "./turn-views.ts";

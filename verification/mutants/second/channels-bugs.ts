@@ -32,9 +32,9 @@ export const SECOND_CHANNELS_BUGS: readonly SeededBug[] = [
   },
   {
     what: "A preview of an earlier process is taken away while its reply is still to be delivered into it.",
-    file: "src/channels/telegram/outbound/left-previews.ts",
+    file: "src/channels/kit/left-previews.ts",
     in: "takeAway",
-    find: 'if (owes({ channel: "telegram", account, chat: moved.first(where) })) return false;',
+    find: "if (platform.owes(first)) return false;",
     replace: "",
     tests: telegram,
   },

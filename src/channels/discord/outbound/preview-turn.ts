@@ -6,7 +6,7 @@ import type { Events } from "../../../contracts/events.ts";
 import type { TurnId } from "../../../contracts/ids.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
-import type { AccountState, ShownTools } from "../../kit/index.ts";
+import { type AccountState, previewKey, type TurnView } from "../../kit/index.ts";
 import type { StreamMode } from "../settings.ts";
 import { failureOf } from "./failure.ts";
 import { firstPartOf, nonceOf } from "./nonce.ts";
@@ -23,16 +23,13 @@ export interface PreviewDeps {
   addressOf(channel: string): ChatAddress;
 }
 
-export interface LivePreview {
+export interface LivePreview extends TurnView {
   readonly turnId: TurnId;
   readonly channel: string;
   /** In a server the preview replies to this message, because it becomes the answer. */
   readonly replyTo: string | null;
   /** Ends a call that is under way. The end of the turn does not: the message that it makes must be known, or nobody could take it away. */
   readonly calls: AbortSignal;
-  text: string;
-  tools: ShownTools;
-  waiting: string;
   shown: string;
   message: string | null;
   /** When its message was first sent, whether it arrived or not. */
@@ -47,9 +44,6 @@ const GAP_MS = 1_200;
 const TYPING_MS = 8_000;
 
 const BEGUN = "begun@";
-/** How the keys of all previews begin. */
-export const KEYS = "preview:";
-export const keyOf = (turnId: TurnId) => `${KEYS}${turnId}`;
 
 /**
  * What is known of a preview after a restart. `begun`: it may be shown, and which message it is nobody knows. `taken`: its reply was on the way
@@ -63,11 +57,11 @@ const TAKEN = "taken";
 export async function notePreview(facts: AccountState, turnId: TurnId, known: KnownPreview): Promise<void> {
   const what = known.kind === "shown" ? known.message : `${BEGUN}${known.at}`;
   const parts = [known.channel, what, ...(known.taken ? [TAKEN] : [])];
-  await facts.put(keyOf(turnId), parts.join("/"));
+  await facts.put(previewKey(turnId), parts.join("/"));
 }
 
 export async function readPreview(facts: AccountState, turnId: TurnId): Promise<KnownPreview | null> {
-  const known = await facts.get(keyOf(turnId));
+  const known = await facts.get(previewKey(turnId));
   const [channel, message, mark] = known?.split("/") ?? [];
   if (!channel || !message) return null;
   const about = { channel, taken: mark === TAKEN };
@@ -128,7 +122,7 @@ async function noteFailure({ facts }: PreviewDeps, preview: LivePreview, lost: b
   preview.lost ||= lost;
   if (preview.message !== null || preview.lost) return;
   preview.begunAt = null;
-  await facts.forget(keyOf(preview.turnId)).catch(() => undefined); // a doubt too many does no harm
+  await facts.forget(previewKey(preview.turnId)).catch(() => undefined); // a doubt too many does no harm
 }
 
 async function show(deps: PreviewDeps, preview: LivePreview, content: string): Promise<void> {

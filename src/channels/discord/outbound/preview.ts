@@ -3,12 +3,11 @@
  * each time. The reply takes that message over. Its id outlives a crash, so that the answer still ends up there.
  */
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
-import { noteTool, noTools, remember } from "../../kit/index.ts";
+import { emptyView, hearTurns, previewKey, startLeftPreviews } from "../../kit/index.ts";
 import type { StreamMode } from "../settings.ts";
-import { startOrphans } from "./orphans.ts";
+import { previewRemoval } from "./left-previews.ts";
 import {
   followTurn,
-  keyOf,
   type KnownPreview,
   type LivePreview,
   notePreview,
@@ -28,7 +27,8 @@ export interface Previews extends AsyncDisposable {
   forget(turnId: TurnId): Promise<void>;
 }
 
-const MAX_EXPECTED = 2_000;
+/** No answer is longer. */
+const MAX_HEARD_CHARS = 1_000_000;
 
 type Spot = Pick<LivePreview, "channel" | "replyTo">;
 
@@ -46,25 +46,13 @@ interface Live {
 
 export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
   const stopping = new AbortController();
-  const places = new Map<InboxId, Spot>();
-  /** Turns that began before it was known where they are to be shown: storing a message and beginning its turn are not far apart. */
-  const unplaced = new Map<InboxId, TurnId>();
   const live = new Map<TurnId, Live>();
   /** Turns that go on while what was shown of them is taken away. */
   const dropping = new Set<TurnId>();
-  const orphans = startOrphans(deps);
+  const left = startLeftPreviews(deps, previewRemoval(deps), stopping.signal);
 
   const start = (turnId: TurnId, { channel, replyTo }: Spot, as = mode): void => {
     if (!stopping.signal.aborted) live.set(turnId, show(deps, { turnId, channel, replyTo }, as, stopping.signal));
-  };
-  const begun = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
-    orphans.begun(turnId);
-    const known = live.get(turnId);
-    if (known) return restart(known.preview);
-    const spot = inboxIds.map((id) => places.get(id)).findLast((one) => one !== undefined);
-    for (const id of inboxIds) places.delete(id);
-    if (spot) return start(turnId, spot);
-    for (const id of inboxIds) remember(unplaced, id, turnId, MAX_EXPECTED);
   };
   const end = async (turnId: TurnId): Promise<LivePreview | null> => {
     const found = live.get(turnId);
@@ -74,43 +62,44 @@ export function startPreviews(deps: PreviewDeps, mode: StreamMode): Previews {
     live.delete(turnId);
     return found.preview;
   };
-  const over = (turnId: TurnId, inboxIds: readonly InboxId[]): void => {
-    for (const id of inboxIds) unplaced.delete(id);
-    dropping.delete(turnId);
-    orphans.over(turnId, live.has(turnId) ? end(turnId) : null);
-  };
-  const listening = listen(deps.events, { begun, over, of: (turnId) => live.get(turnId)?.preview });
+  const views = hearTurns<Spot>(deps.events, {
+    maxChars: MAX_HEARD_CHARS,
+    begun: left.begun,
+    show: (turnId, spot) => start(turnId, spot),
+    viewOf: (turnId) => live.get(turnId)?.preview,
+    over(turnId) {
+      dropping.delete(turnId);
+      void left.over(turnId, live.has(turnId) ? end(turnId) : null);
+    },
+  });
 
   return {
-    expect(inboxId, channel, replyTo) {
-      const spot: Spot = { channel, replyTo: replyTo ?? null };
-      const turnId = unplaced.get(inboxId);
-      unplaced.delete(inboxId);
-      if (turnId === undefined) remember(places, inboxId, spot, MAX_EXPECTED);
-      else if (!live.has(turnId)) start(turnId, spot);
-    },
+    expect: (inboxId, channel, replyTo) => views.expect(inboxId, { channel, replyTo: replyTo ?? null }),
     async take(turnId) {
       live.get(turnId)?.cut.abort(new Error("its reply is here"));
       await end(turnId);
-      await orphans.settled(turnId);
+      await left.claim(turnId);
       return noteTaken(deps, turnId, true);
     },
-    putBack: async (turnId) => void (await noteTaken(deps, turnId, false)),
+    async putBack(turnId) {
+      await noteTaken(deps, turnId, false);
+      left.release(turnId);
+    },
     async drop(turnId) {
       const found = live.get(turnId);
       if (!found || (found.preview.message === null && found.preview.begunAt === null)) return;
       if (!found.ended.signal.aborted) dropping.add(turnId);
       found.cut.abort(new Error("something else is said first"));
       await end(turnId);
-      await orphans.remove(turnId);
+      await left.remove(turnId);
       if (dropping.delete(turnId)) start(turnId, found.preview, "off"); // Discord makes no second message under the nonce of a deleted one
     },
-    forget: (turnId) => deps.facts.forget(keyOf(turnId)),
+    forget: (turnId) => deps.facts.forget(previewKey(turnId)),
     async [Symbol.asyncDispose]() {
-      for (const one of listening) one[Symbol.dispose]();
+      views[Symbol.dispose]();
       stopping.abort(new Error("the channel is closing"));
       await Promise.all([...live.values()].map(({ running }) => running));
-      await orphans[Symbol.asyncDispose]();
+      await left.settled();
     },
   };
 }
@@ -126,9 +115,7 @@ function show(
   const preview: LivePreview = {
     ...place,
     calls,
-    text: "",
-    tools: noTools(),
-    waiting: "",
+    ...emptyView(),
     shown: "",
     message: null,
     ...UNSENT,
@@ -136,44 +123,8 @@ function show(
   return { preview, ended, cut, running: followTurn(deps, preview, mode, AbortSignal.any([ended.signal, signal])) };
 }
 
-interface Heard {
-  begun(turnId: TurnId, inboxIds: readonly InboxId[]): void;
-  over(turnId: TurnId, inboxIds: readonly InboxId[]): void;
-  of(turnId: TurnId): LivePreview | undefined;
-}
-
-function listen(events: PreviewDeps["events"], { begun, over, of }: Heard): readonly Disposable[] {
-  return [
-    events.on("turn.started", ({ turnId, inboxIds }) => begun(turnId, inboxIds)),
-    events.on("turn.delta", ({ turnId, text }) => {
-      const preview = of(turnId);
-      if (!preview) return;
-      preview.text += text;
-      preview.waiting = "";
-    }),
-    events.on("turn.waiting", ({ turnId, text }) => {
-      const preview = of(turnId);
-      if (preview) preview.waiting = text;
-    }),
-    events.on("turn.tool", ({ turnId, ...call }) => {
-      const preview = of(turnId);
-      if (!preview) return;
-      noteTool(preview.tools, call);
-      preview.waiting = "";
-    }),
-    events.on("turn.ended", ({ turnId, inboxIds }) => over(turnId, inboxIds)),
-  ];
-}
-
 async function noteTaken({ facts }: PreviewDeps, turnId: TurnId, taken: boolean): Promise<KnownPreview | null> {
   const known = await readPreview(facts, turnId);
   if (known && known.taken !== taken) await notePreview(facts, turnId, { ...known, taken });
   return known;
-}
-
-/** The turn began again: what was shown so far is void. */
-function restart(preview: LivePreview): void {
-  preview.text = "";
-  preview.tools = noTools();
-  preview.waiting = "";
 }

@@ -63,7 +63,8 @@ function world(stored: Readonly<Record<string, string>> = {}) {
     });
   };
   const say = (n: number, text: string): void => events.emit("turn.delta", { sessionKey, turnId: turn(n), text });
-  const end = (n: number): void => events.emit("turn.ended", { sessionKey, turnId: turn(n) } as never);
+  const end = (n: number): void =>
+    events.emit("turn.ended", { sessionKey, turnId: turn(n), inboxIds: [`in_${n}` as InboxId] } as never);
   const close = async (): Promise<void> => {
     stop.abort(new Error("the channel is closed"));
     live[Symbol.dispose]();

@@ -14,14 +14,16 @@ import type { MovedChats } from "../api/moved-chats.ts";
 import {
   type AccountState,
   createTasks,
-  noteTool,
-  noTools,
-  remember,
-  type ShownTools,
+  emptyView,
+  hearTurns,
+  type LeftPreviews,
+  previewKey,
+  startLeftPreviews,
   type Tasks,
+  type TurnView,
 } from "../../kit/index.ts";
 import type { Chunk } from "../render/split.ts";
-import { BEGUN, KEYS, startLeftPreviews, TAKEN } from "./left-previews.ts";
+import { BEGUN, previewInDoubt, previewRemoval, TAKEN } from "./left-previews.ts";
 import { placeOf } from "./send-target.ts";
 import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
 import { chunkKey, GONE, type Previews, replyParameters, UNCHANGED } from "./send.ts";
@@ -61,22 +63,17 @@ const FIRST_MS = 700;
 /** Telegram shows it for five seconds. */
 const TYPING_MS = 4_500;
 const TICK_MS = 1_000;
-/** A preview that no reply has claimed by then is taken away. */
-const UNCLAIMED_MS = 120_000;
-const MAX_EXPECTED = 5_000;
 /** How soon it is looked again whether what was said before has been delivered. */
 const OWED_MS = 300;
 
-interface Watching {
+type Spot = Asked & { readonly to: ChatAddress };
+
+interface Watching extends TurnView {
   readonly turnId: TurnId;
   readonly to: ChatAddress;
   /** In a group the preview replies to this, because it becomes the answer. */
   readonly replyTo: number | null;
   readonly gapMs: number;
-  text: string;
-  /** What it waits for; empty: nothing. */
-  waiting: string;
-  tools: ShownTools;
   messageId: string | null;
   /** What its chat was called when the message was shown. */
   where: string;
@@ -94,7 +91,6 @@ interface Board {
   readonly deps: LiveDeps;
   readonly mode: StreamMode;
   readonly signal: AbortSignal;
-  readonly expected: Map<InboxId, Asked & { readonly to: ChatAddress }>;
   readonly turns: Map<TurnId, Watching>;
   /** Never fails: a preview that does, with the disk for example, is no reason to hold back the reply, or to end anything else. */
   readonly tasks: Tasks;
@@ -102,38 +98,18 @@ interface Board {
 
 export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal): Live {
   const tasks = createTasks((error) => deps.log.warn("preview given up", { error }));
-  const board: Board = { deps, mode, signal, expected: new Map(), turns: new Map(), tasks };
-  const { turns, expected } = board;
-  const left = startLeftPreviews(deps, signal);
-  const listening = [
-    deps.events.on("turn.started", ({ turnId, inboxIds }) => {
-      left.begun(turnId);
-      begin(board, turnId, inboxIds);
-    }),
-    deps.events.on("turn.delta", ({ turnId, text }) => {
-      const one = turns.get(turnId);
-      if (one) one.waiting = "";
-      if (one && one.text.length < PREVIEW_CHARS) one.text += text;
-    }),
-    deps.events.on("turn.tool", ({ turnId, ...call }) => {
-      const one = turns.get(turnId);
-      if (!one) return;
-      one.waiting = "";
-      noteTool(one.tools, call);
-    }),
-    deps.events.on("turn.waiting", ({ turnId, text }) => {
-      const one = turns.get(turnId);
-      if (one) one.waiting = text;
-    }),
-    deps.events.on("turn.ended", ({ turnId }) => {
-      left.over(turnId);
-      void tasks.add(ended(board, turnId));
-    }),
-  ];
+  const board: Board = { deps, mode, signal, turns: new Map(), tasks };
+  const { turns } = board;
+  const left = startLeftPreviews(deps, previewRemoval(deps), signal);
+  const views = hearTurns<Spot>(deps.events, {
+    maxChars: PREVIEW_CHARS,
+    begun: left.begun,
+    show: (turnId, spot) => watch(board, begunTurn(turnId, spot)),
+    viewOf: (turnId) => turns.get(turnId),
+    over: (turnId) => void tasks.add(ended(board, turnId, left)),
+  });
   return {
-    expect(id, to, asked) {
-      remember(expected, id, { ...asked, to }, MAX_EXPECTED);
-    },
+    expect: (id, to, { scope, messageId }) => views.expect(id, { to, scope, messageId }),
     async finish(turnId, chat) {
       await left.claim(turnId);
       const one = turns.get(turnId);
@@ -164,37 +140,25 @@ export function startLive(deps: LiveDeps, mode: StreamMode, signal: AbortSignal)
     async settled() {
       await Promise.all([tasks.settled(), left.settled()]);
     },
-    [Symbol.dispose]() {
-      for (const one of listening) one[Symbol.dispose]();
-    },
+    [Symbol.dispose]: () => views[Symbol.dispose](),
   };
 }
 
-function begin(board: Board, turnId: TurnId, ids: readonly InboxId[]): void {
-  const again = board.turns.get(turnId);
-  if (again) {
-    again.text = ""; // what was said so far is void
-    again.waiting = "";
-    again.tools = noTools();
-    return;
-  }
-  const asked = ids.map((id) => board.expected.get(id)).findLast((one) => one !== undefined);
-  for (const id of ids) board.expected.delete(id);
-  if (!asked) return;
-  watch(board, {
-    ...{ turnId, to: asked.to, gapMs: asked.scope === "dm" ? EDIT_MS : GROUP_EDIT_MS, text: "", shown: "" },
-    replyTo: asked.scope === "group" ? asked.messageId : null,
-    ...{
-      ended: false,
-      tools: noTools(),
-      waiting: "",
-      messageId: null,
-      confirmed: null,
-      where: "",
-      over: new AbortController(),
-      work: Promise.resolve(),
-    },
-  });
+function begunTurn(turnId: TurnId, { to, scope, messageId }: Spot): Watching {
+  return {
+    ...emptyView(),
+    turnId,
+    to,
+    replyTo: scope === "group" ? messageId : null,
+    gapMs: scope === "dm" ? EDIT_MS : GROUP_EDIT_MS,
+    messageId: null,
+    where: "",
+    shown: "",
+    confirmed: null,
+    ended: false,
+    over: new AbortController(),
+    work: Promise.resolve(),
+  };
 }
 
 function watch(board: Board, one: Watching): void {
@@ -212,20 +176,14 @@ async function remove({ deps, turns }: Board, turnId: TurnId, until: AbortSignal
   await deps.facts.forget(previewKey(turnId));
 }
 
-async function ended(board: Board, turnId: TurnId): Promise<void> {
-  const { deps, turns, signal } = board;
+async function ended({ turns }: Board, turnId: TurnId, left: LeftPreviews): Promise<void> {
   const one = turns.get(turnId);
-  if (!one) return;
-  one.ended = true;
-  one.over.abort();
-  await deps.clock.sleep(UNCLAIMED_MS, signal).catch(() => undefined); // stopping: the next process has its note
-  if (signal.aborted || turns.get(turnId) !== one) return;
-  await one.work;
-  await remove(board, turnId, signal);
-  turns.delete(turnId);
+  if (one) one.ended = true;
+  one?.over.abort();
+  await left.over(turnId, one?.work ?? null);
+  if (turns.get(turnId) === one) turns.delete(turnId);
 }
 
-const previewKey = (turnId: TurnId): string => KEYS + turnId;
 /** A message that was shown before its group moved has no number where the group is now. */
 function shownIn({ moved }: LiveDeps, known: string | null, chat: string): string | null {
   if (known === null || known === BEGUN) return null;
@@ -242,7 +200,7 @@ const note =
 async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, until: AbortSignal): Promise<void> {
   if (mode === "off") return;
   const known = await deps.facts.get(previewKey(one.turnId)); // of an attempt that a previous process made
-  if (known === BEGUN) return inDoubt(deps, one);
+  if (known === BEGUN) return previewInDoubt(deps, one.turnId);
   one.messageId = shownIn(deps, known, one.to.chat);
   one.where = deps.moved.now(one.to.chat);
   const goOn = (ms: number) =>
@@ -268,15 +226,10 @@ async function showPreview(deps: LiveDeps, one: Watching, mode: StreamMode, unti
     note(deps)(failed);
     if (isRefused(failed, GONE)) one.messageId = null;
     const lost = !(failed instanceof Fault) || failed.info.kind === "lost";
-    if (one.messageId === null && lost) return inDoubt(deps, one);
+    if (one.messageId === null && lost) return previewInDoubt(deps, one.turnId);
     if (one.messageId === null) await deps.facts.forget(previewKey(one.turnId));
     if (failed instanceof Fault && failed.info.kind === "refused" && !isRefused(failed, GONE)) return;
   }
-}
-
-/** Another one would make it two. The reply says so to the operator. */
-function inDoubt({ log }: LiveDeps, { turnId }: Watching): void {
-  log.warn("preview in doubt: it may be shown without an end", { turnId });
 }
 
 async function showOnce({ api, facts, moved }: LiveDeps, one: Watching, chunk: Chunk): Promise<void> {

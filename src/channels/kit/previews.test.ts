@@ -1,0 +1,200 @@
+/** What previews have in common on every platform: which turn is shown where, and what is taken away when no reply follows. */
+import { describe, expect, test } from "bun:test";
+import type { InboxId, SessionKey, TurnId } from "../../contracts/ids.ts";
+import { createEvents } from "../../observe/index.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { recordingLog } from "../../testing/recording-log.ts";
+import { startLeftPreviews } from "./left-previews.ts";
+import { emptyView, hearTurns, type TurnView } from "./turn-views.ts";
+
+const sessionKey = "agent:default:parlour:dm:1" as SessionKey;
+const turnId = "turn_1" as TurnId;
+const inbox = (n: number) => `in_${n}` as InboxId;
+
+describe("the views of running turns", () => {
+  function world() {
+    const events = createEvents({ log: recordingLog() });
+    const shown: string[] = [];
+    const views = new Map<TurnId, TurnView>();
+    const heard = hearTurns<string>(events, {
+      maxChars: 10,
+      begun: () => undefined,
+      show(id, spot) {
+        shown.push(spot);
+        views.set(id, emptyView());
+      },
+      viewOf: (id) => views.get(id),
+      over: (id) => void views.delete(id),
+    });
+    const start = (...inboxIds: InboxId[]): void =>
+      events.emit("turn.started", { sessionKey, turnId, inboxIds, attempt: 1, waitedMs: 0 });
+    const say = (text: string): void => events.emit("turn.delta", { sessionKey, turnId, text });
+    const wait = (text: string): void => events.emit("turn.waiting", { sessionKey, turnId, text } as never);
+    const end = (...inboxIds: InboxId[]): void => events.emit("turn.ended", { sessionKey, turnId, inboxIds } as never);
+    return { heard, shown, views, start, say, wait, end, view: () => views.get(turnId) };
+  }
+
+  test("a turn is shown where its newest message came from", () => {
+    const at = world();
+    at.heard.expect(inbox(1), "here");
+    at.heard.expect(inbox(2), "there");
+    at.start(inbox(1), inbox(2), inbox(3));
+    expect(at.shown).toEqual(["there"]);
+  });
+
+  test("a turn that began before its place was known is shown as soon as it is, and not after its end", () => {
+    const at = world();
+    at.start(inbox(1));
+    at.heard.expect(inbox(1), "here");
+    expect(at.shown).toEqual(["here"]);
+    const late = world();
+    late.start(inbox(1));
+    late.end(inbox(1));
+    late.heard.expect(inbox(1), "here");
+    expect(late.shown).toEqual([]);
+  });
+
+  test("what a turn said is void when it begins again", () => {
+    const at = world();
+    at.heard.expect(inbox(1), "here");
+    at.start(inbox(1));
+    at.say("half");
+    at.start(inbox(1));
+    at.say("whole");
+    expect([at.shown, at.view()?.text]).toEqual([["here"], "whole"]);
+  });
+
+  test("a turn waits until it says something, and more than is looked at is not kept", () => {
+    const at = world();
+    at.heard.expect(inbox(1), "here");
+    at.start(inbox(1));
+    at.wait("the provider");
+    expect(at.view()?.waiting).toBe("the provider");
+    for (let n = 0; n < 5; n++) at.say("0123456");
+    expect(at.view()).toMatchObject({ waiting: "", text: "01234560123456" });
+  });
+
+  test("nothing is heard any more after the end", () => {
+    const at = world();
+    at.heard.expect(inbox(1), "here");
+    at.heard[Symbol.dispose]();
+    at.start(inbox(1));
+    expect(at.shown).toEqual([]);
+  });
+});
+
+describe("a preview that no reply has taken over", () => {
+  const START_MS = 20_000;
+  const AGAIN_MS = 60_000;
+
+  async function world(note: string | null = "shown") {
+    const clock = createFakeClock();
+    const kept = new Map(note === null ? [] : [[`preview:${turnId}`, note]]);
+    const state = { owed: false, failing: null as Error | null, removed: 0 };
+    const stop = new AbortController();
+    const facts = {
+      get: async (key: string) => kept.get(key) ?? null,
+      put: async (key: string, value: string) => void kept.set(key, value),
+      forget: async (key: string) => void kept.delete(key),
+      list: async () => [...kept].map(([key, value]) => ({ key, value })),
+    };
+    const left = startLeftPreviews(
+      { clock, log: recordingLog(), facts },
+      {
+        ...{ startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
+        async read(id) {
+          const noted = await facts.get(`preview:${id}`);
+          return noted === null ? null : { taken: noted === "taken" };
+        },
+        owes: () => state.owed,
+        async remove() {
+          if (state.failing) throw state.failing;
+          state.removed++;
+        },
+        isFinal: (error) => error instanceof Error && error.message === "refused",
+      },
+      stop.signal,
+    );
+    await clock.advance(0);
+    return { clock, kept, state, left, stop };
+  }
+
+  test.each([
+    ["goes after a start", {}, 1, 0],
+    ["stays while something is owed to its chat", { owed: true }, 0, 1],
+    ["stays noted while the platform cannot be reached", { failing: new Error("offline") }, 0, 1],
+    ["is forgotten when the platform refuses for good", { failing: new Error("refused") }, 0, 0],
+  ])("%s", async (_rule, how, removed, notes) => {
+    const at = await world();
+    Object.assign(at.state, how);
+    await at.clock.advance(START_MS - 1);
+    expect([at.state.removed, at.kept.size]).toEqual([0, 1]);
+    await at.clock.advance(1);
+    expect([at.state.removed, at.kept.size]).toEqual([removed, notes]);
+  });
+
+  test("is tried again, and given up after some tries", async () => {
+    const at = await world();
+    at.state.owed = true;
+    await at.clock.advance(START_MS + AGAIN_MS);
+    at.state.owed = false;
+    await at.clock.advance(AGAIN_MS);
+    expect(at.state.removed).toBe(1);
+    const never = await world();
+    never.state.owed = true;
+    await never.clock.advance(START_MS + 2 * AGAIN_MS);
+    never.state.owed = false;
+    await never.clock.advance(10 * AGAIN_MS);
+    expect(never.state.removed).toBe(0);
+  });
+
+  test("is only forgotten when its reply may stand in it", async () => {
+    const at = await world("taken");
+    await at.clock.advance(START_MS);
+    expect([at.state.removed, at.kept.size]).toEqual([0, 0]);
+  });
+
+  test("stays while its turn is tried again, and goes a while after the end", async () => {
+    const at = await world();
+    at.left.begun(turnId);
+    await at.clock.advance(10 * START_MS);
+    expect(at.state.removed).toBe(0);
+    void at.left.over(turnId, null);
+    await at.clock.advance(AGAIN_MS);
+    expect(at.state.removed).toBe(1);
+  });
+
+  test("is left alone from the moment a reply claims it, and waits again when that reply is refused", async () => {
+    const at = await world();
+    await at.left.claim(turnId);
+    await at.clock.advance(10 * AGAIN_MS);
+    expect(at.state.removed).toBe(0);
+    at.left.release(turnId);
+    await at.clock.advance(AGAIN_MS);
+    expect(at.state.removed).toBe(1);
+  });
+
+  test("of a turn that ended here goes when the turn is quiet, and at once when it stands in the way", async () => {
+    const at = await world(null);
+    at.kept.set(`preview:${turnId}`, "shown");
+    const quiet = Promise.withResolvers<void>();
+    void at.left.over(turnId, quiet.promise);
+    await at.clock.advance(2 * AGAIN_MS);
+    expect(at.state.removed).toBe(0);
+    quiet.resolve();
+    await at.clock.advance(AGAIN_MS);
+    expect(at.state.removed).toBe(1);
+    at.kept.set(`preview:${turnId}`, "shown");
+    at.state.owed = true;
+    await at.left.remove(turnId);
+    expect(at.state.removed).toBe(2);
+  });
+
+  test("is left to the next process when the channel closes", async () => {
+    const at = await world();
+    at.stop.abort(new Error("closing"));
+    await at.left.settled();
+    await at.clock.advance(START_MS);
+    expect([at.state.removed, at.kept.size]).toEqual([0, 1]);
+  });
+});

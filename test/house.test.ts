@@ -300,6 +300,12 @@ describe("the other checks", () => {
     ]);
     expect(importCycles([a, source("src/queue/b.ts", 'import type { A } from "./a.ts";')])).toEqual([]);
   });
+  test("find a circle of types in contracts", () => {
+    const a = source("src/contracts/a.ts", 'import type { B } from "./store/b.ts";');
+    expect(importCycles([a, source("src/contracts/store/b.ts", 'import type { A } from "../a.ts";')])).toEqual([
+      "src/contracts/a.ts -> src/contracts/store/b.ts -> src/contracts/a.ts: a circle of imports",
+    ]);
+  });
   test.each([
     ["src/queue/a.ts", "bun:sqlite"],
     ["src/flow/a.ts", "kysely"],

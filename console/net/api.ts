@@ -1,7 +1,7 @@
 /** The few things the page asks over plain HTTP: signing in and out, whether it is signed in, names, the record of tool calls, and uploads. Same origin only. */
 import type { PairedPerson } from "../../src/contracts/channels/pairing.ts";
 import type { Role } from "../../src/contracts/ids.ts";
-import type { Listed } from "../../src/contracts/store.ts";
+import type { Listed } from "../../src/contracts/paging.ts";
 import type { AuditRow } from "../../src/contracts/store/tool-calls.ts";
 import type { GatewayStatus, WireError } from "../../src/contracts/wire.ts";
 import { parseError, parseObject } from "./frames.ts";

@@ -1,5 +1,6 @@
 /** What people say about the model of a conversation: which one, how much it thinks, and that it shall summarise what was said. */
-import { type Caller, THINKING_LEVELS } from "../contracts/agent.ts";
+import { type Caller } from "../contracts/agent.ts";
+import { THINKING_LEVELS } from "../contracts/session-settings.ts";
 import type { Command, CommandContext, LastStats } from "../contracts/command.ts";
 import { isGatewayError } from "../contracts/errors.ts";
 import type { Events } from "../contracts/events.ts";

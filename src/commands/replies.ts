@@ -1,7 +1,8 @@
 /** What the commands say, from facts to sentences. Pure. */
 import type { AgentSessionStats } from "../contracts/agent.ts";
 import type { SessionSummary, Usage } from "../contracts/chat.ts";
-import type { QueuedSession, QueueMode } from "../contracts/queue.ts";
+import type { QueuedSession } from "../contracts/queue.ts";
+import type { QueueMode } from "../contracts/session-settings.ts";
 import type { LimitState } from "../contracts/budget.ts";
 import type { SessionTotal } from "../contracts/store.ts";
 import type { UsageSum } from "../contracts/store/usage.ts";

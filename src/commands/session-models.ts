@@ -1,6 +1,7 @@
 /** Finds the model that somebody means among those an agent can have. Asks pi what there is; decides nothing about who may choose. */
 import { nearest } from "../kit/nearest.ts";
-import { type AgentModel, type AgentPool, type Caller, THINKING_LEVELS } from "../contracts/agent.ts";
+import { type AgentModel, type AgentPool, type Caller } from "../contracts/agent.ts";
+import { THINKING_LEVELS } from "../contracts/session-settings.ts";
 import { GatewayError } from "../contracts/errors.ts";
 import type { FoundModel, ProviderFacts, SessionModels } from "../contracts/session-models.ts";
 import type { Clock } from "../kit/clock.ts";

@@ -1,4 +1,5 @@
 /** Isolated agent processes, reused when they fit. Nothing outside agents/ knows a pi type. */
+import type { ThinkingLevel } from "./session-settings.ts";
 import type { ChatAddress, MessageOrigin, Usage } from "./chat.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
@@ -47,9 +48,6 @@ export interface LeaseRequest {
   /** The session ends with this lease: its file is removed. */
   readonly passing?: boolean;
 }
-
-export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-export type ThinkingLevel = (typeof THINKING_LEVELS)[number];
 
 /** A model that can be chosen, as pi describes it. */
 export interface AgentModel {

@@ -1,7 +1,6 @@
 /** What people say and what we say back, free of any platform. */
-import type { ThinkingLevel } from "./agent.ts";
+import type { QueueMode, ThinkingLevel } from "./session-settings.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
-import type { QueueMode } from "./queue.ts";
 
 /** Where a message came from and where an answer goes. */
 export interface ChatAddress {
@@ -149,10 +148,4 @@ export interface SessionSummary {
   readonly thinking?: ThinkingLevel;
   /** Chosen for this session; absent: as its channel, and the gateway, say. */
   readonly queueMode?: QueueMode;
-}
-
-/** What was chosen for one session; null where its agent's settings hold. */
-export interface SessionSettings {
-  readonly model: string | null;
-  readonly thinking: ThinkingLevel | null;
 }

@@ -1,5 +1,6 @@
 /** Durable lanes: one per session, one turn per lane at a time, highest priority first, oldest first among equals. What was accepted is never dropped. */
-import type { InboundMessage, SessionSettings, TurnOutcome, Usage } from "./chat.ts";
+import type { InboundMessage, TurnOutcome, Usage } from "./chat.ts";
+import type { QueueMode, SessionSettings } from "./session-settings.ts";
 import type { ReplyPart } from "./delivery.ts";
 import type { AgentId, InboxId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
 import type { Spent } from "./store/usage.ts";
@@ -156,13 +157,6 @@ export interface Span {
   /** The stretches of a delegated turn, on the same scale. */
   readonly children?: readonly Span[];
 }
-
-/**
- * What happens to a message that arrives while its session is being answered. `collect`: it waits, and all that waits becomes one turn.
- * `steer`: it is steered into the running turn and answered with it. `followup`: each gets a turn of its own. `interrupt`: the running turn is stopped, and the newest message is next. An idle session starts at once.
- */
-export type QueueMode = "collect" | "steer" | "followup" | "interrupt";
-export const QUEUE_MODES = ["collect", "steer", "followup", "interrupt"] as const satisfies readonly QueueMode[];
 
 /** Who wanted the turn to end: a person who pressed stop, or a newer message in a session that interrupts. */
 export type StopCause = "stopped" | "interrupted";

@@ -1,5 +1,6 @@
 /** Choosing a model for a conversation: the same answers for a chat, a program and the page. */
-import type { AgentModel, Caller, ThinkingLevel } from "./agent.ts";
+import type { AgentModel, Caller } from "./agent.ts";
+import type { ThinkingLevel } from "./session-settings.ts";
 
 export interface SessionModels {
   /** What can be chosen. Throws GatewayError when no agent can say. */

@@ -9,20 +9,21 @@ import type {
   ChatAddress,
   InboundMessage,
   MediaRef,
-  SessionSettings,
   SessionSummary,
   ToolStatus,
   TranscriptItem,
   TurnOutcome,
   Usage,
 } from "./chat.ts";
+import type { QueueMode, SessionSettings } from "./session-settings.ts";
+import type { Listed, Page } from "./paging.ts";
 import type { JobStore } from "./automation/job.ts";
 import type { SystemEventStore } from "./automation/system-event.ts";
 import type { PairingStore } from "./channels/pairing.ts";
 import type { ChannelState } from "./channels/platform.ts";
 import type { OutboxRow, PartEnd, PendingPart, ReplyPart, TroubledPart, TroubledState } from "./delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "./ids.ts";
-import type { QueueMode, Span } from "./queue.ts";
+import type { Span } from "./queue.ts";
 import type { ApprovalStore } from "./store/approvals.ts";
 import type { ConversationFileStore } from "./store/conversation-files.ts";
 import type { ConversationStore } from "./store/conversations.ts";
@@ -69,17 +70,6 @@ export interface Store extends AsyncDisposable {
   readonly health: StoreHealth;
   /** Counts the lives of this state directory: 1 for the first start, then 2, … */
   readonly epoch: number;
-}
-
-export interface Page {
-  readonly limit: number;
-  /** Opaque, from `next` of the page before. */
-  readonly cursor?: string;
-}
-
-export interface Listed<T> {
-  readonly items: readonly T[];
-  readonly next?: string;
 }
 
 // ── inbox ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

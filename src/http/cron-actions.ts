@@ -4,7 +4,7 @@ import { MAX_NEEDS, MAX_TASK_CHARS, MAX_TOOL_NAME_CHARS, type Job, type JobRun }
 import type { Asker, JobAnswer, JobsApi, JobInput, JobRefusal } from "../contracts/automation/jobs.ts";
 import { type ErrorCode, GatewayError } from "../contracts/errors.ts";
 import type { AgentId, Principal } from "../contracts/ids.ts";
-import type { Page } from "../contracts/store.ts";
+import type { Page } from "../contracts/paging.ts";
 import type { WireJob, WireJobInput, WireListedJob, WireRun } from "../contracts/wire.ts";
 import { parseDuration } from "../kit/duration.ts";
 import { cronSessionKey } from "../routing/index.ts";

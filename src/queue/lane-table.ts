@@ -1,6 +1,6 @@
 /** The lanes and the lines they stand in, as one state and the few moves that change it. Used by lanes.ts alone. */
 import type { InboxId, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { QueueMode } from "../contracts/queue.ts";
+import type { QueueMode } from "../contracts/session-settings.ts";
 import { createReadyLine, type ReadyLine } from "./ready-line.ts";
 import { isExpired } from "./take-from.ts";
 import { isSuspect, sizeOf, type Work } from "./work.ts";

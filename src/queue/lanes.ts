@@ -6,7 +6,8 @@
  */
 import type { InboundMessage } from "../contracts/chat.ts";
 import type { InboxId, SessionKey } from "../contracts/ids.ts";
-import type { BatchEntry, QueueMode } from "../contracts/queue.ts";
+import type { BatchEntry } from "../contracts/queue.ts";
+import type { QueueMode } from "../contracts/session-settings.ts";
 import * as moves from "./lane-table.ts";
 import type { Lane, LaneTable, RunningTurn } from "./lane-table.ts";
 import { steerable, takeFrom } from "./take-from.ts";

@@ -1,6 +1,6 @@
 /** How a session goes on when more is said while it is being answered: as chosen for it, else for its channel, else for all. */
 import type { SessionKey } from "../contracts/ids.ts";
-import type { QueueMode } from "../contracts/queue.ts";
+import type { QueueMode } from "../contracts/session-settings.ts";
 import type { QueueLimits } from "./admission.ts";
 import type { Lanes, Pace } from "./lanes.ts";
 import type { Work } from "./work.ts";

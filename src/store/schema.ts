@@ -1,11 +1,10 @@
 /** The tables as types: what the query builder checks against. The tables themselves are made in migrations/. */
-import type { ThinkingLevel } from "../contracts/agent.ts";
+import type { QueueMode, ThinkingLevel } from "../contracts/session-settings.ts";
 import type { PairingRow } from "../contracts/channels/pairing.ts";
 import type { SystemEvent } from "../contracts/automation/system-event.ts";
 import type { MessageOrigin, OutboundMessage, ToolStatus } from "../contracts/chat.ts";
 import type { OutboxState } from "../contracts/delivery.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../contracts/ids.ts";
-import type { QueueMode } from "../contracts/queue.ts";
 import type { ApprovalEnd } from "../contracts/store/approvals.ts";
 import type { AuditKind } from "../contracts/store/tool-calls.ts";
 import type { MessageTables } from "./rows/channels/message-tables.ts";

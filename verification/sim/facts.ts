@@ -1,7 +1,7 @@
 /** What happened in a simulated world, noted as it happens, and every broken promise with its moment. Decides nothing. */
 import type { InboxId, Role, SessionKey, TurnId } from "../../src/contracts/ids.ts";
 import type { InboundMessage } from "../../src/contracts/chat.ts";
-import type { QueueMode } from "../../src/contracts/queue.ts";
+import type { QueueMode } from "../../src/contracts/session-settings.ts";
 import type { AgentEnding } from "./agents.ts";
 
 /** One thing somebody says, however often it has to be said. */

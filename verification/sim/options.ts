@@ -1,6 +1,6 @@
 /** What one seed stands for: how many talk, how much goes wrong and where. Everything random about a world is decided from here. */
 import type { Channel } from "../../src/contracts/channel.ts";
-import { QUEUE_MODES, type QueueMode } from "../../src/contracts/queue.ts";
+import { QUEUE_MODES, type QueueMode } from "../../src/contracts/session-settings.ts";
 import type { Chance } from "../../src/testing/chance.ts";
 
 export interface SimOptions {

@@ -1,7 +1,7 @@
 /** People who say things, say them again when no answer comes, press send twice, and press stop. Each event id is used for one thing only. */
 import type { Receipt } from "../../src/contracts/channel.ts";
 import type { InboxId, Principal, SessionKey } from "../../src/contracts/ids.ts";
-import { QUEUE_MODES } from "../../src/contracts/queue.ts";
+import { QUEUE_MODES } from "../../src/contracts/session-settings.ts";
 import type { Chance } from "../../src/testing/chance.ts";
 import type { Facts, UnaskedMessage } from "./facts.ts";
 import type { Life } from "./life.ts";

@@ -1,5 +1,6 @@
 /** The models a process can be told to use. Asks pi; which levels of thinking a model has is read from how pi describes it. */
-import { type AgentModel, THINKING_LEVELS, type ThinkingLevel } from "../../contracts/agent.ts";
+import { type AgentModel } from "../../contracts/agent.ts";
+import { THINKING_LEVELS, type ThinkingLevel } from "../../contracts/session-settings.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { AgentProcess } from "../process/process.ts";
 import { type Fields, isFields, modelName } from "./protocol.ts";

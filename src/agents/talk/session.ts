@@ -1,5 +1,6 @@
 /** Opens a session in a process: file made or cut back, switched to, the switch verified, its own model and thinking level set. Nothing is sent behind a switch before its answer. */
-import type { LeaseRequest, StartedOver, ThinkingLevel } from "../../contracts/agent.ts";
+import type { LeaseRequest, StartedOver } from "../../contracts/agent.ts";
+import type { ThinkingLevel } from "../../contracts/session-settings.ts";
 import type { Usage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Clock } from "../../kit/clock.ts";

@@ -1,6 +1,6 @@
 /** What may wait, and how a busy session goes on. */
 import { Type } from "typebox";
-import { QUEUE_MODES, type QueueMode } from "../../contracts/queue.ts";
+import { QUEUE_MODES, type QueueMode } from "../../contracts/session-settings.ts";
 import { closed, duration } from "./kinds.ts";
 
 const queueModes = QUEUE_MODES.map((mode) => Type.Literal(mode));

@@ -1,7 +1,7 @@
 /** Work that begins by itself. A job has slots, the moments its schedule names; every slot gets exactly one row that says what became of it. */
 import type { ChatAddress } from "../chat.ts";
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../ids.ts";
-import type { Listed, Page } from "../store.ts";
+import type { Listed, Page } from "../paging.ts";
 
 /** As people write it. `cron`: 5 or 6 fields. `every`: "30m", counted from when the job was made. `at`: a moment, once. */
 export interface Schedule {

@@ -1,7 +1,7 @@
 /** What people, programs and agents may do with jobs: the same rules whoever asks, over whichever way. */
 import type { ChatAddress } from "../chat.ts";
 import type { AgentId, Principal, Role, SessionKey } from "../ids.ts";
-import type { Listed, Page } from "../store.ts";
+import type { Listed, Page } from "../paging.ts";
 import type { Job, JobRun, JobSpec, Schedule } from "./job.ts";
 
 export interface Jobs {

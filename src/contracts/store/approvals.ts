@@ -1,6 +1,6 @@
 /** Questions to the owner about tool calls, with their answers; and what was allowed for the rest of a conversation. */
 import type { AgentId, Principal, Role, SessionKey, TurnId } from "../ids.ts";
-import type { Listed, Page } from "../store.ts";
+import type { Listed, Page } from "../paging.ts";
 import type { ApprovalDecision } from "../tools/approval.ts";
 
 export interface ApprovalStore {

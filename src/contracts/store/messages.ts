@@ -5,7 +5,7 @@
 import type { ChatAddress, TranscriptItem } from "../chat.ts";
 import type { OutboxRow } from "../delivery.ts";
 import type { Principal, Role, SessionKey, TurnId } from "../ids.ts";
-import type { Page } from "../store.ts";
+import type { Page } from "../paging.ts";
 
 export interface MessageStore {
   /** Null: the session has no such message, or it was deleted. Also found by the id that the platform gives it in the chat `to`. */

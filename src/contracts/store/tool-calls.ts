@@ -1,7 +1,7 @@
 /** The record of every tool call, whatever became of it. Rows are linked by a keyed hash, so that a change behind the gateway's back is noticed. */
 import type { ToolStatus } from "../chat.ts";
 import type { Principal, SessionKey, TurnId } from "../ids.ts";
-import type { Listed, Page } from "../store.ts";
+import type { Listed, Page } from "../paging.ts";
 import type { ToolOrigin, ToolOutcome, ToolPath } from "../tools/tool.ts";
 
 export interface ToolCallStore {

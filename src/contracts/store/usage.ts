@@ -1,7 +1,7 @@
 /** What models have cost, as rows that are written once and never changed: the usage ledger of the gateway. */
 import type { Usage } from "../chat.ts";
 import type { AgentId, Principal } from "../ids.ts";
-import type { Listed, Page } from "../store.ts";
+import type { Listed, Page } from "../paging.ts";
 
 /** What made the work begin. `group` and `api` are people too, `delegate` is an agent that another one asked. */
 export const USAGE_ORIGINS = ["chat", "group", "api", "cron", "heartbeat", "webhook", "delegate"] as const;

@@ -1,6 +1,6 @@
 /** Small things both the API and the socket do with sessions. */
 import type { SessionKey } from "../../contracts/ids.ts";
-import type { Page } from "../../contracts/store.ts";
+import type { Page } from "../../contracts/paging.ts";
 import type { HttpDeps } from "../types.ts";
 import { sessionOf } from "./accept-message.ts";
 

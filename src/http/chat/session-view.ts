@@ -1,7 +1,7 @@
 /** A conversation together with the number of the last event it contains, so that a client can follow from there without a gap. */
 import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { SessionKey } from "../../contracts/ids.ts";
-import type { Page } from "../../contracts/store.ts";
+import type { Page } from "../../contracts/paging.ts";
 import type { SessionView } from "../../contracts/wire.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import type { HttpDeps } from "../types.ts";

@@ -1,8 +1,8 @@
 /** What programs and the page change about a session: its name, its model, how much the model thinks. Checked like the same wish in a chat. */
 import { Type } from "typebox";
 import { levelText, notFoundText } from "../../commands/index.ts";
-import type { Caller, ThinkingLevel } from "../../contracts/agent.ts";
-import type { SessionSettings } from "../../contracts/chat.ts";
+import type { Caller } from "../../contracts/agent.ts";
+import type { SessionSettings, ThinkingLevel } from "../../contracts/session-settings.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import { DEFAULT_AGENT, OPERATOR, type TurnId } from "../../contracts/ids.ts";
 import { sessionOf } from "../chat/accept-message.ts";

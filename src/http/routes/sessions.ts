@@ -1,7 +1,7 @@
 /** Sessions for scripts and the command line: list, read, stop, start afresh. */
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
-import type { Page } from "../../contracts/store.ts";
+import type { Page } from "../../contracts/paging.ts";
 import { checked } from "../checked.ts";
 import { type Call, json, NO_BODY, type Route } from "../route.ts";
 import { keyToRead, MAX_PAGE, pageOf, resetSession } from "../chat/session-actions.ts";

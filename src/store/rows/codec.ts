@@ -2,7 +2,7 @@
 import type { ChatAddress, MediaKind, MediaRef, OutboundMessage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { MediaId } from "../../contracts/ids.ts";
-import type { Page } from "../../contracts/store.ts";
+import type { Page } from "../../contracts/paging.ts";
 import type { ToolOutcome } from "../../contracts/tools/tool.ts";
 import { parseJson } from "../../kit/json.ts";
 

@@ -1,7 +1,8 @@
 /** A real server on a free port with everything behind it in memory, so that tests speak to the port as any client does. */
 import type { Receipt } from "../../contracts/channel.ts";
 import type { Webhook } from "../../contracts/channels/platform.ts";
-import type { InboundMessage, MediaRef, SessionSettings, TranscriptItem } from "../../contracts/chat.ts";
+import type { InboundMessage, MediaRef, TranscriptItem } from "../../contracts/chat.ts";
+import type { SessionSettings } from "../../contracts/session-settings.ts";
 import type { TroubledPart } from "../../contracts/delivery.ts";
 import type { LiveTurn } from "../../contracts/flow.ts";
 import type { AgentId, InboxId, MediaId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";

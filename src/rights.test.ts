@@ -18,10 +18,10 @@ interface State {
   readonly settings?: object;
   readonly paired?: boolean;
   readonly grants?: readonly [Principal, Role][];
-  readonly home?: Pick<Place, "to" | "scope"> | null;
+  readonly chat?: Pick<Place, "to" | "scope"> | null;
 }
 
-function rightsOf({ settings = {}, paired = false, grants = [], home = null }: State) {
+function rightsOf({ settings = {}, paired = false, grants = [], chat = null }: State) {
   const { config, problems } = checkConfigText(JSON.stringify(settings), () => undefined);
   if (!config) throw new Error(JSON.stringify(problems));
   const events = createEvents({ log: recordingLog() });
@@ -30,7 +30,7 @@ function rightsOf({ settings = {}, paired = false, grants = [], home = null }: S
     () => paired,
   );
   const sessionChats = {
-    at: async (sessionKey: SessionKey) => home && { ...home, sessionKey, agentId: "default" as AgentId },
+    at: async (sessionKey: SessionKey) => chat && { ...chat, sessionKey, agentId: "default" as AgentId },
   };
   const deps = { events, config: () => config, policies, grants: () => new Map(grants), sessionChats };
   return { events, rights: createRights(deps) };
@@ -115,20 +115,20 @@ const CASES: readonly (readonly [string, RightsHolder, State, Role | null])[] = 
   [
     "a job of a member, from the chat it belongs to",
     job,
-    { settings: telegram(), paired: true, home: { to: DM, scope: "dm" } },
+    { settings: telegram(), paired: true, chat: { to: DM, scope: "dm" } },
     "member",
   ],
-  ["a job of a person who lost access", job, { settings: telegram(), home: { to: DM, scope: "dm" } }, null],
+  ["a job of a person who lost access", job, { settings: telegram(), chat: { to: DM, scope: "dm" } }, null],
   [
     "a job of an owner who is a member now",
     job,
-    { settings: { roles: { members: [ANN] } }, home: { to: DM, scope: "dm" } },
+    { settings: { roles: { members: [ANN] } }, chat: { to: DM, scope: "dm" } },
     "member",
   ],
   [
     "a job in a group that is no longer listed",
     job,
-    { settings: { ...telegram(), roles: { members: [ANN] } }, home: { to: GROUP, scope: "group" } },
+    { settings: { ...telegram(), roles: { members: [ANN] } }, chat: { to: GROUP, scope: "group" } },
     null,
   ],
   [

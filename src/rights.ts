@@ -39,8 +39,8 @@ async function now(deps: RightsDeps, caller: RightsHolder): Promise<RightsNow> {
   }
   if (!run) return inChat(deps, caller);
   // a job has the rights that its creator has in the chat it belongs to
-  const home = await deps.sessionChats.at(run.home);
-  return inChat(deps, home ? { ...caller, origin: home.to, scope: home.scope } : caller);
+  const chat = await deps.sessionChats.at(run.session);
+  return inChat(deps, chat ? { ...caller, origin: chat.to, scope: chat.scope } : caller);
 }
 
 function inChat({ config, policies, grants }: RightsDeps, caller: RightsHolder): RightsNow {

@@ -37,7 +37,7 @@ describe("pi-gw pairing", () => {
     expect(await fx.run("pairing", "list")).toBe(0);
     const [waits, letIn] = fx.out().split("\n");
     expect(waits).toContain('pair_1  telegram:user:9  "Eve\\u001b[2J"  on telegram/main  waits');
-    expect(letIn).toContain("let in as member");
+    expect(letIn).toContain("has access as member");
     await using none = await world([]);
     await none.run("pairing", "list");
     expect(none.out()).toStartWith("Nobody waits");

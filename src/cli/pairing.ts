@@ -1,4 +1,4 @@
-/** `pi-gw pairing`: who asks to be let in, and the owner's word about it. */
+/** `pi-gw pairing`: who asks for access, and the owner's answer. */
 import { visible } from "../observe/index.ts";
 import { askGateway } from "./ask-gateway.ts";
 import type { GatewayClient } from "./client.ts";
@@ -11,7 +11,7 @@ export function listPairings(world: CliWorld, flags: CommonFlags): Promise<numbe
   return asking(world, flags, async (client, signal) => {
     const people = listOf((await client.get("/api/pairing", signal))["items"]).map(recordOf);
     if (flags.json) return people.map((person) => JSON.stringify(person));
-    if (people.length === 0) return ["Nobody waits, and nobody was let in by a code yet."];
+    if (people.length === 0) return ["Nobody waits, and nobody got access by a code yet."];
     return people.map((person) => visible(line(person, world.clock.now())));
   });
 }
@@ -69,6 +69,6 @@ async function asking(
 function line(person: Fields, now: number): string {
   const who = `${textOf(person["id"])}  ${textOf(person["principal"])}  "${textOf(person["name"])}"`;
   const where = `on ${textOf(person["channel"])}/${textOf(person["account"])}`;
-  if (textOf(person["state"]) === "approved") return `${who}  ${where}  let in as ${textOf(person["role"])}`;
+  if (textOf(person["state"]) === "approved") return `${who}  ${where}  has access as ${textOf(person["role"])}`;
   return `${who}  ${where}  waits, for ${durationText(Math.max(0, numberOf(person["expiresAt"]) - now))} more`;
 }

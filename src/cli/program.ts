@@ -256,19 +256,19 @@ function addTools(program: Command, commander: Commander, world: CliWorld, finis
 }
 
 function addPairing(program: Command, world: CliWorld, finish: Finish): void {
-  const pairing = program.command("pairing").description("let strangers in who were given a code");
-  common(pairing.command("list").description("who waits, and who was let in")).action(async (flags: CommonFlags) => {
+  const pairing = program.command("pairing").description("give strangers access by a code");
+  common(pairing.command("list").description("who waits, and who has access")).action(async (flags: CommonFlags) => {
     const { listPairings } = await import("./pairing.ts");
     finish(await listPairings(world, flags));
   });
-  common(pairing.command("approve").description("let somebody in by the code they read to you"))
+  common(pairing.command("approve").description("give somebody access by the code they read to you"))
     .argument("<code>", "their code")
     .option("--role <role>", "member, owner or guest", "member")
     .action(async (code: string, flags: CommonFlags & { readonly role: string }) => {
       const { approvePairing } = await import("./pairing.ts");
       finish(await approvePairing(world, code, flags));
     });
-  common(pairing.command("revoke").description("let them in no more"))
+  common(pairing.command("revoke").description("take their access away"))
     .argument("<code>", "their code, or the id from the list")
     .action(async (code: string, flags: CommonFlags) => {
       const { revokePairing } = await import("./pairing.ts");

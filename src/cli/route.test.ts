@@ -25,7 +25,7 @@ describe("pi-gw route", () => {
     expect(code).toBe(0);
     expect(out).toBe(
       [
-        "from      the configuration file, because no gateway answers here; who was let in by a code, and roles given in chats, are not known there",
+        "from      the configuration file, because no gateway answers here; who got access by a code, and roles given in chats, are not known there",
         "agent     research",
         "session   agent:research:telegram:dm:1",
         "role      owner",

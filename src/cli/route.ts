@@ -62,13 +62,13 @@ async function fromGateway(world: CliWorld, flags: RouteFlags, facts: RouteFacts
 async function fromFile(world: CliWorld, flags: RouteFlags, facts: RouteFacts) {
   const { createAccessPolicies, explainRoute } = await import("../routing/index.ts");
   const config = await configOfFile(world, flags);
-  // who was let in by a code is known to a running gateway only
+  // who got access by a code is known to a running gateway only
   const policies = createAccessPolicies(
     () => config.channels,
     () => false,
   );
   const which = flags.config === undefined ? "the configuration file, because no gateway answers here" : flags.config;
-  const say = `${which}; who was let in by a code, and roles given in chats, are not known there`;
+  const say = `${which}; who got access by a code, and roles given in chats, are not known there`;
   const source: Source = { kind: "file", say };
   return { source, explained: explainRoute(config, facts, policies) };
 }

@@ -29,7 +29,7 @@ export interface BuiltinCommandDeps
   readonly queued: Pick<Queue, "session" | "choose">;
   /** Every command there is, plugins' included; absent: those of this list. */
   all?(): readonly Command[];
-  /** Without it nobody can be let in from a chat. */
+  /** Without it nobody can be given access from a chat. */
   readonly pairing?: Pick<Pairing, "approve" | "list">;
   /** Without it nobody can call a tool from a chat. */
   readonly tools?: ToolCommandDeps["tools"];

@@ -42,7 +42,7 @@ function readArguments(args: string): { readonly code: string; readonly role: Ro
 
 function waiting(pairing: Pick<Pairing, "list">): string {
   const people = pairing.list().filter(({ state }) => state === "pending");
-  if (people.length === 0) return "Nobody waits to be let in.";
+  if (people.length === 0) return "Nobody waits for access.";
   const lines = people
     .slice(0, MAX_LISTED)
     .map(({ principal, name, channel }) => `${principal} "${name}" on ${channel}`);

@@ -64,7 +64,7 @@ function same(before: unknown, after: unknown): boolean {
   return before === after;
 }
 
-/** What had to be signed is let in without, for some hook. */
+/** Some webhook takes unsigned what had to be signed. */
 function weakensHooks(before: Config["hooks"], after: Config["hooks"]): boolean {
   if (!before.enabled || !after.enabled) return false;
   if (signs(before) && !signs(after)) return true;

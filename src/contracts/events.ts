@@ -98,7 +98,7 @@ export interface GatewayEvents {
   "delegation.ended": { readonly outcome: DelegationOutcome; readonly ms: number };
   /** A slot of a job got its row, or its run has ended. */
   "cron.run": { readonly run: JobRun };
-  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask to be let in, channels, jobs, budgets. */
+  /** Something an operator would want to see changed: config, pool trouble, sessions, replies that did not arrive, plugins, people who ask for access, channels, jobs, budgets. */
   status: {
     readonly what: "config" | "agents" | "sessions" | "outbox" | "plugins" | "pairing" | "channels" | "jobs" | "budget";
   };

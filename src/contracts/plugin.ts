@@ -130,7 +130,7 @@ export interface RegisteredSkill {
   readonly digest: string | null;
 }
 
-/** The skills that plugins lend to agents. A process knows those it was started with, so a change means other processes. */
+/** The skills that plugins give to agents. A process knows those it was started with, so a change means other processes. */
 export interface SkillRegistry {
   /** Disposing takes it back. */
   add(skill: RegisteredSkill): Disposable;

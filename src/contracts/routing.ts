@@ -22,7 +22,7 @@ export type Verdict =
   | {
       readonly kind: "refuse";
       readonly because: string;
-      /** `nothing`: the sender is not answered at all. `pairing`: the sender may ask to be let in. */
+      /** `nothing`: the sender is not answered at all. `pairing`: the sender may ask for access. */
       readonly tell: "nothing" | "refusal" | "pairing";
       readonly say: string;
     };

@@ -36,8 +36,8 @@ describe("hooks", () => {
   });
 
   test("cannot be slipped past while their plugin is reloaded, however long that takes", async () => {
-    const { clock, log, hooks, lent } = pluginHouse();
-    const slot = createSlot({ clock, log, hooks, changed: () => undefined }, lent, "guard");
+    const { clock, log, hooks, services } = pluginHouse();
+    const slot = createSlot({ clock, log, hooks, changed: () => undefined }, services, "guard");
     const about = { builtin: false, version: "1.0.0", folder: null, digest: null };
     const version = (key: string, load: () => Promise<GatewayPlugin>): Wanted => ({
       kind: "run",

@@ -72,7 +72,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
     agentFolders: () => [],
   };
   const start = async () =>
-    (plugins = await startPlugins({ ...house.lent, clock: house.clock, log: house.log, events }, options));
+    (plugins = await startPlugins({ ...house.services, clock: house.clock, log: house.log, events }, options));
   const status = (id = "one") => plugins?.list().find((one) => one.id === id);
   return Object.assign(at, { ...house, config, told, start, status });
 }

@@ -144,9 +144,9 @@ describe("a registration", () => {
   });
 
   test("cannot be left without a description: every verb of the API has one", () => {
-    const { lent } = pluginHouse();
+    const { services } = pluginHouse();
     let verbs: readonly string[] = [];
-    return pluginHouse(lent.registry)
+    return pluginHouse(services.registry)
       .start((api) => {
         verbs = Object.keys(api).filter((key) => key.startsWith("register"));
       })

@@ -1,4 +1,4 @@
-/** What somebody who once was let in may do now: the decision of the way in, taken again with the rules of now. Pure. */
+/** What somebody who once had access may do now: the access check, made again with the rules of now. Pure. */
 import type { RightsNow } from "../contracts/channels/rights.ts";
 import type { AgentId, Principal, Role } from "../contracts/ids.ts";
 import type { ChatAddress } from "../contracts/chat.ts";

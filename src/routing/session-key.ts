@@ -55,7 +55,7 @@ export function targetSessionKey(agent: string, target: string): SessionKey {
   return ["agent", escapePart(agent), "webhook", escapePart(target)].join(":") as SessionKey;
 }
 
-/** A look around: `agent:{id}:heartbeat:{beat}`. */
+/** A heartbeat: `agent:{id}:heartbeat:{run}`. */
 export function heartbeatSessionKey(agent: string, beat: string): SessionKey {
   return ["agent", escapePart(agent), "heartbeat", "run", escapePart(beat)].join(":") as SessionKey;
 }

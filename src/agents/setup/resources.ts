@@ -43,10 +43,10 @@ export function checkResources({ skills, extensions, promptTemplates }: Resource
 
 export function resourceFlags(resources: Resources): readonly string[] {
   const { skills, extensions, promptTemplates } = resources;
-  const lent = resources.pluginSkills.filter((path) => existsSync(path));
+  const pluginSkills = resources.pluginSkills.filter((path) => existsSync(path));
   return [
     ...extensions.flatMap((path) => ["-e", path]),
-    ...[...skills, ...lent].flatMap((path) => ["--skill", path]),
+    ...[...skills, ...pluginSkills].flatMap((path) => ["--skill", path]),
     ...promptTemplates.flatMap((path) => ["--prompt-template", path]),
   ];
 }

@@ -1,8 +1,8 @@
-/** The skills that plugins lend to every agent. Knows whether they have changed since they were last given to processes; gives them to nobody itself. */
+/** The skills that plugins give to every agent. Knows whether they have changed since they were last given to processes; gives them to nobody itself. */
 import type { RegisteredSkill, SkillRegistry } from "../../contracts/plugin.ts";
 
 export function createSkillRegistry(): SkillRegistry {
-  const lent = new Set<RegisteredSkill>();
+  const registered = new Set<RegisteredSkill>();
   const listeners = new Set<() => void>();
   let taken = "";
 
@@ -12,19 +12,19 @@ export function createSkillRegistry(): SkillRegistry {
   return {
     add(skill) {
       const own = { ...skill };
-      lent.add(own);
+      registered.add(own);
       tell();
       return {
         [Symbol.dispose]() {
-          if (lent.delete(own)) tell();
+          if (registered.delete(own)) tell();
         },
       };
     },
     take() {
-      taken = stateOf(lent);
-      return [...new Set([...lent].map(({ path }) => path))].sort();
+      taken = stateOf(registered);
+      return [...new Set([...registered].map(({ path }) => path))].sort();
     },
-    hasChanged: () => stateOf(lent) !== taken,
+    hasChanged: () => stateOf(registered) !== taken,
     onChange(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
@@ -33,8 +33,8 @@ export function createSkillRegistry(): SkillRegistry {
 }
 
 /** In no particular order: plugins come up as they can. Empty for no skills at all. */
-function stateOf(lent: ReadonlySet<RegisteredSkill>): string {
-  return [...lent]
+function stateOf(registered: ReadonlySet<RegisteredSkill>): string {
+  return [...registered]
     .map((skill) => JSON.stringify([skill.path, skill.digest]))
     .sort()
     .join("\n");

@@ -1,4 +1,4 @@
-/** Whether an agent looks around now: a pure decision with reasons. Every beat costs tokens, so most reasons are reasons not to. */
+/** Whether a heartbeat runs now: a pure decision with reasons. Every one costs tokens, so most reasons are reasons not to. */
 
 export interface HeartbeatFacts {
   readonly enabled: boolean;

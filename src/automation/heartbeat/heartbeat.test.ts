@@ -23,7 +23,7 @@ function slowLife({ endsAtOnce = false } = {}) {
   const put: InternalMessage[] = [];
   const asked: InboxId[] = [];
   const to = { channel: "webchat", account: "default", chat: "1" };
-  const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
+  const chat = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const heartbeat = startHeartbeat(
     {
       clock,
@@ -37,9 +37,9 @@ function slowLife({ endsAtOnce = false } = {}) {
             return null;
           },
         },
-        places: { of: async () => ({ ...home, principal: "operator" as Principal, heardAt: fake.now() }) },
+        places: { of: async () => ({ ...chat, principal: "operator" as Principal, heardAt: fake.now() }) },
       },
-      sessionChats: { ofOwner: async () => home },
+      sessionChats: { ofOwner: async () => chat },
       receiver: {
         async put(entry) {
           put.push(entry);
@@ -130,7 +130,7 @@ async function live({
   const put: InternalMessage[] = [];
   const began = clock.now();
   const to = { channel: "webchat", account: "default", chat: "1" };
-  const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
+  const chat = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const result: TurnResult = {
     turnId: "turn" as TurnId,
     sessionKey: HOME,
@@ -150,12 +150,12 @@ async function live({
         places: {
           async of() {
             const heardAt = lively ? clock.now() : began;
-            return { ...home, principal: "operator" as Principal, heardAt };
+            return { ...chat, principal: "operator" as Principal, heardAt };
           },
         },
         systemEvents: { waiting: async () => 0 },
       },
-      sessionChats: { ofOwner: async () => home },
+      sessionChats: { ofOwner: async () => chat },
       receiver: {
         async put(entry) {
           put.push(entry);

@@ -1,6 +1,6 @@
 /**
- * Lets agents look around from time to time. A beat is a message in the same inbox as everything else, of the lowest priority; jobs have a
- * clock of their own and never wait for it. Nothing is kept: a beat that fell into a stop is simply left out.
+ * Starts heartbeats: an agent looks after its checklist from time to time. A heartbeat is a message in the same inbox as everything else, of the lowest priority; jobs have a
+ * clock of their own and never wait for it. Nothing is kept: one that fell into a stop is simply left out.
  */
 import type { InternalMessage, InternalReceiver } from "../../contracts/automation/internal-message.ts";
 import type { SystemEventStore } from "../../contracts/automation/system-event.ts";
@@ -38,8 +38,8 @@ interface HeartbeatStore {
 interface HeartbeatAgents {
   /** The agent's HEARTBEAT.md; null: there is none. */
   checklist(agentId: AgentId): Promise<string | null>;
-  /** As whom an agent looks around; null: nobody may use it. */
-  standing(agentId: AgentId, home: SessionChat): { readonly principal: Principal; readonly role: Role } | null;
+  /** With whose rights a heartbeat runs; null: nobody may use it. */
+  standing(agentId: AgentId, chat: SessionChat): { readonly principal: Principal; readonly role: Role } | null;
   sessionOf(agentId: AgentId, beat: string): SessionKey;
   /** There is no money for it. Absent: nobody counts. */
   unpaid?(agentId: AgentId): boolean;
@@ -51,7 +51,7 @@ export interface HeartbeatRefusal {
   readonly at: number;
 }
 
-/** How one agent looks around. */
+/** The heartbeat of one agent. */
 export interface HeartbeatSettings {
   readonly agentId: AgentId;
   readonly enabled: boolean;
@@ -85,7 +85,7 @@ const PROMPT =
 const REPORTED = "Reported already; do not report it again unless it has changed:";
 const MAX_NEWS_CHARS = 2_000;
 
-interface Pulse {
+interface HeartbeatState {
   dueAt: number;
   retriesLeft: number;
   refusals: number;
@@ -97,19 +97,19 @@ interface Pulse {
 
 interface World extends HeartbeatDeps {
   readonly settings: () => readonly HeartbeatSettings[];
-  readonly pulses: Map<AgentId, Pulse>;
+  readonly states: Map<AgentId, HeartbeatState>;
   readonly running: Map<InboxId, AgentId>;
   readonly stop: AbortController;
 }
 
 /** `settings` are asked for each time, so that a changed configuration holds from the next look on. */
 export function startHeartbeat(deps: HeartbeatDeps, settings: () => readonly HeartbeatSettings[]): Heartbeat {
-  const world: World = { ...deps, settings, pulses: new Map(), running: new Map(), stop: new AbortController() };
+  const world: World = { ...deps, settings, states: new Map(), running: new Map(), stop: new AbortController() };
   const { signal } = world.stop;
   let rung = Promise.withResolvers<void>();
   const listening = deps.events.on("turn.ended", ({ inboxIds, outcome }) => {
     for (const id of inboxIds) if (world.running.has(id)) return void settle(world, id);
-    if (outcome === "done") for (const pulse of world.pulses.values()) pulse.refusals = 0; // a provider that answers is mended
+    if (outcome === "done") for (const state of world.states.values()) state.refusals = 0; // a provider that answers is mended
   });
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -139,50 +139,50 @@ async function step(world: World): Promise<number> {
   let next = now + MAX_SLEEP_MS;
   const all = world.settings();
   const beating = new Set(all.flatMap(({ enabled, agentId }) => (enabled ? [agentId] : [])));
-  for (const agentId of world.pulses.keys()) if (!beating.has(agentId)) world.pulses.delete(agentId);
+  for (const agentId of world.states.keys()) if (!beating.has(agentId)) world.states.delete(agentId);
   for (const settings of all) {
     const { agentId, enabled, every, retries } = settings;
     if (!enabled) continue;
-    const pulse = world.pulses.get(agentId) ?? {
+    const state = world.states.get(agentId) ?? {
       dueAt: now + every,
       retriesLeft: retries,
       refusals: 0,
       againAt: Infinity,
       news: null,
     };
-    world.pulses.set(agentId, pulse);
-    pulse.dueAt = Math.min(pulse.dueAt, now + every); // the interval was made shorter
-    const due = pulse.dueAt <= now;
-    const again = pulse.againAt <= now;
+    world.states.set(agentId, state);
+    state.dueAt = Math.min(state.dueAt, now + every); // the interval was made shorter
+    const due = state.dueAt <= now;
+    const again = state.againAt <= now;
     if (due) {
-      pulse.retriesLeft = retries;
-      pulse.dueAt += every * Math.max(1, Math.ceil((now - pulse.dueAt + 1) / every)); // what fell into a sleep is left out
+      state.retriesLeft = retries;
+      state.dueAt += every * Math.max(1, Math.ceil((now - state.dueAt + 1) / every)); // what fell into a sleep is left out
     }
     if (due || again) {
-      pulse.againAt = Infinity;
-      await beat(world, settings, pulse);
+      state.againAt = Infinity;
+      await runHeartbeat(world, settings, state);
     }
-    next = Math.min(next, pulse.dueAt, pulse.againAt);
+    next = Math.min(next, state.dueAt, state.againAt);
   }
   return Math.max(0, next - now);
 }
 
-async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Promise<void> {
+async function runHeartbeat(world: World, settings: HeartbeatSettings, state: HeartbeatState): Promise<void> {
   const { agentId, withoutChecklist, prompt = PROMPT } = settings;
   if ([...world.running.values()].includes(agentId)) return; // the one before has not ended
   const checklist = await world.agents.checklist(agentId);
   if (!withoutChecklist && checklist === null) return;
-  const home = await world.sessionChats.ofOwner();
-  const decision = await decide(world, settings, { home, checklist, refusals: pulse.refusals });
+  const chat = await world.sessionChats.ofOwner();
+  const decision = await decide(world, settings, { chat, checklist, refusals: state.refusals });
   if (!decision.beat) return world.log.debug("heartbeat left out", { agentId, because: decision.because });
-  const standing = world.agents.standing(agentId, home);
+  const standing = world.agents.standing(agentId, chat);
   if (!standing) return world.log.warn("heartbeat left out", { agentId, because: "nobody may use this agent" });
   const text = [
     prompt,
     ...(checklist === null ? [] : [`The checklist:\n${checklist}`]),
-    ...(pulse.news === null ? [] : [`${REPORTED}\n${pulse.news}`]),
+    ...(state.news === null ? [] : [`${REPORTED}\n${state.news}`]),
   ];
-  const about = { agentId, home, standing, text: text.join("\n\n"), where: decision.in };
+  const about = { agentId, chat, standing, text: text.join("\n\n"), where: decision.in };
   const receipt = await world.receiver.put(entryOf(world, about), world.stop.signal);
   if (receipt.kind === "refused") return world.log.debug("heartbeat left out", { agentId, because: receipt.because });
   world.running.set(receipt.id, agentId);
@@ -191,12 +191,12 @@ async function beat(world: World, settings: HeartbeatSettings, pulse: Pulse): Pr
 async function decide(
   world: World,
   { agentId, activeHours, enabled, skipWhenBusy }: HeartbeatSettings,
-  about: { readonly home: SessionChat; readonly checklist: string | null; readonly refusals: number },
+  about: { readonly chat: SessionChat; readonly checklist: string | null; readonly refusals: number },
 ): Promise<HeartbeatDecision> {
-  const { home, checklist, refusals } = about;
+  const { chat, checklist, refusals } = about;
   const now = world.clock.now();
-  const heard = await world.store.places.of(home.sessionKey);
-  const mine = home.agentId === agentId;
+  const heard = await world.store.places.of(chat.sessionKey);
+  const mine = chat.agentId === agentId;
   const facts: HeartbeatFacts = {
     enabled,
     skipWhenBusy,
@@ -204,23 +204,23 @@ async function decide(
     refusals,
     activeHours,
     minuteOfDay: minuteOfDay(now, activeHours.timezone ?? hostZone()),
-    busy: world.busy(home.sessionKey),
-    events: mine ? await world.store.systemEvents.waiting(home.sessionKey, now) : 0,
+    busy: world.busy(chat.sessionKey),
+    events: mine ? await world.store.systemEvents.waiting(chat.sessionKey, now) : 0,
     idleMs: heard ? Math.max(0, now - heard.heardAt) : null,
     unpaid: world.agents.unpaid?.(agentId) ?? false,
   };
   return decideHeartbeat(facts);
 }
 
-interface BeatAbout {
+interface HeartbeatRun {
   readonly agentId: AgentId;
-  readonly home: SessionChat;
+  readonly chat: SessionChat;
   readonly standing: { readonly principal: Principal; readonly role: Role };
   readonly text: string;
   readonly where: "main" | "isolated";
 }
 
-function entryOf({ clock, agents }: World, { agentId, home, standing, text, where }: BeatAbout): InternalMessage {
+function entryOf({ clock, agents }: World, { agentId, chat, standing, text, where }: HeartbeatRun): InternalMessage {
   const now = clock.now();
   const eventId = `heartbeat:${agentId}:${now}`;
   const main = where === "main";
@@ -233,13 +233,13 @@ function entryOf({ clock, agents }: World, { agentId, home, standing, text, wher
     receivedAt: now,
     origin: "heartbeat",
     address: main
-      ? home.to
-      : toRunAddress({ jobId: HEARTBEAT, delivery: "direct", home: home.sessionKey }, CRON_CHANNEL),
-    scope: main ? home.scope : "dm",
+      ? chat.to
+      : toRunAddress({ jobId: HEARTBEAT, delivery: "direct", session: chat.sessionKey }, CRON_CHANNEL),
+    scope: main ? chat.scope : "dm",
     sender: { principal: standing.principal, name: "Heartbeat" },
     text,
   } as const;
-  const sessionKey = main ? home.sessionKey : agents.sessionOf(agentId, String(now));
+  const sessionKey = main ? chat.sessionKey : agents.sessionOf(agentId, String(now));
   return { sessionKey, agentId, role: standing.role, priority: PRIORITY, message };
 }
 
@@ -247,22 +247,22 @@ async function settle(world: World, id: InboxId): Promise<void> {
   const agentId = world.running.get(id);
   world.running.delete(id);
   if (agentId === undefined) return;
-  const pulse = world.pulses.get(agentId);
+  const state = world.states.get(agentId);
   const result = await world.store.turns.resultOf(id).catch(() => null); // only its end is of interest, and the next beat looks anew
-  if (!pulse || !result) return;
+  if (!state || !result) return;
   if (result.outcome === "done") {
-    pulse.refusals = 0;
+    state.refusals = 0;
     const news = result.content.trim();
-    if (news !== "") pulse.news = news.slice(0, MAX_NEWS_CHARS).toWellFormed();
+    if (news !== "") state.news = news.slice(0, MAX_NEWS_CHARS).toWellFormed();
     return;
   }
   if (result.errorCode !== null && REFUSALS.includes(result.errorCode)) {
-    if (pulse.refusals++ === 0) await tellRefused(world, agentId, result.errorCode);
+    if (state.refusals++ === 0) await tellRefused(world, agentId, result.errorCode);
     return;
   }
-  if (result.outcome === "aborted" || result.errorCode === "budget_spent" || pulse.retriesLeft <= 0) return;
-  pulse.retriesLeft--;
-  pulse.againAt = world.clock.elapsed() + RETRY_MS;
+  if (result.outcome === "aborted" || result.errorCode === "budget_spent" || state.retriesLeft <= 0) return;
+  state.retriesLeft--;
+  state.againAt = world.clock.elapsed() + RETRY_MS;
 }
 
 async function tellRefused({ clock, log, tellRefused: tell }: World, agentId: AgentId, code: string): Promise<void> {

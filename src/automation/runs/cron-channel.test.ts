@@ -35,7 +35,7 @@ describe("the words of a run", () => {
 });
 
 test("the address of a run says all that is needed when its job is gone, and nothing else is taken for one", () => {
-  const address = { jobId: "tea", delivery: "direct", home: "agent:default:webchat:dm:1" as SessionKey } as const;
+  const address = { jobId: "tea", delivery: "direct", session: "agent:default:webchat:dm:1" as SessionKey } as const;
   for (const channel of ["cron", "hook"] as const) {
     expect(readRunAddress(toRunAddress(address, channel))).toEqual(address);
     const posted = { ...address, webhook: "ops" };
@@ -47,10 +47,10 @@ test("the address of a run says all that is needed when its job is gone, and not
 });
 
 describe("words that are to be posted as well", () => {
-  const home = "agent:default:webchat:dm:1" as SessionKey;
+  const chat = "agent:default:webchat:dm:1" as SessionKey;
   async function said(more: Partial<OutboxRow>, delivery: "direct" | "silent" = "silent") {
     const sayings: UnaskedMessage[] = [];
-    const place = { sessionKey: home, agentId: "default" as AgentId, scope: "dm" } as const;
+    const place = { sessionKey: chat, agentId: "default" as AgentId, scope: "dm" } as const;
     const channel = createCronChannel(
       {
         clock: createFakeClock(),
@@ -66,8 +66,8 @@ describe("words that are to be posted as well", () => {
       },
       "cron",
     );
-    const to = toRunAddress({ jobId: "tea", delivery, home, webhook: "ops" }, "cron");
-    const row = { id: "t1:0", turnId: "t1" as TurnId, sessionKey: home, to, createdAt: 1, ...reply, ...more };
+    const to = toRunAddress({ jobId: "tea", delivery, session: chat, webhook: "ops" }, "cron");
+    const row = { id: "t1:0", turnId: "t1" as TurnId, sessionKey: chat, to, createdAt: 1, ...reply, ...more };
     await channel.send(row as OutboxRow, new AbortController().signal);
     return sayings;
   }
@@ -80,7 +80,7 @@ describe("words that are to be posted as well", () => {
       reply: [{ part: 0, message: reply.message }],
     };
     expect(await said({})).toMatchObject([target]);
-    expect(await said({}, "direct")).toMatchObject([target, { sessionKey: home }]);
+    expect(await said({}, "direct")).toMatchObject([target, { sessionKey: chat }]);
   });
 
   test.each<[string, Partial<OutboxRow>]>([
@@ -93,7 +93,7 @@ describe("words that are to be posted as well", () => {
 });
 
 describe("news of a heartbeat", () => {
-  const home = "agent:default:webchat:dm:1" as SessionKey;
+  const chat = "agent:default:webchat:dm:1" as SessionKey;
   const DAY = 86_400_000;
   async function saidAfter(
     said: { readonly text: string; readonly at: number },
@@ -101,7 +101,7 @@ describe("news of a heartbeat", () => {
     message = reply.message,
   ) {
     const sayings: UnaskedMessage[] = [];
-    const place = { sessionKey: home, agentId: "default" as AgentId, scope: "dm" } as const;
+    const place = { sessionKey: chat, agentId: "default" as AgentId, scope: "dm" } as const;
     const channel = createCronChannel(
       {
         clock: createFakeClock(10 * DAY),
@@ -118,8 +118,8 @@ describe("news of a heartbeat", () => {
       },
       "cron",
     );
-    const to = toRunAddress({ jobId, delivery: "direct", home }, "cron");
-    const row = { id: "t1:0", turnId: "t1" as TurnId, sessionKey: home, to, createdAt: 1, ...reply, message };
+    const to = toRunAddress({ jobId, delivery: "direct", session: chat }, "cron");
+    const row = { id: "t1:0", turnId: "t1" as TurnId, sessionKey: chat, to, createdAt: 1, ...reply, message };
     await channel.send(row as OutboxRow, new AbortController().signal);
     return sayings.length;
   }

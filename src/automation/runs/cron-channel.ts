@@ -75,15 +75,15 @@ export function wayOut(
 async function handOn(
   deps: CronChannelDeps,
   part: OutboxRow,
-  { jobId, home: key }: RunAddress,
+  { jobId, session: key }: RunAddress,
   how: "announce" | "direct",
 ): Promise<void> {
   const speaker = await deps.places.speakerOf(part.turnId);
-  const home = await deps.sessionChats.at(key);
-  if (!speaker || !home) throw new SendError("permanent", "there is nobody to hand this on to");
-  if (jobId === HEARTBEAT && part.part >= 0 && (await wasSaid(deps, home.sessionKey, part.message))) return;
+  const chat = await deps.sessionChats.at(key);
+  if (!speaker || !chat) throw new SendError("permanent", "there is nobody to hand this on to");
+  if (jobId === HEARTBEAT && part.part >= 0 && (await wasSaid(deps, chat.sessionKey, part.message))) return;
   const source = sourceOf(part.to.channel, jobId);
-  const event = { id: part.id, sessionKey: home.sessionKey, source, text: part.message.text };
+  const event = { id: part.id, sessionKey: chat.sessionKey, source, text: part.message.text };
   if (how === "announce") {
     const { principal, role } = speaker;
     const origin = part.to.channel === HOOK_CHANNEL ? "webhook" : "cron";
@@ -91,10 +91,10 @@ async function handOn(
   }
   await deps.places.say({
     turnId: `said-${part.id}` as TurnId,
-    sessionKey: home.sessionKey,
-    agentId: home.agentId,
+    sessionKey: chat.sessionKey,
+    agentId: chat.agentId,
     principal: speaker.principal,
-    to: home.to,
+    to: chat.to,
     reply: [{ part: 0, message: part.message }],
     at: deps.clock.now(),
   });

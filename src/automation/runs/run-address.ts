@@ -8,23 +8,23 @@ export const CRON_CHANNEL = "cron";
 export const HOOK_CHANNEL = "hook";
 export type RunChannel = typeof CRON_CHANNEL | typeof HOOK_CHANNEL;
 
-/** Instead of a job's id: what a look around says goes the same way. */
+/** Instead of a job's id: what a heartbeat says goes the same way. */
 export const HEARTBEAT = "heartbeat";
 
 export interface RunAddress {
   /** Of the job, or the name of the hook. */
   readonly jobId: string;
   readonly delivery: Job["delivery"];
-  readonly home: SessionKey;
+  readonly session: SessionKey;
   /** A place of `hooks.targets` that the words are posted to as well. */
   readonly webhook?: string;
 }
 
 const THREAD = /^(announce|direct|silent):([a-z0-9-]{1,64})(?::([a-z0-9-]{1,64}))?$/;
 
-export function toRunAddress({ jobId, delivery, home, webhook }: RunAddress, channel: RunChannel): ChatAddress {
+export function toRunAddress({ jobId, delivery, session, webhook }: RunAddress, channel: RunChannel): ChatAddress {
   const target = webhook === undefined ? "" : `:${webhook}`;
-  return { channel, account: "default", chat: home, thread: `${delivery}:${jobId}${target}` };
+  return { channel, account: "default", chat: session, thread: `${delivery}:${jobId}${target}` };
 }
 
 /** Null: nobody made this here. */
@@ -33,5 +33,5 @@ export function readRunAddress({ channel, chat, thread = "" }: ChatAddress): Run
   if (channel !== CRON_CHANNEL && channel !== HOOK_CHANNEL) return null;
   if (delivery === undefined || jobId === undefined) return null;
   const target = webhook === undefined ? {} : { webhook };
-  return { jobId, delivery: delivery as Job["delivery"], home: chat as SessionKey, ...target };
+  return { jobId, delivery: delivery as Job["delivery"], session: chat as SessionKey, ...target };
 }

@@ -12,7 +12,7 @@ import { createRunRights, type RunRightsDeps } from "./run-rights.ts";
 
 const ANN = "telegram:user:7" as Principal;
 const to = { channel: "telegram", account: "default", chat: "7" };
-const home = {
+const chat = {
   sessionKey: "agent:default:telegram:dm:7" as SessionKey,
   agentId: "default" as AgentId,
   to,
@@ -67,14 +67,14 @@ describe("a run has the lesser of what its maker had and has", () => {
     ["member", { roles: { owners: [ANN] } }, "member"],
     ["owner", {}, null],
   ])("made as %s, now %j: %p", (then, settings, expected) => {
-    expect(rights(settings).roleOf(job({ createdBy: ANN, role: then }), home)).toBe(expected);
+    expect(rights(settings).roleOf(job({ createdBy: ANN, role: then }), chat)).toBe(expected);
   });
 
   test("a role that an owner gave from a chat counts as well, and the agent's own limit too", () => {
     const made = job({ createdBy: ANN, role: "owner" });
-    expect(rights({}, { grants: [[ANN, "owner"]] }).roleOf(made, home)).toBe("owner");
+    expect(rights({}, { grants: [[ANN, "owner"]] }).roleOf(made, chat)).toBe("owner");
     const limited = { roles: { owners: [ANN] }, agents: [{ id: "quiet", role: "guest" }] };
-    expect(rights(limited).roleOf({ ...made, agentId: "quiet" as AgentId }, home)).toBe("guest");
+    expect(rights(limited).roleOf({ ...made, agentId: "quiet" as AgentId }, chat)).toBe("guest");
   });
 });
 
@@ -83,12 +83,12 @@ describe("a run has the rights that its creator has in the chat the job belongs 
   const channels = { telegram: { dmPolicy: "pairing", groupPolicy: "allowlist", groups: { "-1": {} } } } as const;
 
   test("a paired person's job runs, and stops running when the pairing is revoked", () => {
-    expect(rights({}, { channels, paired: true }).roleOf(made, home)).toBe("member");
-    expect(rights({}, { channels, paired: false }).roleOf(made, home)).toBeNull();
+    expect(rights({}, { channels, paired: true }).roleOf(made, chat)).toBe("member");
+    expect(rights({}, { channels, paired: false }).roleOf(made, chat)).toBeNull();
   });
 
   test("a member's job in a listed group runs, and stops running when the group is no longer listed", () => {
-    const group = (chat: string) => ({ ...home, to: { ...to, chat }, scope: "group" as const });
+    const group = (id: string) => ({ ...chat, to: { ...to, chat: id }, scope: "group" as const });
     const settings = { roles: { members: [ANN] } };
     expect(rights(settings, { channels }).roleOf(made, group("-1"))).toBe("member");
     expect(rights(settings, { channels }).roleOf(made, group("-2"))).toBeNull();
@@ -106,7 +106,7 @@ describe("before anything is spent", () => {
     expect(asked).toEqual([{ agentId: "default", principal: ANN, origin: "cron" }]);
   });
   test("a job that could work is let go", () => {
-    expect(rights({}).unable(job(), home)).toBeNull();
+    expect(rights({}).unable(job(), chat)).toBeNull();
   });
   test.each<[string, object, object, Partial<Parameters<typeof job>[0]>, RegExp]>([
     ["agents do not start", {}, { trouble: "pi was not found." }, {}, /pi was not found/],
@@ -128,22 +128,22 @@ describe("before anything is spent", () => {
       /needs the tool fax, and cannot have it/,
     ],
   ])("a job is held back when %s", (...[, settings, more, about, because]) => {
-    expect(rights(settings, more).unable(job(about), home)).toMatch(because);
+    expect(rights(settings, more).unable(job(about), chat)).toMatch(because);
   });
   test("the tools a job needs are asked for with the rights its run will have", () => {
     const asked: Caller[] = [];
     const settings = { agents: [{ id: "ops", role: "guest" }] };
     const about = { createdBy: ANN, agentId: "ops" as AgentId, needs: ["web_search"] };
     const owners = { ...settings, roles: { owners: [ANN] } };
-    expect(rights(owners, { asked }).unable(job(about), home)).toBeNull();
-    expect(rights(owners, { asked }).unable(job({ ...about, mode: "main" }), home)).toBeNull();
+    expect(rights(owners, { asked }).unable(job(about), chat)).toBeNull();
+    expect(rights(owners, { asked }).unable(job({ ...about, mode: "main" }), chat)).toBeNull();
     expect(asked).toMatchObject([
       { principal: ANN, role: "guest", agentId: "ops", cause: "cron", sessionKey: "agent:ops:cron:water:run:check" },
-      { principal: ANN, agentId: "default", cause: "cron", sessionKey: home.sessionKey },
+      { principal: ANN, agentId: "default", cause: "cron", sessionKey: chat.sessionKey },
     ]);
   });
   test("a job is held back when its channel is not open, unless it is silent", () => {
-    const elsewhere = { ...home, to: { ...to, channel: "discord" } };
+    const elsewhere = { ...chat, to: { ...to, channel: "discord" } };
     expect(rights({}).unable(job(), elsewhere)).toMatch(/discord.*not open/);
     expect(rights({}).unable(job({ delivery: "silent" }), elsewhere)).toBeNull();
   });

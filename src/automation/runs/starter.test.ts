@@ -43,7 +43,7 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
   const gone = new Set<string>();
   const disk = { fails: 0 };
   const to = { channel: "webchat", account: "default", chat: "1" };
-  const home = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
+  const chat = { sessionKey: HOME, agentId: "default" as AgentId, to, scope: "dm" } as const;
   const runs = startRuns(
     {
       clock,
@@ -59,7 +59,7 @@ function world(options: { readonly role?: Role | null; readonly max?: number } =
           return gone.has(id) ? null : run(id);
         },
       },
-      sessionChats: { of: async () => home, ofOwner: async () => home, at: async () => home },
+      sessionChats: { of: async () => chat, ofOwner: async () => chat, at: async () => chat },
       systemEvents: { put: async (event) => void told.push(event) },
       receiver: {
         async put(entry) {

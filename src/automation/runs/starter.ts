@@ -36,13 +36,13 @@ interface StarterDeps {
 }
 
 export interface RunRights {
-  /** The lesser of what its maker had then and has now; null: not let in any more. */
-  roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, home: SessionChat): Role | null;
+  /** The lesser of what its maker had then and has now; null: access is lost. */
+  roleOf(job: Pick<Job, "createdBy" | "role" | "agentId">, chat: SessionChat): Role | null;
   sessionOf(agent: AgentId, jobId: string, runId: string): SessionKey;
   /** Why there is no money for it; null: there is, or nobody counts. */
   unpaid?(job: Job): string | null;
   /** Why it could not work, before anything is spent; null: nothing is known against it. */
-  unable(job: Job, home: SessionChat): string | null;
+  unable(job: Job, chat: SessionChat): string | null;
 }
 
 export interface Starter extends RunStarter, AsyncDisposable {
@@ -150,12 +150,12 @@ async function noteEnd(world: World, runId: string, endOf: () => Promise<RunEnd 
 }
 
 async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
-  const home = await world.sessionChats.of(job);
-  const role = world.rights.roleOf(job, home);
+  const chat = await world.sessionChats.of(job);
+  const role = world.rights.roleOf(job, chat);
   if (role === null)
     return { kind: "refused", because: "whoever made it may not use the gateway any more", again: false };
   const entry =
-    job.mode === "main" ? await mainEntry(world, { run, job, home, role }) : ownEntry(world, { run, job, home, role });
+    job.mode === "main" ? await mainEntry(world, { run, job, chat, role }) : ownEntry(world, { run, job, chat, role });
   const receipt = await world.receiver.put(entry, world.stop.signal);
   if (receipt.kind === "refused") {
     if (receipt.because === "stopping") return { kind: "begun" }; // begun again by the next start
@@ -170,16 +170,16 @@ async function submit(world: World, run: JobRun, job: Job): Promise<RunStart> {
 interface Wanted {
   readonly run: JobRun;
   readonly job: Job;
-  readonly home: SessionChat;
+  readonly chat: SessionChat;
   readonly role: Role;
 }
 
 const eventIdOf = (run: JobRun): string => `cron:${run.id}:${run.attempt}`;
 
 /** A session of its own for each run. */
-function ownEntry({ clock, rights }: World, { run, job, home, role }: Wanted): InternalMessage {
+function ownEntry({ clock, rights }: World, { run, job, chat, role }: Wanted): InternalMessage {
   const target = job.webhook ? { webhook: job.webhook } : {};
-  const about = { jobId: job.id, delivery: job.delivery, home: home.sessionKey, ...target };
+  const about = { jobId: job.id, delivery: job.delivery, session: chat.sessionKey, ...target };
   const address = toRunAddress(about, CRON_CHANNEL);
   return {
     sessionKey: rights.sessionOf(job.agentId, job.id, run.id),
@@ -191,10 +191,10 @@ function ownEntry({ clock, rights }: World, { run, job, home, role }: Wanted): I
 }
 
 /** The task waits in the main session, and a turn begins there for it. */
-async function mainEntry({ clock, systemEvents }: World, { run, job, home, role }: Wanted): Promise<InternalMessage> {
-  const event = { id: eventIdOf(run), sessionKey: home.sessionKey, source: `job ${job.id}`, text: job.task };
+async function mainEntry({ clock, systemEvents }: World, { run, job, chat, role }: Wanted): Promise<InternalMessage> {
+  const event = { id: eventIdOf(run), sessionKey: chat.sessionKey, source: `job ${job.id}`, text: job.task };
   await systemEvents.put({ ...event, kind: "task" }, {});
-  const { sessionKey, agentId, to, scope } = home;
+  const { sessionKey, agentId, to, scope } = chat;
   const text = `(The job ${job.id} is due.)`;
   return {
     sessionKey,

@@ -26,14 +26,14 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
       const now = deps.clock.now();
       await deps.store.add({ ...event, createdAt: now, expiresAt: now + EVENT_TTL_MS });
       if (!wake) return;
-      const home = await deps.sessionChats.at(event.sessionKey);
-      if (!home) throw new SendError("permanent", "this conversation has no chat");
+      const chat = await deps.sessionChats.at(event.sessionKey);
+      if (!chat) throw new SendError("permanent", "this conversation has no chat");
       const { origin = "cron" } = wake;
       const message = {
         eventId: `wake:${event.id}`,
         fingerprint: event.id,
-        address: home.to,
-        scope: home.scope,
+        address: chat.to,
+        scope: chat.scope,
         sender: { principal: wake.principal, name: event.source },
         text: wake.words ?? WAKE_WORDS[origin],
         quoted: [],
@@ -42,7 +42,7 @@ export function createSystemEvents(deps: SystemEventsDeps): SystemEvents {
         receivedAt: now,
         origin,
       } as const;
-      const { sessionKey, agentId } = home;
+      const { sessionKey, agentId } = chat;
       const entry = { sessionKey, agentId, role: wake.role, priority: OWN_PRIORITY, message };
       const receipt = await deps.receiver.put(entry, deps.stopping);
       if (receipt.kind === "refused") throw new SendError("retry", receipt.because);

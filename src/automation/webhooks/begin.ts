@@ -45,25 +45,25 @@ export async function findChat(deps: BeginDeps, wish: Wish, ofMapping: boolean):
       return `${wish.name} is a hook of its own: POST /hooks/${wish.name}. Choose another name here.`;
   }
   if (wish.to === null) return deps.sessionChats.ofOwner();
-  const home = await deps.sessionChats.at(deps.names.sessionKey(wish.to));
-  return home ?? "There is no conversation of that key. Say something in it first.";
+  const chat = await deps.sessionChats.at(deps.names.sessionKey(wish.to));
+  return chat ?? "There is no conversation of that key. Say something in it first.";
 }
 
 interface Beginning {
   readonly id: string;
   readonly wish: Wish;
-  readonly home: SessionChat;
+  readonly chat: SessionChat;
   readonly role: Role;
   readonly fingerprint: string;
 }
 
 export async function begin(deps: BeginDeps, what: Beginning, signal: AbortSignal): Promise<Begun> {
-  const { id, wish, home, role } = what;
+  const { id, wish, chat, role } = what;
   if (wish.kind === "work" && wish.session !== "main") return beginWork(deps, { ...what, wish }, signal);
   const name = wish.kind === "wake" ? "wake" : wish.name;
   const now = wish.kind === "work" || wish.now;
-  if (wish.kind === "work") await putTask(deps, { id, wish, sessionKey: home.sessionKey });
-  const event = { id, sessionKey: home.sessionKey, source: sourceOf(name), kind: "news", text: wish.text } as const;
+  if (wish.kind === "work") await putTask(deps, { id, wish, sessionKey: chat.sessionKey });
+  const event = { id, sessionKey: chat.sessionKey, source: sourceOf(name), kind: "news", text: wish.text } as const;
   try {
     await deps.systemEvents.put(event, now ? { wake: { principal: OPERATOR, role, origin: "webhook" } } : {});
     return { kind: "begun" };
@@ -76,7 +76,7 @@ export async function begin(deps: BeginDeps, what: Beginning, signal: AbortSigna
 
 async function beginWork(
   deps: BeginDeps,
-  { id, wish, home, role, fingerprint }: Beginning & { readonly wish: Work },
+  { id, wish, chat, role, fingerprint }: Beginning & { readonly wish: Work },
   signal: AbortSignal,
 ): Promise<Begun> {
   const agentId = wish.agent as AgentId;
@@ -87,7 +87,7 @@ async function beginWork(
   const message = {
     eventId: id,
     fingerprint,
-    address: toRunAddress({ jobId: wish.name, delivery, home: home.sessionKey, ...target }, HOOK_CHANNEL),
+    address: toRunAddress({ jobId: wish.name, delivery, session: chat.sessionKey, ...target }, HOOK_CHANNEL),
     scope: "dm",
     sender: { principal: OPERATOR, name: wish.name },
     text: wish.text,

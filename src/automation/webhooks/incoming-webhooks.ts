@@ -102,15 +102,15 @@ async function take(
 ): Promise<Taken> {
   const read = readWish(request.body, rules);
   if (!read.ok) return refused({ code: "invalid_params", because: "unusable body", say: read.problem });
-  const home = await findChat(deps, read.wish, rules.mapping !== null);
-  if (typeof home === "string") return refused({ code: "invalid_params", because: "unknown name", say: home });
+  const chat = await findChat(deps, read.wish, rules.mapping !== null);
+  if (typeof chat === "string") return refused({ code: "invalid_params", because: "unknown name", say: chat });
   const fingerprint = digest(request.body);
   const admission = await admit(deps, { request, rules, verified }, fingerprint);
   if (admission.kind === "key_reused") return refused({ code: "key_reused", because: "key of another request" });
   if (admission.kind === "replayed") return refused({ code: "hook_replayed", because: "replay" });
   const id = admission.requestId;
   if (admission.kind === "same") return { kind: "taken", id };
-  const begun = await begin(deps, { id, wish: read.wish, home, role: rules.role, fingerprint }, signal);
+  const begun = await begin(deps, { id, wish: read.wish, chat, role: rules.role, fingerprint }, signal);
   switch (begun.kind) {
     case "begun":
       await deps.marks.stored(id);

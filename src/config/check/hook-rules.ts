@@ -18,7 +18,7 @@ export function* hookSecretRules({ config: { hooks, gateway } }: RuleWorld): Gen
   if (enabled && !token)
     yield problem(
       "hooks.token",
-      "hooks.token is missing, so nobody could be let in. Set one, or set hooks.enabled to false.",
+      "hooks.token is missing, so no request would be accepted. Set one, or set hooks.enabled to false.",
     );
   if (enabled && !secret && Object.keys(keys).length === 0) {
     const message =

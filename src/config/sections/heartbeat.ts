@@ -1,4 +1,4 @@
-/** The heartbeat: an agent that looks around from time to time. */
+/** The heartbeat: an agent that looks after its checklist from time to time. */
 import { Type } from "typebox";
 import { closed, duration, ownDuration } from "./kinds.ts";
 
@@ -49,7 +49,10 @@ export const HeartbeatSection = Type.Object(
       }),
     ),
   },
-  { ...closed, description: "An agent that looks around from time to time. Costs tokens: off until you want it." },
+  {
+    ...closed,
+    description: "An agent that looks after its checklist from time to time. Costs tokens: off until you want it.",
+  },
 );
 
 /** Of one agent: what it leaves out is taken from `heartbeat`. */
@@ -58,7 +61,7 @@ export const ownHeartbeat = Type.Optional(
     {
       enabled: Type.Optional(
         Type.Boolean({
-          description: "true: it looks around by itself, whether it has a checklist or not. false: it does not.",
+          description: "true: it has a heartbeat, with or without a checklist. false: it has none.",
         }),
       ),
       every: ownDuration(EVERY_MS, "Instead of heartbeat.every."),
@@ -70,6 +73,6 @@ export const ownHeartbeat = Type.Optional(
       ackMaxChars: Type.Optional(Type.Integer({ ...ackMaxChars, description: "Instead of heartbeat.ackMaxChars." })),
       prompt: Type.Optional(Type.String({ ...prompt, description: "Instead of heartbeat.prompt." })),
     },
-    { additionalProperties: false, description: "How this agent looks around, where it differs from heartbeat." },
+    { additionalProperties: false, description: "The heartbeat of this agent, where it differs from heartbeat." },
   ),
 );

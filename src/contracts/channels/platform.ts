@@ -65,7 +65,7 @@ export interface PlatformDeps {
 /** The way in for everything a platform brings: messages, edits, button presses, voice, forwards, each with its real author. */
 export interface MessageIntake {
   /**
-   * Decides without any work: no download, no typing, no transcription happens for somebody who is not let in. `say`: the one sentence
+   * Decides without any work: no download, no typing, no transcription happens for somebody without access. `say`: the one sentence
    * they may be told (a pairing code, for example); null: nothing at all.
    */
   look(
@@ -73,7 +73,7 @@ export interface MessageIntake {
   ): Promise<{ readonly kind: "come"; readonly role: Role } | { readonly kind: "stay"; readonly say: string | null }>;
   /** Stored when it resolves; then the platform may be told "received". Decides once more. */
   receive: ChatReceiver["receiveChat"];
-  /** A person reacted to a message. Decided like a message, without a word to whoever is not let in; begins no turn. Stored when it resolves. */
+  /** A person reacted to a message. Decided like a message, without a word to people without access; begins no turn. Stored when it resolves. */
   react(reaction: ArrivedReaction): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Where a message would go, as the running gateway decides it now: with who was let in by a code and which roles were given. Sends nothing. */
+/** Where a message would go, as the running gateway decides it now: with who got access by a code and which roles were given. Sends nothing. */
 import { Type } from "typebox";
 import type { Principal } from "../../contracts/ids.ts";
 import { checked } from "../checked.ts";

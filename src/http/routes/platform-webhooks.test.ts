@@ -1,4 +1,4 @@
-/** The paths of platforms, and the people who ask to be let in, at the real port. */
+/** The paths of platforms, and the people who ask for access, at the real port. */
 import { describe, expect, test } from "bun:test";
 import type { WebhookRequest } from "../../contracts/channels/platform.ts";
 import { startHttpWorld } from "../../testing/http/http-fixture.ts";

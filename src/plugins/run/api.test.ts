@@ -43,9 +43,9 @@ test("plugin api: what is registered after the start is there at once, and its h
 });
 
 test("plugin api: a stop withdraws what was registered after the start, in the opposite order, also when one refuses", async () => {
-  const { api, plugin, commands, hooks, log, lent } = await running();
+  const { api, plugin, commands, hooks, log, services } = await running();
   const undone: string[] = [];
-  lent.skills.add = () => ({
+  services.skills.add = () => ({
     [Symbol.dispose]() {
       undone.push("skill");
       throw new Error("busy");

@@ -22,7 +22,7 @@ import type { SourceLocation } from "./source-location.ts";
 import { checkRegistration, checkTool, checkWakeMode, invalid, VERBS } from "./check-registration.ts";
 import { createStorage } from "./storage.ts";
 
-/** What the house lends to its plugins. */
+/** What plugins get to work with. */
 export interface PluginServices {
   readonly log: Log;
   readonly registry: Pick<ToolRegistry, "register" | "list">;
@@ -71,11 +71,15 @@ interface Entry {
   undo: Disposable | null;
 }
 
-export function createRegistrations(lent: PluginServices, plugin: PluginIdentity, signal: AbortSignal): Registrations {
-  const kept = createKept(lent.log, plugin.id);
+export function createRegistrations(
+  services: PluginServices,
+  plugin: PluginIdentity,
+  signal: AbortSignal,
+): Registrations {
+  const kept = createKept(services.log, plugin.id);
   const leaving: Promise<void>[] = [];
   const leave = (work: Promise<void>): void => void leaving.push(work);
-  const api = checked(createApi({ ...lent, leave }, plugin, kept, signal), kept);
+  const api = checked(createApi({ ...services, leave }, plugin, kept, signal), kept);
   return {
     api,
     get services() {
@@ -103,7 +107,7 @@ interface Leaving {
 }
 
 function createApi(
-  lent: PluginServices & Leaving,
+  services: PluginServices & Leaving,
   plugin: PluginIdentity,
   kept: Kept,
   signal: AbortSignal,
@@ -113,15 +117,17 @@ function createApi(
     id,
     version,
     config,
-    log: lent.log.child({ plugin: id }),
+    log: services.log.child({ plugin: id }),
     storage: createStorage(plugin.storageFile),
     signal,
     registerTool: (tool) =>
-      kept.add("tools", toolName(tool), tool, () => lent.registry.register(complete(tool, plugin), id)),
+      kept.add("tools", toolName(tool), tool, () => services.registry.register(complete(tool, plugin), id)),
     registerCommand: (command) =>
-      kept.add("commands", command.name, command, () => lent.commands.register(careful(lent.log, plugin, command))),
+      kept.add("commands", command.name, command, () =>
+        services.commands.register(careful(services.log, plugin, command)),
+      ),
     registerHook: (name, handler) =>
-      kept.add("hooks", name, handler, () => lent.hooks.on(name, placedHook(handler, plugin.place), id)),
+      kept.add("hooks", name, handler, () => services.hooks.on(name, placedHook(handler, plugin.place), id)),
     registerRoute(route) {
       if (!ROUTE_PATH.test(route.path)) throw invalid(`"${route.path}" is not a path: write it as /name.`);
       return kept.addOnce("routes", `${route.method} ${route.path}`, route);
@@ -129,17 +135,17 @@ function createApi(
     registerService: (service) => kept.addOnce("services", service.name, service),
     registerSkill(skill) {
       const path = placed(skill, plugin);
-      return kept.addOnce("skills", skill.name, skill, () => lent.skills.add({ path, digest: plugin.digest }));
+      return kept.addOnce("skills", skill.name, skill, () => services.skills.add({ path, digest: plugin.digest }));
     },
     registerChannel: (channel) =>
       kept.add("channels", channel.id, channel, () => {
-        const added = lent.platforms.add(channel);
-        return { [Symbol.dispose]: () => lent.leave(Promise.resolve(added[Symbol.asyncDispose]())) };
+        const added = services.platforms.add(channel);
+        return { [Symbol.dispose]: () => services.leave(Promise.resolve(added[Symbol.asyncDispose]())) };
       }),
     async wake(text, mode = "now") {
       signal.throwIfAborted();
       checkWakeMode(mode);
-      const told = await lent.tellMain?.(`plugin ${id}`, { text, mode });
+      const told = await services.tellMain?.(`plugin ${id}`, { text, mode });
       if (told?.kind !== "ok") throw invalid(told?.say ?? "There is no conversation to tell it to.");
     },
   };

@@ -34,11 +34,11 @@ type Stop = () => Promise<void> | void;
 /** Rejects with a sentence when the plugin does not come up; then nothing of it is left. */
 export async function startPlugin(
   deps: PluginDeps,
-  lent: PluginServices,
+  services: PluginServices,
   source: PluginSource,
 ): Promise<RunningPlugin> {
   const life = new AbortController();
-  const registered = createRegistrations(lent, source, life.signal);
+  const registered = createRegistrations(services, source, life.signal);
   const stops: { readonly name: string; readonly stop: Stop }[] = [];
   const stop = async (): Promise<void> => {
     registered.withdraw(); // first nobody can reach it any more, then it may tidy up

@@ -12,7 +12,7 @@ function world() {
   const house = pluginHouse();
   const steps: string[] = [];
   let changes = 0;
-  const slot = createSlot({ ...house, hooks: house.hooks, changed: () => void changes++ }, house.lent, "one");
+  const slot = createSlot({ ...house, hooks: house.hooks, changed: () => void changes++ }, house.services, "one");
   const run = (key: string, init: GatewayPlugin = () => undefined): Wanted => ({
     kind: "run",
     key,

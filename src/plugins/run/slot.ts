@@ -62,7 +62,7 @@ const NOTHING: PluginStatus["provides"] = {
 interface Place {
   readonly id: string;
   readonly deps: SlotDeps;
-  readonly lent: PluginServices;
+  readonly services: PluginServices;
   wanted: Wanted | null;
   now: { readonly running: RunningPlugin; cleanUp(): Promise<void> } | null;
   /** The key of the last start, whether it worked or not. */
@@ -72,9 +72,19 @@ interface Place {
   since: number;
 }
 
-export function createSlot(deps: SlotDeps, lent: PluginServices, id: string): Slot {
+export function createSlot(deps: SlotDeps, services: PluginServices, id: string): Slot {
   const since = deps.clock.now();
-  const place: Place = { id, deps, lent, wanted: null, now: null, tried: "", state: "available", trouble: null, since };
+  const place: Place = {
+    id,
+    deps,
+    services,
+    wanted: null,
+    now: null,
+    tried: "",
+    state: "available",
+    trouble: null,
+    since,
+  };
   let working: Promise<void> | null = null;
   return {
     want(next) {
@@ -118,7 +128,7 @@ async function start(place: Place, goal: Extract<Wanted, { kind: "run" }>): Prom
   place.tried = goal.key;
   become(place, "loading", null);
   try {
-    const running = await startPlugin(deps, place.lent, goal.source);
+    const running = await startPlugin(deps, place.services, goal.source);
     place.now = { running, cleanUp: goal.cleanUp };
     become(place, "running", null);
     deps.log.info("plugin running", { plugin: id, ms: Math.round(deps.clock.elapsed() - began) });
@@ -144,9 +154,9 @@ function become(place: Place, state: PluginState, trouble: string | null): void 
   place.deps.changed();
 }
 
-function statusOf({ id, state, trouble, since, wanted, now, lent }: Place): PluginStatus {
+function statusOf({ id, state, trouble, since, wanted, now, services }: Place): PluginStatus {
   const about = wanted?.about ?? { builtin: false, version: null, folder: null, digest: null };
-  const toolNotices = toolNoticesOf(lent, id);
+  const toolNotices = toolNoticesOf(services, id);
   return { id, state, trouble, since, ...about, provides: now?.running.provides() ?? NOTHING, toolNotices };
 }
 

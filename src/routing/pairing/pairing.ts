@@ -62,7 +62,7 @@ export async function openPairing(deps: PairingDeps): Promise<Pairing> {
 }
 
 function pairingText(code: string): string {
-  return `This assistant does not know you yet. To be let in, ask its owner to approve this code within the hour: ${code}`;
+  return `This assistant does not know you yet. To get access, ask its owner to approve this code within the hour: ${code}`;
 }
 
 type MayAsk =

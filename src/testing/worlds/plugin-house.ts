@@ -22,7 +22,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
   };
   const hooks = createHooks({ clock, log });
   const skills = new Map<string, { readonly path: string; readonly digest: string | null }>();
-  const lent = {
+  const services = {
     log,
     hooks,
     registry: registry ?? {
@@ -39,7 +39,7 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
     },
   };
   const start = (plugin: GatewayPlugin) =>
-    startPlugin({ clock, log }, lent, {
+    startPlugin({ clock, log }, services, {
       id: "one",
       version: "1.0.0",
       config: {},
@@ -49,5 +49,5 @@ export function pluginHouse(registry: Pick<ToolRegistry, "register" | "list"> | 
       place: NO_LOCATION,
       load: async () => plugin,
     });
-  return { clock, log, lent, tools, commands, channels, hooks, skills, start };
+  return { clock, log, services, tools, commands, channels, hooks, skills, start };
 }

@@ -395,7 +395,7 @@ describe("an album", () => {
     expect(delivered).toEqual([[7]]);
   });
 
-  test("of somebody who is not let in any more is not stored, and none of its files is fetched", async () => {
+  test("of somebody who is access is lost is not stored, and none of its files is fetched", async () => {
     await using world = await telegramWorld();
     piece(world, "a", { caption: "look" });
     piece(world, "b");

@@ -1,4 +1,4 @@
-/** What the tables of channels promise: people who ask to be let in, facts, spoken words, and how much a person has sent. */
+/** What the tables of channels promise: people who ask for access, facts, spoken words, and how much a person has sent. */
 import { expect, test } from "bun:test";
 import type { PairingRow } from "../../../contracts/channels/pairing.ts";
 import type { MediaId, Principal } from "../../../contracts/ids.ts";

@@ -69,7 +69,7 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
   {
     what: "A heartbeat run begins while the one before has not ended.",
     file: "src/automation/heartbeat/heartbeat.ts",
-    in: "beat",
+    in: "runHeartbeat",
     find: "if ([...world.running.values()].includes(agentId)) return;",
     replace: "",
     tests: ["src/automation/heartbeat"],
@@ -78,8 +78,8 @@ export const SCHEDULE_BUGS: readonly SeededBug[] = [
     what: "A heartbeat that fell into a sleep is made up for, run after run.",
     file: "src/automation/heartbeat/heartbeat.ts",
     in: "step",
-    find: "pulse.dueAt += every * Math.max(1, Math.ceil((now - pulse.dueAt + 1) / every));",
-    replace: "pulse.dueAt += every;",
+    find: "state.dueAt += every * Math.max(1, Math.ceil((now - state.dueAt + 1) / every));",
+    replace: "state.dueAt += every;",
     tests: ["src/automation/heartbeat"],
   },
   {

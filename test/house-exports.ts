@@ -3,6 +3,7 @@
  * as well; an index.ts imports nothing by handing a name on, until that name of the index.ts is imported in turn.
  */
 import { posix } from "node:path";
+import { roomOf } from "./house.ts";
 import { PLUGIN_CONTRACTS } from "./house-plan.ts";
 import { lineAt, matching, type Source } from "./house-source.ts";
 
@@ -48,6 +49,32 @@ export function unusedExports(sources: readonly Source[]): string[] {
       .map(({ name, line }) => `${path}:${line} exports ${name}: ${BECAUSE}`),
   );
 }
+
+/** Contracts that nobody shares. What one room alone uses, in contracts makes the room harder to change and the border harder to read. */
+export function ownedContracts(sources: readonly Source[]): string[] {
+  const users = new Map<string, Set<string>>();
+  for (const file of sources)
+    for (const { path, name } of importedNames(file)) {
+      const key = `${path} ${name}`;
+      users.set(key, (users.get(key) ?? new Set<string>()).add(userOf(file.path)));
+    }
+  return sources.filter(isOwnContract).flatMap((file) =>
+    exportsOf(file).flatMap(({ name, line }) => {
+      const rooms = [...(users.get(`${file.path} ${name}`) ?? [])].filter((user) => user !== "");
+      const inside = [...file.code.matchAll(new RegExp(`\\b${name}\\b`, "g"))].length > 1;
+      if (rooms.length !== 1 || rooms[0] === "contracts" || inside) return [];
+      return [`${file.path}:${line} ${name} is used by ${rooms[0]} alone: it crosses no border, so it belongs there`];
+    }),
+  );
+}
+
+/** Wire types cross the network, and plugins are written elsewhere: their other user is not in this project. */
+const isOwnContract = ({ path }: Source): boolean =>
+  path.startsWith("src/contracts/") && checked(path) && path !== "src/contracts/wire.ts";
+
+/** Fixtures play other rooms and contract suites state promises, so both are users; single tests are not. */
+const userOf = (path: string): string =>
+  /\.test\.tsx?$|^(test|verification|scripts)\//.test(path) ? "" : roomOf(path).replace(/^channels\/.*/, "channels");
 
 function exportsOf(file: Source): Exported[] {
   const defined = [...file.code.matchAll(DEFINITION)].map((match) => ({

@@ -20,7 +20,7 @@ import {
   tooManyParameters,
   verificationUses,
 } from "./house.ts";
-import { unusedExports } from "./house-exports.ts";
+import { ownedContracts, unusedExports } from "./house-exports.ts";
 import { DOUBLE_SPREADS, EXCEPTIONS, LIMITS, LITERAL_SPREADS, OVERFULL_BAGS, SUBJECTLESS_TESTS } from "./house-plan.ts";
 import { beyondPlan, doubleSpreads, literalSpreads, overfullBags, subjectless } from "./house-shapes.ts";
 import {
@@ -63,6 +63,7 @@ describe("the house", () => {
   test("exports no name that no file imports", async () => {
     expect(unexcused(unusedExports([...sources, ...(await readExamples(root))]))).toEqual([]);
   });
+  test("has no contract that one room alone uses", () => expect(unexcused(ownedContracts(sources))).toEqual([]));
   test("does without default exports, any, star exports and classes", () => {
     expect(unexcused(badForms(sources))).toEqual([]);
   });
@@ -215,6 +216,14 @@ describe("the check of exported names", () => {
     expect(
       unused({ "src/queue/a.ts": a, "src/flow/b.ts": 'const { used } = await import("../queue/a.ts");' }),
     ).toHaveLength(1);
+  });
+  test("finds a contract that one room alone uses", () => {
+    const a = source("src/contracts/a.ts", "export interface A {}\nexport interface B { readonly a: A }");
+    const user = (path: string) => source(path, 'import type { A, B } from "../contracts/a.ts";');
+    expect(ownedContracts([a, user("src/queue/b.ts"), user("src/queue/b.test.ts")])).toEqual([
+      "src/contracts/a.ts:2 B is used by queue alone: it crosses no border, so it belongs there",
+    ]);
+    expect(ownedContracts([a, user("src/queue/b.ts"), user("src/flow/b.ts")])).toEqual([]);
   });
   test("lets the contracts of plugins and files of tests export what they like", () => {
     expect(unused({ "src/contracts/plugin.ts": a, "src/queue/a.test.ts": a, "test/page.ts": a })).toEqual([]);

@@ -1,5 +1,6 @@
 /** What follows the end of a run: another try, an alert, a job that is switched off. A pure decision. */
-import type { AlertKind, Job, JobRun, JobState, RunOutcome } from "../contracts/automation/job.ts";
+import type { AlertKind, Job, JobRun, JobState } from "../contracts/automation/job.ts";
+import type { RunOutcome } from "./runs/run-start.ts";
 
 /** How long until a failed run is tried once more, by how often it was tried. */
 export const BACKOFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000] as const;

@@ -3,16 +3,8 @@
  * half a minute, because the clock on the wall may be moved. What has come due is written first, in one transaction, and begun afterwards;
  * beginning twice is the same as once, so a crash in between is made good by beginning again.
  */
-import type {
-  Job,
-  JobAlert,
-  JobFire,
-  JobRun,
-  JobStore,
-  Pruned,
-  RunOutcome,
-  RunStarter,
-} from "../contracts/automation/job.ts";
+import type { Job, JobAlert, JobFire, JobRun, JobStore, Pruned } from "../contracts/automation/job.ts";
+import type { RunOutcome, RunStarter } from "./runs/run-start.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";

@@ -3,7 +3,8 @@
  * `cron.enabled` says so. At most one engine runs, whatever the order of reloads and stop.
  */
 import type { Config } from "../config/index.ts";
-import type { JobStore, RunOutcome } from "../contracts/automation/job.ts";
+import type { JobStore } from "../contracts/automation/job.ts";
+import type { RunOutcome } from "./runs/run-start.ts";
 import type { Jobs } from "../contracts/automation/jobs.ts";
 import type { AgentId, TurnId } from "../contracts/ids.ts";
 import type { Clock } from "../kit/clock.ts";

@@ -1,6 +1,7 @@
 /** Runs there is no money for, with the shipped engine and SQL: skipped with the reason, and never a failure of the job. */
 import { expect, test } from "bun:test";
-import type { Job, JobRun, RunStart } from "../contracts/automation/job.ts";
+import type { Job, JobRun } from "../contracts/automation/job.ts";
+import type { RunStart } from "./runs/run-start.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { recordingLog } from "../testing/recording-log.ts";

@@ -63,13 +63,6 @@ export interface PartEnd {
   readonly tell?: "chat" | "owner";
 }
 
-/** A part that was given up, as an owner is told about it. */
-export interface GivenUpPart {
-  readonly part: OutboxRow;
-  readonly state: TroubledState;
-  readonly because: string;
-}
-
 /** A part that did not simply arrive, as the operator sees it. */
 export interface TroubledPart extends OutboxRow {
   readonly state: TroubledState;

@@ -3,7 +3,8 @@
  * repeated blindly is announced in the store first; a note that cannot be written is written again, never skipped.
  */
 import { type Channel, type PartMessages, SendError, type SendReceipt } from "../contracts/channel.ts";
-import type { GivenUpPart, OutboxRow, PartEnd, PendingPart } from "../contracts/delivery.ts";
+import type { OutboxRow, PartEnd, PendingPart } from "../contracts/delivery.ts";
+import type { GivenUpPart } from "./undelivered.ts";
 import type { Events } from "../contracts/events.ts";
 import type { OutboxStore } from "../contracts/store.ts";
 import type { Clock } from "../kit/clock.ts";

@@ -1,11 +1,11 @@
 /** How an owner hears of replies that were given up. */
 import { expect, test } from "bun:test";
-import type { GivenUpPart, OutboxRow } from "../contracts/delivery.ts";
+import type { OutboxRow } from "../contracts/delivery.ts";
+import { type GivenUpPart, tellOwnerOfUndelivered } from "./undelivered.ts";
 import type { AgentId, Principal, SessionKey, TurnId } from "../contracts/ids.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { realStore } from "../testing/real-store.ts";
 import { createOwnerNotices } from "./owner-notices.ts";
-import { tellOwnerOfUndelivered } from "./undelivered.ts";
 
 const DEN = "agent:default:webchat:dm:den" as SessionKey;
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,14 @@
 /** Tells an owner of replies that were given up and that nobody in their chat can be told about. */
 import type { ChatAddress } from "../contracts/chat.ts";
-import type { GivenUpPart, OwnerNotices } from "../contracts/delivery.ts";
+import type { OutboxRow, OwnerNotices, TroubledState } from "../contracts/delivery.ts";
 import type { Clock } from "../kit/clock.ts";
+
+/** A part that was given up, as an owner is told about it. */
+export interface GivenUpPart {
+  readonly part: OutboxRow;
+  readonly state: TroubledState;
+  readonly because: string;
+}
 
 interface UndeliveredDeps {
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 /** Every slot has one row and the owner is told of trouble once, wherever between two steps the gateway dies: every place is tried. */
 import { afterAll, describe, expect, test } from "bun:test";
-import type { JobStore, RunOutcome } from "../../src/contracts/automation/job.ts";
+import type { JobStore } from "../../src/contracts/automation/job.ts";
+import type { RunOutcome } from "../../src/automation/runs/run-start.ts";
 import { assemble } from "../../src/store/open.ts";
 import { createFakeClock } from "../../src/testing/fake-clock.ts";
 import { recordingLog } from "../../src/testing/recording-log.ts";

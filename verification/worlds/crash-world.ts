@@ -2,7 +2,8 @@
  * Jobs through many lives: the shipped engine, rules and SQL on a database that outlives every life. A life ends between any two calls of
  * the store, the clock jumps, the machine sleeps. In the end every slot has exactly one row, and the owner was told of all trouble once.
  */
-import type { Job, JobRun, JobStore, RunStarter } from "../../src/contracts/automation/job.ts";
+import type { Job, JobRun, JobStore } from "../../src/contracts/automation/job.ts";
+import type { RunStarter } from "../../src/automation/runs/run-start.ts";
 import type { AgentId, Principal } from "../../src/contracts/ids.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { createJobs, createTimes, type Engine, startEngine, type Times } from "../../src/automation/index.ts";

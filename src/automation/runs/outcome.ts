@@ -1,5 +1,5 @@
 /** What the end of a turn means for the run it was: a pure decision. */
-import type { RunOutcome } from "../../contracts/automation/job.ts";
+import type { RunOutcome } from "./run-start.ts";
 import { ERRORS } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
 

@@ -1,6 +1,7 @@
 /** Runs on their way into the inbox: a few at a time, with the right rights, and each end heard once. */
 import { expect, test } from "bun:test";
-import type { Job, JobRun, RunOutcome } from "../../contracts/automation/job.ts";
+import type { Job, JobRun } from "../../contracts/automation/job.ts";
+import type { RunOutcome } from "./run-start.ts";
 import type { InternalMessage } from "../../contracts/automation/internal-message.ts";
 import type { AgentId, InboxId, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { TurnResult } from "../../contracts/store.ts";

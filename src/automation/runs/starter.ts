@@ -3,7 +3,8 @@
  * second are a line, not a crowd. People's messages are not behind it, and what stands in it lets them speak first. Beginning twice is the same
  * as once, because the event id is.
  */
-import type { Job, JobRun, JobStore, RunOutcome, RunStart, RunStarter } from "../../contracts/automation/job.ts";
+import type { Job, JobRun, JobStore } from "../../contracts/automation/job.ts";
+import type { RunOutcome, RunStart, RunStarter } from "./run-start.ts";
 import type { InternalMessage, InternalReceiver } from "../../contracts/automation/internal-message.ts";
 import type { SystemEvents } from "../../contracts/automation/system-event.ts";
 import type { Events } from "../../contracts/events.ts";

@@ -1,9 +1,11 @@
 /** Puts something into a session without a person having said it: stored first, and only then is the session woken. */
 import type { InternalReceiver } from "../../contracts/automation/internal-message.ts";
-import { EVENT_TTL_MS, type SystemEventStore, type SystemEvents } from "../../contracts/automation/system-event.ts";
+import type { SystemEventStore, SystemEvents } from "../../contracts/automation/system-event.ts";
 import { SendError } from "../../contracts/channel.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { SessionChats } from "../../contracts/channels/session-chats.ts";
+
+const EVENT_TTL_MS = 24 * 3_600_000;
 
 interface SystemEventsDeps {
   readonly clock: Clock;

@@ -38,7 +38,6 @@ export interface SystemEventStore {
 
 export const MAX_EVENTS_PER_SESSION = 20;
 export const MAX_EVENT_CHARS = 8_000;
-export const EVENT_TTL_MS = 24 * 3_600_000;
 
 export interface Wake {
   readonly principal: Principal;

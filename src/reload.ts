@@ -62,6 +62,7 @@ export function createReloader(
   let current = first;
   let told = { notices: noticesOf(first), problems: first.source === "last-good" ? noticesOf(first) : [] };
   let targets: ReloadTargets | null = null;
+  /** Never rejects. */
   let queue: Promise<unknown> = Promise.resolve();
 
   const say = (notices: readonly string[], problems: readonly string[] = []): void => {
@@ -90,7 +91,7 @@ export function createReloader(
     return { changed, needsRestart, problems: [] };
   };
 
-  /** One at a time, in order: a save during a reload is read after it. */
+  /** One at a time, in order: a save during a reload is read after it. Never rejects. */
   const reload = (): Promise<ReloadReport> => {
     const report = queue.then(reloadNow).catch((error: unknown) => {
       deps.log.error("configuration could not be reloaded", { error });

@@ -23,6 +23,7 @@ import {
 import { ownedContracts, unusedExports } from "./house-exports.ts";
 import { DOUBLE_SPREADS, EXCEPTIONS, LIMITS, LITERAL_SPREADS, OVERFULL_BAGS, SUBJECTLESS_TESTS } from "./house-plan.ts";
 import { beyondPlan, doubleSpreads, literalSpreads, overfullBags, subjectless } from "./house-shapes.ts";
+import { forgottenPromises } from "./house-promises.ts";
 import {
   looseVersions,
   lockAddresses,
@@ -81,6 +82,9 @@ describe("the house", () => {
     expect(beyondPlan(subjectless(sources), SUBJECTLESS_TESTS)).toEqual([]);
   });
   test("waits in tests by name and with a deadline", () => expect(unexcused(bareWaits(sources))).toEqual([]));
+  test("leaves no promise without somebody who handles its failure", () => {
+    expect(unexcused(forgottenPromises(sources))).toEqual([]);
+  });
   test("opens every file with its purpose", () => expect(unexcused(silentOpenings(sources))).toEqual([]));
   test("makes few exceptions", () =>
     expect(EXCEPTIONS.length + OVERFULL_BAGS.length).toBeLessThanOrEqual(LIMITS.exceptions));
@@ -442,5 +446,50 @@ describe("the scanner", () => {
   test("does not take control flow, calls or signatures for functions", () => {
     const text = "if (a) { b(); } for (const c of d) { e(c); } interface F { g(h: number): void }";
     expect(functionsOf(source("a.ts", text))).toEqual([]);
+  });
+});
+
+describe("the rule about promises", () => {
+  const found = (code: string, more: readonly ReturnType<typeof source>[] = []): number =>
+    forgottenPromises([source("src/one.ts", code), ...more]).length;
+
+  test.each([
+    ["a call behind void", "void save(store);"],
+    ["a method behind void", "listen(() => void store.save(1));"],
+    ["a method behind void with a question mark", "void one.shown?.close();"],
+    ["a promise that goes on with one function", "void over.promise.then(() => go());"],
+    ["a promise that only has a finally", "void settle(world, id).finally(goOn);"],
+    ["a failure after its handler", "void save().catch(() => undefined).then(() => go());"],
+    ["a call behind a condition", "void (isOpen && save());"],
+    ["a promise that is kept and dropped", "void (queue = queue.then(() => save()));"],
+    ["a statement that goes on with a promise", "function f() {\n  save().then(go);\n}"],
+    ["an async function called as a statement", "async function save() {}\nfunction f() {\n  save();\n}"],
+    ["an async function called behind if", "const save = async () => {};\nif (x) save();\n"],
+    ["a name of this file, when another file promises for its own", "const save = async () => {};\nvoid save();"],
+  ])("finds %s", (_what, code) => {
+    const other = source("src/two.ts", "/** Never rejects. */\nexport async function save() {}\n");
+    expect(found(code, code.startsWith("const save") ? [other] : [])).toBe(1);
+  });
+
+  test.each([
+    ["a failure that is handled", "void save().catch((error) => log.warn(error));"],
+    ["a failure that is handled by the second function", "void sleep(1).then(() => go(), () => undefined);"],
+    ["a finally after the handler", "void save().catch(() => undefined).finally(() => go());"],
+    ["what the comment promises", "/** Saves it. Never rejects. */\nasync function save() {}\nvoid save();"],
+    [
+      "what a comment promises of a promise",
+      "/** Never rejects. */\nlet queue = go();\nvoid (queue = queue.then(() => 1));",
+    ],
+    ["methods that end at once", "const end = () => void listeners.delete(one);"],
+    ["a value", "void limit;"],
+    ["what is awaited", "const end = async () => void (await save());"],
+    ["types", "function f(): void {}\ninterface A {\n  save(): Promise<void>;\n}\ntype B = () => void;"],
+    ["what is kept", "async function save() {}\nfunction f() {\n  working = save();\n}"],
+    ["what is returned", "async function save() {}\nfunction f() {\n  return save();\n}"],
+  ])("lets pass %s", (_what, code) => expect(found(code)).toBe(0));
+
+  test("lets pass what the contract of another file promises", () => {
+    const contract = source("src/two.ts", "interface A {\n  /** Never rejects. */\n  apply(): Promise<void>;\n}\n");
+    expect(found("void platforms.apply();", [contract])).toBe(0);
   });
 });

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { AgentLease, AgentModel, AgentPool, LeaseRequest, ModelQuery } from "../contracts/agent.ts";
 import { GatewayError, isGatewayError } from "../contracts/errors.ts";
+import { background } from "../kit/background.ts";
 import { orAborted } from "../kit/deferred.ts";
 import { findBestMatch } from "./choose.ts";
 import { type Kind, openKinds, type PoolOptions } from "./kinds.ts";
@@ -95,7 +96,7 @@ function pump(pool: Pool): void {
     const choice = findBestMatch(wanted(waiter, kind), situation(pool, kind, claimed));
     if (choice.kind === "use") grant(pool, workerOf(pool, choice.worker), waiter);
     if (choice.kind === "replace") retire(pool, workerOf(pool, choice.worker));
-    if (choice.kind === "spawn" || choice.kind === "replace") track(pool, spawn(pool, kind));
+    if (choice.kind === "spawn" || choice.kind === "replace") begin(pool, kind);
     if (choice.kind === "wait" && choice.because === "starts_held_back") retryLater(pool, kind);
     if (choice.kind !== "use" && choice.kind !== "wait") claims.set(kind, claimed + 1);
     if (choice.kind === "wait" && choice.because === "one_is_starting") claims.set(kind, claimed + 1);
@@ -143,7 +144,7 @@ function grant(pool: Pool, one: Worker, waiter: Waiter): void {
   void serve(pool, one, waiter);
 }
 
-/** Opens the session in the chosen process. A process that died in between is no reason to fail: the request goes back in line. */
+/** Opens the session in the chosen process. A process that died in between is no reason to fail: the request goes back in line. Never rejects. */
 async function serve(pool: Pool, one: Worker, waiter: Waiter): Promise<void> {
   const { agent } = one;
   try {
@@ -207,6 +208,10 @@ function fateOf(pool: Pool, one: Worker, trusted: boolean): Recycling {
   return shouldRecycle({ trusted, switches: one.switches, ageMs, rssBytes: size }, pool.settings.config.pool);
 }
 
+function begin(pool: Pool, kind: Kind): void {
+  background(pool.deps.log, "start of an agent not dealt with", () => track(pool, spawn(pool, kind)));
+}
+
 async function spawn(pool: Pool, kind: Kind): Promise<void> {
   const { clock, log } = pool.deps;
   const one = newWorker(pool, kind);
@@ -256,7 +261,7 @@ function gone(pool: Pool, one: Worker, expected: boolean, detail: string): void 
   refill(pool);
 }
 
-/** Ends a process that is not to be used again. Its place is free at once. */
+/** Ends a process that is not to be used again. Its place is free at once. Never rejects. */
 function retire(pool: Pool, one: Worker): Promise<void> {
   one.idle?.abort();
   one.state = DEAD;
@@ -292,7 +297,7 @@ function fill(pool: Pool): void {
   if (pool.stopping.signal.aborted || pool.waiting.size() > 0) return;
   while (missingSpares({ spares: spares(pool), alive: alive(pool), min, max }) > 0) {
     if (!situation(pool, pool.kinds.standard, 0).mayStart) return retryLater(pool, pool.kinds.standard);
-    track(pool, spawn(pool, pool.kinds.standard));
+    begin(pool, pool.kinds.standard);
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { silentLog } from "../kit/log.ts";
 import { createFakeClock } from "../testing/fake-clock.ts";
 import { createDeltaStream } from "./delta-stream.ts";
 
@@ -6,7 +7,12 @@ function fixture() {
   const clock = createFakeClock();
   const shown: string[] = [];
   const over = new AbortController();
-  return { clock, shown, over, stream: createDeltaStream({ clock }, 30, (text) => shown.push(text), over.signal) };
+  return {
+    clock,
+    shown,
+    over,
+    stream: createDeltaStream({ clock, log: silentLog }, 30, (text) => shown.push(text), over.signal),
+  };
 }
 
 describe("streamed text", () => {

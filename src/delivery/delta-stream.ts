@@ -1,5 +1,7 @@
 /** Joins the agent's small pieces of text, so that clients get a few updates a second less often than tokens arrive, the first one at once. */
+import { background } from "../kit/background.ts";
 import type { Clock } from "../kit/clock.ts";
+import type { Log } from "../kit/log.ts";
 
 interface DeltaStream {
   push(delta: string): void;
@@ -8,12 +10,12 @@ interface DeltaStream {
 }
 
 export function createDeltaStream(
-  deps: { readonly clock: Clock },
+  deps: { readonly clock: Clock; readonly log: Log },
   gapMs: number,
   show: (text: string) => void,
   signal: AbortSignal,
 ): DeltaStream {
-  const { clock } = deps;
+  const { clock, log } = deps;
   let held = "";
   let shownAt = -Infinity;
   let waiting = false;
@@ -38,7 +40,7 @@ export function createDeltaStream(
       held += delta;
       const dueInMs = shownAt + gapMs - clock.elapsed();
       if (dueInMs <= 0) flush();
-      else if (!waiting) void flushLater(dueInMs);
+      else if (!waiting) background(log, "text of an answer not shown", () => flushLater(dueInMs));
     },
     flush,
   };

@@ -34,6 +34,7 @@ export function createHooks({ clock, log }: HookDeps): PluginHooks {
   const entries = <H extends HookName>(name: H): readonly Entry<H>[] =>
     (byName.get(name) ?? []) as unknown as readonly Entry<H>[];
 
+  /** Never rejects. */
   const tellOne = async <H extends HookName>(entry: Entry<H>, name: H, event: HookEvents[H]): Promise<void> => {
     using limit = clock.deadline(OBSERVER_MS, () => new Error(`it did not end within ${OBSERVER_MS} ms`));
     try {

@@ -1,6 +1,7 @@
 /** The same stages for a tool that pi runs itself: judged and written down before, its end written down after. */
 import type { ToolAdmission, ToolRequest } from "../contracts/tools/tool.ts";
 import { UNCHECKED_RESULT } from "../contracts/tools/envelope.ts";
+import { background } from "../kit/background.ts";
 import { createRecord } from "./audit/record.ts";
 import {
   conflict,
@@ -105,12 +106,17 @@ function going(
   let over: ReturnType<typeof finish> | null = null;
   let saidAt = Number.NEGATIVE_INFINITY;
   const end = (outcome: Finished): ReturnType<typeof finish> => {
-    over ??= finish(parts, draft, { outcome, yielded: false }, signal);
-    void over.then(({ written }) => written).finally(release);
-    return over;
+    const ending = (over ??= finish(parts, draft, { outcome, yielded: false }, signal));
+    background(parts.log, "end of a tool call not dealt with", () =>
+      ending.then(({ written }) => written).finally(release),
+    );
+    return ending;
   };
   const message = "The turn ended before the tool said how it went.";
-  const left = (): void => void end({ kind: "failed", code: "cancelled", message });
+  const left = (): void =>
+    background(parts.log, "end of a tool call not dealt with", () =>
+      end({ kind: "failed", code: "cancelled", message }),
+    );
   signal.addEventListener("abort", left, { once: true });
   return {
     kind: "go",

@@ -68,7 +68,7 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
     deps.events.emit("approval", { ...known, decision, by, ...say });
     answer.resolve(decision);
   };
-  /** Nobody waits for the disk: what could not be written is expired by the next start. */
+  /** Nobody waits for the disk: what could not be written is expired by the next start. Never rejects. */
   const expire = async (entry: Open): Promise<void> => {
     try {
       await end(entry, null, "expired");
@@ -110,6 +110,7 @@ interface Waiting {
   readonly entry: Open;
   readonly question: ApprovalQuestion;
   readonly waitMs: number;
+  /** Never rejects. */
   expire(entry: Open): Promise<void>;
   forget(): void;
 }

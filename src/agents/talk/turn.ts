@@ -1,5 +1,6 @@
 /** One prompt from the question to its single last event: watches for silence, stops on request, survives the death of the process. */
 import type { AgentEvent, PromptInput } from "../../contracts/agent.ts";
+import { background } from "../../kit/background.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { deferred, orAborted } from "../../kit/deferred.ts";
 import type { Log } from "../../kit/log.ts";
@@ -18,7 +19,7 @@ const MIN_WATCH_MS = 100;
 
 export interface Turn {
   readonly events: AsyncGenerator<AgentEvent, void, void>;
-  /** Resolves when nothing more will happen; false when the process can no longer be trusted. */
+  /** Resolves when nothing more will happen; false when the process can no longer be trusted. Never rejects. */
   readonly over: Promise<boolean>;
   /** Says something into the running prompt. */
   steer(input: PromptInput): Promise<Steered>;
@@ -59,7 +60,7 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
     const last = waits.told(run.end(stopCause ?? ending));
     queue.push(last.type === "failed" ? { ...last, detail: agent.redact(last.detail) } : last);
     queue.close();
-    void Promise.resolve(trusted && wroteWhatItKnows(last) && steering.emptied()).then(over.resolve);
+    void mayServeOn(trusted, last, steering).then(over.resolve);
   };
 
   const halt = (cause: Ending): void => {
@@ -101,7 +102,8 @@ export function startTurn(deps: TurnDeps, agent: ReadyAgent, options: TurnOption
   };
   if (signal.aborted) finish({ because: "stopped" }, true);
   else watch();
-  void over.promise.then(() => {
+  background(deps.log, "listeners of a turn stay behind", async () => {
+    await over.promise;
     for (const one of listening) one[Symbol.dispose]();
     signal.removeEventListener("abort", stopped);
   });
@@ -141,6 +143,11 @@ async function ask({ process, pipe, templates }: ReadyAgent, input: PromptInput,
   return process.request({ type: "prompt", ...inputFields(input, templates) }, signal);
 }
 
+/** Never rejects: a queue that does not say whether it is empty is not. */
+async function mayServeOn(trusted: boolean, last: AgentEvent, steering: Steering): Promise<boolean> {
+  return trusted && wroteWhatItKnows(last) && (await steering.emptied());
+}
+
 /** What a process could not write down it still remembers, and would build on it; then the next turn must begin from the file. */
 function wroteWhatItKnows(last: AgentEvent): boolean {
   return last.type !== "failed" || last.code !== "agent_disk_full";
@@ -161,7 +168,7 @@ function onSilence({ clock, quietMs, silenceMs }: Watched, act: () => void, over
   wait().then(act, () => undefined); // the turn is over
 }
 
-/** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. */
+/** pi answers `abort` when it is idle again. One that arrives before the run has begun would miss it, hence the wait for `accepted`. Never rejects. */
 async function stopPolitely(
   { clock, steering }: TurnDeps & { readonly steering: Steering },
   { process, pipe }: ReadyAgent,

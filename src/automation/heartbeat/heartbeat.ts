@@ -243,6 +243,7 @@ function entryOf({ clock, agents }: World, { agentId, chat, standing, text, wher
   return { sessionKey, agentId, role: standing.role, priority: PRIORITY, message };
 }
 
+/** Never rejects: what cannot be read or told is left to the next beat. */
 async function settle(world: World, id: InboxId): Promise<void> {
   const agentId = world.running.get(id);
   world.running.delete(id);

@@ -3,6 +3,7 @@ import type { ServerWebSocket, WebSocketHandler } from "bun";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { ClientEvent, ClientEventName, ClientStream } from "../../contracts/events.ts";
 import type { WireResponse } from "../../contracts/wire.ts";
+import { background } from "../../kit/background.ts";
 import type { Ids } from "../../kit/ids.ts";
 import { parseJson } from "../../kit/json.ts";
 import type { Log } from "../../kit/log.ts";
@@ -98,7 +99,7 @@ export function createSockets(deps: SocketDeps): Sockets {
         open.delete(socket);
         socket.data.gone.abort(new Error("the connection was closed"));
       },
-      message: (socket, text) => void receive(socket, text),
+      message: (socket, text) => background(deps.log, "frame not answered", () => receive(socket, text)),
     },
     attach() {
       // One text for all. Sent to each by name, and not through a topic: what is published waits until the gateway has nothing else to do.

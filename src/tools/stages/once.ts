@@ -70,9 +70,14 @@ export function createOnce(): Once {
       final: ended.then(({ outcome }) => outcome),
     };
     running.set(key, entry);
-    const done = ended.then(({ written }) => written).then(() => running.delete(key));
+    const done: Promise<unknown> = ended
+      .then(({ written }) => written)
+      .catch(() => undefined) // whoever waits for the call sees its failure
+      .finally(() => {
+        running.delete(key);
+        writing.delete(done);
+      });
     writing.add(done);
-    void done.finally(() => writing.delete(done));
     return entry;
   };
 

@@ -3,6 +3,7 @@
  * answered with a growing pause; a conflict also with a look at who holds the bot now.
  */
 import type { Update } from "grammy/types";
+import { background } from "../../../kit/background.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { deferred } from "../../../kit/deferred.ts";
 import type { Ids } from "../../../kit/ids.ts";
@@ -199,7 +200,10 @@ function createLanes(deps: PollerDeps, window: UpdateWindow, signal: AbortSignal
         const lane = laneOf(update);
         const work = (lanes.get(lane) ?? Promise.resolve()).then(() => untilStored(update));
         lanes.set(lane, work);
-        void work.then(() => lanes.get(lane) === work && lanes.delete(lane));
+        background(deps.log, "chat of Telegram stays in memory", async () => {
+          await work;
+          if (lanes.get(lane) === work) lanes.delete(lane);
+        });
       }
     },
     async moved(ms) {

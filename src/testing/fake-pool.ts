@@ -23,6 +23,7 @@ export const SETTLED_BYTES = 123;
 
 export function createFakePool(agent: FakeAgent, max = 2): FakePool {
   const prompted: Prompted[] = [];
+  const closed = deferred<null>();
   let open = 0;
   return {
     prompted,
@@ -36,7 +37,7 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
         prompt(input, until) {
           const asked = { request, input, hear: ear.hear };
           prompted.push(asked);
-          return ear.until(agent(asked, until));
+          return ear.until(agent(asked, until), closed.promise);
         },
         steer: (input) => ear.steer(input),
         settledBytes: async () => SETTLED_BYTES,
@@ -46,7 +47,10 @@ export function createFakePool(agent: FakeAgent, max = 2): FakePool {
       };
     },
     stats: () => ({ starting: 0, idle: max - open, busy: open, waiting: 0, max, model: "fake/one", trouble: null }),
-    async [Symbol.asyncDispose]() {},
+    /** Ends what a script still waits for, as the end of a process would. */
+    async [Symbol.asyncDispose]() {
+      closed.resolve(null);
+    },
   };
 }
 
@@ -75,11 +79,16 @@ function createEar() {
       meet();
       return how.promise;
     },
-    async *until(stream: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
-      for await (const event of stream) {
+    async *until(stream: AsyncIterable<AgentEvent>, closed: Promise<null>): AsyncIterable<AgentEvent> {
+      const events = stream[Symbol.asyncIterator]();
+      for (;;) {
+        const next = await Promise.race([events.next(), closed]);
+        if (next?.done) return;
+        const event: AgentEvent = next?.value ?? { type: "aborted", text: "", usage: NO_USAGE, model: "fake/one" };
         over = ["done", "failed", "aborted"].includes(event.type);
         if (over) said?.how.resolve("too_late");
         yield event;
+        if (next === null) return;
       }
     },
   };

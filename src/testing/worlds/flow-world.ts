@@ -38,6 +38,7 @@ export interface FlowOptions extends Partial<QueueSettings> {
 }
 
 export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
+  const { graceMs = 30_000 } = options;
   const clock = createFakeClock();
   const world = options.on ?? (await realStore(systemClock));
   const store = options.store?.(world.store) ?? world.store;
@@ -67,7 +68,7 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
     quietTurns({ clock, log, events, queue, pool, outbox, live, media: store.media, ...parts }),
     () => ({
       timeoutMs: options.timeoutMs ?? 60_000,
-      graceMs: options.graceMs ?? 30_000,
+      graceMs,
     }),
   );
   const seen: string[] = [];
@@ -107,7 +108,11 @@ export async function flow(agent: FakeAgent, options: FlowOptions = {}) {
     replied,
     world,
     async [Symbol.asyncDispose]() {
-      await turns[Symbol.asyncDispose]();
+      const stopped = turns[Symbol.asyncDispose]();
+      // a turn that a failed test left running must not hide behind a time limit why it failed
+      await clock.advance(graceMs);
+      await pool[Symbol.asyncDispose]();
+      await stopped;
       await outbox[Symbol.asyncDispose]();
       if (!options.on) await world[Symbol.asyncDispose]();
     },

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
+import { deferred } from "../kit/deferred.ts";
 import { createEvents } from "../observe/index.ts";
 import { type TempHome, tempHome } from "../testing/temp-home.ts";
 import { unhandledIn } from "../testing/unhandled.ts";
@@ -143,6 +144,30 @@ describe("plugin host: a plugin in a folder", () => {
     await running.refresh();
     expect([at.status(), at.commands.size, heard.at(-1)]).toEqual([undefined, 0, "stopped first"]);
     expect(at.told).toContain("plugins");
+  });
+
+  test("whose folder is back before it has stopped runs again and is listed", async () => {
+    const at = await world();
+    const mayStop = deferred<void>();
+    Object.assign(globalThis, { mayStop: mayStop.promise });
+    const slow = `export default (api) => {
+      api.registerService({ name: "s", start: async () => async () => {
+        globalThis.tellTest("stopping");
+        await globalThis.mayStop;
+      } });
+    };`;
+    await put("one", slow);
+    const running = await at.start();
+    at.config.enabled = [];
+    await rm(join(home.path, "plugins/one"), { recursive: true });
+    const gone = running.refresh();
+    await waitFor("the stop to begin", () => heard.includes("stopping"));
+    at.config.enabled = ["one"];
+    await put("one", TELLS("again"));
+    const back = running.refresh();
+    mayStop.resolve();
+    await waitForEnd("both looks", Promise.all([gone, back]));
+    expect([at.status()?.state, at.commands.has("wave")]).toEqual(["running", true]);
   });
 
   test("that fails to start has no copy left, says why, and is tried again when it changed", async () => {

@@ -149,11 +149,14 @@ function offering() {
   const ended = Promise.withResolvers<never>();
   const listeners = new Set<() => void>();
   const sent: string[][] = [];
+  let extensionFailed = (_error: string): void => undefined;
   const state = { tools: ["a"], answer: (_signal: AbortSignal): Promise<unknown> => Promise.resolve({ ok: true }) };
   const process = {
     pid: 1,
     ended: ended.promise,
-    onExtensionError: () => ({ [Symbol.dispose]: () => undefined }),
+    onExtensionError: (listener: (error: string) => void) => {
+      extensionFailed = listener;
+    },
     onEnded: (listener: (how: never) => void) => (
       void ended.promise.then(listener),
       { [Symbol.dispose]: () => undefined }
@@ -180,7 +183,8 @@ function offering() {
     state.tools = names;
     for (const listener of listeners) listener();
   };
-  return { clock, log, listeners, sent, state, made, change, end: () => ended.resolve({} as never) };
+  const fail = (error: string): void => extensionFailed(error);
+  return { clock, log, listeners, sent, state, made, change, fail, end: () => ended.resolve({} as never) };
 }
 
 describe("the tools of a process", () => {
@@ -218,6 +222,18 @@ describe("the tools of a process", () => {
     turn.abort(new Error("stopped"));
     await expect(waitForEnd("the push", second)).rejects.toThrow("stopped");
     expect(late.clock.pending()).toBe(0);
+  });
+
+  test("are refused for an error that comes while they are taken, and for none that came before", async () => {
+    const at = offering();
+    at.fail("an extension failed in an earlier turn");
+    await at.made.push(caller, NEVER);
+    at.state.answer = async () => (at.fail("no such tool"), { ok: true });
+    at.state.tools = ["a", "b"];
+    await expect(at.made.push(caller, NEVER)).rejects.toMatchObject({ code: "agent_unavailable" });
+    at.state.answer = async () => ({ ok: true });
+    await at.made.push(caller, NEVER);
+    expect(at.sent).toEqual([["a"], ["a", "b"], ["a", "b"]]);
   });
 
   test("are not listened to any more when the process has ended", async () => {

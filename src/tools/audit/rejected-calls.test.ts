@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import type { SessionKey } from "../../contracts/ids.ts";
 import type { RejectedCall } from "../../contracts/tools/tool.ts";
-import { OWNER, SESSION, toolWorld } from "../../testing/tools/tool-world.ts";
+import { deferred } from "../../kit/deferred.ts";
+import { memoryCalls, OWNER, SESSION, toolWorld } from "../../testing/tools/tool-world.ts";
+import { waitForEnd } from "../../testing/wait-for.ts";
 import { MAX_WINDOWS, ROWS_PER_WINDOW, WINDOW_MS } from "./rejected-calls.ts";
 
 const CALL: RejectedCall = {
@@ -69,6 +71,29 @@ test("what is counted when the gateway stops is written down then", async () => 
   await world.gate[Symbol.asyncDispose]();
   expect(world.store.rows.at(-1)?.end?.output).toStartWith("1 more call was rejected");
   expect(world.store.rows.length).toBe(ROWS_PER_WINDOW + 1);
+});
+
+test("a stop waits until every row is on the disk, those that it counts up itself included", async () => {
+  const store = memoryCalls();
+  const disk = deferred<void>();
+  let written = 0;
+  const slow = {
+    ...store,
+    refuse: async (...row: Parameters<typeof store.refuse>) => {
+      await disk.promise;
+      await store.refuse(...row);
+      written++;
+    },
+  };
+  const world = toolWorld([], { store: slow });
+  for (let at = 0; at <= ROWS_PER_WINDOW; at++) world.gate.recordRejected(CALL);
+  let ended = false;
+  const stopped = world.gate[Symbol.asyncDispose]().then(() => (ended = true));
+  await world.clock.advance(0);
+  expect([ended, written]).toEqual([false, 0]);
+  disk.resolve();
+  await waitForEnd("the stop", stopped);
+  expect(written).toBe(ROWS_PER_WINDOW + 1);
 });
 
 test("many conversations at once are counted together from some number on", async () => {

@@ -8,6 +8,7 @@ import { isGlobalAddress } from "./addresses.ts";
 import { type GuardedLimits, guardedFetch, type Resolver, systemResolver } from "./guarded-fetch.ts";
 
 const NEVER = new AbortController().signal;
+const MAX_BYTES = 8_000;
 const seen: { readonly url: string; readonly headers: IncomingMessage["headers"] }[] = [];
 let server: Server;
 let port = 0;
@@ -17,6 +18,15 @@ const ROUTES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "/huge": (response) => {
     response.write("x".repeat(5_000));
     response.end("x".repeat(5_000));
+  },
+  "/most": (response) => void response.end("x".repeat(MAX_BYTES)),
+  "/most-in-pieces": (response) => {
+    response.write("x".repeat(MAX_BYTES - 1));
+    response.end("x");
+  },
+  "/one-too-many": (response) => {
+    response.write("x".repeat(MAX_BYTES));
+    response.end("x");
   },
   "/declared": (response) => void response.writeHead(200, { "content-length": "99999999" }).write("x"),
   "/silent": () => undefined,
@@ -50,7 +60,7 @@ afterAll(() => {
 const trusted = (): GuardedLimits => ({
   totalMs: 60_000,
   idleMs: 200,
-  maxBytes: 8_000,
+  maxBytes: MAX_BYTES,
   trustedOrigin: `http://search.test:${port}`,
 });
 const local: Resolver = async () => ["127.0.0.1"];
@@ -168,6 +178,7 @@ describe("an answer", () => {
 
   test.each([
     ["/huge", "large"],
+    ["/one-too-many", "large"],
     ["/declared", "large"],
     ["/silent", "slow"],
     ["/drip", "slow"],
@@ -175,6 +186,10 @@ describe("an answer", () => {
     ["/gzip", "unreachable"],
   ])("of %s ends as %s", async (path, because) => {
     expect(await get(path)).toEqual({ kind: "failed", because } as never);
+  });
+
+  test.each(["/most", "/most-in-pieces"])("of exactly the largest size is read: %s", async (path) => {
+    expect(await get(path)).toMatchObject({ kind: "answered", text: "x".repeat(MAX_BYTES) });
   });
 
   test("that drips for ever ends with the whole time", async () => {

@@ -1,6 +1,11 @@
 /** Pictures against the limits of models, with the real decoder in its own process. */
 import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../kit/clock.ts";
+import { createFakeClock } from "../../testing/fake-clock.ts";
+import { tempHome } from "../../testing/temp-home.ts";
+import { waitFor, waitForEnd } from "../../testing/wait-for.ts";
 import { fileType } from "../file-type.ts";
 import { pictureSize } from "./picture-size.ts";
 import { createShrinker, MAX_SIDE, pictureFate, pictureFateOf } from "./shrink.ts";
@@ -8,6 +13,14 @@ import { createShrinker, MAX_SIDE, pictureFate, pictureFateOf } from "./shrink.t
 const NEVER = new AbortController().signal;
 const TEST_MS = 60_000;
 const bun = { bun: [process.execPath], bunEnv: {} };
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // there is no such process
+  }
+}
 
 /** A real picture: BMP needs no library to write. */
 function bmp(width: number, height: number): Uint8Array {
@@ -82,6 +95,36 @@ describe("a picture", () => {
       expect(await shrinker.shrink(cut, NEVER)).toBeNull();
       expect(await shrinker.shrink(Buffer.from("not a picture"), NEVER)).toBeNull();
       await expect(shrinker.shrink(cut, AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+      expect(await shrinker.shrink(cut, NEVER)).toBeNull(); // one that was given up keeps no other waiting
+    },
+    TEST_MS,
+  );
+
+  test.each(["its time is over", "its message is given up"])(
+    "whose process hangs leaves none behind when %s",
+    async (how) => {
+      await using home = await tempHome();
+      const pidFile = join(home.path, "pid");
+      const hangs = {
+        bun: ["sh", "-c", `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 60 #`],
+        bunEnv: { PATH: "/bin:/usr/bin" },
+      };
+      const clock = createFakeClock();
+      const message = new AbortController();
+      const shrinking = createShrinker({ clock }, hangs).shrink(new Uint8Array(1), message.signal);
+      shrinking.catch(() => undefined); // looked at below
+      const pid = Number(await waitFor("the process", () => existsSync(pidFile) && readFileSync(pidFile, "utf8")));
+      try {
+        if (how === "its time is over") await clock.advance(60_000);
+        else message.abort(new Error("given up"));
+        await waitForEnd(
+          "the end",
+          shrinking.catch(() => null),
+        );
+        await waitFor("the end of the process", () => !isAlive(pid));
+      } finally {
+        if (isAlive(pid)) process.kill(pid, "SIGKILL");
+      }
     },
     TEST_MS,
   );

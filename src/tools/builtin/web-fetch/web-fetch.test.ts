@@ -171,6 +171,15 @@ describe("a long page", () => {
     expect(asked.length).toBe(before + 3);
   });
 
+  test("is kept for each format by itself", async () => {
+    const page = html("<h1>Herons</h1><p>See <a href='/more'>more</a>.</p>");
+    const told = [said(await open(page))];
+    const url = `${base}/page-${count}`;
+    for (const format of ["text", "markdown"]) told.push(said(await bench.call("web_fetch", { url, format })));
+    expect(told.map((text) => text.includes("# Herons"))).toEqual([true, false, true]);
+    expect(told.map((text) => text.includes("/more)"))).toEqual([true, false, true]);
+  });
+
   test("is kept in a limited number", async () => {
     await open(html("<p>first"));
     const url = `${base}/page-${count}`;

@@ -88,7 +88,11 @@ test("a stop waits until every row is on the disk, those that it counts up itsel
   const world = toolWorld([], { store: slow });
   for (let at = 0; at <= ROWS_PER_WINDOW; at++) world.gate.recordRejected(CALL);
   let ended = false;
-  const stopped = world.gate[Symbol.asyncDispose]().then(() => (ended = true));
+  const stop = async (): Promise<void> => {
+    await world.gate[Symbol.asyncDispose]();
+    ended = true;
+  };
+  const stopped = stop();
   await world.clock.advance(0);
   expect([ended, written]).toEqual([false, 0]);
   disk.resolve();

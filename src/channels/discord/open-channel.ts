@@ -84,7 +84,8 @@ export function openDiscord(platform: PlatformDeps, settings: DiscordSettings): 
     ...{ id: CHANNEL, account: ACCOUNT, canRefuse: false },
     repeat: "deduplicated",
     dedupeMs: DEDUPE_MS,
-    send: (part, signal) => sendPart(sending, part, { maxMb: settings.mediaMaxMb }, signal),
+    send: (part, signal) =>
+      sendPart(sending, part, { maxMb: settings.mediaMaxMb }, AbortSignal.any([signal, stopping.signal])),
     messages: partMessages(sending, { maxMb: settings.mediaMaxMb }),
     ready: () => link.health().ok,
     health: () => link.health(),

@@ -10,6 +10,7 @@ import type {
 } from "../../contracts/channels/platform.ts";
 import type { AnswerVerdict } from "../../contracts/channels/question.ts";
 import type { OutboxRow } from "../../contracts/delivery.ts";
+import type { Events } from "../../contracts/events.ts";
 import type { AgentId, InboxId, MediaId, Principal, Role, SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { Store } from "../../contracts/store.ts";
 import type { Approvals, PendingApproval } from "../../contracts/tools/approval.ts";
@@ -52,6 +53,8 @@ export interface ChannelBench extends AsyncDisposable {
   failOnce(): void;
   /** Messages that have reached the door and are not stored yet. */
   waiting(): number;
+  /** How many listen to events now. */
+  listening(): number;
   /** A stored reply of these parts, ready to be sent to this chat. */
   reply(to: ChatAddress, texts: readonly string[]): Promise<readonly OutboxRow[]>;
 }
@@ -71,7 +74,7 @@ export async function channelBench(): Promise<ChannelBench> {
   const real = await realStore(clock);
   const log = recordingLog();
   const ids = createSeqIds();
-  const events = createEvents({ log });
+  const { events, listening } = countedEvents(createEvents({ log }));
   const state: DoorState = { held: null, failing: false, waiting: 0, count: 0 };
   const lists = {
     arrivals: [] as Arrival[],
@@ -115,12 +118,28 @@ export async function channelBench(): Promise<ChannelBench> {
     commands: (role) => (role === "guest" ? [] : [{ name: "status", help: "How things are" }]),
   };
   return Object.assign(bench, { deps, clock, log, store: real.store }, holding(state), {
+    listening,
     reply: (to: ChatAddress, texts: readonly string[]) => storeReply(real, { to, texts, number: ++state.count }),
     async [Symbol.asyncDispose]() {
       state.held?.resolve();
       await real[Symbol.asyncDispose]();
     },
   });
+}
+
+function countedEvents(events: Events) {
+  const open = new Set<Disposable>();
+  const on: Events["on"] = (event, listener) => {
+    const one = events.on(event, listener);
+    open.add(one);
+    return {
+      [Symbol.dispose]() {
+        one[Symbol.dispose]();
+        open.delete(one);
+      },
+    };
+  };
+  return { events: { ...events, on }, listening: () => open.size };
 }
 
 /** As the door of the gateway decides about edits. */

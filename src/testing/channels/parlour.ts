@@ -29,7 +29,7 @@ function openParlour(deps: PlatformDeps, service: Parlour): OpenChannel {
   });
   const well = (): boolean => deps.clock.elapsed() - heardAt < SILENT_MS;
   return {
-    ...outbound(service),
+    ...outbound(service, stopping.signal),
     id: "parlour",
     account: "main",
     canRefuse: false,
@@ -93,9 +93,10 @@ async function take(deps: PlatformDeps, update: ParlourUpdate, service: Parlour,
 
 // ── outbound: a stored part → calls of the platform ─────────────────────────────────────────────────────────────────────────────
 
-function outbound(service: Parlour): Pick<Channel, "send" | "edit" | "delete"> {
+function outbound(service: Parlour, closing: AbortSignal): Pick<Channel, "send" | "edit" | "delete"> {
   return {
-    async send({ message, to }, signal) {
+    async send({ message, to }, until) {
+      const signal = AbortSignal.any([until, closing]);
       let providerId = "";
       for (const piece of pieces(message.text)) {
         const answer = await service.post(to.chat, piece, signal);

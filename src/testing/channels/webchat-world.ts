@@ -59,6 +59,7 @@ export async function webChatWorld(): Promise<ChannelWorld> {
       shown: () => shownOn(page),
       calls: () => itemsOf(page).map(({ id, text }) => `${id} ${text}`),
       misbehave: () => undefined,
+      listens: true,
       connections: () => (page.socket.readyState === WebSocket.CLOSED ? 0 : 1),
     },
     close,

@@ -8,7 +8,7 @@ import type { Principal } from "../../contracts/ids.ts";
 import { systemClock } from "../../kit/clock.ts";
 import type { ChannelBench } from "../channels/channel-bench.ts";
 import { askingPromises, type FakeButtons } from "./asking-contract.ts";
-import { waitFor } from "../wait-for.ts";
+import { waitFor, waitForEnd } from "../wait-for.ts";
 
 export interface ChannelWorld extends AsyncDisposable {
   readonly bench: ChannelBench;
@@ -43,6 +43,8 @@ export interface FakePlatform {
   misbehave(trouble: Trouble | null): void;
   /** Questions with buttons; absent: there are none there. */
   readonly buttons?: FakeButtons;
+  /** It follows the gateway's events itself, besides the channel. */
+  readonly listens?: true;
   /** Open connections of the channel; null: it has none of its own. */
   connections(): number | null;
 }
@@ -331,9 +333,25 @@ function lifePromises(promise: Promising): void {
     await passing(bench, "it is well again", () => channel.ready(world.here) && channel.health().ok);
   });
 
-  promise("leaves no connection behind when it ends, and takes nothing more in", async (world) => {
+  promise("gives up what it is sending when it ends", async (world) => {
+    const { bench, channel, here, platform } = world;
+    if (!platform.troubles.includes("silent")) return;
+    const [part] = await bench.reply(here, ["not before the end"]);
+    if (!part) throw new Error("no part");
+    platform.misbehave("silent");
+    const sending = channel.send(part, NEVER).then(
+      () => "sent",
+      () => "given up",
+    );
+    await bench.clock.advance(NOTICE_STEP_MS);
+    await world.close();
+    expect(await waitForEnd("the send", sending)).toBe("given up");
+  });
+
+  promise("leaves no connection and no listener behind when it ends, and takes nothing more in", async (world) => {
     const { bench, platform } = world;
     await world.close();
+    if (!platform.listens) expect(bench.listening()).toBe(0);
     if (platform.connections() !== null)
       await eventually("every connection is closed", () => platform.connections() === 0);
     const calls = platform.calls().length;

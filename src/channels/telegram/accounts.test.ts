@@ -115,6 +115,22 @@ describe("a webhook", () => {
     expect(world.bench.stored).toEqual([]);
   });
 
+  test("that Telegram could not be told is told again, and is not well meanwhile", async () => {
+    const bench = await channelBench();
+    const api = await startFakeBotApi(bench.clock);
+    api.misbehave("setWebhook", { kind: "page", status: 502 }, 2);
+    const config = settings({ mode: "webhook", webhookUrl: "https://bot.example.org", apiRoot: api.apiRoot });
+    const [account] = await createTelegram(config).open(bench.deps, NEVER);
+    await using stack = new AsyncDisposableStack();
+    for (const one of [bench, api, account]) if (one) stack.use(one);
+    for (const tries of [1, 2]) {
+      await eventually(`try ${tries} has failed`, () => api.count("setWebhook") === tries && !account?.health().ok);
+      expect(api.bot(TOKEN).webhook).toBeNull();
+      await bench.clock.advance(10_000);
+    }
+    await eventually("it is set", () => api.bot(TOKEN).webhook !== null && account?.health().ok === true);
+  });
+
   test("without an address of its own says what is missing", async () => {
     await using world = await telegramWorld({ mode: "webhook" });
     await eventually("it says so", () => world.channel.health().detail.includes("webhookUrl"));

@@ -220,7 +220,10 @@ function outboundPromises(promise: Promising): void {
     const { bench, channel, platform, here } = world;
     const words = Array.from({ length: LONG_WORDS }, (_, at) => `w${at}`);
     const [part] = await bench.reply(here, [words.join(" ")]);
-    await channel.send(part as OutboxRow, NEVER);
+    if (!part) throw new Error("no part");
+    await channel.send(part, NEVER);
+    const noted = await bench.deps.facts.list(here.channel, here.account, "");
+    expect(noted.filter(({ key }) => key.includes(part.id) || key.includes(part.turnId))).toEqual([]); // it is over
     const read = () => platform.shown().join(" ").split(/\s+/);
     await eventually("every word is shown", () => read().length === words.length);
     expect(read()).toEqual(words);

@@ -120,6 +120,23 @@ describe("a message", () => {
   );
 
   test(
+    "that cannot be stored is tried again with the files it had: they are fetched once",
+    async () => {
+      world = await discordWorld();
+      world.fake.rest.downloads.set("/files/a.txt", new Uint8Array([104, 105]));
+      world.bench.failOnce();
+      const attachments = [{ id: "7", filename: "a.txt", size: 2, url: `${world.fake.rest.url}/files/a.txt` }];
+      say("look", PLACES.dm, { attachments });
+      await eventually("it failed", () => world.bench.log.lines.some(({ level }) => level === "error"));
+      await world.bench.clock.advance(1_000);
+      await stored(1);
+      expect(world.bench.fetched).toEqual(["a.txt"]);
+      expect(world.bench.stored[0]?.attachments.map(({ name }) => name)).toEqual(["a.txt"]);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "that is told late is not taken for one that was read",
     async () => {
       world = await discordWorld();

@@ -110,6 +110,24 @@ describe("telegram previews: a disk that fails", () => {
 });
 
 describe("telegram previews: the end", () => {
+  test("of a turn waits for the message that is just being shown: the reply goes into it, and not beside it", async () => {
+    const at = world();
+    const answer = Promise.withResolvers<unknown>();
+    at.answers.set("sendMessage", () => answer.promise);
+    at.begin(1);
+    at.say(1, "Hello");
+    await at.clock.advance(1_000);
+    expect(at.count("sendMessage")).toBe(1);
+    at.end(1);
+    let known = false;
+    const finished = at.live.finish(turn(1), "11").finally(() => (known = true));
+    await at.clock.advance(1_000);
+    expect(known).toBe(false);
+    answer.resolve({ message_id: 7 });
+    expect(await waitForEnd("the preview for the reply", finished)).toMatchObject({ messageId: "7", inDoubt: false });
+    await at.close();
+  });
+
   test("of a turn without a reply takes its preview away after a while, once", async () => {
     const at = world();
     at.begin(1);

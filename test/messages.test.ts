@@ -38,6 +38,7 @@ let room: BotRoom;
 let discord: FakeDiscord;
 let gateway: GatewayProcess;
 let reply: (request: ProviderRequest) => FakeReply;
+const WAKES = { wakeOnReaction: true };
 
 const config = () => ({
   ...endpoint(provider),
@@ -286,6 +287,35 @@ describe.each([telegram, discordPlatform])("a reaction of a person on $name", (p
     );
     expect(text).not.toContain("❤️");
   });
+
+  test("begins one turn where wakeOnReaction is on, as that person, marked as coming from outside", async () => {
+    const { channels, ...rest } = config();
+    const wakes = { telegram: { ...channels.telegram, ...WAKES }, discord: { ...channels.discord, ...WAKES } };
+    await writeFile(join(home.path, "pi-gateway.jsonc"), JSON.stringify({ ...rest, channels: wakes }));
+    expect((await gateway.fetch("/api/config/reload", { method: "POST" })).status).toBe(200);
+    await connected();
+    reply = () => says("seventh answer");
+    platform.say("and now");
+    await eventually("the answer", texts, (seen) => seen.includes("seventh answer"));
+    await eventually(
+      "the platform's number of the answer is stored",
+      async () => (await statusOf(gateway)).outbox.pending,
+      (pending) => pending === 0,
+    );
+    const before = provider.requests.length;
+    reply = () => says("you are welcome");
+    const id = byText("seventh answer");
+    platform.react(id, "❤️", "stranger");
+    platform.react(id, "👍", "friend");
+    platform.react(id, "👍", "friend");
+    await eventually("the words to the reaction", texts, (seen) => seen.includes("you are welcome"));
+    const text = told(provider.requests.at(-1) as ProviderRequest);
+    expect(text).toContain("woken by: a reaction to your message");
+    expect(text).toMatch(
+      /<untrusted-text (\S+) source="reaction" [^>]*>\n\([^\n]+ reacted 👍 to your message \S+\.\)\n<\/untrusted-text \1>/,
+    );
+    expect(provider.requests.length).toBe(before + 1);
+  });
 });
 
 interface Group {
@@ -351,6 +381,6 @@ test("an owner reads another session by its key from any channel, and a bare num
   discordPlatform.say("look at Telegram");
   await eventually("the answer on Discord", discordPlatform.texts, (seen) => seen.includes("read it"));
   const [read, number] = results as [Read, unknown];
-  expect(read.messages.map(({ text }) => text)).toEqual(["sixth answer"]);
+  expect(read.messages.map(({ text }) => text)).toEqual(["you are welcome"]);
   expect(number).toEqual(refused("There is no such chat"));
 });

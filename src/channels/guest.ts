@@ -40,6 +40,7 @@ export function accessOf({ id, access = {} }: GuestPlatform): ChannelAccessSetti
     DM_POLICIES.includes(all.dmPolicy) &&
     GROUP_POLICIES.includes(all.groupPolicy) &&
     isContext(all.groupContext) &&
+    isFlag(all.wakeOnReaction) &&
     rules.every((rule) => isList(rule.allowFrom) && isFlag(rule.requireMention) && ROLES.includes(roleIn(rule)));
   if (!readable) throw invalid(`What the channel ${id} says about who may write to it cannot be read.`);
   for (const own of Object.values(all.accounts ?? {})) accessOf({ id, access: own, open: never });

@@ -58,7 +58,8 @@ export interface AnsweringText {
   readonly text: string;
 }
 
-export type MessageOrigin = "chat" | "cron" | "heartbeat" | "webhook" | "delegate";
+/** `reaction`: a person reacted to a message of the assistant and wrote nothing; otherwise like a chat. */
+export type MessageOrigin = "chat" | "cron" | "heartbeat" | "webhook" | "delegate" | "reaction";
 
 /** A file in the media store. The name is what its sender called it and is never used on disk. */
 export interface MediaRef {

@@ -18,7 +18,7 @@ export function originOf({
   scope,
   address,
 }: Pick<Paid["entries"][number]["message"], "origin" | "scope" | "address">): UsageOrigin {
-  if (origin !== "chat") return origin;
+  if (origin !== "chat" && origin !== "reaction") return origin;
   if (scope === "group") return "group";
   return address.channel === "api" ? "api" : "chat";
 }

@@ -2,6 +2,7 @@
 export type { PromptSources } from "./prompt.ts";
 export { createTurnContext } from "./turn-context.ts";
 export { createMessageIntake } from "./intake/intake.ts";
+export { createReactionWakes, type ReactionWakes } from "./intake/reaction-wakes.ts";
 export { createGroupTalk, type GroupTalk } from "./intake/group-talk.ts";
 export { createReceiver, type MessageReceiver, type ReceiverDeps } from "./receive.ts";
 export { reportBackgroundEnd } from "./background-end.ts";

@@ -198,6 +198,10 @@ function noteFor(
 function inGoodHands(ids: Ids, { entries: [first], role }: Pick<Batch, "entries" | "role">, words: string): string {
   if (first?.message.origin === "webhook" && first.message.address.channel === "hook")
     return wrapUntrusted(ids, { source: `hook ${first.message.sender.name}`, text: words });
+  if (first?.message.origin === "reaction") {
+    const { principal: id, name } = first.message.sender;
+    return wrapUntrusted(ids, { source: "reaction", author: { id, name }, text: words });
+  }
   if (first?.message.scope !== "group" || role !== "guest") return withoutMarks(words);
   const { principal, name } = first.message.sender;
   return wrapUntrusted(ids, { source: "group member (guest)", author: { id: principal, name }, text: words });

@@ -141,6 +141,8 @@ export function messageLines(entries: Batch["entries"]): readonly string[] {
 function causeOf({ entries: [first] }: Batch): readonly string[] {
   const { origin = "chat", sender, address } = first?.message ?? {};
   if (origin === "heartbeat") return ["heartbeat: now"];
+  if (origin === "reaction")
+    return ["woken by: a reaction to your message, nobody wrote anything; say something only if it asks for an answer"];
   const name = oneLine(sender?.name ?? "");
   if (origin === "webhook" && address?.channel === "hook")
     return [`hook: ${name}, what it sent is in a block of its own below; deal with it, your answer goes to the person`];

@@ -31,6 +31,7 @@ export interface AccessPolicy {
   readonly group: "allowlist" | "open" | "disabled";
   readonly requireMention: boolean;
   readonly groupContext: GroupContextSettings;
+  readonly wakeOnReaction: boolean;
   readonly groups: Readonly<Record<string, GroupPolicy>>;
   /** Some of them are larger places (`place`), not chats. */
   readonly hasPlaces?: boolean;
@@ -62,6 +63,7 @@ export const CLOSED_POLICY: AccessPolicy = {
   group: "allowlist",
   requireMention: true,
   groupContext: { messages: 0, minutes: 1, chars: 0 },
+  wakeOnReaction: false,
   groups: {},
 };
 

@@ -23,6 +23,7 @@ export function channelPolicy(
     group: own?.groupPolicy ?? common.groupPolicy ?? CLOSED_POLICY.group,
     requireMention: own?.requireMention ?? common.requireMention ?? CLOSED_POLICY.requireMention,
     groupContext: own?.groupContext ?? common.groupContext ?? CLOSED_POLICY.groupContext,
+    wakeOnReaction: own?.wakeOnReaction ?? common.wakeOnReaction ?? CLOSED_POLICY.wakeOnReaction,
     groups: Object.fromEntries(
       [...groups, ...guilds.flatMap(inGuild)].map(([id, group]) => [id, toGroup(group, principal)]),
     ),

@@ -24,6 +24,7 @@ import { turnCrashes } from "./migrations/028-turn-crashes.ts";
 import { auditEntries } from "./migrations/029-audit-entries.ts";
 import { askedInput } from "./migrations/030-asked-input.ts";
 import { messageIds } from "./migrations/031-message-ids.ts";
+import { reactionsThatWake } from "./migrations/032-reactions-that-wake.ts";
 import type { Migration } from "./migrations/migration.ts";
 
 const STEPS: readonly Migration[] = [
@@ -51,6 +52,7 @@ const STEPS: readonly Migration[] = [
   auditEntries,
   askedInput,
   messageIds,
+  reactionsThatWake,
 ];
 
 /** What this build writes. A file with a higher number belongs to a newer build. */

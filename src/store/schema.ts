@@ -127,7 +127,9 @@ export interface InboxTable {
   done: Flag;
   /** 1: came when its session was full, and is shown shortened. 2: is only counted. */
   overflow: Generated<0 | 1 | 2>;
-  origin: Generated<MessageOrigin>;
+  origin: Generated<Exclude<MessageOrigin, "reaction">>;
+  /** Instead of `origin`, whose check does not know it. */
+  begun_by: "reaction" | null;
   /** Its sender changed it while it waited. */
   edited_at: number | null;
   own_reactions: string | null; // JSON; the assistant's

@@ -20,7 +20,7 @@ type Begun = Pick<Caller, "turnId" | "origin" | "sessionKey" | "cause">;
 
 /** A turn that a program asked for over `POST /api/chat` is a chat like any other. */
 export function originOf({ turnId, origin, sessionKey, cause }: Begun): ToolOrigin {
-  if (cause !== undefined && cause !== "chat") return cause;
+  if (cause !== undefined && cause !== "chat" && cause !== "reaction") return cause; // a person who reacts is there
   const byChannel = Object.hasOwn(BY_CHANNEL, origin.channel) ? BY_CHANNEL[origin.channel] : undefined;
   if (byChannel) return byChannel;
   if (turnId === NO_TURN) return "api";

@@ -12,9 +12,11 @@ import {
   createMessageIntake,
   createGroupTalk,
   createLiveTurns,
+  createReactionWakes,
   createReceiver,
   type GroupTalk,
   type LiveTurnRecorder,
+  type ReactionWakes,
   type MessageReceiver,
 } from "../flow/index.ts";
 import { createQueue } from "../queue/index.ts";
@@ -62,10 +64,18 @@ export function openMessages(core: Core, people: People, tools: Tools): Messages
   const groupTalk = createGroupTalk({ clock }, ({ address, place }) =>
     groupContextOf(people.policies.policyOf(address.channel, address.account), { chat: address.chat, place }),
   );
+  const reactionWakes = createReactionWakes({
+    clock,
+    log,
+    receiver,
+    sessionChats: people.sessionChats,
+    mayWake: ({ channel, account }) => people.policies.policyOf(channel, account).wakeOnReaction,
+    stopping: stopping.signal,
+  });
   const platforms = openPlatforms(core, {
     people,
     tools,
-    messages: { commands, receiver, outbox, inboundFiles, groupTalk, router },
+    messages: { commands, receiver, outbox, inboundFiles, groupTalk, router, reactionWakes },
   });
   return {
     commands,
@@ -104,13 +114,14 @@ interface PlatformParts {
   readonly tools: Tools;
   readonly messages: Pick<Messages, "commands" | "receiver" | "outbox" | "inboundFiles" | "groupTalk"> & {
     readonly router: Router;
+    readonly reactionWakes: ReactionWakes;
   };
 }
 
 /** Connects nothing yet: `apply` does. */
 function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): Platforms {
   const { clock, ids, log, events, store, channels, options } = core;
-  const { commands, receiver, outbox, inboundFiles, groupTalk, router } = messages;
+  const { commands, receiver, outbox, inboundFiles, groupTalk, router, reactionWakes } = messages;
   const deps: PlatformDeps = {
     clock,
     ids,
@@ -129,6 +140,7 @@ function openPlatforms(core: Core, { people, tools, messages }: PlatformParts): 
       inbox: store.inbox,
       reactions: { events, messages: store.messages, reactions: store.outbox },
       groupTalk,
+      reactionWakes,
     }),
     owes: (to) => outbox.owes(to),
     commands: (role) => commands.list(role),

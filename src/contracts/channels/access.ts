@@ -8,6 +8,8 @@ export interface ChannelAccessSettings {
   readonly groupPolicy?: "allowlist" | "open" | "disabled" | undefined;
   readonly requireMention?: boolean | undefined;
   readonly groupContext?: GroupContextSettings | undefined;
+  /** A reaction of a person to a message of the assistant begins a turn. */
+  readonly wakeOnReaction?: boolean | undefined;
   readonly groups?: Readonly<Record<string, GroupSettings>> | undefined;
   readonly guilds?: Readonly<Record<string, GuildSettings>> | undefined;
   readonly accounts?: Readonly<Record<string, ChannelAccessSettings>> | undefined;

@@ -73,7 +73,7 @@ export interface MessageIntake {
   ): Promise<{ readonly kind: "come"; readonly role: Role } | { readonly kind: "stay"; readonly say: string | null }>;
   /** Stored when it resolves; then the platform may be told "received". Decides once more. */
   receive: ChatReceiver["receiveChat"];
-  /** A person reacted to a message. Decided like a message, without a word to people without access; begins no turn. Stored when it resolves. */
+  /** A person reacted to a message. Decided like a message, without a word to people without access; begins a turn only where `wakeOnReaction` is on. Stored when it resolves. */
   react(reaction: ArrivedReaction): Promise<void>;
 }
 
@@ -81,6 +81,8 @@ export type ArrivedReaction = Pick<InboundMessage, "address" | "scope" | "place"
   Omit<ReactionChange, "by"> & {
     /** As the platform numbers it. */
     readonly messageId: string;
+    /** The platform's id of this update, the same when the platform repeats it; absent: it has none. */
+    readonly updateId?: string;
   };
 
 export type Arrival = Pick<InboundMessage, "address" | "scope" | "place" | "sender" | "mentioned"> & {

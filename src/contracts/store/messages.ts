@@ -60,10 +60,13 @@ export interface HistoryMessage {
 /** Reactions of people to messages of ours. The assistant hears of each with its next turn, once. */
 export interface ReactionStore {
   /** Null: there is no such message of ours. */
-  react(messageId: string, change: ReactionChange, at: number): Promise<OutboxRow | null>;
+  react(messageId: string, change: ReactionChange, at: number): Promise<ReactedMessage | null>;
   /** What is new in this session, told to this turn from now on; asked again by the same turn, the same. Oldest first. */
   tell(sessionKey: SessionKey, turnId: TurnId): Promise<readonly ToldReaction[]>;
 }
+
+/** The message as it is now. `added`: emoji that this person had not under it before. */
+export type ReactedMessage = OutboxRow & { readonly added: readonly string[] };
 
 export interface ReactionChange {
   readonly by: { readonly principal: Principal; readonly name: string };

@@ -8,6 +8,7 @@ import type { InboxStore } from "../../contracts/store.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { GroupTalk } from "./group-talk.ts";
+import type { ReactionWakes } from "./reaction-wakes.ts";
 import { keepReaction, type ReactionDeps } from "./reactions.ts";
 
 interface MessageIntakeDeps {
@@ -18,6 +19,8 @@ interface MessageIntakeDeps {
   readonly pairing: Pick<Pairing, "ask">;
   readonly inbox: Pick<InboxStore, "newestVersion">;
   readonly reactions: Omit<ReactionDeps, "clock">;
+  /** Without it no reaction begins a turn. */
+  readonly reactionWakes?: ReactionWakes;
   /** Without it a group is not listened to. */
   readonly groupTalk?: Pick<GroupTalk, "note">;
 }
@@ -63,7 +66,9 @@ export function createMessageIntake(deps: MessageIntakeDeps): MessageIntake {
       const { address, scope, place, sender } = reaction;
       const about = { address, scope, sender, ...(place === undefined ? {} : { place }) };
       const verdict = deps.router.decide({ ...about, mentioned: true });
-      if (verdict.kind === "accept") await keepReaction({ ...deps.reactions, clock: deps.clock }, reaction);
+      if (verdict.kind !== "accept") return;
+      const message = await keepReaction({ ...deps.reactions, clock: deps.clock }, reaction);
+      if (message) deps.reactionWakes?.note({ reaction, role: verdict.role, message });
     },
   };
 }

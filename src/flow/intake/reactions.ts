@@ -1,7 +1,7 @@
-/** Reactions of people on a platform: kept with our message for the next turn, and shown. They begin no turn. */
+/** Reactions of people on a platform: kept with our message for the next turn, and shown. */
 import type { ArrivedReaction } from "../../contracts/channels/platform.ts";
 import type { Events } from "../../contracts/events.ts";
-import type { MessageStore, ReactionStore } from "../../contracts/store/messages.ts";
+import type { MessageStore, ReactedMessage, ReactionStore } from "../../contracts/store/messages.ts";
 import type { Clock } from "../../kit/clock.ts";
 
 export interface ReactionDeps {
@@ -14,14 +14,15 @@ export interface ReactionDeps {
 /** Names of custom emoji are chosen by people. */
 const MAX_EMOJI_CHARS = 64;
 
-/** Who reacted has been let in. A reaction to anything but a message of ours is nobody's business here. */
-export async function keepReaction(deps: ReactionDeps, reaction: ArrivedReaction): Promise<void> {
+/** Whoever reacted has access. Null: it is no message of ours, and nothing is kept. */
+export async function keepReaction(deps: ReactionDeps, reaction: ArrivedReaction): Promise<ReactedMessage | null> {
   const { address, messageId, sender, how } = reaction;
   const id = await deps.messages.idOf(address, messageId);
-  if (id === null) return;
+  if (id === null) return null;
   const emoji = reaction.emoji.map((one) => one.slice(0, MAX_EMOJI_CHARS).toWellFormed());
   const row = await deps.reactions.react(id, { by: sender, how, emoji }, deps.clock.now());
   const item = row && (await deps.messages.item(id));
   if (item)
     deps.events.emit("message", { sessionKey: row.sessionKey, item: { ...item, reaction: item.reaction ?? "" } });
+  return row;
 }

@@ -14,7 +14,8 @@ export const MAX_QUESTION_CHARS = 8_000;
 export const MAX_OPTIONS = 100;
 export const MAX_ANSWER_CHARS = 32_000;
 
-const UNATTENDED: Readonly<Record<Exclude<MessageOrigin, "chat">, string>> = {
+type Unattended = Exclude<MessageOrigin, "chat" | "reaction">;
+const UNATTENDED: Readonly<Record<Unattended, string>> = {
   cron: "a scheduled job",
   heartbeat: "the heartbeat",
   webhook: "a webhook",
@@ -39,8 +40,9 @@ export function whyNotAsk(question: ChatQuestion, of: Pick<Caller, "cause" | "or
 }
 
 /** A turn that another agent asked for works for a person too, and in no chat of theirs. */
-export function causeOf({ cause, origin }: Pick<Caller, "cause" | "origin">): MessageOrigin {
-  return origin.channel === "delegate" ? "delegate" : (cause ?? "chat");
+export function causeOf({ cause = "chat", origin }: Pick<Caller, "cause" | "origin">): "chat" | Unattended {
+  if (origin.channel === "delegate") return "delegate";
+  return cause === "reaction" ? "chat" : cause; // who reacted a moment ago is there
 }
 
 function lengthOf(question: ChatQuestion): number {

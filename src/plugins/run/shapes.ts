@@ -91,6 +91,7 @@ const ACCESS: Shape = group<ChannelAccessSettings>({
   groupContext: maybe(
     group<GroupContextSettings>({ messages: { shape: count }, minutes: { shape: count }, chars: { shape: count } }),
   ),
+  wakeOnReaction: flag,
   groups: maybe({ kind: "map", of: group<GroupSettings>(groupKeys) }),
   guilds: maybe({ kind: "map", of: group<GuildSettings>({ ...groupKeys, channels: words }) }),
   accounts: maybe({ kind: "map", of: () => ACCESS }),

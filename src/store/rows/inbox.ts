@@ -1,5 +1,5 @@
 /** Accepted messages: each stored once, with its session, before anybody is told that it was received. */
-import type { InboundMessage, MessageOrigin } from "../../contracts/chat.ts";
+import type { InboundMessage } from "../../contracts/chat.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { InboxStore, NewInboxRow, UnfinishedRow } from "../../contracts/store.ts";
 import type { Log } from "../../kit/log.ts";
@@ -13,6 +13,7 @@ import type { RowDeps } from "./row-deps.ts";
 import { createOverflow, type HiddenCounts } from "./overflow.ts";
 import { newSessionFile } from "./session-file-name.ts";
 import { searchTextOf, titleOf } from "./one-line.ts";
+import { originOf, type OriginColumns, toOriginColumns } from "./origin-columns.ts";
 
 export function createInbox({ sql, read, write, log, ids }: RowDeps): InboxStore {
   const queries = createQueries(sql);
@@ -114,10 +115,10 @@ function betterTitle(title: string, key: SessionTable["key"]): Pick<Touch, "titl
 }
 
 type Later = "turn_id" | "done" | "edited_at" | "own_reactions" | "pinned_at";
-type InboxColumns = Omit<InboxTable, Later | "seq" | "overflow" | "origin"> & {
-  readonly overflow: 0 | 1;
-  readonly origin: MessageOrigin;
-};
+type InboxColumns = Omit<InboxTable, Later | "seq" | "overflow" | "origin"> &
+  OriginColumns & {
+    readonly overflow: 0 | 1;
+  };
 
 /** What an unfinished row is read with: its own columns, and those of its session and of the turn that had begun, if any. */
 type UnfinishedColumns = Omit<InboxColumns, "overflow"> & {
@@ -239,6 +240,7 @@ function createQueries(sql: Sql) {
             "received_at",
             "overflow",
             "origin",
+            "begun_by",
           ),
           turn_id: null,
           done: 0,
@@ -262,6 +264,7 @@ function createQueries(sql: Sql) {
 
 function toColumns(row: NewInboxRow): InboxColumns {
   const { message } = row;
+  const begun = toOriginColumns(message.origin);
   return {
     id: row.id,
     session_key: row.sessionKey,
@@ -280,7 +283,8 @@ function toColumns(row: NewInboxRow): InboxColumns {
     mentioned: message.mentioned ? 1 : 0,
     received_at: message.receivedAt,
     overflow: row.overflow ? 1 : 0,
-    origin: message.origin ?? "chat",
+    origin: begun.origin,
+    begun_by: begun.begun_by,
   };
 }
 
@@ -302,6 +306,7 @@ function toUnfinished(row: UnfinishedColumns, hidden: HiddenCounts, log: Log): U
 }
 
 function toMessage(row: UnfinishedColumns, log: Log): InboundMessage {
+  const origin = originOf(row);
   const attachments = decodeAttachments(row.attachments);
   if (!attachments) log.error("attachments of a stored message are unreadable", { inboxId: row.id });
   return {
@@ -315,6 +320,6 @@ function toMessage(row: UnfinishedColumns, log: Log): InboundMessage {
     attachments: attachments ?? [],
     mentioned: row.mentioned === 1,
     receivedAt: row.received_at,
-    ...(row.origin === "chat" ? {} : { origin: row.origin }),
+    ...(origin === "chat" ? {} : { origin }),
   };
 }

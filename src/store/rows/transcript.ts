@@ -1,11 +1,12 @@
 /** A conversation read back from where its pieces live: messages, tool calls and replies, turn by turn. Keeps no copy of its own. */
-import type { MessageOrigin, TranscriptItem } from "../../contracts/chat.ts";
+import type { TranscriptItem } from "../../contracts/chat.ts";
 import type { SessionKey, TurnId } from "../../contracts/ids.ts";
 import type { SessionStore } from "../../contracts/store.ts";
 import type { InboxTable, OutboxTable, ToolCallTable, TurnTable } from "../schema.ts";
 import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
+import { originOf, type OriginColumns } from "./origin-columns.ts";
 import { withQuoted } from "../../kit/marks/quoted.ts";
 import { decodeQuoted } from "./quoted.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
@@ -46,10 +47,10 @@ export function createTranscript({ sql, read }: RowDeps): SessionStore["transcri
 }
 
 export const SAID = [
-  ...["id", "text", "quoted", "attachments", "received_at", "turn_id", "edited_at", "origin"],
+  ...["id", "text", "quoted", "attachments", "received_at", "turn_id", "edited_at", "origin", "begun_by"],
   ...["scope", "sender", "sender_name", "role", "own_reactions", "pinned_at"],
 ] as const satisfies readonly (keyof InboxTable)[];
-type UserColumns = Omit<Pick<InboxTable, (typeof SAID)[number]>, "origin"> & { readonly origin: MessageOrigin };
+type UserColumns = Omit<Pick<InboxTable, (typeof SAID)[number]>, "origin"> & OriginColumns;
 export const REPLY = [
   ...["id", "text", "kind", "created_at", "turn_id", "part", "attachments", "reply_to", "edited_at"],
   ...["format", "own_reactions", "pinned_at"],
@@ -100,6 +101,7 @@ function createQueries(sql: Sql) {
 }
 
 export function toUserItem(row: UserColumns): TranscriptItem {
+  const origin = originOf(row);
   const attachments = decodeAttachments(row.attachments) ?? [];
   return {
     id: row.id,
@@ -108,7 +110,7 @@ export function toUserItem(row: UserColumns): TranscriptItem {
     at: row.received_at,
     turnId: row.turn_id,
     inboxId: row.id,
-    ...(row.origin === "chat" ? {} : { origin: row.origin }),
+    ...(origin === "chat" ? {} : { origin }),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
     ...(row.scope === "group" ? { sender: { principal: row.sender, name: row.sender_name, role: row.role } } : {}),

@@ -41,6 +41,7 @@ const USUAL: TelegramConfig = {
   groups: {},
   requireMention: true,
   groupContext: { messages: 0, minutes: 60, chars: 4_000 },
+  wakeOnReaction: false,
   streamMode: "partial",
   mediaMaxMb: 20,
   ackReaction: "",

@@ -61,6 +61,7 @@ const OPEN_DOORS: Parameters<typeof createRouter>[1] = {
     group: "open",
     requireMention: false,
     groupContext: { messages: 0, minutes: 1, chars: 0 },
+    wakeOnReaction: false,
     groups: {},
   }),
   isPaired: () => false,

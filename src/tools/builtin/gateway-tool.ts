@@ -39,6 +39,7 @@ const SHOWN: readonly string[] = [
   "channels.*.streamMode",
   "channels.*.requireMention",
   "channels.*.groupContext",
+  "channels.*.wakeOnReaction",
   "channels.*.mediaMaxMb",
   "models.providers.*.models.id",
   "queue",

@@ -4,7 +4,7 @@ import type { ArrivedReaction } from "../../../contracts/channels/platform.ts";
 import { type Here, senderOf } from "./arrived.ts";
 
 export function reactionOf(
-  { message_reaction: told }: Update,
+  { update_id: updateId, message_reaction: told }: Update,
   { channel, account, chatOf }: Here,
 ): ArrivedReaction | null {
   if (!told?.user || told.user.is_bot) return null;
@@ -14,6 +14,7 @@ export function reactionOf(
     scope: chat.type === "private" ? "dm" : "group",
     sender: senderOf(user),
     messageId: String(messageId),
+    updateId: String(updateId),
     how: "set",
     emoji: now.map((one) => (one.type === "emoji" ? one.emoji : one.type === "paid" ? "⭐" : "(custom emoji)")),
   };

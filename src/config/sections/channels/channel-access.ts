@@ -47,6 +47,11 @@ export const groupContext = Type.Object(
   { default: {}, additionalProperties: false, description: "What a group says without a mention, as context." },
 );
 
+const WAKE =
+  "A reaction of a person with access to a message of the assistant begins a turn, at most one a minute in a session. Off: the assistant reads of it with its next turn.";
+export const wakeOnReaction = Type.Boolean({ default: false, description: WAKE });
+export const ownWakeOnReaction = Type.Optional(Type.Boolean({ description: WAKE }));
+
 const group = {
   contextMessages,
   requireMention: Type.Optional(Type.Boolean({ description: "Answer here only when mentioned." })),
@@ -97,4 +102,5 @@ export const channelAccess = {
   ),
   requireMention: Type.Boolean({ default: true, description: "In groups, answer only when mentioned." }),
   groupContext,
+  wakeOnReaction,
 };

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { closed, secretText } from "../kinds.ts";
 import { role } from "../routing.ts";
-import { contextMessages, groupContext } from "./channel-access.ts";
+import { contextMessages, groupContext, ownWakeOnReaction, wakeOnReaction } from "./channel-access.ts";
 
 const CHOICES = {
   mode: [Type.Literal("polling"), Type.Literal("webhook")],
@@ -57,6 +57,7 @@ const ownKeys = {
   groupPolicy: Type.Optional(Type.Union([...CHOICES.groupPolicy], { description: SAY.groupPolicy })),
   groups: Type.Optional(groups("Groups of this bot.")),
   requireMention: Type.Optional(Type.Boolean({ description: SAY.requireMention })),
+  wakeOnReaction: ownWakeOnReaction,
   streamMode: Type.Optional(Type.Union([...CHOICES.streamMode], { description: SAY.streamMode })),
   mediaMaxMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 25, description: SAY.mediaMaxMb })),
   ackReaction: Type.Optional(Type.String({ maxLength: 16, description: SAY.ackReaction })),
@@ -94,6 +95,7 @@ export const TelegramSection = Type.Object(
     groups: groups("Groups by id, such as -1001234567890, with rules of their own."),
     requireMention: Type.Boolean({ default: true, description: SAY.requireMention }),
     groupContext,
+    wakeOnReaction,
     streamMode: Type.Union([...CHOICES.streamMode], { default: "partial", description: SAY.streamMode }),
     mediaMaxMb: Type.Integer({ default: 20, minimum: 1, maximum: 25, description: SAY.mediaMaxMb }),
     ackReaction: Type.String({ default: "👀", maxLength: 16, description: SAY.ackReaction }),

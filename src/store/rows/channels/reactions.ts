@@ -18,13 +18,17 @@ export function createReactions(
 ): ReactionStore {
   const { known, put, remove, fresh, claim, told } = createQueries(sql);
 
-  const change = (row: OutboxRow, { by, how, emoji }: ReactionChange, at: number): void => {
+  /** What is new. */
+  const change = (row: OutboxRow, { by, how, emoji }: ReactionChange, at: number): readonly string[] => {
     const about = { message_id: row.id, principal: by.principal };
     const had = known.first(about)?.emoji ?? "";
-    const now = changed(had === "" ? [] : had.split(BETWEEN), how, emoji).join(BETWEEN);
-    if (now === had) return; // told before, and not to be told again
+    const before = had === "" ? [] : had.split(BETWEEN);
+    const after = changed(before, how, emoji);
+    const now = after.join(BETWEEN);
+    if (now === had) return []; // told before, and not to be told again
     if (now === "") remove.run(about);
     else put.run({ ...about, name: by.name, session_key: row.sessionKey, emoji: now, at });
+    return after.filter((one) => !before.includes(one));
   };
 
   return {
@@ -32,8 +36,9 @@ export function createReactions(
       write(() => {
         const row = part(id);
         if (!row || row.deleted) return null;
-        change(row, wanted, at);
-        return part(id);
+        const added = change(row, wanted, at);
+        const reacted = part(id);
+        return reacted && { ...reacted, added };
       }),
     async tell(key, turnId) {
       // Nearly every turn finds nothing new, and a look costs a tenth of a write.

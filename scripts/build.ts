@@ -8,6 +8,10 @@ import { refuseFailure } from "./build-failure.ts";
 import { ensureDist } from "./bundle.ts";
 import type { PageList } from "./page-bundle.ts";
 
+/** Names that the generated program imports; written with their types, so that the checks know that they have a user. */
+const MAIN: keyof typeof import("../src/main.ts") = "main";
+const LOAD_PAGE: keyof typeof import("../src/assets.ts") = "loadPage";
+
 /** The program around `main`: it names every file of the page, so that the bundler takes them in. */
 export function entryText(list: PageList, bridgeName: string): string {
   const files = Object.values(list.files).flatMap(({ file, gzip }) => (gzip === undefined ? [file] : [file, gzip]));
@@ -16,14 +20,14 @@ export function entryText(list: PageList, bridgeName: string): string {
     'import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";',
     'import { devNull } from "node:os";',
     'import { join } from "node:path";',
-    'import { loadPage } from "../../src/assets.ts";',
-    'import { main } from "../../src/main.ts";',
+    `import { ${LOAD_PAGE} } from "../../src/assets.ts";`,
+    `import { ${MAIN} } from "../../src/main.ts";`,
     'import bridge from "../bridge.js" with { type: "file" };',
     ...files.map((file, index) => `import file${index} from ${quoted(`../${file}`)} with { type: "file" };`),
     `const list = ${JSON.stringify(list)};`,
     `const paths = new Map([${files.map((file, index) => `[${quoted(file)}, file${index}]`).join(", ")}]);`,
-    "process.exitCode = await main(process.argv.slice(2), {",
-    '  page: () => loadPage(list, (file) => paths.get(file) ?? ""),',
+    `process.exitCode = await ${MAIN}(process.argv.slice(2), {`,
+    `  page: () => ${LOAD_PAGE}(list, (file) => paths.get(file) ?? ""),`,
     "  // pi reads the bridge from the disk; the name holds its contents, so an old copy is never taken for a new one",
     "  async bridgePath(home) {",
     `    const path = join(home, "bridge", ${quoted(bridgeName)});`,

@@ -28,7 +28,7 @@ export function sourceAssets(): Assets {
 }
 
 /** Reads the page's files into memory once: they are small, and then serving them never waits for the disk. */
-async function loadPage(list: PageList, pathOf: (file: string) => string): Promise<PageAssets> {
+export async function loadPage(list: PageList, pathOf: (file: string) => string): Promise<PageAssets> {
   const read = (file: string) => Bun.file(pathOf(file)).bytes();
   const loading = Object.entries(list.files).map(async ([url, { file, type, immutable, gzip }]) => {
     const [body, packed] = await Promise.all([read(file), gzip === undefined ? null : read(gzip)]);

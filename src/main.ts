@@ -12,7 +12,7 @@ const PRIVATE_UMASK = 0o077;
 const SAME_REQUEST_MS = 1_000;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-async function main(argv: readonly string[], assets: Assets): Promise<number> {
+export async function main(argv: readonly string[], assets: Assets): Promise<number> {
   process.umask(PRIVATE_UMASK);
   const environment = readEnvironment(process.env);
   const world = {

@@ -8,7 +8,7 @@ import type { BridgeState } from "./state.ts";
 
 const ADMIT_TITLE = "pi-gateway:tool_admit";
 const RESULT_TITLE = "pi-gateway:tool_result";
-/** More is neither judged nor written down; pi cuts its own tools' output long before. */
+/** More is neither judged nor written down; pi cuts the output of its tools long before. */
 const MAX_OUTPUT_CHARS = 256 * 1024;
 const PI_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "grep", "find", "ls", "bash", "powershell"]);
 const REFUSED = "The gateway did not allow this call.";

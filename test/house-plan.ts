@@ -221,3 +221,8 @@ export const SUBJECTLESS_TESTS: Readonly<Record<string, number>> = {
 export const OVERFULL_BAGS: readonly { readonly name: string; readonly because: string }[] = [
   { name: "HttpDeps", because: "it is being split into groups" },
 ];
+
+/** Words that the glossary replaces and that are still there, by folder. Numbers may only fall. */
+export const REPLACED_WORDS_LEFT: Readonly<Record<string, number>> = {
+  "src/channels": 53,
+};

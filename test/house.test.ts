@@ -21,7 +21,15 @@ import {
   verificationUses,
 } from "./house.ts";
 import { ownedContracts, unusedExports } from "./house-exports.ts";
-import { DOUBLE_SPREADS, EXCEPTIONS, LIMITS, LITERAL_SPREADS, OVERFULL_BAGS, SUBJECTLESS_TESTS } from "./house-plan.ts";
+import {
+  DOUBLE_SPREADS,
+  EXCEPTIONS,
+  LIMITS,
+  LITERAL_SPREADS,
+  OVERFULL_BAGS,
+  REPLACED_WORDS_LEFT,
+  SUBJECTLESS_TESTS,
+} from "./house-plan.ts";
 import { beyondPlan, doubleSpreads, literalSpreads, overfullBags, subjectless } from "./house-shapes.ts";
 import { forgottenPromises } from "./house-promises.ts";
 import {
@@ -34,6 +42,7 @@ import {
   readSources,
 } from "./house-project.ts";
 import { blank, functionsOf, importsOf, source } from "./house-source.ts";
+import { replacedWords } from "./house-words.ts";
 
 const root = dirname(import.meta.dir);
 const sources = await readSources(root);
@@ -70,6 +79,9 @@ describe("the house", () => {
   });
   test("keeps no import whose failure would be kept with it", () => {
     expect(unexcused(keptImports(sources))).toEqual([]);
+  });
+  test("uses the words of the glossary", () => {
+    expect(beyondPlan(replacedWords(sources), REPLACED_WORDS_LEFT)).toEqual([]);
   });
   test("hands on twelve dependencies in one object at most", () => expect(overfullBags(sources)).toEqual([]));
   test("spreads no more object literals than planned", () => {
@@ -395,6 +407,15 @@ describe("the other checks", () => {
     expect(tooManyParameters(one("src/a/a.ts", "const f = (a, b, c, d, e) => {};"))).toEqual([
       "src/a/a.ts:1 f takes 5 parameters; use an object",
     ]);
+  });
+  test("find a word that the glossary replaces, in a name, a comment and the name of a file", () => {
+    const found = (path: string, text: string) => replacedWords(one(path, text));
+    expect(found("src/queue/a.ts", "/** What was turned away. */")).toEqual([
+      'src/queue/a.ts:1 says "turned away"; the glossary says reject',
+    ]);
+    expect(found("src/queue/a.ts", "const jobDesk = 1;")).toHaveLength(1);
+    expect(found("src/queue/words.ts", "")).toHaveLength(1);
+    expect(found("src/queue/rejected.ts", "/** Rejected calls, withdrawn messages. */")).toEqual([]);
   });
   test("find a vague name and a name in the wrong case", () => {
     expect(badNames(one("src/queue/queue-helpers.ts", ""))).toHaveLength(1);

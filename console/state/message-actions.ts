@@ -1,4 +1,4 @@
-/** What a person can do to a single message: change one that still waits, and put a sign under a reply. */
+/** What a person can do to a single message: change one that still waits, and react to a reply. */
 import { request } from "./session-page.ts";
 
 /** Null: it was changed. Otherwise why not, in words. */

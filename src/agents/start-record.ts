@@ -6,7 +6,7 @@ const HOPELESS_AFTER = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const SHORTEST_WAIT_MS = 25;
-/** A process that dies at rest sooner than this counts like one that did not start. */
+/** A process that dies while idle sooner than this counts like one that did not start. */
 const QUICK_DEATH_MS = 10_000;
 /** So many of those, one after the other, are a trouble to be told, for as long as the next one would follow within this time. */
 const LOOP_DEATHS = 3;

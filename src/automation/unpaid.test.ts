@@ -52,7 +52,7 @@ test("a day of slots without money is a day of skipped rows, and the job goes on
   expect(fx.started).toHaveLength(1);
 });
 
-test("a run that a previous process had put in is taken up again without asking: it was let in then", async () => {
+test("a run that a previous process had put in is taken up again without asking: the budget had allowed it then", async () => {
   await using fx = await world();
   fx.money.left = true;
   {

@@ -32,7 +32,7 @@ async function world(items: readonly object[] = [person("pending"), person("appr
 }
 
 describe("pi-gw pairing", () => {
-  test("list shows who waits and who was let in, safe for a terminal", async () => {
+  test("list shows who waits and who has access, safe for a terminal", async () => {
     await using fx = await world();
     expect(await fx.run("pairing", "list")).toBe(0);
     const [waits, letIn] = fx.out().split("\n");

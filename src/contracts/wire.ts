@@ -41,7 +41,7 @@ export interface WireMethods {
   "chat.cancel": { params: { id: string }; result: { cancelled: boolean; turnId: string } };
   /** Other words for a message of one's own, as long as it waits. */
   "chat.edit": { params: { id: string; text: string }; result: { edited: boolean } };
-  /** A sign under a message of the assistant; null takes it back. The assistant hears of it with its next turn. */
+  /** A reaction to a message of the assistant; null removes it. The assistant hears of it with its next turn. */
   "chat.react": { params: { id: string; emoji: string | null }; result: { reacted: boolean } };
   "chat.abort": { params: { session: string }; result: { aborted: boolean } };
   "sessions.list": {

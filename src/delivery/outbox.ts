@@ -109,7 +109,7 @@ function createLanes(
     lane.parts.shift();
     pending--;
     const restMs = lane.pausedUntil - deps.clock.now();
-    // a lane at rest is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
+    // a paused lane is kept, for what may still come; any other goes behind the rest, so that a long reply does not keep them waiting
     if (restMs > 0) runIn(deps.clock, restMs, () => gates.enter(lane), signal);
     else if (lane.parts.length > 0) gates.queue(lane);
     else lanes.delete(lane.key);

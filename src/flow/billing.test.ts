@@ -136,10 +136,10 @@ describe("a turn is paid for once", () => {
 });
 
 const own = (origin: "cron" | "heartbeat" | "webhook") => {
-  const place = entry("1", "look around");
+  const place = entry("1", "check the list");
   return {
     ...place,
-    message: inbound("look around", { address: { ...place.message.address, channel: "cron" }, origin }),
+    message: inbound("check the list", { address: { ...place.message.address, channel: "cron" }, origin }),
   };
 };
 
@@ -174,7 +174,7 @@ describe("a budget that is used up", () => {
     },
   );
 
-  test("does not reject what was let in before and is tried again", async () => {
+  test("does not reject what it allowed before and is tried again", async () => {
     let tries = 0;
     const agent: FakeAgent = (prompted, signal) =>
       ++tries === 1 ? dies(prompted, signal) : ends({ type: "done" })(prompted, signal);

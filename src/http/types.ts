@@ -48,7 +48,7 @@ export interface HttpDeps {
   readonly stream: ClientStream;
   readonly page: PageAssets;
   readonly webchat: InboundMaker & {
-    /** A sign under a message of ours; null takes it back. False: there is no such message. */
+    /** A reaction to a message of ours; null removes it. False: there is no such message. */
     takeReaction(messageId: string, emoji: string | null, by: Principal): Promise<boolean>;
   };
   readonly api: InboundMaker;

@@ -18,7 +18,7 @@ export interface Admission {
 }
 
 const FULL_RETRY_AFTER_MS = 2_000;
-/** Who wants to stop something is let in above the limits, up to this many in a session and in all. */
+/** A wish to stop something is accepted above the limits, up to this many in a session and in all. */
 const STOPS_PER_SESSION = 5;
 const STOPS_IN_ALL = 100;
 

@@ -278,7 +278,7 @@ describe("a message that waited too long", () => {
 });
 
 describe("somebody who wants to stop something", () => {
-  test("is let in although the session and the gateway are full, a few times over", async () => {
+  test("is accepted although the session and the gateway are full, a few times over", async () => {
     await using fx = await queueWorld({ maxPerSession: 2, maxTotal: 2 });
     await fx.say("a", "one");
     const batch = await fx.take();

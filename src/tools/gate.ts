@@ -130,7 +130,7 @@ interface FreshCall {
   readonly shared: Shared;
 }
 
-/** Nothing with this id runs: perhaps it has run before, perhaps the last life ended in the middle of it. */
+/** Nothing with this id runs: perhaps it has run before, perhaps the previous process ended in the middle of it. */
 async function fresh(parts: Parts, { request, hash, shared }: FreshCall, signal: AbortSignal): Promise<Ended> {
   const before = await judgeEarlier(parts, request, hash);
   if (before?.kind === "refused") return recordRejected(parts, request, hash, before);

@@ -158,7 +158,7 @@ describe("starting again after failures", () => {
     expect([record.succeeded(), record.trouble(), record.hopeless()]).toEqual([true, null, null]);
   });
 
-  test("is held back as well when processes die at rest right after their start", async () => {
+  test("is held back as well when processes die while idle right after their start", async () => {
     const clock = createFakeClock();
     const record = createStartRecord(clock);
     record.diedResting(50);

@@ -1,23 +1,23 @@
-/** What plugins lend, and whether it is still what agents have. */
+/** What plugins register, and whether it is still what agents have. */
 import { expect, test } from "bun:test";
 import { createSkillRegistry } from "./skill-registry.ts";
 
 test("skills that go and come back the same are no change; other files under the same path are", () => {
-  const shelf = createSkillRegistry();
+  const registry = createSkillRegistry();
   let told = 0;
-  using _listening = shelf.onChange(() => void told++);
-  expect([shelf.hasChanged(), shelf.take()]).toEqual([false, []]);
-  const knots = shelf.add({ path: "/p/knots", digest: "1" });
-  shelf.add({ path: "/p/charts", digest: null });
-  expect(shelf.hasChanged()).toBe(true);
-  expect(shelf.take()).toEqual(["/p/charts", "/p/knots"]);
+  using _listening = registry.onChange(() => void told++);
+  expect([registry.hasChanged(), registry.take()]).toEqual([false, []]);
+  const knots = registry.add({ path: "/p/knots", digest: "1" });
+  registry.add({ path: "/p/charts", digest: null });
+  expect(registry.hasChanged()).toBe(true);
+  expect(registry.take()).toEqual(["/p/charts", "/p/knots"]);
   knots[Symbol.dispose]();
   knots[Symbol.dispose]();
-  expect(shelf.hasChanged()).toBe(true);
-  const again = shelf.add({ path: "/p/knots", digest: "1" });
-  expect(shelf.hasChanged()).toBe(false);
+  expect(registry.hasChanged()).toBe(true);
+  const again = registry.add({ path: "/p/knots", digest: "1" });
+  expect(registry.hasChanged()).toBe(false);
   again[Symbol.dispose]();
-  shelf.add({ path: "/p/knots", digest: "2" });
-  expect(shelf.hasChanged()).toBe(true);
+  registry.add({ path: "/p/knots", digest: "2" });
+  expect(registry.hasChanged()).toBe(true);
   expect(told).toBe(6);
 });

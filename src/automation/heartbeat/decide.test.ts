@@ -21,7 +21,7 @@ const facts: HeartbeatFacts = {
   refusals: 0,
 };
 
-describe("an agent looks around", () => {
+describe("a heartbeat runs", () => {
   test.each<[string, Partial<HeartbeatFacts>, string]>([
     ["in a fresh session when there is a checklist", {}, "isolated"],
     ["also without a checklist", { checklist: null }, "isolated"],

@@ -265,7 +265,7 @@ test("each agent has its own interval, hours and words, and none of them waits f
   expect(of("slow")[0]?.message.text).toStartWith("Slowly, please.");
 });
 
-test("an agent without a checklist looks around only where that is wanted", async () => {
+test("an agent without a checklist has a heartbeat only where that is wanted", async () => {
   const agent = { activeHours: {}, retries: 0, skipWhenBusy: true, enabled: true, every: 60 * MINUTE };
   const others = [
     { ...agent, agentId: "wanted" as AgentId, withoutChecklist: true },

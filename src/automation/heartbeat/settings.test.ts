@@ -10,7 +10,7 @@ function beats(settings: object) {
   return heartbeatsOf(config);
 }
 
-test("an agent looks around as all do, except for what it says itself", () => {
+test("an agent's heartbeat is as the common settings say, except for its own", () => {
   const own = { enabled: true, every: "2h", activeHours: { start: "09:00", timezone: "Asia/Tokyo" }, retries: 0 };
   const all = beats({
     heartbeat: { enabled: false, every: "10m", skipWhenBusy: false, activeHours: { end: "20:00" } },

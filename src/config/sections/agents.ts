@@ -7,7 +7,7 @@ import {
   ownBridge,
   ownGatewayPrompts,
   ownResources,
-  ownTools,
+  toolsSetting,
   resources,
   tools,
 } from "./capabilities.ts";
@@ -78,7 +78,7 @@ export const AgentSection = Type.Object(
       }),
     ),
     tools: tools(
-      'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi\'s own tools this way; see roles.profiles.',
+      'Which tools the agents have: "chat" (the gateway\'s), "workspace" (also pi\'s read, write, edit, grep, find, ls), "full" (also pi\'s bash), or exactly those of a list. Only owners get pi tools this way; see roles.profiles.',
     ),
     ...resources,
     gatewayPrompts,
@@ -170,7 +170,7 @@ export const AgentsSection = Type.Array(
         Type.String({ maxLength: 100_000, description: "Added after the base instructions." }),
       ),
       workspace: Type.Optional(Type.String({ maxLength: 4096, description: "Its working folder." })),
-      tools: ownTools("Instead of agent.tools."),
+      tools: toolsSetting("Instead of agent.tools."),
       ...ownResources,
       gatewayPrompts: ownGatewayPrompts,
       bridge: ownBridge("Instead of agent.bridge."),

@@ -20,7 +20,7 @@ const toolsNode = (description: string) => ({
 
 export const tools = (description: string) => Type.Unsafe<ToolsFilter>({ ...toolsNode(description), default: "chat" });
 
-export const ownTools = (description: string) => Type.Optional(Type.Unsafe<ToolsFilter>(toolsNode(description)));
+export const toolsSetting = (description: string) => Type.Optional(Type.Unsafe<ToolsFilter>(toolsNode(description)));
 
 export const modelName = (description: string) =>
   Type.Optional(

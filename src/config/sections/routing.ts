@@ -1,6 +1,6 @@
 /** The part of the schema that says who speaks to which agent in which conversation. Ids only: names of people are never matched. */
 import { Type } from "typebox";
-import { modelName, ownTools, workspace } from "./capabilities.ts";
+import { modelName, toolsSetting, workspace } from "./capabilities.ts";
 
 /** A person on a platform. Names are for display only and are never matched. */
 const principal = (description: string) =>
@@ -56,7 +56,7 @@ const roleProfile = (who: string) =>
     Type.Object(
       {
         workspace: workspace(`The working folder of processes that serve ${who}, whichever agent they talk to.`),
-        tools: ownTools(`The tools that agents have for ${who}; pi's own included, if you say so here.`),
+        tools: toolsSetting(`The tools that agents have for ${who}; pi's own included, if you say so here.`),
         model: modelName(`The model that answers ${who}, as "provider/model".`),
       },
       { additionalProperties: false, description: `What is different for ${who}.` },

@@ -54,7 +54,7 @@ export interface PlatformDeps {
   readonly files: InboundFiles;
   readonly facts: ChannelState;
   readonly approvals: Approvals;
-  /** For presses of buttons under questions; words come in by the door. */
+  /** For presses of buttons under questions; text goes to the intake. */
   readonly questions: Pick<Questions, "answer">;
   /** Something said earlier in this chat is still to be delivered: what is shown of a later answer now would stand above it. */
   owes(to: ChatAddress): boolean;

@@ -1,4 +1,4 @@
-/** Who is let in, and what everybody else causes: nothing. The whole way from the door to the store, with the real decisions. */
+/** Who has access, and what everybody else causes: nothing. From the intake to the store, with the real decisions. */
 import { describe, expect, test } from "bun:test";
 import type { ChannelAccessSettings } from "../../contracts/channels/access.ts";
 import type { Arrival, ArrivedReaction } from "../../contracts/channels/platform.ts";

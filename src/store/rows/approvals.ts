@@ -57,7 +57,7 @@ export function createApprovalRows({ sql, read, write }: RowDeps, audit: AuditLo
   };
 }
 
-/** What the last life left open: nobody waits for the answer any more. Runs inside the transaction of the start. */
+/** What the previous process left open: nobody waits for the answer any more. Runs inside the transaction of the start. */
 export function createOpenApprovalsEnd(sql: Sql, audit: AuditLog): (at: number) => void {
   const open = sql.prepare((db) =>
     db.selectFrom("approvals").select(["id", "session_key", "tool"]).where("decision", "is", null),

@@ -70,7 +70,7 @@ export function createToolCalls({ sql, read, write, log }: RowDeps, { chain, hea
   };
 }
 
-/** What the last life left without an end: a call that ran may have done its work, one that waited has not. */
+/** What the previous process left without an end: a call that ran may have done its work, one that waited has not. */
 export function createForgotten(sql: RowDeps["sql"], chain: Chain): () => void {
   const queries = createToolCallQueries(sql);
   const { end, adopt } = recording(queries, chain);

@@ -1,4 +1,4 @@
-/** A desk without jobs, for parts that only have to be given one. */
+/** Automation without jobs, for parts that only have to be given one. */
 import type { JobsApi } from "../../contracts/automation/jobs.ts";
 
 export function noJobs(): JobsApi {

@@ -28,7 +28,7 @@ export interface ChannelBench extends AsyncDisposable {
   readonly store: Store;
   /** Everybody the door was asked about, in order. */
   readonly arrivals: Arrival[];
-  /** Reactions of people who are let in. */
+  /** Reactions of people with access. */
   readonly reacted: ArrivedReaction[];
   /** What was stored, each message once, in order. */
   readonly stored: InboundMessage[];

@@ -29,7 +29,7 @@ export interface FakePlatform {
   readonly repeats?: false;
   /** How it can misbehave; empty: sending there cannot fail. */
   readonly troubles: readonly Trouble[];
-  /** Ids of people as the gateway knows them. `other` is let in as well, and is not who wrote what `friend` wrote. */
+  /** Ids of people as the gateway knows them. `other` has access as well, and is not who wrote what `friend` wrote. */
   readonly people: { readonly friend: Principal; readonly other: Principal | null; readonly stranger: Principal };
   /** Hands over an update. The same id once more is the same update once more. Resolves when it is on its way. */
   bring(update: PlatformUpdate): Promise<void>;

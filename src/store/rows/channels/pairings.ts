@@ -1,4 +1,4 @@
-/** People who asked to be let in: a small table, read whole at the start. */
+/** People who asked for access: a small table, read whole at the start. */
 import { sql as raw } from "kysely";
 import type { PairingRow, PairingStore } from "../../../contracts/channels/pairing.ts";
 import type { Principal } from "../../../contracts/ids.ts";

@@ -46,7 +46,7 @@ function endPromises(open: () => Promise<StoreWorld>): void {
     ]);
   });
 
-  test("a question that the last life left open is expired, and cannot be answered", async () => {
+  test("a question that the previous process left open is expired, and cannot be answered", async () => {
     await using world = await open();
     await world.store.approvals.put(question("left"));
     expect((await world.store.approvals.ended({ limit: 5 })).items).toEqual([]);

@@ -22,7 +22,7 @@ const asking = (id: string, more: Partial<PairingRow> = {}): PairingRow => ({
 });
 
 export function pairingPromises(open: () => Promise<StoreWorld>): void {
-  test("whoever asks to be let in is one row for each account, over a restart", async () => {
+  test("a person who asks for access is one row for each account, over a restart", async () => {
     await using world = await open();
     await world.store.pairings.put(asking("p1"));
     await world.store.pairings.put(asking("p2", { account: "second" }));

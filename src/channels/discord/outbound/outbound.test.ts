@@ -78,6 +78,21 @@ describe("a part", () => {
   );
 
   test(
+    "of several messages leaves no note of how far it came when the rest is refused for good",
+    async () => {
+      await open();
+      const row = await part(Array.from({ length: 900 }, (_, at) => `word${at}`).join(" "));
+      world.fake.rest.misbehave("gone", 2);
+      expect((await failing(row)).kind).toBe("permanent");
+      expect(inDm().length).toBe(2);
+      const { channel, account } = row.to;
+      const noted = await world.bench.deps.facts.list(channel, account, "");
+      expect(noted.filter(({ key }) => key.includes(row.id))).toEqual([]);
+    },
+    SLOW_MS,
+  );
+
+  test(
     "of several messages goes on where it stopped, long after Discord forgot its nonces",
     async () => {
       await open();

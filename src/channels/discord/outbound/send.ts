@@ -74,6 +74,7 @@ export async function sendPart(
       throw new SendError("lost", "given up while it was being sent");
     const failure = toSendError(error);
     if (failure.kind === "permanent" && known) await deps.previews.putBack(part.turnId);
+    if (failure.kind === "permanent") await deps.facts.forget(key); // nobody goes on with it
     throw failure;
   }
   if (pieces.length > 1) await deps.facts.forget(key);

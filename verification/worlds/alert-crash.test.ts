@@ -5,7 +5,7 @@ import type { RunOutcome } from "../../src/automation/runs/run-start.ts";
 import { assemble } from "../../src/store/open.ts";
 import { createFakeClock } from "../../src/testing/fake-clock.ts";
 import { recordingLog } from "../../src/testing/recording-log.ts";
-import { alertsWanted, createOwner, wrongAlerts } from "../../src/testing/automation/alerts-told.ts";
+import { alertsWanted, createOwner, wrongAlerts } from "./alerts-told.ts";
 import { job } from "../../src/testing/automation/job-fixture.ts";
 import { deadly } from "./mortal-store.ts";
 import { createSeqIds } from "../../src/testing/seq-ids.ts";

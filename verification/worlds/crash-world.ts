@@ -9,7 +9,7 @@ import type { Clock } from "../../src/kit/clock.ts";
 import { createJobs, createTimes, type Engine, startEngine, type Times } from "../../src/automation/index.ts";
 import { assemble } from "../../src/store/open.ts";
 import { createFakeClock, type FakeClock } from "../../src/testing/fake-clock.ts";
-import { alertsWanted, createOwner, wrongAlerts } from "../../src/testing/automation/alerts-told.ts";
+import { alertsWanted, createOwner, wrongAlerts } from "./alerts-told.ts";
 import { deadly, type Mortality } from "./mortal-store.ts";
 import { recordingLog } from "../../src/testing/recording-log.ts";
 import { createSeqIds } from "../../src/testing/seq-ids.ts";

@@ -3,10 +3,10 @@
  * transaction that counts a failure, so it cannot disagree with the count; the second is read from the conversation.
  */
 import type { Database } from "bun:sqlite";
-import type { JobAlert } from "../../contracts/automation/job.ts";
-import type { AgentId, Principal, SessionKey, TurnId } from "../../contracts/ids.ts";
-import type { SessionChatStore } from "../../contracts/store/session-chats.ts";
-import type { Clock } from "../../kit/clock.ts";
+import type { JobAlert } from "../../src/contracts/automation/job.ts";
+import type { AgentId, Principal, SessionKey, TurnId } from "../../src/contracts/ids.ts";
+import type { SessionChatStore } from "../../src/contracts/store/session-chats.ts";
+import type { Clock } from "../../src/kit/clock.ts";
 
 /** From now on the database notes which alerts the counts of failures ask for. */
 export function alertsWanted(db: Database): void {

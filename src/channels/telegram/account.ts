@@ -114,9 +114,16 @@ function askOwners({ approvals, events, questions, tasks, account, connected }: 
     const { origin } = question;
     if (origin?.channel === CHANNEL && origin.account === account) void tasks.add(questions.approval(question, origin));
   };
+  const over = async (id: string, say: string | undefined): Promise<void> => {
+    try {
+      if (say) await questions.expired(id, say);
+    } finally {
+      await questions.forgetOver();
+    }
+  };
   const hearing = events.on("approval", (news) => {
     if (news.decision === null && connected()) ask(news);
-    if (news.decision === "expired" && news.say) void tasks.add(questions.expired(news.id, news.say));
+    if (news.decision !== null) void tasks.add(over(news.id, news.decision === "expired" ? news.say : undefined));
   });
   const tick: LiveDeps["tick"] = (turnId, to) => {
     for (const question of approvals.pending())
@@ -124,8 +131,11 @@ function askOwners({ approvals, events, questions, tasks, account, connected }: 
   };
   return {
     tick,
-    /** What was asked before the account was connected. */
-    open: () => approvals.pending().forEach(ask),
+    /** What was asked before the account was connected, and what is over since. */
+    open() {
+      void tasks.add(questions.forgetOver());
+      approvals.pending().forEach(ask);
+    },
     [Symbol.dispose]: () => hearing[Symbol.dispose](),
   };
 }

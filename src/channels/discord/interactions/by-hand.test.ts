@@ -1,5 +1,6 @@
 /** Commands, buttons and questions of Discord beside a gateway that a test plays by hand: limits, signals, replays, a stop. */
 import { describe, expect, test } from "bun:test";
+import { DiscordAPIError } from "@discordjs/rest";
 import type { APIInteraction } from "discord-api-types/v10";
 import type { AccountState } from "../../kit/index.ts";
 import type { SessionKey, TurnId } from "../../../contracts/ids.ts";
@@ -219,6 +220,33 @@ describe("discord approvals", () => {
     at.events.emit("approval", { ...question(2), decision: null } as never);
     await at.clock.advance(5_000);
     expect([at.calls.length, at.clock.pending()]).toEqual([calls, 0]);
+  });
+
+  test.each(["a turn that is running", "a turn from before a restart"])(
+    "of %s that could not be shown are shown as soon as Discord is reached, once",
+    async (which) => {
+      let failures = 2;
+      const at = asking(async () => {
+        if (failures-- > 0) throw new Error("ECONNREFUSED");
+        return { id: "m1" };
+      });
+      at.pending.push(question(1));
+      if (which === "a turn that is running") at.started(1);
+      else at.events.emit("approval", { ...question(1), decision: null } as never);
+      await at.clock.advance(10_000);
+      expect(at.calls).toEqual(["createMessage", "createMessage", "createMessage"]);
+      await at.close();
+    },
+  );
+
+  test("that Discord refuses are not sent again", async () => {
+    const refusal = new DiscordAPIError({ code: 50013, message: "" }, 50013, 403, "POST", "", {});
+    const at = asking(() => Promise.reject(refusal));
+    at.pending.push(question(1));
+    at.started(1);
+    await at.clock.advance(5_000);
+    expect(at.calls).toEqual(["createMessage"]);
+    await at.close();
   });
 
   test("that nobody answered leave nothing behind once that is told", async () => {

@@ -26,16 +26,19 @@ export function startQuestions(deps: QuestionDeps): AsyncDisposable {
   const telling = createTasks(() => undefined); // each has said what there is to say
 
   const look = async (): Promise<void> => {
+    let again = false;
     do {
+      again = false;
       for (const question of deps.approvals.pending()) {
         const channel = shown.has(question.id) ? null : deps.channelOf(question);
         if (channel === null) continue;
         remember(shown, question.id, null, MAX_SHOWN);
         const posted = await show(deps, channel, question, stopping.signal);
-        if (shown.has(question.id)) shown.set(question.id, posted);
+        if (posted === "again") again = shown.delete(question.id);
+        else if (shown.has(question.id)) shown.set(question.id, posted);
       }
       await deps.clock.sleep(LOOK_MS, stopping.signal).catch(() => undefined); // closing is the normal end
-    } while (running.size > 0 && !stopping.signal.aborted);
+    } while ((again || running.size > 0) && !stopping.signal.aborted);
     looking = null;
   };
   const listening = [
@@ -75,7 +78,7 @@ async function show(
   channel: string,
   question: PendingApproval,
   signal: AbortSignal,
-): Promise<Posted | null> {
+): Promise<Posted | "again" | null> {
   const buttons = buttonsFor(question.id);
   const words = buttons ? questionText(question) : null;
   const body = {
@@ -88,9 +91,9 @@ async function show(
     const { id } = await api.channels.createMessage(channel, body, { signal });
     return { channel, message: id };
   } catch (error) {
-    if (!signal.aborted)
-      log.warn("approval not shown on Discord", { approval: question.id, kind: failureOf(error).kind });
-    return null;
+    const { kind } = failureOf(error);
+    if (!signal.aborted) log.warn("approval not shown on Discord", { approval: question.id, kind });
+    return kind === "refused" ? null : "again"; // the nonce keeps one that has arrived all the same from being shown twice
   }
 }
 

@@ -6,6 +6,7 @@ import type { PendingApproval } from "../../../contracts/tools/approval.ts";
 import { writeOutJson } from "../../../kit/marks/written-out.ts";
 import { eventually } from "../../../testing/contracts/channel-contract.ts";
 import { changed, FRIEND, OTHER, type Person, pressed, said } from "../../../testing/telegram/people.ts";
+import { waitFor } from "../../../testing/wait-for.ts";
 import { telegramWorld, type TelegramWorld, TOKEN } from "../../../testing/telegram/telegram-world.ts";
 
 setDefaultTimeout(30_000); // real connections on a busy machine
@@ -160,6 +161,30 @@ describe("a call that waits for an owner", () => {
     const data = dataOf(world, "Deny");
     world.bench.questions.length = 0;
     expect(await press(world, FRIEND, data)).toBe("This question is no longer open.");
+  });
+
+  test.each(["once", "expired"] as const)(
+    "that ended elsewhere (%s) leaves nothing stored, without a press",
+    async (decision) => {
+      await using world = await telegramWorld();
+      const { facts, events } = world.bench.deps;
+      const stored = () => facts.list("telegram", "default", "ask:");
+      await asking(world);
+      await waitFor("what its buttons mean is stored", stored, ({ length }) => length === 1);
+      const { input: _input, shown: _shown, ...known } = question();
+      world.bench.questions.length = 0;
+      events.emit("approval", { ...known, decision, by: null });
+      await waitFor("nothing is stored", stored, ({ length }) => length === 0);
+    },
+  );
+
+  test("of the process before leaves nothing stored once the account is connected", async () => {
+    await using world = await telegramWorld();
+    const { facts } = world.bench.deps;
+    await facts.put("telegram", "default", "ask:old", JSON.stringify({ chat: "11", messageId: "5", approval: "gone" }));
+    await world.reopen();
+    const stored = () => facts.list("telegram", "default", "ask:");
+    await waitFor("nothing is stored", stored, ({ length }) => length === 0);
   });
 });
 

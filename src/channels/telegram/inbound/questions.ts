@@ -29,6 +29,8 @@ export interface AccountQuestions {
   approval(question: PendingApproval, to: ChatAddress): Promise<void>;
   /** Nobody answered it: its buttons go, and the chat is told. */
   expired(id: string, say: string): Promise<void>;
+  /** What buttons stood for is forgotten where the call waits no longer: decided elsewhere, or asked by a process before. */
+  forgetOver(): Promise<void>;
   press(arrived: Arrived, role: Role, signal: AbortSignal): Promise<void>;
 }
 
@@ -74,6 +76,12 @@ export function createQuestions(deps: QuestionDeps, life: AbortSignal): AccountQ
       await closeButtons(deps, posted, life);
       const below = replyParameters(Number(posted.messageId));
       await deps.api.call("sendMessage", { ...placeOf(posted.to).target, ...below, text: say }, life);
+    },
+    async forgetOver() {
+      const stored = await deps.facts.list("ask:");
+      const waiting = new Set(deps.approvals.pending().map(({ id }) => id));
+      for (const { key, value } of stored)
+        if (!waiting.has((JSON.parse(value) as Asked).approval)) await deps.facts.forget(key); // written below
     },
     async press(arrived, role, signal) {
       const [, name = "", choice = ""] = DATA.exec(arrived.press?.data ?? "") ?? [];

@@ -1,5 +1,6 @@
 /** What the Discord channel is told by the configuration, and the names and limits all of its parts share. */
 import type { Secret } from "../../kit/secret.ts";
+import type { StreamMode } from "../kit/index.ts";
 
 export interface DiscordSettings {
   readonly token: Secret;
@@ -13,8 +14,6 @@ export interface DiscordSettings {
   /** Largest file that is taken in or sent, in MiB. */
   readonly mediaMaxMb: number;
 }
-
-export type StreamMode = "off" | "partial" | "block" | "progress";
 
 export const CHANNEL = "discord";
 /** There is one bot; its name in addresses. */

@@ -10,4 +10,4 @@ export { readable } from "./markdown/unfinished.ts";
 export { noteTool, noTools, type ShownTool, type ShownTools, speakingTool } from "./running-tools.ts";
 export { remember } from "./remember.ts";
 export { createTasks, type Tasks } from "./tasks.ts";
-export { emptyView, hearTurns, type TurnView } from "./turn-views.ts";
+export { emptyView, hearTurns, type StreamMode, type TurnView } from "./turn-views.ts";

@@ -4,6 +4,9 @@ import type { InboxId, TurnId } from "../../contracts/ids.ts";
 import { remember } from "./remember.ts";
 import { noteTool, noTools, type ShownTools } from "./running-tools.ts";
 
+/** How much of a turn its preview shows: all there is so far, whole paragraphs, or which tools are used. */
+export type StreamMode = "off" | "partial" | "block" | "progress";
+
 /** A turn as far as it has come. */
 export interface TurnView {
   text: string;

@@ -1,7 +1,7 @@
 /** The configuration → one set of settings for each bot. What a bot does not say holds from above. */
 import type { TelegramConfig } from "../../config/index.ts";
 import type { Secret } from "../../kit/secret.ts";
-import type { StreamMode } from "./outbound/preview-text.ts";
+import type { StreamMode } from "../kit/index.ts";
 
 export interface AccountSettings {
   readonly account: string;

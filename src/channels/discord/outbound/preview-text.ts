@@ -1,6 +1,12 @@
 /** What a preview shows of an answer that is not finished. Pure. */
-import type { StreamMode } from "../settings.ts";
-import { readable, type ShownTool, type ShownTools, speakingTool } from "../../kit/index.ts";
+import {
+  readable,
+  type ShownTool,
+  type ShownTools,
+  speakingTool,
+  type StreamMode,
+  type TurnView,
+} from "../../kit/index.ts";
 import { MAX_MESSAGE_CHARS, renderMarkdown } from "../text/render.ts";
 import { splitText } from "../text/split.ts";
 
@@ -9,15 +15,8 @@ const MAX_TOOLS = 5;
 /** More than one message holds is never looked at. */
 const PREVIEW_CHARS = 2 * MAX_MESSAGE_CHARS;
 
-interface PreviewState {
-  readonly text: string;
-  readonly tools: ShownTools;
-  /** What it waits for; empty: nothing. */
-  readonly waiting: string;
-}
-
 /** `partial`: all there is so far. `block`: whole paragraphs. `progress`: which tools are used. Empty: nothing to show yet. */
-export function previewText({ text, tools, waiting }: PreviewState, mode: StreamMode): string {
+export function previewText({ text, tools, waiting }: TurnView, mode: StreamMode): string {
   if (waiting !== "" && mode !== "off") return shown(waiting);
   switch (mode) {
     case "off":

@@ -3,8 +3,7 @@
  * each time. The reply takes that message over. Its id outlives a crash, so that the answer still ends up there.
  */
 import type { InboxId, TurnId } from "../../../contracts/ids.ts";
-import { emptyView, hearTurns, previewKey, startLeftPreviews } from "../../kit/index.ts";
-import type { StreamMode } from "../settings.ts";
+import { emptyView, hearTurns, previewKey, startLeftPreviews, type StreamMode } from "../../kit/index.ts";
 import { previewRemoval } from "./left-previews.ts";
 import {
   followTurn,

@@ -19,13 +19,14 @@ import {
   type LeftPreviews,
   previewKey,
   startLeftPreviews,
+  type StreamMode,
   type Tasks,
   type TurnView,
 } from "../../kit/index.ts";
 import type { Chunk } from "../render/split.ts";
 import { BEGUN, previewInDoubt, previewRemoval, TAKEN } from "./left-previews.ts";
 import { placeOf } from "./send-target.ts";
-import { PREVIEW_CHARS, previewOf, type StreamMode } from "./preview-text.ts";
+import { PREVIEW_CHARS, previewOf } from "./preview-text.ts";
 import { chunkKey, GONE, type Previews, replyParameters, UNCHANGED } from "./send.ts";
 
 export interface LiveDeps {

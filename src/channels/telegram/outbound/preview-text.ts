@@ -1,16 +1,14 @@
 /** What a preview shows at this moment, by mode. Pure. Null: nothing worth showing yet. */
-import { readable, type ShownTool, type ShownTools, speakingTool } from "../../kit/index.ts";
+import {
+  readable,
+  type ShownTool,
+  type ShownTools,
+  speakingTool,
+  type StreamMode,
+  type TurnView,
+} from "../../kit/index.ts";
 import { MAX_TEXT_UNITS, renderText } from "../render/render.ts";
 import type { Chunk } from "../render/split.ts";
-
-export type StreamMode = "off" | "partial" | "block" | "progress";
-
-interface Watched {
-  readonly text: string;
-  readonly tools: ShownTools;
-  /** What it waits for; empty: nothing. */
-  readonly waiting: string;
-}
 
 /** More than one message holds is never looked at. */
 export const PREVIEW_CHARS = 6_000;
@@ -18,7 +16,7 @@ const BLOCK_MIN_CHARS = 200;
 const TOOLS_SHOWN = 6;
 const HEAD = "Working on it";
 
-export function previewOf(mode: StreamMode, { text, tools, waiting }: Watched): Chunk | null {
+export function previewOf(mode: StreamMode, { text, tools, waiting }: TurnView): Chunk | null {
   if (mode === "off") return null;
   if (waiting !== "") return { text: waiting, entities: [] };
   if (mode === "progress")

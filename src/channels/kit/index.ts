@@ -11,3 +11,4 @@ export { noteTool, noTools, type ShownTool, type ShownTools, speakingTool } from
 export { remember } from "./remember.ts";
 export { createTasks, type Tasks } from "./tasks.ts";
 export { emptyView, hearTurns, type StreamMode, type TurnView } from "./turn-views.ts";
+export { wholeCharacters } from "./whole-characters.ts";

@@ -2,6 +2,8 @@
  * Cuts a text into pieces a platform takes: at paragraphs if it can, then lines, sentences, words, and only then anywhere, but never inside
  * a character as people see it. A code block that has to be cut is closed and opened again, so that each piece is right on its own.
  */
+import { wholeCharacters } from "../../kit/index.ts";
+
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/;
 /** Below this share of a piece a better place to cut is not worth the room it wastes. */
 const MIN_FILL = 0.35;
@@ -60,7 +62,7 @@ function cutOf(rest: string, head: string, maxChars: number, fence: OpenFence | 
     const open = fenceAfter(rest.slice(0, cut), fence);
     const tail = open ? open.mark.length + 1 : 0;
     const used = head.length + (open ? rest.slice(0, cut).replace(/\n$/, "").length : cut) + tail;
-    if (used <= maxChars || cut <= 1) return Math.max(cut, 1);
+    if (used <= maxChars || room <= 1) return Math.max(cut, 1);
     room = Math.min(room, cut) - (used - maxChars);
   }
 }
@@ -80,7 +82,7 @@ function bestCut(rest: string, room: number): number {
   if (sentence > least) return sentence;
   const space = Math.max(window.lastIndexOf(" "), window.lastIndexOf("\t"));
   if (space > least) return space + 1;
-  return wholeCharacters(rest, Math.max(room, 1));
+  return wholeCharacters(rest, 0, Math.max(room, 1));
 }
 
 /** Where the block begins that is open at the end of the window; null when none is. */
@@ -103,27 +105,6 @@ function lastSentence(window: string): number {
   let last = -1;
   for (const match of window.matchAll(SENTENCE_END)) last = match.index + match[0].length;
   return last;
-}
-
-/** The most whole characters that fit, as people see them; one that is larger than all the room is cut between its code points. */
-function wholeCharacters(text: string, room: number): number {
-  const from = Math.max(0, room - LONGEST_CHARACTER);
-  const start = isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from;
-  let end = start;
-  for (const { index, segment } of SEGMENTER.segment(text.slice(start, room + LONGEST_CHARACTER))) {
-    if (start + index + segment.length > room) break;
-    end = start + index + segment.length;
-  }
-  if (end > start || start > 0) return Math.max(end, 1);
-  const hard = isLowSurrogate(text.charCodeAt(room)) ? room - 1 : room;
-  return Math.max(hard, 1);
-}
-
-const LONGEST_CHARACTER = 64;
-const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }
 
 /** Which block is open after this text, when `before` was open at its beginning. */

@@ -122,6 +122,11 @@ describe("a text in pieces", () => {
     );
   }, 240_000);
 
+  test("never cuts a flag, although only its place in a row of flags says which two letters it is made of", () => {
+    const flags = splitText("🇩🇪🇫🇷".repeat(60), 102);
+    expect(flags.map((piece) => piece.length % "🇩🇪".length)).toEqual(flags.map(() => 0));
+  });
+
   test("never cuts a character that people see as one", () => {
     fc.assert(
       fc.property(emoji, fc.integer({ min: 40, max: 300 }), (text, maxChars) => {

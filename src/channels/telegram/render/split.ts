@@ -1,4 +1,5 @@
 /** Styled text → messages that are short enough: cut between paragraphs, lines, sentences or words, never inside a character or a code block. */
+import { wholeCharacters } from "../../kit/index.ts";
 import { cutRuns, entitiesOf, type Entity, type Run, textOf } from "./runs.ts";
 
 export interface Chunk {
@@ -10,7 +11,6 @@ export interface Chunk {
 const MAX_ENTITIES = 100;
 /** A nicer place to cut is worth this much of a message. */
 const FULL_ENOUGH = 0.4;
-const LONGEST_CHARACTER_UNITS = 64;
 
 interface Span {
   readonly from: number;
@@ -78,10 +78,10 @@ function cutAt(text: string, blocks: readonly Span[], at: number, { wantedUnits,
   const cutBlock = blocks.find((block) => block.from < hard && hard < block.to);
   if (cutBlock && cutBlock.from > at) return cutBlock.from; // it begins the next message
   if (cutBlock && cutBlock.to - at <= maxUnits) return cutBlock.to;
-  if (cutBlock) return inCharacters(text, at, lastLine(text, at, hard) ?? hard);
+  if (cutBlock) return wholeCharacters(text, at, lastLine(text, at, hard) ?? hard);
   const wanted = nicePlace(text, at, hard);
   const block = blocks.find((one) => one.from < wanted && wanted < one.to);
-  return block ? block.to : inCharacters(text, at, wanted);
+  return block ? block.to : wholeCharacters(text, at, wanted);
 }
 
 function lastLine(text: string, at: number, hard: number): number | null {
@@ -100,17 +100,4 @@ function nicePlace(text: string, at: number, hard: number): number {
   if (sentence > 0) return early + sentence + 1;
   const space = part.lastIndexOf(" ");
   return space > 0 ? early + space + 1 : hard;
-}
-
-/** The same place, or the beginning of the character that it would have cut in two; of a family of emoji, for example. */
-function inCharacters(text: string, at: number, wanted: number): number {
-  if (wanted >= text.length) return text.length;
-  const near = text.slice(at, wanted + LONGEST_CHARACTER_UNITS);
-  const start =
-    new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(near).containing(wanted - at)?.index ?? 0;
-  if (start > 0) return at + start;
-  // one character longer than a message: it is cut, but not inside a code point
-  const low = text.charCodeAt(wanted);
-  const cutsPair = low >= 0xdc00 && low <= 0xdfff;
-  return cutsPair && wanted - 1 > at ? wanted - 1 : wanted + (cutsPair ? 1 : 0);
 }

@@ -29,7 +29,7 @@ import { beginTurns } from "./wiring/turns.ts";
 
 export interface Gateway {
   readonly http: HttpServer;
-  /** Resolves when an I/O error of the database has ended all acknowledging: stop, and end the process. */
+  /** Resolves when an I/O error of the database has ended all acknowledging, or nobody caught an error: stop, and end the process. */
   readonly failed: Promise<GatewayError>;
   stop(reason: string): Promise<void>;
 }
@@ -100,7 +100,8 @@ async function build(life: Lifetime, deps: GatewayDeps, options: GatewayOptions)
   void messages.platforms.apply(core.config()); // takes its time, and never rejects
   port.server.setReady(true);
   tellPlugins(life, core);
-  return { http: port.server, failed: core.store.health.failed, stop: (reason) => life.stop(reason) };
+  const failed = Promise.race([core.store.health.failed, core.stray.failed]);
+  return { http: port.server, failed, stop: (reason) => life.stop(reason) };
 }
 
 interface StatusGroups {
@@ -111,12 +112,15 @@ interface StatusGroups {
 }
 
 function openStatus(core: Core, reloader: Reloader, { people, agents, messages, automation }: StatusGroups): Status {
-  const { clock, store, channels, secrets, options } = core;
+  const { clock, store, channels, secrets, options, stray } = core;
   const { queue, outbox } = messages;
   const { budget } = people;
   const { pool } = agents;
   const { mask } = secrets;
-  return createStatus({ clock, store, channels, mask, pool, queue, outbox, budget, reloader, automation }, options);
+  return createStatus(
+    { clock, store, channels, mask, pool, queue, outbox, budget, reloader, automation, stray },
+    options,
+  );
 }
 
 function restartIfAllowed({ config, options }: { config: () => Config; options: GatewayOptions }): () => boolean {

@@ -151,7 +151,7 @@ async function runOnce(
   let failure: GatewayError | null = null;
   const failed = gateway.failed.then((error) => {
     failure = error;
-    return "the database failed";
+    return error.code === "internal" ? "an error that nobody caught" : "the database failed";
   });
   const reason = await Promise.race([world.stopAsked, restart.promise, failed]);
   log.info("gateway stopping", { reason });

@@ -19,6 +19,7 @@ function statusWith(outbox: { dead: number; ambiguous: number }, trouble: string
       notices: () => ["about the configuration"],
     },
     automation: { notices: () => [] },
+    stray: { notices: () => [] },
     mask: NO_MASK,
   } as unknown as StatusDeps;
   return createStatus(deps, { version: "1", page: { build: "b" } });

@@ -22,6 +22,7 @@ export interface StatusDeps {
   readonly store: { readonly health: Pick<StoreHealth, "notices"> };
   readonly reloader: { status(): ConfigStatus; notices(): readonly string[] };
   readonly automation: { notices(): readonly string[] };
+  readonly stray: { notices(): readonly string[] };
   /** Platforms tell in their own words what went wrong, and a bot's address has its token in it. */
   readonly mask: SecretMask;
 }
@@ -69,6 +70,7 @@ export function createStatus(
       budgets: deps.budget.limits(),
       notices: [
         ...deps.store.health.notices(),
+        ...deps.stray.notices(),
         ...(trouble ? [trouble] : []),
         ...deliveryNotices(outbox),
         ...deps.budget.notices(),

@@ -49,7 +49,7 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
   home = await tempHome();
   heard.length = 0;
   const house = pluginHouse();
-  const at = { broken: false };
+  const at = { broken: false, stray: [] as (readonly [unknown, string])[] };
   const events = createEvents({ log: house.log });
   const told: string[] = [];
   events.on("status", ({ what }) => void told.push(what));
@@ -73,7 +73,16 @@ async function world(over: Partial<Config["plugins"]> = {}, builtin: readonly Bu
     agentFolders: () => [],
   };
   const start = async () =>
-    (plugins = await startPlugins({ ...house.services, clock: house.clock, log: house.log, events }, options));
+    (plugins = await startPlugins(
+      {
+        ...house.services,
+        clock: house.clock,
+        log: house.log,
+        events,
+        ofNoPlugin: (...given) => at.stray.push(given) > 0,
+      },
+      options,
+    ));
   const status = (id = "one") => plugins?.list().find((one) => one.id === id);
   return Object.assign(at, { ...house, config, told, start, status });
 }
@@ -240,6 +249,19 @@ describe("plugin host: a plugin in a folder", () => {
       void at.clock.advance(200);
       return heard.includes("init third");
     });
+  });
+
+  test.each([
+    ["uncaughtException", "exception"],
+    ["unhandledRejection", "rejection"],
+  ] as const)("is not to blame for an %s of the gateway itself, which is told there as an %s", async (event, how) => {
+    const at = await world();
+    await put("one", TELLS("first"));
+    await at.start();
+    const error = new Error("our own");
+    process.emit(event as "uncaughtException", error); // as the runtime would
+    expect([at.stray, at.status()?.state]).toEqual([[[error, how]], "running"]);
+    expect(at.stray[0]?.[0]).toBe(error);
   });
 
   test.each(["uncaughtException", "unhandledRejection"] as const)(

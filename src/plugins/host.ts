@@ -18,7 +18,7 @@ import type { PluginServices } from "./run/api.ts";
 import { type SourceLocation, createSourceLocation, NO_LOCATION } from "./run/source-location.ts";
 import { createSlot, type Slot, type Wanted } from "./run/slot.ts";
 import { clearStages, createStage, stagesBelow } from "./run/plugin-copy.ts";
-import { pluginInStack, watchStrayErrors } from "./stray-errors.ts";
+import { pluginInStack, type StrayKind, watchStrayErrors } from "./stray-errors.ts";
 import { watchFolders } from "./watch.ts";
 
 interface PluginsDeps extends Omit<PluginServices, "hooks"> {
@@ -28,6 +28,8 @@ interface PluginsDeps extends Omit<PluginServices, "hooks"> {
   readonly hooks: PluginHooks;
   /** From now on this value is scrubbed from every log line. */
   hide?(secret: Secret): Disposable | void;
+  /** An error that nobody caught and no plugin is to blame for. False, or absent: it ends the process. */
+  ofNoPlugin?(error: unknown, how: StrayKind): boolean;
 }
 
 export interface PluginsOptions {
@@ -71,7 +73,7 @@ export async function startPlugins(deps: PluginsDeps, options: PluginsOptions): 
   const host: Host = { deps, options, slots: new Map(), places: new Map(), loads: 0 };
   await clearStages(options.home);
   await mkdir(join(options.home, "plugins"), { recursive: true, mode: 0o700 });
-  const stray = watchStrayErrors((error) => blame(host, error));
+  const stray = watchStrayErrors((error, how) => blame(host, error) || (deps.ofNoPlugin?.(error, how) ?? false));
   const troubles = deps.hooks.onTrouble((id, sentence, error) =>
     host.slots.get(id)?.note(`${sentence}${whereOf(host, id, error)}`),
   );

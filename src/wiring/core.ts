@@ -15,6 +15,7 @@ import { createEvents, keepMemoryFlat, startTranscripts } from "../observe/index
 import { createHooks, type PluginHooks, tellSent } from "../plugins/index.ts";
 import type { ConfigSource } from "../reload.ts";
 import { openStore } from "../store/index.ts";
+import { createStrayFailures, type StrayFailures } from "../stray-failures.ts";
 
 export interface GatewayDeps {
   readonly clock: Clock;
@@ -56,6 +57,7 @@ export interface Core {
   readonly events: Events;
   readonly store: Store;
   readonly hooks: PluginHooks;
+  readonly stray: StrayFailures;
   /** Filled by the groups that bring channels. */
   readonly channels: ChannelRegistry;
   /** Published when something was stored for the outbox; the outbox subscribes when it is there. */
@@ -83,6 +85,7 @@ export async function openCore(
     events,
     store,
     hooks,
+    stray: createStrayFailures(deps),
     channels: createChannelRegistry((channel) => tellSent(hooks, maskOut({ mask }, channel))),
     outboxWake: createTopic<void>(),
   };

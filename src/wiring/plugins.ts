@@ -18,7 +18,7 @@ interface PluginParts {
 }
 
 export function openPlugins(core: Core, { tools, messages, automation, builtInTools }: PluginParts): Promise<Plugins> {
-  const { clock, log, events, hooks, secrets, config, options } = core;
+  const { clock, log, events, hooks, secrets, config, options, stray } = core;
   return startPlugins(
     {
       clock,
@@ -26,6 +26,7 @@ export function openPlugins(core: Core, { tools, messages, automation, builtInTo
       events,
       hooks,
       hide: secrets.hide,
+      ofNoPlugin: stray.take,
       registry: tools.registry,
       skills: tools.skills,
       commands: messages.commands,

@@ -26,6 +26,8 @@ import { turnTraceContract } from "../testing/contracts/store/turn-trace-contrac
 import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { notesContract } from "../testing/contracts/store/notes-contract.ts";
+import { auditContract } from "../testing/contracts/store/audit-contract.ts";
+import { jobContract } from "../testing/contracts/automation/job-contract.ts";
 import { hookMarkContract } from "../testing/contracts/automation/hook-mark-contract.ts";
 import { outboxContract } from "../testing/contracts/store/outbox-contract.ts";
 import { blankDisk } from "../testing/disk.ts";
@@ -62,6 +64,8 @@ async function openWorld(): Promise<StoreWorld> {
 storeContract("a SQLite store", openWorld);
 turnTraceContract("a SQLite store", openWorld);
 hookMarkContract("a SQLite store", openWorld);
+jobContract("the jobs of a SQLite store", openWorld);
+auditContract("the audit log of a SQLite store", openWorld);
 
 test("everything in the state directory is private, also the files that SQLite makes by itself", async () => {
   await using home = await tempHome();
@@ -229,4 +233,14 @@ test("whatever is put into the outbox is stored without secrets, by whichever wa
   using db = new Database(join(home.path, "gateway.db"), { readonly: true }); // why a part waits is told to nobody, and is on the disk
   expect(JSON.stringify(db.prepare("select * from outbox").all())).not.toContain("operator-token-42");
   expect(seen.split("it is [redacted]").length - 1).toBeGreaterThanOrEqual(8); // four parts, read in two places each
+});
+
+test("every door of the store has promises that another engine can be held to", async () => {
+  const contracts = join(import.meta.dir, "../testing/contracts");
+  const files = [...new Bun.Glob("**/*.ts").scanSync(contracts)];
+  const text = (await Promise.all(files.map((file) => Bun.file(join(contracts, file)).text()))).join("\n");
+  await using world = await openWorld();
+  const doors = Object.keys(world.store).filter((door) => !["health", "epoch"].includes(door)); // of this engine, and a number
+  expect(doors.length).toBeGreaterThan(20);
+  expect(doors.filter((door) => !new RegExp(`\\b${door}\\b`).test(text))).toEqual([]);
 });

@@ -186,7 +186,7 @@ const CASES: readonly (readonly [string, RightsHolder, State, Role | null])[] = 
   ["the operator", { ...ann, principal: OPERATOR }, {}, "owner"],
 ];
 
-describe("what is left of somebody's rights", () => {
+describe("the rest of somebody's rights", () => {
   test.each(CASES)("%s", async (_who, caller, state, expected) => {
     const now = await rightsOf(state).rights.now(caller);
     expect(now.kind === "held" ? now.role : null).toBe(expected);

@@ -96,7 +96,7 @@ test("pi's shell runs after the owner has allowed exactly that command, and not 
   expect(existsSync(inWorkspace("again.txt"))).toBe(false); // once was once
 });
 
-test("what the owner denies does not run, and the model is told so", async () => {
+test("a call that the owner denies does not run, and the model is told so", async () => {
   const turn = gateway.chat("note: secret plans", { session: "deny" });
   const question = await questionIn("deny");
   expect(await decide(question.id, "deny")).toBe(200);

@@ -171,7 +171,7 @@ test("the running gateway says where a message of somebody let in by a code woul
   expect((await where("nobody")).verdict).toMatchObject({ kind: "refuse" });
 });
 
-test("what an extension asks is a list with numbers there, and a number answers it", async () => {
+test("a question of an extension is a list with numbers there, and a number answers it", async () => {
   const sees = (words: string) =>
     eventually(
       `"${words}" in Ann's chat`,

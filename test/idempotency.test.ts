@@ -20,7 +20,7 @@ async function keyed(where: GatewayProcess, key: string, body: unknown): Promise
   return (await response.json()) as ChatBody;
 }
 
-describe("one Idempotency-Key", () => {
+describe("an Idempotency-Key", () => {
   test("sent twice is one message and one turn, with the same answer", async () => {
     const first = await keyed(gateway, "twice", { text: "echo: once", session: "twice" });
     const second = await keyed(gateway, "twice", { text: "echo: once", session: "twice" });

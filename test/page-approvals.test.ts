@@ -156,7 +156,7 @@ describe("a call that waits for the owner", () => {
   });
 });
 
-describe("what an extension asks", () => {
+describe("a question of an extension", () => {
   const question = ({ page }: Visit) => page.getByTestId("question");
   const lastReply = ({ replies }: Visit, text: string) => replies.filter({ hasText: text }).waitFor();
 

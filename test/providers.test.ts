@@ -165,7 +165,7 @@ describe("a provider that fails", () => {
   });
 });
 
-describe("what a person writes", () => {
+describe("text that a person writes", () => {
   test.each(["//gw-x", " /compact", "/skill:x", "//gw-status {}", "!ls", "\n/model fake/fake-2"])(
     "reaches the model as text even when it looks like a command of pi: %j",
     async (words) => {

@@ -192,7 +192,7 @@ describe("/resume", () => {
   });
 });
 
-describe("what a conversation has cost", () => {
+describe("the cost of a conversation", () => {
   test("is what the provider charged: tools, retries, a summary that was asked for and one that was not", async () => {
     const before = provider.charged();
     const booked = await books();

@@ -9,7 +9,7 @@ function html(markdown: string, colours = false): string {
     .join("");
 }
 
-describe("what a model writes cannot act on the page", () => {
+describe("text that a model writes cannot act on the page", () => {
   test.each([
     "<script>alert(1)</script>",
     "text <img src=x onerror=alert(1)> text",

@@ -60,7 +60,7 @@ async function leftIn(file: string): Promise<number> {
   return pid;
 }
 
-describe("what a tool of pi left running", () => {
+describe("a process that a pi tool left running", () => {
   test.each(ways)("%s ends with its turn, and the agent process goes on", async (way) => {
     const { fx, left } = await act(leaves(way), says("done"), says("again"));
     await using lease = await fx.lease();

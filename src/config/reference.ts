@@ -42,8 +42,12 @@ function takesVariable(schema: SchemaNode): boolean {
 
 function orVariable(schema: Record<string, unknown>): Record<string, unknown> {
   const { default: byDefault, description, minimum, maximum, ...check } = schema;
-  const limits = { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
-  const alternatives = Array.isArray(check.anyOf) ? check.anyOf : [{ ...check, ...limits }];
+  const limited = {
+    ...check,
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+  };
+  const alternatives = Array.isArray(check.anyOf) ? check.anyOf : [limited];
   return {
     ...(description === undefined ? {} : { description }),
     ...(byDefault === undefined ? {} : { default: byDefault }),

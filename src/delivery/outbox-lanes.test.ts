@@ -286,7 +286,7 @@ test("the count of replies that were given up keeps the newest ones, so that it 
   expect(trouble.counts()).toEqual({ dead: 1, ambiguous: 0 });
 });
 
-test("what an earlier process gave up is counted after a start", async () => {
+test("a part that a previous process gave up is counted after a start", async () => {
   await using world = await outboxWorld({ repeat: "risky" }, () => Promise.reject(new SendError("permanent", "403")));
   await world.reply("a", ["one"]);
   await world.drained();

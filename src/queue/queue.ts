@@ -222,8 +222,15 @@ async function cancel(world: QueueWorld, asked: Asked, end: UnbegunReply): Promi
   const turnId = world.ids.next("turn") as TurnId;
   const { address: to } = first.message;
   try {
-    const about = { turnId, sessionKey, agentId, inboxIds: [id], to, at: clock.now() };
-    const ended = await world.store.turns.endUnbegun({ ...about, ...end });
+    const ended = await world.store.turns.endUnbegun({
+      turnId,
+      sessionKey,
+      agentId,
+      inboxIds: [id],
+      to,
+      at: clock.now(),
+      ...end,
+    });
     held.gone(clock.elapsed());
     if (!ended) return { kind: "not_waiting" };
   } catch (error) {

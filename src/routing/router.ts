@@ -142,9 +142,9 @@ function sessionOf(
   const inChat = { form: "chat", agent, channel, scope, ...(thread === undefined ? {} : { thread }) } as const;
   const chosen = CHOSEN_BY_PEOPLE.has(channel);
   if (chosen) return { name: { ...inChat, peer: { id: chat } }, because: "conversations here are chosen by name" };
-  const perAccount = dmScope === "per-account-channel-peer" ? { account } : {};
+  const inAccount = { ...inChat, ...(dmScope === "per-account-channel-peer" ? { account } : {}) };
   if (scope === "group") {
-    return { name: { ...inChat, ...perAccount, peer: { id: chat } }, because: "a group is one conversation" };
+    return { name: { ...inAccount, peer: { id: chat } }, because: "a group is one conversation" };
   }
   // whoever shares a session can stop, reset and list what is in it
   const apart = dmScope === "main" && role === "guest";
@@ -157,7 +157,7 @@ function sessionOf(
     return { name: { form: "peer", agent, peer: linked ?? { id: sender.principal } }, because: why };
   }
   return {
-    name: { ...inChat, ...perAccount, peer: linked ?? { id: idOn(channel, sender.principal) ?? chat } },
+    name: { ...inAccount, peer: linked ?? { id: idOn(channel, sender.principal) ?? chat } },
     because: why,
   };
 }

@@ -58,7 +58,7 @@ test("writes that come from separate callbacks of one tick share one commit", as
   expect(fx.count("commit")).toBe(1);
 });
 
-test("nobody is told before the commit", async () => {
+test("a writer is not told before the commit", async () => {
   using fx = fixture();
   const told: string[] = [];
   const write = fx.add(1).then(() => told.push(`told after ${fx.said.join(", ")}`));

@@ -64,8 +64,12 @@ export function createApprovals(deps: ApprovalsDeps, options: () => { readonly w
       decision,
       by,
     });
-    const say = decision === "expired" ? { say: unanswered(shown, late) } : {};
-    deps.events.emit("approval", { ...known, decision, by, ...say });
+    deps.events.emit("approval", {
+      ...known,
+      decision,
+      by,
+      ...(decision === "expired" ? { say: unanswered(shown, late) } : {}),
+    });
     answer.resolve(decision);
   };
   /** Nobody waits for the disk: what could not be written is expired by the next start. Never rejects. */

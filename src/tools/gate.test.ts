@@ -344,7 +344,7 @@ describe("hooks after a call", () => {
   );
 });
 
-describe("one call id", () => {
+describe("a call id", () => {
   test("is one effect, however many come with it at once", async () => {
     let effects = 0;
     const open = Promise.withResolvers<void>();

@@ -18,7 +18,7 @@ async function withLocks(run: (home: string, locks: readonly string[]) => Promis
   await run(home.path, locks);
 }
 
-test("what a killed agent had locked is free for the agents of the next process, and nothing else is touched", () =>
+test("a file that a killed agent had locked is free for the agents of the next process, and nothing else is touched", () =>
   withLocks(async (home, locks) => {
     const kept = [join(home, "agent", "auth.json"), join(home, "agent", "home", "mine.json.lock")];
     mkdirSync(join(home, "agent", "home"));

@@ -104,9 +104,20 @@ export function startProcess(deps: { readonly clock: Clock; readonly log: Log },
     await stop(urgent);
     await ended; // whoever stops it may rely on everything being tidied up
   };
-  const talk = { request, send, onEvent, onDialog, onNote, onExtensionError };
-  const left = leftBy(clock, identity, options.id);
-  return { pid: child.pid, identity, ended, onEnded: endListeners(ended), stop: stopAndEnd, ...talk, ...left };
+  return {
+    pid: child.pid,
+    identity,
+    ended,
+    onEnded: endListeners(ended),
+    stop: stopAndEnd,
+    request,
+    send,
+    onEvent,
+    onDialog,
+    onNote,
+    onExtensionError,
+    ...leftBy(clock, identity, options.id),
+  };
 }
 
 function leftBy(clock: Clock, agent: ProcessIdentity | null, id: string) {

@@ -27,7 +27,7 @@ test("each process has a folder of its own that nobody else may enter, and it go
   expect([existsSync(join(kept, "note.txt")), existsSync(join(cache, "jiti", "compiled.mjs"))]).toEqual([true, true]);
 });
 
-test("what a previous process left is removed by the next one, which leaves its own alone", async () => {
+test("a temporary folder that a previous process left is removed by the next one, which leaves its own alone", async () => {
   await using home = await tempHome();
   const mine = childNotes(home.path).tempFolder({ id: "a1", cache: join(home.path, "cache") });
   const left = join(home.path, "run", "tmp", "1-1-b2");

@@ -233,7 +233,7 @@ test("a model is named by provider and id, and an unknown one is none", () => {
   ]);
 });
 
-describe("what a provider says", () => {
+describe("an error of a provider", () => {
   const cases: readonly [string, ReturnType<typeof classifyFailure>][] = [
     ["EDQUOT: disk quota exceeded, write", "agent_disk_full"],
     ['401: {"error":{"message":"invalid x-api-key"}}', "provider_auth"],

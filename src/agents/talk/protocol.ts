@@ -135,13 +135,13 @@ function toDialog(record: Fields): PiRecord {
   if (record.method === "setStatus") return toStatus(record);
   const asks = toQuestion(record);
   if (!asks || text(record.id) === "") return ALIVE;
-  const patience = count(record.timeout) > 0 ? { timeoutMs: count(record.timeout) } : {};
+  const timeoutMs = count(record.timeout);
   return {
     kind: "dialog",
     id: text(record.id),
     title: text(record.title),
     body: text(record.placeholder),
-    asks: { ...asks, ...patience },
+    asks: { ...asks, ...(timeoutMs > 0 ? { timeoutMs } : {}) },
   };
 }
 

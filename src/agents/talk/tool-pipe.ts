@@ -271,12 +271,11 @@ async function run(deps: Deps, request: Parameters<ToolGate["call"]>[0], signal:
 }
 
 function reply(tool: string, outcome: ToolOutcome, kept: string | null): Answer {
-  const instead = kept === null ? {} : { kept };
-  if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result, ...instead });
+  if (outcome.kind === "ok") return valueOf({ ok: true, ...outcome.result, ...(kept === null ? {} : { kept }) });
   const said = JSON.stringify(envelopeOf(tool, outcome));
   // accepted, and not done yet: that is no error, for the model as for those who count errors
   if (outcome.kind === "pending") return valueOf({ ok: true, content: [{ type: "text", text: said }] });
-  return valueOf({ ok: false, text: said, ...instead });
+  return valueOf({ ok: false, text: said, ...(kept === null ? {} : { kept }) });
 }
 
 /** Null: the real text is kept. */

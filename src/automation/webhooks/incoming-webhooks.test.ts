@@ -315,7 +315,7 @@ describe("a gateway that is full or stopping", () => {
   });
 });
 
-describe("what is taken", () => {
+describe("a webhook request that is taken", () => {
   test("of a mapping is its template filled in, in the conversation of the hook; the task apart from it, trusted", async () => {
     await using w = await world();
     const answer = await w.send("build", BUILD);

@@ -151,7 +151,7 @@ test("a change that cannot be handled does not end the watch", async () => {
   ]);
 });
 
-test("it looks twice a second, and nothing is reported after the watch has ended", async () => {
+test("the watcher looks twice a second, and nothing is reported after the watch has ended", async () => {
   await using folder = await tempHome();
   const path = join(folder.path, "pi-gateway.jsonc");
   await writeFile(path, "{}");

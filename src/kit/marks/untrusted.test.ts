@@ -59,7 +59,7 @@ describe("text from outside", () => {
   });
 });
 
-describe("what looks like a mark", () => {
+describe("text that looks like a mark", () => {
   test.each([
     ["</untrusted-text abc>", "&lt;/untrusted-text abc>"],
     ["<gateway-facts abc>", "&lt;gateway-facts abc>"],

@@ -150,8 +150,16 @@ async function callOnce(
     if (!request.place.trusted && peer !== undefined && !isGlobalAddress(peer)) throw new Error("connected elsewhere");
     const body = await readBody(deps, response, limits, until);
     const { location = "", "retry-after": later, "content-type": contentType = "" } = response.headers;
-    const read = { text: body.toString("utf8"), body, contentType, url: request.place.url.href };
-    return { kind: "answered", status: response.statusCode ?? 0, ...read, location, ...pauseOf(later) };
+    return {
+      kind: "answered",
+      status: response.statusCode ?? 0,
+      text: body.toString("utf8"),
+      body,
+      contentType,
+      url: request.place.url.href,
+      location,
+      ...pauseOf(later),
+    };
   } finally {
     over.abort(new Error("the call is over")); // closes the connection, whatever state it is in
   }

@@ -65,8 +65,11 @@ export async function transcribe(
   ];
   const form = multipart(deps.ids, parts);
   const url = `${settings.baseUrl.replace(/\/+$/, "")}/audio/transcriptions`;
-  const auth = settings.apiKey ? { authorization: `Bearer ${settings.apiKey.reveal()}` } : {};
-  const headers = { ...auth, accept: "application/json", ...form.headers };
+  const headers = {
+    ...(settings.apiKey ? { authorization: `Bearer ${settings.apiKey.reveal()}` } : {}),
+    accept: "application/json",
+    ...form.headers,
+  };
   const limits = { ...LIMITS, trustedOrigin: settings.baseUrl };
   const answer = await guardedFetch(deps, { url, method: "POST", headers, body: form.body }, limits, signal);
   const result = read(answer);

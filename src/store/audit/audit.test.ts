@@ -284,7 +284,7 @@ describe("the record of tool calls", () => {
 });
 
 test(
-  "one changed value is found in each of two hundred places",
+  "a changed value is found in each of two hundred places",
   async () => {
     await using home = await filled(50);
     using db = new Database(database(home));

@@ -94,8 +94,11 @@ function orNull(draft: Draft): Draft {
   if (types.includes("null")) return draft;
   if (Array.isArray(draft.anyOf)) return { ...draft, anyOf: [...draft.anyOf, { type: "null" }] };
   if (types.length === 0 || Object.hasOwn(draft, "const")) return { anyOf: [draft, { type: "null" }] };
-  const values = Array.isArray(draft.enum) ? { enum: [...draft.enum, null] } : {};
-  return { ...draft, type: [...types, "null"], ...values };
+  return {
+    ...draft,
+    type: [...types, "null"],
+    ...(Array.isArray(draft.enum) ? { enum: [...draft.enum, null] } : {}),
+  };
 }
 
 function definitions(node: SchemaNode, tally: Tally): Draft {

@@ -20,7 +20,6 @@ const AT_ONCE = [
   "abort",
   "splice",
   "assign",
-  "listener",
 ];
 const PROMISE_METHODS = ["then", "catch", "finally"];
 const KEYWORDS =
@@ -103,9 +102,14 @@ function isHandled(expression: string, isSafe: IsSafe): boolean {
   if (handler >= 0 && calls.slice(handler + 1).every(({ name }) => name === "finally")) return true;
   const first = calls.findIndex(({ name }) => PROMISE_METHODS.includes(name));
   const from = calls.slice(0, first < 0 ? calls.length : first).at(-1);
-  if (from) return (first < 0 && AT_ONCE.includes(from.name)) || isSafe(from.name, from.isMethod);
+  if (from) return (first < 0 && endsAtOnce(from)) || isSafe(from.name, from.isMethod);
   const kept = text.slice(0, calls[first]?.at); // a value, or a promise that goes by a name
   return first < 0 || isSafe(/\w+$/.exec(kept)?.[0] ?? "", kept.includes("."));
+}
+
+/** A function of the same name is another matter. */
+function endsAtOnce({ name, isMethod }: Called): boolean {
+  return isMethod ? AT_ONCE.includes(name) : name === "listener";
 }
 
 /** Without what stands around the call: parentheses, a name that it is kept under, a condition in front of it. */

@@ -476,6 +476,7 @@ describe("the rule about promises", () => {
 
   test.each([
     ["a call behind void", "void save(store);"],
+    ["a function that is named like a method of a map", "const end = () => void add(one);"],
     ["a method behind void", "listen(() => void store.save(1));"],
     ["a method behind void with a question mark", "void one.shown?.close();"],
     ["a promise that goes on with one function", "void over.promise.then(() => go());"],

@@ -3,6 +3,7 @@ import type { Log } from "./log.ts";
 
 /** Begins `work` and returns at once. Never throws: `words` say in the log what did not work, whether it threw or its promise failed. */
 export function background(log: Pick<Log, "error">, words: string, work: () => unknown): void {
+  /** Never rejects. */
   const run = async (): Promise<void> => {
     try {
       await work();
@@ -10,5 +11,5 @@ export function background(log: Pick<Log, "error">, words: string, work: () => u
       log.error(words, { error });
     }
   };
-  void run(); // has handled whatever failed
+  void run();
 }

@@ -104,3 +104,18 @@ describe("hooks", () => {
     expect(hooks.of("gateway_start").length).toBe(2);
   });
 });
+
+test("a hook that observes has fifteen seconds, not less, and hears by its signal when they are over", async () => {
+  const clock = createFakeClock();
+  const hooks = createHooks({ clock, log: recordingLog() });
+  const troubles: string[] = [];
+  hooks.onTrouble((plugin) => void troubles.push(plugin));
+  const given: AbortSignal[] = [];
+  hooks.on("gateway_start", (_event, signal) => (given.push(signal), new Promise(() => undefined)), "slow");
+  hooks.tell("gateway_start", { version: "1" });
+  await clock.advance(14_999);
+  expect([troubles, given.map(({ aborted }) => aborted)]).toEqual([[], [false]]);
+  await clock.advance(1);
+  await turn();
+  expect([troubles, given.map(({ aborted }) => aborted), clock.pending()]).toEqual([["slow"], [true], 0]);
+});

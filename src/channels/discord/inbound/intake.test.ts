@@ -141,6 +141,18 @@ describe("discord intake: a message", () => {
     await stop(at);
   });
 
+  test("is noted as read before the next one of its channel is dealt with", async () => {
+    const noted = Promise.withResolvers<void>();
+    const at = world({ seen: { ...createSeen(memory()), note: () => noted.promise } });
+    for (const text of ["one", "two"]) at.intake.said(at.message(text));
+    await at.clock.advance(0);
+    expect(at.stored).toEqual(["one"]);
+    noted.resolve();
+    await at.clock.advance(0);
+    expect(at.stored).toEqual(["one", "two"]);
+    await stop(at);
+  });
+
   test("waits while it is looked up where reading stopped, up to a limit, and then is dealt with in order", async () => {
     const known = Promise.withResolvers<[]>();
     const at = world({ seen: { ...createSeen(memory()), known: () => known.promise } });

@@ -192,3 +192,20 @@ test("discord previews: nothing is kept of turns whose reply was sent, or that w
   expect([kept, at.kept.size]).toEqual([{}, 0]);
   await at.close();
 });
+
+test("discord previews: a stop waits for the message that is just being sent, so that its id is noted", async () => {
+  const at = world();
+  const sent = Promise.withResolvers<unknown>();
+  at.answers.set("createMessage", () => sent.promise);
+  at.begin(1);
+  at.say(1, "Hello");
+  await at.clock.advance(2_000);
+  expect(at.count("createMessage")).toBe(1);
+  let stopped = false;
+  const closing = at.close().then(() => (stopped = true));
+  await at.clock.advance(0);
+  expect(stopped).toBe(false);
+  sent.resolve({ id: "m77" });
+  await closing;
+  expect([...at.kept.values()].join()).toContain("m77");
+});

@@ -329,3 +329,12 @@ test("a telegram webhook stores with the signal of its request, and refuses what
   expect(statuses).toEqual([200, 400, 400, 400, 400, 400, 400]);
   expect([(await post('{"update_id":1}', "other")).status, signals.map((one) => one === NEVER)]).toEqual([401, [true]]);
 });
+
+test("telegram updates: those that were confirmed long ago are not remembered one by one", () => {
+  const window = createUpdateWindow(null);
+  for (let id = 1; id <= 3_000; id++) {
+    window.begin(id);
+    window.settle(id);
+  }
+  expect([window.begin(2_500), window.begin(1)]).toEqual([false, true]); // brought again; counted anew
+});

@@ -114,3 +114,41 @@ test("the web console shows reactions, pins, replies and formats at once, after 
   expect(await marksOf(later, "please work on messages").innerText()).toBe("🎉");
   expect(await bubble(later, "One step, edited.").innerText()).toContain("Edited");
 });
+
+test("a person replies to a message by keyboard, on a phone and from right to left, and the quote leads to that message", async () => {
+  reply = () => says("שלום וברוך הבא לשיחה שלנו");
+  await using on = await visit(browser, gateway, { viewport: PHONE });
+  await on.ask("teach me a greeting");
+  const first = bubble(on, "שלום וברוך");
+  await first.waitFor();
+  const quote = on.page.getByTestId("replying");
+  const begin = async () => {
+    await first.getByTestId("reply").focus();
+    await on.page.keyboard.press("Enter");
+    await quote.waitFor();
+    await on.page.waitForFunction("document.activeElement?.id === 'composer'");
+  };
+  await begin();
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  await on.page.keyboard.press("Escape");
+  await quote.waitFor({ state: "detached" });
+  await begin();
+  await quote.getByRole("button", { name: "Do not reply to this message" }).click();
+  await quote.waitFor({ state: "detached" });
+  await begin();
+  expect(await quote.innerText()).toContain("Assistant");
+  if (PICTURES !== undefined) await on.page.screenshot({ path: join(PICTURES, "replying-phone.png") });
+  reply = () => says("It means welcome.");
+  await on.ask("what does it mean?");
+  await bubble(on, "It means welcome.").waitFor();
+  expect(await quote.count()).toBe(0);
+  const answered = bubble(on, "what does it mean?").getByTestId("answered");
+  expect(await answered.innerText()).toBe("שלום וברוך הבא לשיחה שלנו");
+  await on.reload();
+  await answered.getByRole("button").click();
+  expect(await on.page.evaluate<string>("document.activeElement?.textContent")).toContain("שלום וברוך");
+  if (PICTURES !== undefined) await on.page.screenshot({ path: join(PICTURES, "replied-phone.png") });
+  expect(await on.page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(PHONE.width);
+  expect(await accessibilityProblems(on.page)).toEqual([]);
+  expect([on.problems, on.foreign]).toEqual([[], []]);
+});

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TranscriptItem } from "../src/contracts/chat.ts";
 import { deferred } from "../src/kit/deferred.ts";
-import { type FakeProvider, says, startFakeProvider } from "../src/testing/fake-provider.ts";
+import { type FakeProvider, type ProviderRequest, says, startFakeProvider } from "../src/testing/fake-provider.ts";
 import { type GatewayProcess, startGatewayProcess } from "../src/testing/whole/gateway-process.ts";
-import { agentReady, asked, endpoint, eventually, openSocket, WHOLE_TEST_MS } from "./whole-fixture.ts";
+import { agentReady, asked, endpoint, eventually, openSocket, told, WHOLE_TEST_MS } from "./whole-fixture.ts";
 
 setDefaultTimeout(WHOLE_TEST_MS);
 
@@ -66,13 +66,45 @@ test("a message is changed while it waits, and not after that; a sign under a re
   expect(wholeRequest()).toContain(
     `👎 from 'You' (operator) to your message ${reply} 'quick answer'`.replaceAll("'", '\\"'),
   );
-  const told = wholeRequest().split("👎 from").length;
+  const heard = wholeRequest().split("👎 from").length;
   await send("and now");
   await eventually(
     "three answers",
     transcript,
     (seen) => seen.filter(({ text }) => text === "quick answer").length === 3,
   );
-  expect(wholeRequest().split("👎 from").length).toBe(told);
+  expect(wholeRequest().split("👎 from").length).toBe(heard);
+  page.close();
+});
+
+test("a reply names a message of its session: it is stored, shown with it and told to the model, and no other id is taken", async () => {
+  const page = await openSocket(gateway);
+  const replies = (params: object) =>
+    page.request("chat.send", {
+      session: SESSION,
+      clientId: `reply-${JSON.stringify(params).length}`,
+      ...params,
+    } as never);
+  const answer = (await transcript()).findLast(({ role }) => role === "assistant");
+  const replyTo = answer?.id ?? "";
+  await expect(replies({ text: "what?", replyTo: "no-such-message" })).rejects.toThrow("There is no message");
+  const other = await gateway.chat("somewhere else", { session: "elsewhere" });
+  expect(other.status).toBe(200);
+  const posted = (body: object) =>
+    gateway.fetch("/api/chat", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ session: "elsewhere", text: "not that one", ...body }),
+    });
+  const refused = await posted({ replyTo });
+  expect([refused.status, await refused.json()]).toMatchObject([404, { error: { code: "not_found" } }]);
+  const before = provider.requests.length;
+  const { accepted } = (await replies({ text: "say more about it", replyTo })) as { accepted: string };
+  await provider.arrived(before + 1);
+  const items = await eventually("the reply", transcript, (seen) => seen.some(({ id }) => id === accepted));
+  expect(items.find(({ id }) => id === accepted)).toMatchObject({ text: "say more about it", replyTo });
+  const words = told(provider.requests.at(-1) as ProviderRequest);
+  expect(words).toContain(`replies to: ${replyTo}`);
+  expect(words).toMatch(/source="message that this replies to"[^>]*name="Assistant"[^>]*>\nquick answer\n/);
   page.close();
 });

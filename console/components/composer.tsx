@@ -3,13 +3,15 @@ import { effect, signal, untracked } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { chat, line, openKey, sendMessage, stopTurn, turnRuns } from "../state/session-page.ts";
 import { keep, kept } from "../state/kept.ts";
+import { replyingTo, replyToNone } from "../state/replying.ts";
 import { addImages, clearImages, images, imageProblem, Thumbnails } from "./attachments.tsx";
+import { focusAsked, focusComposer } from "./composer-focus.ts";
 import { Icon } from "./icons.tsx";
+import { ReplyingTo } from "./reply.tsx";
 
 const DRAFT_PREFIX = "pi-gateway.draft.";
 
 const draft = signal("");
-const focusAsked = signal(0);
 
 /** Each conversation has its own draft; this tab keeps them across a reload. */
 export function keepDrafts(): void {
@@ -26,7 +28,7 @@ export function keepDrafts(): void {
 export function editDraft(text: string): void {
   const now = draft.value.trim();
   write(now ? `${text}\n\n${now}` : text);
-  focusAsked.value++;
+  focusComposer();
 }
 
 function write(text: string): void {
@@ -50,23 +52,28 @@ function submit(): void {
       ? [{ mediaId: image.mediaId, name: image.name, mimeType: image.mimeType, url: image.url }]
       : [],
   );
-  sendMessage(draft.value.trim(), attached);
+  sendMessage(draft.value.trim(), attached, replyingTo.value?.id);
+  replyToNone();
   write("");
   clearImages();
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.key === "Escape" && replyingTo.value && !event.isComposing) {
+    event.preventDefault();
+    event.stopPropagation(); // the same key stops a running answer
+    return replyToNone();
+  }
+  // While an input method composes, Enter chooses a word and must not send.
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+  event.preventDefault();
+  submit();
 }
 
 export function Composer() {
   const input = useRef<HTMLTextAreaElement>(null);
   useGrowing(input);
-  useEffect(() => {
-    if (matchMedia("(pointer: fine)").matches) input.current?.focus({ preventScroll: true });
-  }, [openKey.value, focusAsked.value]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method composes, Enter chooses a word and must not send.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-    event.preventDefault();
-    submit();
-  };
+  useFocus(input);
   return (
     <form
       class="composer"
@@ -75,6 +82,7 @@ export function Composer() {
         submit();
       }}
     >
+      <ReplyingTo />
       <Thumbnails />
       {imageProblem.value && (
         <p class="composer-problem" role="alert">
@@ -159,6 +167,16 @@ export function takeFiles(event: Event, files: FileList | undefined): void {
   if (!files || files.length === 0) return;
   event.preventDefault();
   addImages([...files]);
+}
+
+/** Not on a touch screen, where the keyboard would cover half of the conversation, unless the person asked for it. */
+function useFocus(input: { readonly current: HTMLTextAreaElement | null }): void {
+  const answeredTo = useRef(focusAsked.value);
+  useEffect(() => {
+    const asked = focusAsked.value !== answeredTo.current;
+    answeredTo.current = focusAsked.value;
+    if (asked || matchMedia("(pointer: fine)").matches) input.current?.focus({ preventScroll: true });
+  }, [openKey.value, focusAsked.value]);
 }
 
 /** As tall as its text, up to a share of the window that the stylesheet sets. */

@@ -13,6 +13,7 @@ import { Html, Markdown } from "../text/markdown.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { editDraft } from "./composer.tsx";
 import { Icon } from "./icons.tsx";
+import { anchorOf, Answered, ReplyButton } from "./reply.tsx";
 import { ToolCard } from "./tool-card.tsx";
 
 export function Message({ item }: { readonly item: TranscriptItem }) {
@@ -23,15 +24,23 @@ export function Message({ item }: { readonly item: TranscriptItem }) {
   if (item.origin !== undefined) return <OwnNote item={item} />;
   if (item.role === "user") return <UserMessage item={item} />;
   return (
-    <article class="row assistant" data-testid="message" data-role="assistant" data-kind={item.kind ?? "reply"}>
+    <article
+      id={anchorOf(item.id)}
+      tabIndex={-1}
+      class="row assistant"
+      data-testid="message"
+      data-role="assistant"
+      data-kind={item.kind ?? "reply"}
+    >
       <Speaker who="Assistant" at={item.at} />
-      <Answered item={item} />
+      <Answered replyTo={item.replyTo} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
       {item.text && <MessageText item={item} />}
       {item.editedAt !== undefined && <p class="row-note">Edited</p>}
       <Marks item={item} />
       {item.text && (
         <div class="row-actions">
+          <ReplyButton item={item} />
           <CopyButton text={item.text} />
           <Reactions item={item} />
         </div>
@@ -45,18 +54,6 @@ function MessageText({ item: { text, format } }: { readonly item: TranscriptItem
   if (format === "plain") return <div class="prose plain">{text}</div>;
   if (format === "html") return <Html text={text} />;
   return <Markdown text={text} />;
-}
-
-/** The message that this one replies to, in short. */
-function Answered({ item: { replyTo } }: { readonly item: TranscriptItem }) {
-  if (replyTo === undefined) return null;
-  const answered = chat.value.items.find(({ id }) => id === replyTo);
-  const words = answered?.text || answered?.attachments?.[0]?.name || "an earlier message";
-  return (
-    <blockquote class="row-answered" data-testid="answered" aria-label="In reply to">
-      {words}
-    </blockquote>
-  );
 }
 
 /** What the assistant did to a message: reactions, and that it is pinned. */
@@ -115,8 +112,16 @@ function OwnNote({ item }: { readonly item: TranscriptItem }) {
 function UserMessage({ item }: { readonly item: TranscriptItem }) {
   const [changing, setChanging] = useState(false);
   return (
-    <article class="row user" data-testid="message" data-role="user" data-kind="message">
+    <article
+      id={anchorOf(item.id)}
+      tabIndex={-1}
+      class="row user"
+      data-testid="message"
+      data-role="user"
+      data-kind="message"
+    >
       <Speaker who={item.sender?.name ?? "You"} at={item.at} />
+      <Answered replyTo={item.replyTo} />
       {item.attachments && item.attachments.length > 0 && <Files media={item.attachments} />}
       {item.turnId === null && changing ? (
         <ChangeText item={item} done={() => setChanging(false)} />
@@ -125,6 +130,11 @@ function UserMessage({ item }: { readonly item: TranscriptItem }) {
       )}
       {item.editedAt !== undefined && <p class="row-note">Edited</p>}
       <Marks item={item} />
+      {item.turnId !== null && (
+        <div class="row-actions">
+          <ReplyButton item={item} />
+        </div>
+      )}
       {item.turnId === null && (
         <p class="row-note queued">
           Waiting for its turn{" "}
@@ -183,6 +193,7 @@ export function SendRow({ send }: { readonly send: Send }) {
       data-kind={send.refused === null ? "sending" : "failed"}
     >
       <Speaker who="You" at={send.at} />
+      <Answered replyTo={send.replyTo} />
       {media.length > 0 && <Pictures media={media} />}
       {files.map(({ mediaId, name }) => (
         <span key={mediaId} class="picture-name">

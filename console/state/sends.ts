@@ -1,5 +1,6 @@
 /** Messages on their way to the gateway. Each keeps its client id until it is answered, so that trying again cannot double it. */
 import type { TranscriptItem } from "../../src/contracts/chat.ts";
+import type { WireMethods } from "../../src/contracts/wire.ts";
 
 export interface Attached {
   readonly mediaId: string;
@@ -13,11 +14,31 @@ export interface Send {
   readonly session: string;
   readonly text: string;
   readonly attachments: readonly Attached[];
+  /** The message that it replies to. */
+  readonly replyTo?: string;
   readonly at: number;
   /** The gateway's id for it, once it said yes. */
   readonly accepted: string | null;
   /** Set when the gateway said no: the reason, in words. */
   readonly refused: string | null;
+}
+
+/** As the gateway wants it. */
+export function sendParams({
+  clientId,
+  session,
+  text,
+  attachments,
+  replyTo,
+}: Send): WireMethods["chat.send"]["params"] {
+  const media = attachments.map(({ mediaId }) => ({ mediaId }));
+  return {
+    session,
+    text,
+    clientId,
+    ...(media.length > 0 ? { attachments: media } : {}),
+    ...(replyTo === undefined ? {} : { replyTo }),
+  };
 }
 
 /** Browsers give a tab about 5 MB; a few hundred unsent messages fit with room to spare. */

@@ -16,6 +16,7 @@ import {
   dropSend,
   openSends,
   readSends,
+  sendParams,
   visibleSends,
   type Attached,
   type Send,
@@ -350,12 +351,13 @@ export function newChat(): void {
   openSession(unused ? chat.value.key : newSessionKey());
 }
 
-export function sendMessage(text: string, attachments: readonly Attached[]): void {
+export function sendMessage(text: string, attachments: readonly Attached[], replyTo?: string): void {
   const send: Send = {
     clientId: randomId(),
     session: chat.value.key,
     text,
     attachments,
+    ...(replyTo === undefined ? {} : { replyTo }),
     at: Date.now(),
     accepted: null,
     refused: null,
@@ -368,12 +370,11 @@ export function sendMessage(text: string, attachments: readonly Attached[]): voi
   void deliver(send);
 }
 
-async function deliver({ clientId, session, text, attachments }: Send): Promise<void> {
+async function deliver(send: Send): Promise<void> {
   if (!connection) return;
-  const media = attachments.map(({ mediaId }) => ({ mediaId }));
+  const { clientId, session } = send;
   try {
-    const params = media.length > 0 ? { session, text, clientId, attachments: media } : { session, text, clientId };
-    const { accepted } = await connection.request("chat.send", params);
+    const { accepted } = await connection.request("chat.send", sendParams(send));
     const marked = changeSend(sends.value, clientId, { accepted });
     sends.value =
       session === chat.value.key ? openSends(marked, session, chat.value.items) : dropSend(marked, clientId);

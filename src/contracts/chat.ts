@@ -49,6 +49,8 @@ export interface QuotedText {
   readonly text: string;
   /** Of a reply: the message that it replies to, as its platform numbers it. */
   readonly message?: string;
+  /** Of a reply in the gateway's own channels: the same message by our own id, under which it was found in this session. */
+  readonly ownId?: string;
 }
 
 export interface AnsweringText {

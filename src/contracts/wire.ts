@@ -29,7 +29,14 @@ export type WireEvent =
 
 export interface WireMethods {
   "chat.send": {
-    params: { session: string; text: string; clientId: string; attachments?: readonly { mediaId: string }[] };
+    params: {
+      session: string;
+      text: string;
+      clientId: string;
+      attachments?: readonly { mediaId: string }[];
+      /** The message of the session that it replies to. */
+      replyTo?: string;
+    };
     result: { accepted: string; sessionKey: string; duplicate: boolean };
   };
   /** As chat.send, for a message that is to be steered into the running answer, whatever the queue mode. */

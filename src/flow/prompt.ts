@@ -82,8 +82,10 @@ export async function steeringFor(
 async function answeredLines({ messageIds }: PromptSources, entries: Batch["entries"]): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const { id, message, overflow } of entries) {
-    const answered = overflow ? undefined : message.quoted.find(({ how }) => how === "reply")?.message;
-    const found = answered === undefined ? null : await messageIds.idOf(message.address, answered);
+    const answered = overflow ? undefined : message.quoted.find(({ how }) => how === "reply");
+    const byPlatform = answered?.message;
+    const found =
+      answered?.ownId ?? (byPlatform === undefined ? null : await messageIds.idOf(message.address, byPlatform));
     if (found) lines.push(`${entries.length === 1 ? "" : `${id} `}replies to: ${found}`);
   }
   return lines;

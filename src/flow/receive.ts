@@ -14,7 +14,7 @@ import type { Queue, QueueEntry } from "../contracts/queue.ts";
 import type { Router, Verdict } from "../contracts/routing.ts";
 import { ERRORS } from "../contracts/errors.ts";
 import type { Log } from "../kit/log.ts";
-import { withQuoted } from "../kit/marks/quoted.ts";
+import { answeredText, withQuoted } from "../kit/marks/quoted.ts";
 import { answerQuestion } from "./questions/answer-question.ts";
 
 export interface ReceiverDeps {
@@ -110,8 +110,9 @@ function refuse(message: InboundMessage, limits: ReceiverLimits, stopping: Abort
 
 function announce(deps: ReceiverDeps, id: InboxId, sessionKey: SessionKey, message: InboundMessage): void {
   const { attachments, receivedAt, origin = "chat" } = message;
-  const text = withQuoted(message.text, message.quoted);
-  const item = { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null } as const;
+  const { text, replyTo } = answeredText(message.text, message.quoted);
+  const answered = replyTo === undefined ? {} : { replyTo };
+  const item = { id, inboxId: id, role: "user", text, attachments, at: receivedAt, turnId: null, ...answered } as const;
   deps.events.emit("message", { sessionKey, item: origin === "chat" ? item : { ...item, origin } });
   deps.log.debug("message accepted", { inboxId: id, sessionKey, channel: message.address.channel, chars: text.length });
 }

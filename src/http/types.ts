@@ -32,6 +32,7 @@ export interface HttpDeps {
   readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
     readonly health: Pick<Store["health"], "isWritable">;
     readonly outbox: Pick<Store["outbox"], "list">;
+    readonly messages: Pick<Store["messages"], "find" | "item">;
     readonly toolCalls: Pick<Store["toolCalls"], "list">;
     readonly approvals: Pick<Store["approvals"], "ended">;
     readonly audit: Pick<Store["audit"], "list">;

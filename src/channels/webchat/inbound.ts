@@ -1,5 +1,5 @@
 /** What the page or a program said → InboundMessage. Who is speaking was decided at sign-in; nothing here is believed from the body. */
-import type { InboundMessage, MediaRef } from "../../contracts/chat.ts";
+import type { InboundMessage, MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { AgentId, Principal } from "../../contracts/ids.ts";
 
 export interface WebChatInput {
@@ -9,6 +9,8 @@ export interface WebChatInput {
   readonly fingerprint: string;
   readonly text: string;
   readonly attachments: readonly MediaRef[];
+  /** The message of this session that it replies to. */
+  readonly answered?: QuotedText;
   readonly principal: Principal;
   readonly agentId: AgentId;
   readonly steer?: boolean;
@@ -26,7 +28,7 @@ export function toInbound(channel: string, input: WebChatInput): InboundMessage 
     scope: "dm",
     sender: { principal: input.principal, name: SENDER_NAME },
     text: input.text,
-    quoted: [],
+    quoted: input.answered ? [input.answered] : [],
     attachments: input.attachments,
     mentioned: true,
     agentId: input.agentId,

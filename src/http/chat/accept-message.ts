@@ -1,7 +1,7 @@
 /** From a caller's words to a receipt, the same for page, API and scripts. It decides nothing the Receiver decides. */
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
-import type { MediaRef } from "../../contracts/chat.ts";
-import type { RefusedBecause } from "../../contracts/channel.ts";
+import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
+import type { ChatSession, RefusedBecause } from "../../contracts/channel.ts";
 import type { InboxId, MediaId, Principal, SessionKey } from "../../contracts/ids.ts";
 import { sizeText } from "../body.ts";
 import { hexDigest } from "../access/digests.ts";
@@ -9,6 +9,12 @@ import type { HttpDeps, MessageLimits, SessionTarget } from "../types.ts";
 
 export const MAX_ATTACHMENTS = 8;
 export const MAX_NAME_CHARS = 200;
+/** As long as our ids can be. */
+export const MAX_MESSAGE_ID_CHARS = 200;
+/** Of a message that is replied to; the model has the rest in its history. */
+const MAX_QUOTED_CHARS = 4_000;
+const ACCOUNT = "default";
+const ASSISTANT = { id: null, name: "Assistant" } as const;
 
 type AttachmentInput =
   { readonly mediaId: string } | { readonly name: string; readonly mimeType: string; readonly data: string };
@@ -21,6 +27,8 @@ interface Draft {
   readonly text: string;
   readonly attachments: readonly AttachmentInput[];
   readonly principal: Principal;
+  /** Our id of the message of this session that it replies to. */
+  readonly replyTo?: string | undefined;
   /** To be steered into the running answer, whatever the mode. */
   readonly steer?: boolean;
 }
@@ -74,7 +82,12 @@ export async function acceptMessage(
   const { sessionKey, agentId, channel, chat } = sessionOf(deps, draft.session, draft.agent);
   if (draft.text.length > limits.maxMessageChars) throw tooLong(draft.text.length, limits.maxMessageChars);
   if (draft.text.trim() === "" && draft.attachments.length === 0) throw new GatewayError("empty_message", "empty");
+  const answered =
+    draft.replyTo === undefined
+      ? null
+      : await findAnswered(deps, { sessionKey, to: { channel, account: ACCOUNT, chat } }, draft);
   const files = await attach(deps, limits, draft, signal);
+  const identities = files.map((file) => file.identity);
   const message = deps[channel].toInbound({
     chat,
     sessionKey,
@@ -83,7 +96,8 @@ export async function acceptMessage(
     attachments: files.map((file) => file.ref),
     principal: draft.principal,
     agentId,
-    fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, files.map((file) => file.identity)])),
+    fingerprint: hexDigest(JSON.stringify([sessionKey, draft.text, identities, ...(answered ? [answered.ownId] : [])])),
+    ...(answered ? { answered } : {}),
     ...(draft.steer ? { steer: true } : {}),
     receivedAt: deps.clock.now(),
   });
@@ -95,6 +109,23 @@ export async function acceptMessage(
   }
   if (receipt.kind === "duplicate" && !receipt.sameContent) throw new GatewayError("key_reused", "other content");
   return { id: receipt.id, sessionKey: receipt.sessionKey, duplicate: receipt.kind === "duplicate" };
+}
+
+/** As it is shown now: a message of another session, or one that was deleted, cannot be replied to. */
+async function findAnswered(
+  { store }: AcceptDeps,
+  { sessionKey, to }: ChatSession,
+  { replyTo = "", session }: Pick<Draft, "replyTo" | "session">,
+): Promise<QuotedText> {
+  const found = await store.messages.find({ sessionKey, to }, replyTo);
+  const item = found && (await store.messages.item(found.id));
+  if (!item)
+    throw new GatewayError("not_found", "no such message to reply to", {
+      say: `There is no message ${JSON.stringify(replyTo.slice(0, MAX_NAME_CHARS))} in the session ${session} to reply to.`,
+    });
+  const author =
+    item.role === "assistant" ? ASSISTANT : { id: item.sender?.principal ?? null, name: item.sender?.name ?? "You" };
+  return { how: "reply", author, text: item.text.slice(0, MAX_QUOTED_CHARS), ownId: item.id };
 }
 
 interface Attached {

@@ -4,7 +4,14 @@ import { Type } from "typebox";
 import { ERRORS, GatewayError } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
 import type { ChatReply } from "../../contracts/wire.ts";
-import { acceptMessage, MAX_ATTACHMENTS, MAX_NAME_CHARS, sessionOf, type Taken } from "../chat/accept-message.ts";
+import {
+  acceptMessage,
+  MAX_ATTACHMENTS,
+  MAX_MESSAGE_ID_CHARS,
+  MAX_NAME_CHARS,
+  sessionOf,
+  type Taken,
+} from "../chat/accept-message.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import { checked } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";
@@ -25,6 +32,7 @@ const chatBody = () =>
         session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
         agent: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$" })),
         stream: Type.Optional(Type.Boolean()),
+        replyTo: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_MESSAGE_ID_CHARS })),
         attachments: Type.Optional(
           Type.Array(
             Type.Union([
@@ -62,6 +70,7 @@ export function chatRoutes(deps: ChatDeps, limits: HttpOptions["limits"]): reado
       session,
       agent: body.agent,
       text: body.text,
+      replyTo: body.replyTo,
       attachments: body.attachments ?? [],
       eventId: eventIdOf(call.request.headers.get("idempotency-key"), deps),
       principal: call.identity?.principal ?? OPERATOR,

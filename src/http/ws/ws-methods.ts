@@ -5,7 +5,7 @@ import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
-import { acceptMessage, MAX_ATTACHMENTS } from "../chat/accept-message.ts";
+import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
 import { type Checked, checked } from "../checked.ts";
 import type { MediaLinks } from "../access/media-links.ts";
@@ -51,6 +51,7 @@ const PARAMS = () => ({
     session,
     text: Type.String(),
     clientId,
+    replyTo: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_MESSAGE_ID_CHARS })),
     attachments: Type.Optional(
       Type.Array(Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, { additionalProperties: false }), {
         maxItems: MAX_ATTACHMENTS,

@@ -7,6 +7,8 @@ interface Quoted {
   readonly how: "reply" | "forward" | "shared";
   readonly author: { readonly id: string | null; readonly name: string };
   readonly text: string;
+  /** The message is shown beside this one, by this id. */
+  readonly ownId?: string;
 }
 
 const SOURCE = { reply: "message that this replies to", forward: "forwarded message", shared: "shared item" } as const;
@@ -43,6 +45,16 @@ export function appendText<Q extends Quoted>(
 /** For the model: a block for each, with its author's id and name. */
 export function wrapQuoted(ids: Ids, { how, author, text }: Quoted): string {
   return wrapUntrusted(ids, { source: SOURCE[how], author, text });
+}
+
+/** The message of this session that a message replies to, and the words to be shown with it: what is shown by its id is not written out as well. */
+export function answeredText(
+  text: string,
+  quoted: readonly Quoted[],
+): { readonly text: string; readonly replyTo?: string } {
+  const replyTo = quoted.find(({ ownId }) => ownId !== undefined)?.ownId;
+  const others = quoted.filter(({ ownId }) => ownId === undefined);
+  return { text: withQuoted(text, others), ...(replyTo === undefined ? {} : { replyTo }) };
 }
 
 /** For people who read along: the quoted words first, each under a line that says whose they are. */

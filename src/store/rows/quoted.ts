@@ -15,6 +15,7 @@ export function decodeQuoted(column: string | null): readonly QuotedText[] {
   return isQuotedList(value) ? value.map(bare) : DAMAGED;
 }
 
-function bare({ how, author: { id, name }, text, message }: QuotedText): QuotedText {
-  return { how, author: { id, name }, text, ...(typeof message === "string" ? { message } : {}) };
+function bare({ how, author: { id, name }, text, message, ownId }: QuotedText): QuotedText {
+  const bareText = { how, author: { id, name }, text, ...(typeof message === "string" ? { message } : {}) };
+  return typeof ownId === "string" ? { ...bareText, ownId } : bareText;
 }

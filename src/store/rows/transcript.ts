@@ -7,7 +7,7 @@ import type { Params, Sql } from "../sql.ts";
 import { sql as raw } from "kysely";
 import { decodeAttachments, decodeCursor, decodeJson, encodeCursor, pageSize } from "./codec.ts";
 import { originOf, type OriginColumns } from "./origin-columns.ts";
-import { withQuoted } from "../../kit/marks/quoted.ts";
+import { answeredText } from "../../kit/marks/quoted.ts";
 import { decodeQuoted } from "./quoted.ts";
 import { marksOf, reactionsTo } from "./channels/marks.ts";
 import type { RowDeps } from "./row-deps.ts";
@@ -102,16 +102,18 @@ function createQueries(sql: Sql) {
 
 export function toUserItem(row: UserColumns): TranscriptItem {
   const origin = originOf(row);
+  const { text, replyTo } = answeredText(row.text, decodeQuoted(row.quoted));
   const attachments = decodeAttachments(row.attachments) ?? [];
   return {
     id: row.id,
     role: "user",
-    text: withQuoted(row.text, decodeQuoted(row.quoted)),
+    text,
     at: row.received_at,
     turnId: row.turn_id,
     inboxId: row.id,
     ...(origin === "chat" ? {} : { origin }),
     ...(attachments.length > 0 ? { attachments } : {}),
+    ...(replyTo === undefined ? {} : { replyTo }),
     ...(row.edited_at === null ? {} : { editedAt: row.edited_at }),
     ...(row.scope === "group" ? { sender: { principal: row.sender, name: row.sender_name, role: row.role } } : {}),
     ...marksOf(row),

@@ -252,6 +252,15 @@ function createMemory() {
   const never = () => Promise.reject(new Error("not part of this fixture"));
   const store: HttpDeps["store"] = {
     health: { isWritable: async () => writable.now },
+    messages: {
+      find: async (_place, id) => {
+        const item = transcript.find((one) => one.id === id);
+        const to = { channel: "webchat", account: "default", chat: "" };
+        const ours = item?.role === "assistant";
+        return item ? { id, to, ours, platformIds: [], pending: false, files: 0, reactions: [] } : null;
+      },
+      item: async (id) => transcript.find((one) => one.id === id) ?? null,
+    },
     turns: {
       begin: never,
       leave: never,

@@ -126,7 +126,7 @@ test("a person replies to a message by keyboard, on a phone and from right to le
     await first.getByTestId("reply").focus();
     await on.page.keyboard.press("Enter");
     await quote.waitFor();
-    await on.page.waitForFunction("document.activeElement?.id === 'composer'");
+    await on.page.locator("#composer:focus").waitFor();
   };
   await begin();
   expect(await accessibilityProblems(on.page)).toEqual([]);

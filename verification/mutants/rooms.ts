@@ -17,6 +17,11 @@ import { SECOND_DELIVERY_BUGS } from "./second/delivery-bugs.ts";
 import { SECOND_GUARDED_FETCH_BUGS } from "./second/guarded-fetch-bugs.ts";
 import { SECOND_TOOLS_BUGS } from "./second/tools-bugs.ts";
 import type { MutantRoom } from "./seeded-bug.ts";
+import { THIRD_CHANNELS_BUGS } from "./third/channels-bugs.ts";
+import { THIRD_CONFIG_BUGS } from "./third/config-bugs.ts";
+import { THIRD_DELIVERY_BUGS } from "./third/delivery-bugs.ts";
+import { THIRD_GUARDED_FETCH_BUGS } from "./third/guarded-fetch-bugs.ts";
+import { THIRD_TOOLS_BUGS } from "./third/tools-bugs.ts";
 import { TOOLS_BUGS } from "./tools-bugs.ts";
 import { WIRING_BUGS } from "./wiring-bugs.ts";
 
@@ -42,4 +47,9 @@ export const MUTANT_ROOMS: readonly MutantRoom[] = [
   { room: "second fresh delivery", bugs: SECOND_DELIVERY_BUGS },
   { room: "second fresh guarded fetch", bugs: SECOND_GUARDED_FETCH_BUGS },
   { room: "second fresh tools", bugs: SECOND_TOOLS_BUGS },
+  { room: "third fresh channels", bugs: THIRD_CHANNELS_BUGS },
+  { room: "third fresh config", bugs: THIRD_CONFIG_BUGS },
+  { room: "third fresh delivery", bugs: THIRD_DELIVERY_BUGS },
+  { room: "third fresh guarded fetch", bugs: THIRD_GUARDED_FETCH_BUGS },
+  { room: "third fresh tools", bugs: THIRD_TOOLS_BUGS },
 ];

@@ -73,7 +73,7 @@ describe("the tools that ship", () => {
       world.rules.now = { ...world.rules.now, allow: ["*", name] };
       for (const params of [null, "text", [], { no_such_parameter: 1 }, { __proto__: null, constructor: 1 }])
         expect(await world.call(params, { tool: name })).toMatchObject({ kind: "refused", code: "invalid_params" });
-      expect(world.rows.map(({ end }) => end?.status)).toEqual(Array(5).fill("blocked"));
+      expect(world.rows.map(({ end }) => end?.status)).toEqual(Array(5).fill("error"));
     },
   );
 });

@@ -81,7 +81,7 @@ describe("/tool", () => {
       const fx = chat(echo);
       expect(await fx.say(`/tool echo ${json}`)).toMatch(/^What stands after echo is not JSON.*Nothing was run\.\n/);
       await fx.gate[Symbol.asyncDispose]();
-      expect(fx.rows).toMatchObject([{ intent: { tool: "echo", path: "command" }, end: { status: "blocked" } }]);
+      expect(fx.rows).toMatchObject([{ intent: { tool: "echo", path: "command" }, end: { status: "error" } }]);
     },
   );
 

@@ -47,6 +47,7 @@ test("a reminder is made with the keyboard alone, and the list says when in the 
   await on.page.getByRole("heading", { level: 1, name: "Jobs", exact: true }).waitFor();
   expect(await on.page.getByRole("heading", { level: 1 }).innerText()).toBe("Jobs");
   expect(await on.composer.count()).toBe(0);
+  await jobOf(on, "nightly").waitFor(); // the console is connected
   const words = on.page.getByLabel("Remind me of");
   await words.fill("the soup");
   await words.press("Enter");

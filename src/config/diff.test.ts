@@ -53,6 +53,7 @@ describe("a change weakens the sign-in when", () => {
     ["insecure is turned on", { auth }, open],
     ["the bind leaves loopback", open, { ...open, bind: "192.168.1.5" }],
     ["the bind opens to every address", { ...open, bind: "192.168.1.5" }, { ...open, bind: "lan" }],
+    ["the bind opens to every IPv6 address", { ...open, bind: "fd00::5" }, { ...open, bind: "0:0:0:0:0:0:0:0" }],
     ["every address becomes a proxy", { trustedProxies: ["10.0.0.1"] }, { trustedProxies: ["10.0.0.1", "0.0.0.0/0"] }],
     ["every IPv6 address becomes a proxy", {}, { trustedProxies: ["::/0"] }],
     ["every mapped address becomes a proxy", {}, { trustedProxies: ["::ffff:0:0/96"] }],

@@ -198,6 +198,9 @@ test("all messages of a long reply are deleted; one that the platform has no mor
     ["delete", "2"],
     ["delete", "3"],
   ]);
+  const lastGone = world({ ...OURS, platformIds: ["1", "2"] });
+  lastGone.state.results = [{ kind: "done" }, { kind: "refused", because: "gone" }];
+  expect(await lastGone.act(DELETE)).toEqual({ kind: "done" });
   const none = world({ ...OURS, platformIds: ["1", "2"] });
   none.state.result = { kind: "refused", because: "too old" };
   expect(await none.act(DELETE)).toEqual({ kind: "refused", because: "too old" });

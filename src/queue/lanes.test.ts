@@ -191,3 +191,31 @@ describe("a message that is held while the store decides about it", () => {
     expect([taken(lanes, 0), lanes.stats().waiting]).toEqual([["two", "three"], 0]);
   });
 });
+
+test("a turn that is being stopped is offered nothing more", () => {
+  const lanes = createLanes();
+  lanes.add(work("a", 10, "one"), "end", 0);
+  const next = lanes.next(0, () => ONE_BY_ONE, turn);
+  lanes.add(work("a", 10, "two"), "end", 0);
+  if (next.kind === "work") next.running.stop.abort("stopped");
+  expect(lanes.offer("a" as SessionKey, () => true)).toEqual([]);
+  lanes.release("a" as SessionKey, 0, ONE_BY_ONE);
+  expect(taken(lanes, 0)).toEqual(["two"]);
+});
+
+test("of several messages that wait too long each is due in its own moment, without anything new", () => {
+  const lanes = createLanes();
+  for (const [name, expiresAt] of [
+    ["a", 10],
+    ["b", 20],
+  ] as const)
+    lanes.add({ ...work(name), expiresAt }, "end", 0);
+  const expired = (now: number) => {
+    const next = lanes.next(now, () => ONE_BY_ONE, turn, "commands");
+    return next.kind === "work" ? next.work.sessionKey : next;
+  };
+  expect(expired(0)).toEqual({ kind: "later", inMs: 10 });
+  expect(expired(10)).toBe("a");
+  expect(expired(10)).toEqual({ kind: "later", inMs: 10 });
+  expect(expired(20)).toBe("b");
+});

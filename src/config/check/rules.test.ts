@@ -10,6 +10,7 @@ describe("a token is refused when it", () => {
   test.each([
     ["is short", "q7Vb2mXc9Lr4Tz8Wk1Hs6"],
     ["is a placeholder", "changeme-changeme-changeme"],
+    ["is a placeholder in capital letters", "CHANGE_ME-please-CHANGE_ME-now"],
     ["is a placeholder with your name on it", "your-token-here-1234567890"],
     ["is a word printed by mistake", "undefinedundefinedundefined"],
     ["is a word repeated", "token-token-token-token-token"],
@@ -48,6 +49,7 @@ describe("a bind that other machines can reach", () => {
     ["needs a proxy besides the token", { bind: "lan", auth }, ["gateway.bind"]],
     ["needs a token besides the proxy", { bind: "lan", trustedProxies: ["10.0.0.1"] }, ["gateway.bind"]],
     ["needs a token even when insecure", { bind: "0.0.0.0", insecure: true }, ["gateway.bind"]],
+    ["needs a token and a proxy on one address, too", { bind: "192.168.1.5" }, ["gateway.bind", "gateway.bind"]],
     ["works with token and proxy", { bind: "lan", auth, trustedProxies: ["10.0.0.0/8"] }, []],
     ["works with token and insecure", { bind: "192.168.1.5", auth, insecure: true }, []],
     ["works with a password", { bind: "::", auth: { password: "twelve chars" }, insecure: true }, []],
@@ -234,6 +236,8 @@ test("a wrong value that came from the environment is not shown, in whichever ru
 
 test.each([
   ["0.0.0.0/0", true],
+  ["0.0.0.0/1", true],
+  ["0.0.0.0/2", false],
   ["::/0", true],
   ["2000::/3", true],
   ["::ffff:0.0.0.0/96", true],

@@ -360,3 +360,13 @@ describe("a secret in a question", () => {
     expect(JSON.stringify([w.news, w.closed])).not.toContain(SECRET);
   });
 });
+
+test("a question whose time ran out while the machine slept is over, whoever answers before its timer has noticed", async () => {
+  const at = world();
+  const { answer, id } = await at.ask(TEA);
+  const now = at.clock.now();
+  Object.assign(at.clock, { now: () => now + WAIT_MS }); // timers stand still meanwhile
+  expect(at.questions.answer(id, { kind: "press", at: 1 }, byAnn)).toMatchObject({ kind: "refused", because: "over" });
+  await at.clock.advance(WAIT_MS);
+  expect(await answer).toEqual({ kind: "none" });
+});

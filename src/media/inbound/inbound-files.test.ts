@@ -238,7 +238,7 @@ describe("a voice message", () => {
       await server.stop(true);
       await w[Symbol.asyncDispose]();
     };
-    return { ...w, voice, [Symbol.asyncDispose]: end };
+    return { ...w, voice, transcription, [Symbol.asyncDispose]: end };
   }
 
   test("becomes words, once for the same recording", async () => {
@@ -254,6 +254,16 @@ describe("a voice message", () => {
     expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
     expect(await w.files.transcribe(await w.voice(), NEVER)).toEqual({ kind: "words", text: "hello there" });
     expect(asked).toEqual([`/v1/audio/transcriptions whisper-x voice.ogg audio/ogg ${OGG.toString()}`]);
+  });
+
+  test("is listened to again by another model", async () => {
+    await using w = await listening(async (request) =>
+      Response.json({ text: `words of ${(await request.formData()).get("model")}` }),
+    );
+    const media = await w.voice();
+    expect(await w.files.transcribe(media, NEVER)).toEqual({ kind: "words", text: "words of whisper-x" });
+    w.transcription.model = "whisper-y";
+    expect(await w.files.transcribe(media, NEVER)).toEqual({ kind: "words", text: "words of whisper-y" });
   });
 
   test("becomes a hundred thousand characters at most, without half a character at the end", async () => {

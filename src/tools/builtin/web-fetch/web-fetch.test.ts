@@ -156,6 +156,17 @@ describe("a long page", () => {
     expect(said(beyond)).toContain(`The page has ${text.length} characters; from is beyond its end.`);
   });
 
+  test("that ends exactly at the limit of an answer is not said to go on", async () => {
+    const whole = said(await open(html("x".repeat(1_000), "text/plain"), { maxChars: 1_000 }));
+    expect([whole.includes("x".repeat(1_000)), whole.includes("more characters")]).toEqual([true, false]);
+  });
+
+  test("of plain text is kept up to 400,000 characters, and its last part says so", async () => {
+    await open(html("x".repeat(400_001), "text/plain"), { maxKb: 1_024, maxChars: 1_000 });
+    const last = said(await bench.call("web_fetch", { url: `${base}/page-${count}`, from: 399_500 }));
+    expect(last).toEndWith("The page says more than is kept of one page.");
+  });
+
   test("is kept for tools.webFetch.cacheMs and fetched again after that; without it, every time", async () => {
     const url = () => `${base}/page-${count}`;
     await open(html("<p>one"));

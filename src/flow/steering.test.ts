@@ -4,9 +4,13 @@ import type { InboxId } from "../contracts/ids.ts";
 import type { Receipt } from "../contracts/channel.ts";
 import type { Store } from "../contracts/store.ts";
 import { type Deferred, deferred } from "../kit/deferred.ts";
+import { createSeqIds } from "../testing/seq-ids.ts";
 import { type FakeAgent, NO_USAGE } from "../testing/fake-pool.ts";
+import { inbound } from "../testing/messages.ts";
 import { flow, SESSION } from "../testing/worlds/flow-world.ts";
+import { recordingLog } from "../testing/recording-log.ts";
 import { waitFor } from "../testing/wait-for.ts";
+import { startSteering, type SteeringDeps } from "./steering.ts";
 
 const DIED = {
   type: "failed",
@@ -257,4 +261,28 @@ describe("a message that its sender wants in the running answer", () => {
     expect((await reply).item.text).toBe("re: first");
     expect((await fx.store.turns.list({}, { limit: 5 })).items.map(({ turn }) => turn.outcome)).toEqual(["done"]);
   });
+});
+
+test("the end of a turn waits until what the agent has taken is stored with it", async () => {
+  const stored = deferred<void>();
+  const joining = deferred<void>();
+  const offers = [[{ id: "two" as InboxId, message: inbound("two") }]];
+  const batch = {
+    ...{ sessionKey: SESSION, agentId: "default", role: "owner", entries: [] },
+    offered: async () => offers.shift() ?? [],
+    join: () => (joining.resolve(), stored.promise),
+    decline: () => undefined,
+  } as unknown as Parameters<typeof startSteering>[1]["batch"];
+  const lease = { steer: async () => "taken" } as unknown as Parameters<typeof startSteering>[1]["lease"];
+  const rights = { now: async () => ({ kind: "held", role: "owner" }) };
+  const prompt = { ids: createSeqIds(), commands: { plain: ({ text }: { text: string }) => text } };
+  const deps = { log: recordingLog(), rights, prompt } as unknown as SteeringDeps;
+  const steering = startSteering(deps, { lease, batch, joined: () => undefined }, new AbortController().signal);
+  await joining.promise;
+  let isOver = false;
+  const over = steering.over().then(() => (isOver = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isOver).toBe(false);
+  stored.resolve();
+  await over;
 });

@@ -143,4 +143,13 @@ describe("a picture", () => {
     },
     TEST_MS,
   );
+
+  test(
+    "whose process dies after it has written a part of it is no picture",
+    async () => {
+      const dies = { bun: ["sh", "-c", "cat >/dev/null; printf half; exit 3 #"], bunEnv: { PATH: "/bin:/usr/bin" } };
+      expect(await createShrinker({ clock: systemClock }, dies).shrink(new Uint8Array(1), NEVER)).toBeNull();
+    },
+    TEST_MS,
+  );
 });

@@ -268,7 +268,10 @@ test("the end of a turn waits until what the agent has taken is stored with it",
   const joining = deferred<void>();
   const offers = [[{ id: "two" as InboxId, message: inbound("two") }]];
   const batch = {
-    ...{ sessionKey: SESSION, agentId: "default", role: "owner", entries: [] },
+    sessionKey: SESSION,
+    agentId: "default",
+    role: "owner",
+    entries: [],
     offered: async () => offers.shift() ?? [],
     join: () => (joining.resolve(), stored.promise),
     decline: () => undefined,

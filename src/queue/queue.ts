@@ -282,6 +282,7 @@ async function takeNext(world: QueueWorld, sort: "talk" | "commands", signal: Ab
     // nothing was written: they wait for the store to recover
     for (const one of separated(work).toReversed()) lanes.add({ ...one, stopped }, "head", clock.elapsed());
     lanes.release(work.sessionKey, clock.elapsed(), AT_ONCE);
+    world.ring(); // who takes what needs no agent has to know when it expires
     await clock.sleep(STORE_RETRY_MS, signal);
   }
 }

@@ -375,3 +375,17 @@ describe("messages that were joined for a turn that could not be begun", () => {
     expect([words(next), next.cancelled.aborted]).toEqual([["after the stop"], false]);
   });
 });
+
+test("a message that waited too long on a full disk is taken as expired at its time, by who takes what needs no agent", async () => {
+  await using fx = await queueWorld({ ttlMs: 1_770 });
+  fx.diskIsFull = true;
+  const talking = new AbortController();
+  const talk = fx.queue.take(talking.signal).catch(() => null);
+  const expired = nextCommand(fx.queue);
+  await fx.say("a", "one");
+  await fx.clock.advance(5_000);
+  const batch = await expired;
+  expect([words(batch), batch.expired]).toEqual([["one"], true]);
+  talking.abort(new Error("over"));
+  expect(await talk).toBeNull();
+});

@@ -50,9 +50,6 @@ function reading(sql: Sql) {
   };
 }
 
-/** Where several were at work, a crash proves nothing against any of them. */
-const ONE_AT_WORK = raw<boolean>`(select count(*) from turns where state = 'running' and at_work = 1) = 1`;
-
 function beginning(sql: Sql) {
   return {
     add: sql.prepare((db, p: Params<Pick<TurnTable, "id" | "session_key" | "agent_id" | "file" | "begun_at">>) =>
@@ -95,14 +92,22 @@ function beginning(sql: Sql) {
     leave: sql.prepare((db, p: Params<{ id: TurnId; attempt: number }>) =>
       db.updateTable("turns").set({ at_work: 0 }).where("id", "=", p("id")).where("attempt", "=", p("attempt")),
     ),
-    countCrashes: sql.prepare((db, p: Params<{ accusedAt: number }>) =>
+    atWork: sql.prepare((db) =>
+      db
+        .selectFrom("turns")
+        .select((of) => of.fn.countAll<number>().as("count"))
+        .where("state", "=", raw.lit("running"))
+        .where("at_work", "=", raw.lit(1)),
+    ),
+    // Where several were at work, a crash proves nothing against any of them; where none was, the stop was in good order and proves nothing for anybody.
+    countCrashes: sql.prepare((db, p: Params<{ accusedAt: number; atWork: number }>) =>
       db
         .updateTable("turns")
         .set({
           crashes: raw<number>`case
             when at_work = 1 and crashes + 1 < ${p("accusedAt")} then crashes + 1
-            when at_work = 1 and ${ONE_AT_WORK} then ${p("accusedAt")}
-            when at_work = 0 and crashes >= ${p("accusedAt")} then 0
+            when at_work = 1 and ${p("atWork")} = 1 then ${p("accusedAt")}
+            when at_work = 0 and crashes >= ${p("accusedAt")} and ${p("atWork")} > 0 then 0
             else crashes end`,
           at_work: 0,
         })

@@ -36,7 +36,12 @@ export function createTurns({ sql, read, write, mask }: RowDeps): TurnStore {
         };
       }, "with the next"), // lost in a power cut, the message is simply begun again
     leave: (turnId, attempt) => write(() => void queries.leave.run({ id: turnId, attempt })),
-    countCrashes: (accusedAt) => write(() => void queries.countCrashes.run({ accusedAt })),
+    countCrashes: (accusedAt) =>
+      write(() => {
+        // counted before the update: a query inside it would see the rows that it has changed already
+        const atWork = queries.atWork.first({})?.count ?? 0;
+        queries.countCrashes.run({ accusedAt, atWork });
+      }),
     join: ({ turnId, attempt, inboxIds }) =>
       write(() => {
         const turn = queries.turn.first({ id: turnId });

@@ -52,6 +52,38 @@ export function turnPromises(open: () => Promise<StoreWorld>): void {
     expect(await crashes()).toEqual({ "t-a": 0, "t-b": 1, "t-c": 1 });
   });
 
+  test.each([
+    ["first", "second"],
+    ["second", "first"],
+  ])(
+    "a turn is accused only when it was alone, and cleared only by a crash without it; begun %s, the other %s",
+    async (mine, others) => {
+      await using world = await open();
+      const { inbox, turns } = world.store;
+      const crashes = async (name: string) =>
+        (await inbox.unfinished()).find(({ turn: of }) => of?.turnId === `t-${name}`)?.turn?.crashes;
+      const begin = (name: string) => turns.begin(turn(`t-${name}`, name, [`in-${name}`]));
+      for (const name of ["first", "second"]) {
+        await inbox.accept(row(`in-${name}`, name));
+        await begin(name);
+      }
+      await turns.leave(`t-${others}` as TurnId, 1);
+      await turns.countCrashes(2);
+      await begin(mine);
+      await begin(others);
+      await turns.countCrashes(2);
+      expect([await crashes(mine), await crashes(others)]).toEqual([1, 1]); // two were at work
+      await begin(mine);
+      await turns.countCrashes(2);
+      expect(await crashes(mine)).toBe(2);
+      await turns.countCrashes(2); // after a stop in good order: nothing was at work
+      expect(await crashes(mine)).toBe(2);
+      await begin(others);
+      await turns.countCrashes(2);
+      expect(await crashes(mine)).toBe(0);
+    },
+  );
+
   test("the end of a turn finishes its messages, stores its reply and adds up its session", async () => {
     await using world = await open();
     const { store } = world;

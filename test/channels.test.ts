@@ -162,7 +162,7 @@ test("a stranger gets a code and nothing else; approved as an owner, they are an
   expect(provider.requests.map(asked).some((words) => words.includes("hello there"))).toBe(false);
 });
 
-test("the running gateway says where a message of somebody let in by a code would go, and that a stranger's would not", async () => {
+test("the running gateway says where a message of a person paired by a code would go, and that a stranger's would not", async () => {
   const where = async (who: string) => {
     const asked = { channel: "parlour", account: "default", chat: who, peer: `parlour:user:${who}`, scope: "dm" };
     return (await (await call("/api/route", { ...asked, mentioned: true })).json()) as { verdict: object };

@@ -11,7 +11,9 @@ import { createSwitchboard } from "./switchboard.ts";
 
 const NEVER = new AbortController().signal;
 const channel = (id: string): Channel => ({
-  ...{ id, canRefuse: false, repeat: "safe" },
+  id,
+  canRefuse: false,
+  repeat: "safe",
   send: async () => ({}),
   ready: () => true,
   health: () => ({ ok: true, detail: id }),
@@ -46,7 +48,10 @@ test("channel registry: every channel is wrapped once, also one of a platform, a
 
 function account(name: string, more: Partial<OpenChannel> = {}): OpenChannel {
   return {
-    ...{ id: "one", account: name, canRefuse: false, repeat: "risky" },
+    id: "one",
+    account: name,
+    canRefuse: false,
+    repeat: "risky",
     send: async () => ({ providerId: name }),
     ready: () => true,
     health: () => ({ ok: true, detail: name }),
@@ -240,7 +245,10 @@ describe("a plugin's channel", () => {
       ({
         address: { channel: "pigeon", account: "a", chat: "1" },
         sender: { principal, name: "" },
-        ...{ scope: "dm", messageId: "1", how: "add", emoji: ["👍"] },
+        scope: "dm",
+        messageId: "1",
+        how: "add",
+        emoji: ["👍"],
       }) as never;
     await expect(door.react(reaction("telegram:user:1"))).rejects.toThrow("for nobody else");
     await door.react(reaction("pigeon:user:1"));

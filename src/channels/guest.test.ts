@@ -17,7 +17,10 @@ const HERE = { channel: "pigeon", account: "main", chat: "1" };
 
 function pigeon(more: Partial<OpenChannel> = {}): OpenChannel {
   return {
-    ...{ id: "pigeon", account: "main", canRefuse: false, repeat: "risky" },
+    id: "pigeon",
+    account: "main",
+    canRefuse: false,
+    repeat: "risky",
     send: async () => ({ providerId: "p1" }),
     ready: () => true,
     health: () => ({ ok: true, detail: "flies" }),

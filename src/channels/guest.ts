@@ -168,7 +168,10 @@ function around(channel: OpenChannel, lent: PluginServices): OpenChannel {
   });
   return {
     ...(Object.fromEntries(abilities) as Pick<OpenChannel, (typeof ABILITIES)[number] & keyof OpenChannel>),
-    ...{ id, account, canRefuse, repeat },
+    id,
+    account,
+    canRefuse,
+    repeat,
     ...(dedupeMs === undefined ? {} : { dedupeMs }),
     ...(whenLost === undefined ? {} : { whenLost }),
     ...(messages

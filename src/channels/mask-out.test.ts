@@ -26,8 +26,15 @@ const SHOWN: Readonly<Record<keyof Channel, ((channel: Channel) => unknown) | nu
     const asked = { id: "q", to: target.to, of: "ann" as Principal, sessionKey: target.sessionKey };
     return channel.questions?.show({ ...asked, text: `use ${SECRET}?`, labels: [SECRET, "no"] }, NEVER);
   },
-  ...{ id: null, canRefuse: null, repeat: null, dedupeMs: null, whenLost: null, ready: null },
-  ...{ delete: null, pin: null, ownIds: null }, // they carry ids
+  id: null,
+  canRefuse: null,
+  repeat: null,
+  dedupeMs: null,
+  whenLost: null,
+  ready: null,
+  delete: null,
+  pin: null,
+  ownIds: null, // they carry ids
   health: null, // for the owner: status.ts masks it
 };
 
@@ -35,7 +42,11 @@ function recording(): { readonly channel: Channel; readonly seen: unknown[] } {
   const seen: unknown[] = [];
   const note = (...given: unknown[]) => void seen.push(given.slice(0, -1));
   const channel: Channel = {
-    ...{ id: "app", canRefuse: true, repeat: "safe", ready: () => true, health: () => ({ ok: true, detail: "" }) },
+    id: "app",
+    canRefuse: true,
+    repeat: "safe",
+    ready: () => true,
+    health: () => ({ ok: true, detail: "" }),
     async send(...given) {
       note(this.id, ...given);
       return {};
@@ -56,7 +67,8 @@ function recording(): { readonly channel: Channel; readonly seen: unknown[] } {
       },
     },
     questions: {
-      ...{ maxButtons: 5, maxLabelChars: 20 },
+      maxButtons: 5,
+      maxLabelChars: 20,
       async show(...given) {
         note(this.maxButtons, ...given);
         return { messageId: null, close: async () => undefined };

@@ -18,7 +18,11 @@ interface Shown {
 function account(id: string, name: string, shown: Shown): OpenChannel {
   shown.opened.push(`${id}/${name}`);
   return {
-    ...{ id, account: name, canRefuse: false, repeat: "risky", whenLost: "hold" },
+    id,
+    account: name,
+    canRefuse: false,
+    repeat: "risky",
+    whenLost: "hold",
     webhook: { path: `/${id}/${name}`, handle: async () => ({ status: 200 }) },
     send: async ({ to }) => ({ providerId: `by ${to.account}` }),
     edit: async ({ to }) => (to.account === name ? { kind: "done" } : { kind: "refused", because: "wrong account" }),

@@ -148,7 +148,11 @@ function createGuests(isTaken: (id: string) => boolean) {
 
 function begin(deps: PlatformDeps, entry: PlatformEntry, config: Config): Standing {
   const one: Standing = {
-    ...{ entry, config, settings: entry.settings(config), stopping: new AbortController(), open: [] },
+    entry,
+    config,
+    settings: entry.settings(config),
+    stopping: new AbortController(),
+    open: [],
     channel: createSwitchboard(entry.id, [], OPENING),
     trouble: OPENING,
     work: Promise.resolve(),

@@ -13,7 +13,11 @@ const part = { id: "turn_1:0", to: { channel: "x", account: "two", chat: "c" } }
 
 function openChannel(account: string, messages: PartMessages): OpenChannel {
   return {
-    ...{ id: "x", account, canRefuse: false, repeat: "risky", messages },
+    id: "x",
+    account,
+    canRefuse: false,
+    repeat: "risky",
+    messages,
     send: async () => ({}),
     ready: () => true,
     health: () => ({ ok: true, detail: "" }),

@@ -11,11 +11,17 @@ import { type BackgroundEndDeps, reportBackgroundEnd } from "./background-end.ts
 const ANN = "telegram:user:7" as Principal;
 const SESSION = "agent:default:telegram:dm:7" as SessionKey;
 const CALLER: Caller = {
-  ...{ principal: ANN, role: "member", cause: "chat", turnId: "t1" as TurnId, agentId: "default" as AgentId },
-  ...{ sessionKey: SESSION, origin: { channel: "telegram", account: "default", chat: "7" } },
+  principal: ANN,
+  role: "member",
+  cause: "chat",
+  turnId: "t1" as TurnId,
+  agentId: "default" as AgentId,
+  sessionKey: SESSION,
+  origin: { channel: "telegram", account: "default", chat: "7" },
 };
 const END = {
-  ...{ id: "call-1", tool: "dig" },
+  id: "call-1",
+  tool: "dig",
   outcome: { kind: "ok", result: { content: [{ type: "text", text: "a coin" }] } },
 } as const;
 

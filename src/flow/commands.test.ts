@@ -47,7 +47,13 @@ async function life(
   const commands = createCommandRegistry(
     builtinCommands({
       tools: gate,
-      ...{ clock, events, store, stats, log, models: testModels(clock), roles: testRoles() },
+      clock,
+      events,
+      store,
+      stats,
+      log,
+      models: testModels(clock),
+      roles: testRoles(),
       status: () => ({ model: {}, pool: {}, queue: {}, uptimeMs: 0, notices: [] }) as unknown as GatewayStatus,
       jobs: noJobs(),
       budget: freeBudget(),

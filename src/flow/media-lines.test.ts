@@ -11,8 +11,12 @@ import { MAX_MEDIA_LINES, sendMediaLines, splitMediaLines } from "./media-lines.
 
 const NEVER = new AbortController().signal;
 const caller: Caller = {
-  ...{ sessionKey: "agent:default:app:dm:1" as SessionKey, turnId: "t1" as TurnId, agentId: "default" as AgentId },
-  ...{ principal: "operator" as Principal, role: "owner", origin: { channel: "app", account: "a", chat: "1" } },
+  sessionKey: "agent:default:app:dm:1" as SessionKey,
+  turnId: "t1" as TurnId,
+  agentId: "default" as AgentId,
+  principal: "operator" as Principal,
+  role: "owner",
+  origin: { channel: "app", account: "a", chat: "1" },
 };
 const reply = (text: string) => [{ part: 0, message: { text, kind: "reply" } }] as const;
 const fileOf = (path: string) => ({ mediaId: `media_${path}` as MediaId, name: path, mimeType: "image/png", bytes: 1 });
@@ -147,7 +151,9 @@ describe("a line MEDIA:<path>", () => {
     expect(w.sent).toEqual([]);
     expect(w.posted).toEqual([
       {
-        ...{ turnId: caller.turnId, sessionKey: caller.sessionKey, to: caller.origin },
+        turnId: caller.turnId,
+        sessionKey: caller.sessionKey,
+        to: caller.origin,
         onceKey: "gateway:reply:0:0:end",
         message: { kind: "notice", text: "a.png was not sent. The owner did not allow it." },
       },

@@ -209,7 +209,11 @@ function tellEnded(
 ): void {
   const { sessionKey, turnId } = batch;
   events.emit("turn.ended", {
-    ...{ sessionKey, turnId, outcome, ms, usage },
+    sessionKey,
+    turnId,
+    outcome,
+    ms,
+    usage,
     inboxIds: batch.entries.map((entry) => entry.id),
   });
 }

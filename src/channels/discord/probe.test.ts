@@ -57,8 +57,11 @@ describe("a bot", () => {
   test("is looked at by doctor, and only when there is one", async () => {
     await start();
     const probes = {
-      ...{ bunVersion: "1.4.4", pi: async () => ({ ok: true, say: "found" }), freeBytes: async () => null },
-      ...{ portIsFree: () => true, discord: systemProbes.discord },
+      bunVersion: "1.4.4",
+      pi: async () => ({ ok: true, say: "found" }),
+      freeBytes: async () => null,
+      portIsFree: () => true,
+      discord: systemProbes.discord,
     };
     await using without = await cliFixture({ doctorProbes: probes as typeof systemProbes });
     await without.run("doctor");
@@ -76,8 +79,12 @@ describe("a bot", () => {
   ] as const)("on %s without a token is told where to get one", async (name, section, words) => {
     const { discord, telegram } = systemProbes;
     const probes = {
-      ...{ bunVersion: "1.4.4", pi: async () => ({ ok: true, say: "found" }), freeBytes: async () => null },
-      ...{ portIsFree: () => true, discord, telegram },
+      bunVersion: "1.4.4",
+      pi: async () => ({ ok: true, say: "found" }),
+      freeBytes: async () => null,
+      portIsFree: () => true,
+      discord,
+      telegram,
     };
     await using world = await cliFixture({ doctorProbes: probes as typeof systemProbes });
     await Bun.write(`${world.home}/pi-gateway.jsonc`, JSON.stringify({ channels: { [name]: section } }));

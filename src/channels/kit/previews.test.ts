@@ -101,7 +101,9 @@ describe("a preview that no reply has taken over", () => {
     const left = startLeftPreviews(
       { clock, log: recordingLog(), facts },
       {
-        ...{ startMs: START_MS, againMs: AGAIN_MS, maxTries: 3 },
+        startMs: START_MS,
+        againMs: AGAIN_MS,
+        maxTries: 3,
         async read(id) {
           const noted = await facts.get(`preview:${id}`);
           return noted === null ? null : { taken: noted === "taken" };

@@ -34,7 +34,8 @@ function withoutToken({ enabled, accounts }: TelegramConfig, open: readonly Acco
   return wanted
     .filter(([account]) => !open.some((one) => one.account === account))
     .map(([account]) => ({
-      ...{ account, state: "problem" },
+      account,
+      state: "problem",
       say: `It has no bot token. Put the one that @BotFather gives you into channels.telegram.accounts.${account}.botToken.`,
     }));
 }

@@ -15,8 +15,14 @@ const sessionKey = `agent:default:telegram:group:${GROUP_ID}` as SessionKey;
 const turnId = "turn_moved" as TurnId;
 const to = { channel: "telegram", account: "default", chat: String(GROUP_ID) };
 const rowOf = (text: string): OutboxRow => ({
-  ...{ id: `${turnId}:0`, turnId, sessionKey, part: 0, createdAt: 1, outcome: "done" },
-  ...{ to, message: { kind: "reply", text } },
+  id: `${turnId}:0`,
+  turnId,
+  sessionKey,
+  part: 0,
+  createdAt: 1,
+  outcome: "done",
+  to,
+  message: { kind: "reply", text },
 });
 
 const move = ({ room }: TelegramWorld): void => void room.moved.set(String(GROUP_ID), String(NEW_GROUP_ID));

@@ -27,7 +27,9 @@ export function accountsOf(config: TelegramConfig): readonly AccountSettings[] {
     if (!token) return [];
     return [
       {
-        ...{ account, token, apiRoot: config.apiRoot },
+        account,
+        token,
+        apiRoot: config.apiRoot,
         mode: own.mode ?? config.mode,
         webhookUrl: config.webhookUrl ?? null,
         webhookSecret: own.webhookSecret ?? config.webhookSecret ?? null,

@@ -10,15 +10,28 @@ const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", b
 
 describe("a message of the web console", () => {
   const input = {
-    ...{ chat: "7", eventId: "e1", fingerprint: "f1", text: "/status", attachments: [file], receivedAt: 5 },
-    ...{ principal: "operator" as Principal, agentId: "helper" as AgentId },
+    chat: "7",
+    eventId: "e1",
+    fingerprint: "f1",
+    text: "/status",
+    attachments: [file],
+    receivedAt: 5,
+    principal: "operator" as Principal,
+    agentId: "helper" as AgentId,
   };
 
   test.each(["webchat", "api"] as const)("is handed on whole under the name of its channel: %s", (channel) => {
     expect(toInbound(channel, input)).toEqual({
-      ...{ eventId: "e1", fingerprint: "f1", text: "/status", quoted: [], attachments: [file], receivedAt: 5 },
+      eventId: "e1",
+      fingerprint: "f1",
+      text: "/status",
+      quoted: [],
+      attachments: [file],
+      receivedAt: 5,
       address: { channel, account: "default", chat: "7" },
-      ...{ scope: "dm", mentioned: true, agentId: "helper" as AgentId },
+      scope: "dm",
+      mentioned: true,
+      agentId: "helper" as AgentId,
       sender: { principal: "operator" as Principal, name: "You" },
     });
   });
@@ -33,8 +46,13 @@ describe("a message of the web console", () => {
 
 describe("a stored part", () => {
   const row = (message: Partial<OutboundMessage> = {}, more: Partial<OutboxRow> = {}): OutboxRow => ({
-    ...{ id: "t1:0", turnId: "t1" as TurnId, sessionKey: "agent:default:webchat:dm:1" as SessionKey, part: 0 },
-    ...{ to: { channel: "webchat", account: "default", chat: "1" }, createdAt: 9, outcome: "failed" },
+    id: "t1:0",
+    turnId: "t1" as TurnId,
+    sessionKey: "agent:default:webchat:dm:1" as SessionKey,
+    part: 0,
+    to: { channel: "webchat", account: "default", chat: "1" },
+    createdAt: 9,
+    outcome: "failed",
     message: { kind: "reply", text: "hello", ...message },
     ...more,
   });

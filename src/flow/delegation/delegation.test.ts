@@ -53,8 +53,12 @@ function world(agent: FakeAgent, given: object = {}, budget?: Budget) {
   const open = (timeoutMs = 60_000) =>
     delegations.open({ turnId, endsAt: clock.elapsed() + timeoutMs, signal: stop.signal });
   const caller = (role: Role = "owner", more: Partial<Caller> = {}): Caller => ({
-    ...{ sessionKey: "agent:default:api:dm:a" as SessionKey, turnId, agentId: "default" as AgentId },
-    ...{ principal: "operator" as Principal, role, origin: { channel: "api", account: "default", chat: "a" } },
+    sessionKey: "agent:default:api:dm:a" as SessionKey,
+    turnId,
+    agentId: "default" as AgentId,
+    principal: "operator" as Principal,
+    role,
+    origin: { channel: "api", account: "default", chat: "a" },
     ...more,
   });
   const ask = (more: Partial<DelegatedTask> = {}, signal = NEVER) =>
@@ -65,7 +69,13 @@ function world(agent: FakeAgent, given: object = {}, budget?: Budget) {
 describe("whether one agent may ask another", () => {
   const rules = { delegates: ["helper"], maxDepth: 2, maxPerTurn: 2, maxTotal: 4, timeoutMs: 300_000 };
   const facts: DelegationFacts = {
-    ...{ from: "default", to: "helper", depth: 0, inTurn: 0, inAll: 0, restMs: 600_000, askedMs: undefined },
+    from: "default",
+    to: "helper",
+    depth: 0,
+    inTurn: 0,
+    inAll: 0,
+    restMs: 600_000,
+    askedMs: undefined,
   };
   for (const [name, change, expected] of [
     ["a listed one, for as long as the rules say", {}, 300_000],
@@ -127,7 +137,10 @@ describe("a delegated turn", () => {
     const [first, second] = pool.prompted.map(({ request }) => request);
     expect(first).toMatchObject({ delegatedBy: "turn_asking", passing: true, settledBytes: 0 });
     expect(first?.caller).toMatchObject({
-      ...{ agentId: "helper", principal: "operator", role: "member", origin: { channel: "delegate" } },
+      agentId: "helper",
+      principal: "operator",
+      role: "member",
+      origin: { channel: "delegate" },
       askedBy: caller("owner"),
       sessionKey: "agent:helper:delegate:turn_asking:c1",
     });

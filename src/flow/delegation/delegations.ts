@@ -109,7 +109,11 @@ async function ask(world: World, task: DelegatedTask, signal: AbortSignal): Prom
   const asking = turns.get(turnId) ?? null;
   const verdict = mayDelegate(
     {
-      ...{ from, to: task.agent, depth: asking?.depth ?? null, inAll: world.total, askedMs: task.timeoutMs },
+      from,
+      to: task.agent,
+      depth: asking?.depth ?? null,
+      inAll: world.total,
+      askedMs: task.timeoutMs,
       inTurn: asking?.running.size ?? 0,
       restMs: asking ? asking.endsAt - clock.elapsed() : 0,
     },
@@ -193,7 +197,11 @@ function requestFor({ config, ids }: World, { caller, callId, to }: Allowed): Le
   const turnId = ids.next("turn") as TurnId;
   return {
     caller: {
-      ...{ sessionKey, turnId, agentId: to, principal: caller.principal, role: lowerRole(caller.role, cap) },
+      sessionKey,
+      turnId,
+      agentId: to,
+      principal: caller.principal,
+      role: lowerRole(caller.role, cap),
       origin: { channel: "delegate", account: "default", chat: caller.turnId },
       askedBy: caller,
     },

@@ -17,7 +17,10 @@ function world(first: Partial<GroupContextSettings> = {}) {
   let count = 0;
   const say = (text: string, more: Partial<Arrival> = {}) =>
     talk.note({
-      ...{ address: HERE, scope: "group", mentioned: false, kind: "message" },
+      address: HERE,
+      scope: "group",
+      mentioned: false,
+      kind: "message",
       sender: { principal: "telegram:user:5" as Principal, name: "Eve" },
       said: { eventId: `e${++count}`, text, at: clock.now() },
       ...more,

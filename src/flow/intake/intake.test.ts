@@ -35,8 +35,13 @@ async function world(settings: ChannelAccessSettings, stopping = NEVER, groupTal
   const config = () => ({ ...routingConfig(), roles });
   const router = createRouter(config, { policyOf, isPaired: pairing.isPaired }, grants.current);
   const queue = createQueue({ clock, ids, log, store }, () => ({
-    ...{ maxPerSession: 50, maxTotal: 50, maxOverflow: 10, ttlMs: Infinity },
-    ...{ mode: "followup", collectMs: 0, channels: {} },
+    maxPerSession: 50,
+    maxTotal: 50,
+    maxOverflow: 10,
+    ttlMs: Infinity,
+    mode: "followup",
+    collectMs: 0,
+    channels: {},
   }));
   const receiver = quietReceiver({ log, events, queue, router }, undefined, stopping);
   const door = createMessageIntake({
@@ -56,14 +61,19 @@ type World = Awaited<ReturnType<typeof world>>;
 
 function arrival(id: string, more: Partial<Arrival> = {}): Arrival {
   return {
-    ...{ address: { channel: "telegram", account: "main", chat: id }, scope: "dm", mentioned: false, kind: "message" },
+    address: { channel: "telegram", account: "main", chat: id },
+    scope: "dm",
+    mentioned: false,
+    kind: "message",
     sender: { principal: `telegram:user:${id}` as Principal, name: "Eve" },
     ...more,
   };
 }
 
 const group: Partial<Arrival> = {
-  ...{ scope: "group", mentioned: true, address: { channel: "telegram", account: "main", chat: "-100" } },
+  scope: "group",
+  mentioned: true,
+  address: { channel: "telegram", account: "main", chat: "-100" },
 };
 
 const messageOf = ({ address, scope, sender, mentioned }: Arrival): InboundMessage =>

@@ -53,7 +53,11 @@ test("a conversation whose session file was damaged goes on from the transcript,
 
 test("the words of before are the newest that fit, oldest first, without tools, notices and what was deleted", () => {
   const item = (text: string, more: Partial<TranscriptItem> = {}): TranscriptItem => ({
-    ...{ id: text, role: "user", text, at: 0, turnId: "t" as TurnId },
+    id: text,
+    role: "user",
+    text,
+    at: 0,
+    turnId: "t" as TurnId,
     ...more,
   });
   const items = [

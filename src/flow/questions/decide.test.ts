@@ -78,7 +78,11 @@ describe("a press", () => {
 
 const file = { mediaId: "m1" as MediaId, name: "a.png", mimeType: "image/png", bytes: 1 };
 const message = (more: Partial<InboundMessage> = {}): InboundMessage => ({
-  ...{ eventId: "1", fingerprint: "", address: HERE, scope: "dm", sender: { principal: ANN, name: "Ann" } },
+  eventId: "1",
+  fingerprint: "",
+  address: HERE,
+  scope: "dm",
+  sender: { principal: ANN, name: "Ann" },
   ...{
     text: "words",
     quoted: [],

@@ -24,8 +24,12 @@ const BEN = "telegram:user:2" as Principal;
 const NEVER = new AbortController().signal;
 const HERE = { channel: "telegram", account: "default", chat: "1" };
 const of: Caller = {
-  ...{ sessionKey: "agent:default:telegram:dm:1" as SessionKey, turnId: "t1" as TurnId },
-  ...{ agentId: "default" as AgentId, principal: ANN, role: "member", origin: HERE },
+  sessionKey: "agent:default:telegram:dm:1" as SessionKey,
+  turnId: "t1" as TurnId,
+  agentId: "default" as AgentId,
+  principal: ANN,
+  role: "member",
+  origin: HERE,
 };
 const TEA: ChatQuestion = { kind: "select", title: "Which one?", options: ["tea", "coffee"] };
 const NAME: ChatQuestion = { kind: "input", title: "Your name?" };
@@ -48,7 +52,8 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
     posted: { kind: "posted", id: "p" } as Posted,
   };
   const board: Channel["questions"] = {
-    ...{ maxButtons: 20, maxLabelChars: 60 },
+    maxButtons: 20,
+    maxLabelChars: 60,
     async show(asked) {
       await state.holding;
       if (state.failing) throw new Error("the chat is gone");
@@ -78,7 +83,11 @@ function world(options: { readonly plain?: true; readonly closed?: true } = {}) 
 }
 
 const say = (text: string, more: Partial<InboundMessage> = {}): InboundMessage => ({
-  ...{ eventId: "1", fingerprint: "", address: HERE, scope: "dm", sender: { principal: ANN, name: "Ann" } },
+  eventId: "1",
+  fingerprint: "",
+  address: HERE,
+  scope: "dm",
+  sender: { principal: ANN, name: "Ann" },
   text,
   quoted: [],
   attachments: [],
@@ -121,8 +130,14 @@ describe("a question", () => {
     expect(at.shown).toMatchObject([{ id, to: HERE, of: ANN, text: "Which one?", labels: ["tea", "coffee"] }]);
     expect(at.news).toEqual([
       {
-        ...{ id, question: TEA, sessionKey: of.sessionKey, turnId: of.turnId, principal: ANN, end: null },
-        ...{ askedAt: at.clock.now(), expiresAt: at.clock.now() + WAIT_MS },
+        id,
+        question: TEA,
+        sessionKey: of.sessionKey,
+        turnId: of.turnId,
+        principal: ANN,
+        end: null,
+        askedAt: at.clock.now(),
+        expiresAt: at.clock.now() + WAIT_MS,
       },
     ]);
     expect(at.questions.answer(id, { kind: "press", at: 1 }, byAnn)).toEqual({ kind: "taken", say: "coffee" });
@@ -257,7 +272,12 @@ describe("without buttons", () => {
 
 describe("a message that comes while a question is open", () => {
   const accept = (role: Role): Verdict => ({
-    ...{ kind: "accept", sessionKey: of.sessionKey, agentId: of.agentId, role, priority: 10, because: [] },
+    kind: "accept",
+    sessionKey: of.sessionKey,
+    agentId: of.agentId,
+    role,
+    priority: 10,
+    because: [],
   });
   const receiving = (at: ReturnType<typeof world>, verdict: Verdict = accept("member")) => {
     const passed: string[] = [];

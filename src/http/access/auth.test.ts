@@ -158,7 +158,8 @@ describe("password mode", () => {
     expect(await status(world, { cookie: byCode })).toBe(200);
     world.http.update({
       auth: { token: secret(TOKEN), password: secret("another password") },
-      ...{ allowedHosts: [], trustedProxies: [] },
+      allowedHosts: [],
+      trustedProxies: [],
     });
     expect(await status(world, { cookie: byCode })).toBe(401);
     program.close();

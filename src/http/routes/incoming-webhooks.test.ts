@@ -79,7 +79,9 @@ test("a body that is too large is refused before the door sees anything of it", 
 
 test("a refusal has its status, its words and the time to wait", async () => {
   await using w = world(() => ({
-    ...{ kind: "refused", code: "hook_limited", guess: false },
+    kind: "refused",
+    code: "hook_limited",
+    guess: false,
     retryAfterMs: 1_500,
   }));
   const response = await w.send(HOOKS);

@@ -21,7 +21,13 @@ describe("GET /api/usage", () => {
     const { world, asked } = usageWorld();
     await using _world = world;
     expect(await (await world.call("/api/usage")).json()).toEqual({
-      ...{ from: "2026-01-01", to: "2026-01-01", timezone: "UTC", by: "day", items, total, limits: [] },
+      from: "2026-01-01",
+      to: "2026-01-01",
+      timezone: "UTC",
+      by: "day",
+      items,
+      total,
+      limits: [],
     });
     await world.call("/api/usage?from=2025-12-24&to=2025-12-31&by=model&limit=7&cursor=50");
     await world.call("/api/usage?to=2025-11-20&by=principal");

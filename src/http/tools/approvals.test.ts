@@ -7,9 +7,17 @@ import { agentTokens, expectOperatorOnly } from "../../testing/http/not-the-oper
 import { openWs } from "../../testing/http/ws-client.ts";
 
 const OPEN: PendingApproval = {
-  ...{ id: "ask_1", tool: "bash", callId: "c1", because: "it may do anything", input: { command: "ls" }, shown: "ls" },
-  ...{ sessionKey: "agent:default:webchat:dm:1" as SessionKey, turnId: "t1" as TurnId },
-  ...{ principal: "operator" as Principal, askedAt: 1, expiresAt: 2 },
+  id: "ask_1",
+  tool: "bash",
+  callId: "c1",
+  because: "it may do anything",
+  input: { command: "ls" },
+  shown: "ls",
+  sessionKey: "agent:default:webchat:dm:1" as SessionKey,
+  turnId: "t1" as TurnId,
+  principal: "operator" as Principal,
+  askedAt: 1,
+  expiresAt: 2,
 };
 
 function world() {

@@ -7,9 +7,13 @@ import { agentTokens, expectOperatorOnly } from "../../testing/http/not-the-oper
 import { openWs } from "../../testing/http/ws-client.ts";
 
 const OPEN: OpenQuestion = {
-  ...{ id: "q1", question: { kind: "select", title: "Which one?", options: ["tea"] } },
-  ...{ sessionKey: "agent:default:webchat:dm:1" as SessionKey, turnId: "t1" as TurnId },
-  ...{ principal: "operator" as Principal, askedAt: 1, expiresAt: 2 },
+  id: "q1",
+  question: { kind: "select", title: "Which one?", options: ["tea"] },
+  sessionKey: "agent:default:webchat:dm:1" as SessionKey,
+  turnId: "t1" as TurnId,
+  principal: "operator" as Principal,
+  askedAt: 1,
+  expiresAt: 2,
 };
 
 function world() {

@@ -48,7 +48,9 @@ describe("GET /api/tools", () => {
 
 describe("GET /api/tools?profile=", () => {
   const parameters = {
-    ...{ type: "object", required: ["text"], additionalProperties: false },
+    type: "object",
+    required: ["text"],
+    additionalProperties: false,
     properties: { text: { type: "string" }, size: { type: "integer", exclusiveMinimum: 0 } },
   };
   const open = { type: "object", properties: {}, additionalProperties: { type: "string" } };

@@ -23,7 +23,7 @@ export const THIRD_CONFIG_BUGS: readonly SeededBug[] = [
     tests: reload,
   },
   {
-    what: "A tool that runs goes on after its caller's pairing was taken back.",
+    what: "A tool that runs goes on after its caller's pairing was revoked.",
     file: "src/rights.ts",
     in: "createRights",
     find: '(what === "config" || what === "pairing") && listener()',

@@ -408,7 +408,13 @@ describe("a translation", () => {
   const context = { me: BOT.id, address: { channel: "discord", account: "default", chat: "1" }, guild: null };
   const said = (more: Partial<SaidMessage>) =>
     ({
-      ...{ id: "1", channel_id: "1", content: "x", type: 0, mentions: [], attachments: [], author: PEOPLE.friend },
+      id: "1",
+      channel_id: "1",
+      content: "x",
+      type: 0,
+      mentions: [],
+      attachments: [],
+      author: PEOPLE.friend,
       ...more,
     }) as SaidMessage;
 

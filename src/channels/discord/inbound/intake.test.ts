@@ -65,7 +65,13 @@ function world(over: Partial<IntakeDeps> & { receive?: IntakeDeps["door"]["recei
   } as unknown as IntakeDeps["door"];
   const files = { keep: () => SILENT, transcribe: () => SILENT } as unknown as InboundFiles;
   const intake = startIntake({
-    ...{ clock, log, door, files, maxFileBytes: 1_000, places: createPlaces(), seen: createSeen(facts) },
+    clock,
+    log,
+    door,
+    files,
+    maxFileBytes: 1_000,
+    places: createPlaces(),
+    seen: createSeen(facts),
     api: { channels } as unknown as IntakeDeps["api"],
     download: () => SILENT,
     previews: { expect: (...of: readonly unknown[]) => void expected.push(of) },
@@ -81,7 +87,13 @@ function world(over: Partial<IntakeDeps> & { receive?: IntakeDeps["door"]["recei
         author: FRIEND,
         content,
       },
-      ...{ attachments: [], mentions: [], embeds: [], type: 0, timestamp: "", edited_timestamp: null, ...more },
+      attachments: [],
+      mentions: [],
+      embeds: [],
+      type: 0,
+      timestamp: "",
+      edited_timestamp: null,
+      ...more,
     }) as unknown as SaidMessage;
   return { clock, log, facts, looked, told, expected, stored, pages, reads, intake, message };
 }

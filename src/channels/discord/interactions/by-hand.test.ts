@@ -40,7 +40,10 @@ function world(over: Partial<InteractionDeps> = {}) {
   const said: string[] = [];
   const looked: unknown[] = [];
   const interactions = createInteractions({
-    ...{ clock, log, places: createPlaces(), replays: createReplays({ clock, facts: facts() }) },
+    clock,
+    log,
+    places: createPlaces(),
+    replays: createReplays({ clock, facts: facts() }),
     applicationId: () => "77",
     previews: { expect: () => undefined },
     door: {
@@ -58,8 +61,12 @@ function world(over: Partial<InteractionDeps> = {}) {
   let number = 0;
   const used = (type: number, data: object): APIInteraction =>
     ({
-      ...{ id: String(BigInt(snowflakeAt(clock.now())) + BigInt(++number)), type, application_id: "77", data },
-      ...{ user: FRIEND, channel: { id: "1" } },
+      id: String(BigInt(snowflakeAt(clock.now())) + BigInt(++number)),
+      type,
+      application_id: "77",
+      data,
+      user: FRIEND,
+      channel: { id: "1" },
     }) as unknown as APIInteraction;
   const command = (options: readonly object[] = []) => used(2, { type: 1, name: "ask", options });
   return { clock, interactions, signals, said, looked, used, command };
@@ -184,7 +191,10 @@ describe("discord approvals", () => {
       };
     const channels = { createMessage: call("createMessage"), editMessage: call("editMessage") };
     const questions = startQuestions({
-      ...{ clock, log, events, api: { channels } as unknown as QuestionDeps["api"] },
+      clock,
+      log,
+      events,
+      api: { channels } as unknown as QuestionDeps["api"],
       approvals: { pending: () => pending } as unknown as QuestionDeps["approvals"],
       channelOf: () => "1",
     });

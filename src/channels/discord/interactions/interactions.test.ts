@@ -35,7 +35,11 @@ const question = (id: string, sessionKey = `agent:default:discord:dm:${PLACES.dm
     sessionKey: sessionKey as SessionKey,
     turnId: "t" as TurnId,
   },
-  ...{ principal: "operator" as Principal, askedAt: 1, expiresAt: 2, callId: "call_1", because: "it asks" },
+  principal: "operator" as Principal,
+  askedAt: 1,
+  expiresAt: 2,
+  callId: "call_1",
+  because: "it asks",
 });
 const callbacks = () => world.fake.rest.calls.filter(({ path }) => path.endsWith("/callback"));
 const happens = ({ event, payload }: { event: string; payload: unknown }) =>

@@ -135,9 +135,20 @@ function listen(deps: AttemptDeps, { shard, now, up, onClose }: Listening): void
 function shardOptions(token: string, intents: number, gatewayInformation: APIGatewayBotInfo) {
   const words = { browser: "pi-gateway", device: "pi-gateway", os: process.platform };
   return {
-    ...{ token, intents, gatewayInformation, shardCount: 1, version: "10", encoding: "json" as never },
-    ...{ compression: null, useIdentifyCompression: false, identifyProperties: words, initialPresence: null },
-    ...{ largeThreshold: null, handshakeTimeout: READY_MS, helloTimeout: null, readyTimeout: null },
+    token,
+    intents,
+    gatewayInformation,
+    shardCount: 1,
+    version: "10",
+    encoding: "json" as never,
+    compression: null,
+    useIdentifyCompression: false,
+    identifyProperties: words,
+    initialPresence: null,
+    largeThreshold: null,
+    handshakeTimeout: READY_MS,
+    helloTimeout: null,
+    readyTimeout: null,
   };
 }
 

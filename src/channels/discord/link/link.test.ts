@@ -238,7 +238,10 @@ describe("a connection", () => {
 
 describe("after a connection", () => {
   const closed = (code: number, more: Partial<Extract<LinkEnd, { kind: "closed" }>> = {}): LinkEnd => ({
-    ...{ kind: "closed", code, wasUp: true, resuming: false },
+    kind: "closed",
+    code,
+    wasUp: true,
+    resuming: false,
     ...more,
   });
   const up: LinkState = { ...FRESH, session: true };

@@ -40,7 +40,11 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const channels = Object.fromEntries(names.map((name) => [name, call(name)]));
   const previews = startPreviews(
     {
-      ...{ clock, log, events, facts, api: { channels } as unknown as PreviewDeps["api"] },
+      clock,
+      log,
+      events,
+      facts,
+      api: { channels } as unknown as PreviewDeps["api"],
       owes: () => false,
       addressOf: (channel) => ({ channel: "discord", account: "default", chat: channel }),
     },

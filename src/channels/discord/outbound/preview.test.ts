@@ -84,7 +84,10 @@ async function asked(texts: readonly string[]) {
       }),
     end: () =>
       events.emit("turn.ended", {
-        ...{ ...ids, inboxIds: [], outcome: "done", ms: 1 },
+        ...ids,
+        inboxIds: [],
+        outcome: "done",
+        ms: 1,
         usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
       }),
   };

@@ -47,8 +47,13 @@ interface Shelf {
 
 export function createAlbums(deps: Shelf["deps"], deliver: Shelf["deliver"], signal: AbortSignal): Albums {
   const shelf: Shelf = {
-    ...{ deps, deliver, signal, kept: { open: {}, done: [] }, saving: Promise.resolve() },
-    ...{ timers: new Map(), closing: new Map() },
+    deps,
+    deliver,
+    signal,
+    kept: { open: {}, done: [] },
+    saving: Promise.resolve(),
+    timers: new Map(),
+    closing: new Map(),
   };
   return {
     async add(chat, album, update, last = false) {

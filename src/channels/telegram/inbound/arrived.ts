@@ -114,7 +114,9 @@ function common({ update_id: updateId }: Update, message: InChat, { channel, acc
   const { chat, message_id: messageId, message_thread_id: thread, date = 0 } = message;
   const inTopic = message.is_topic_message === true && thread !== undefined;
   const address: ChatAddress = {
-    ...{ channel, account, chat: chatOf(String(chat.id)) },
+    channel,
+    account,
+    chat: chatOf(String(chat.id)),
     ...(inTopic ? { thread: String(thread) } : {}),
   };
   const scope = chat.type === "private" ? ("dm" as const) : ("group" as const);

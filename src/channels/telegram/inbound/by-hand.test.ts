@@ -60,7 +60,11 @@ function intakeWorld(over: Partial<IntakeDeps> = {}, receipt: Receipt = QUEUED) 
   const log = recordingLog();
   const intake = createIntake(
     {
-      ...{ clock: createFakeClock(), log, api: {} as BotApi, door, files },
+      clock: createFakeClock(),
+      log,
+      api: {} as BotApi,
+      door,
+      files,
       albums: () => albums,
       here: () => ({
         channel: "telegram",
@@ -102,8 +106,12 @@ describe("telegram intake", () => {
   test("passes reactions on as reactions, and over what it does not understand", async () => {
     const at = intakeWorld();
     const reaction = {
-      ...{ chat: { id: 11, type: "private" }, message_id: 5, user: FRIEND, date: 1 },
-      ...{ old_reaction: [], new_reaction: [{ type: "emoji", emoji: "👍" }] },
+      chat: { id: 11, type: "private" },
+      message_id: 5,
+      user: FRIEND,
+      date: 1,
+      old_reaction: [],
+      new_reaction: [{ type: "emoji", emoji: "👍" }],
     };
     expect(await at.intake.take({ update_id: 1, message_reaction: reaction } as unknown as Update, NEVER)).toBe(true);
     expect([at.reacted.length, at.stored]).toEqual([1, []]);
@@ -209,7 +217,9 @@ describe("telegram approvals", () => {
       at.failing.set(method, { kind: "refused", code: 400, detail: "too old" });
     const { signal } = new AbortController();
     const arrived = {
-      ...{ address: to, messageId: 1, sender: { principal: "telegram:user:11", name: "" } },
+      address: to,
+      messageId: 1,
+      sender: { principal: "telegram:user:11", name: "" },
       press: { callbackId: "c", data: `q:${name}:0` },
     } as unknown as Arrived;
     await at.questions.press(arrived, "owner", signal);

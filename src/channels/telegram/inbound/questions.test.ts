@@ -28,7 +28,8 @@ const question = (input: unknown = { path: "a.txt" }): PendingApproval => ({
     askedAt: 1,
     expiresAt: 2,
   },
-  ...{ callId: "call_1", because: "it writes files" },
+  callId: "call_1",
+  because: "it writes files",
 });
 
 /** A turn of this chat waits for an owner. */
@@ -38,7 +39,11 @@ async function asking(world: TelegramWorld, asked = question()): Promise<void> {
   await eventually("it is taken in", () => world.api.waiting(TOKEN).length === 0);
   bench.questions.push(asked);
   bench.deps.events.emit("turn.started", {
-    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], attempt: 1, waitedMs: 0 },
+    sessionKey,
+    turnId,
+    inboxIds: ["in_1" as InboxId],
+    attempt: 1,
+    waitedMs: 0,
   });
   await eventually("the question is shown", () => buttonsOf(world).length > 0);
 }
@@ -242,7 +247,8 @@ describe("a question of a running turn", () => {
     expect(call?.fields.reply_markup).toEqual({ force_reply: true });
     const reply = {
       reply_to_message: {
-        ...{ message_id: Number(shown.messageId), text: "Your name?" },
+        message_id: Number(shown.messageId),
+        text: "Your name?",
         from: { id: world.room.id, is_bot: true },
       },
     };

@@ -49,7 +49,14 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const same = { now: (chat: string) => chat, first: (chat: string) => chat };
   const live = startLive(
     {
-      ...{ account: "default", clock, log, events, api, rests: createChatCooldowns({ clock }), facts, moved: same },
+      account: "default",
+      clock,
+      log,
+      events,
+      api,
+      rests: createChatCooldowns({ clock }),
+      facts,
+      moved: same,
       owes: () => false,
       tick: (turnId) => void ticks.push(turnId),
     },
@@ -59,7 +66,11 @@ function world(stored: Readonly<Record<string, string>> = {}) {
   const begin = (n: number): void => {
     live.expect(`in_${n}` as InboxId, HERE, { scope: "dm", messageId: n });
     events.emit("turn.started", {
-      ...{ sessionKey, turnId: turn(n), inboxIds: [`in_${n}` as InboxId], attempt: 1, waitedMs: 0 },
+      sessionKey,
+      turnId: turn(n),
+      inboxIds: [`in_${n}` as InboxId],
+      attempt: 1,
+      waitedMs: 0,
     });
   };
   const say = (n: number, text: string): void => events.emit("turn.delta", { sessionKey, turnId: turn(n), text });

@@ -29,7 +29,11 @@ async function begun(world: TelegramWorld, inGroup = false): Promise<void> {
 }
 const start = ({ bench }: TelegramWorld): void =>
   bench.deps.events.emit("turn.started", {
-    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], attempt: 1, waitedMs: 0 },
+    sessionKey,
+    turnId,
+    inboxIds: ["in_1" as InboxId],
+    attempt: 1,
+    waitedMs: 0,
   });
 const delta = ({ bench }: TelegramWorld, text: string): void =>
   bench.deps.events.emit("turn.delta", { sessionKey, turnId, text });
@@ -92,8 +96,14 @@ async function halfShown(world: TelegramWorld): Promise<void> {
 }
 
 const rowOf = (text: string, more: Partial<OutboxRow> = {}): OutboxRow => ({
-  ...{ id: `${turnId}:0`, turnId, sessionKey, part: 0, createdAt: 1, outcome: "done" },
-  ...{ to: { channel: "telegram", account: "default", chat: String(FRIEND.id) }, message: { kind: "reply", text } },
+  id: `${turnId}:0`,
+  turnId,
+  sessionKey,
+  part: 0,
+  createdAt: 1,
+  outcome: "done",
+  to: { channel: "telegram", account: "default", chat: String(FRIEND.id) },
+  message: { kind: "reply", text },
   ...more,
 });
 const changesIn = ({ api }: TelegramWorld) =>
@@ -267,7 +277,11 @@ describe("a preview", () => {
 
 const end = ({ bench }: TelegramWorld): void =>
   bench.deps.events.emit("turn.ended", {
-    ...{ sessionKey, turnId, inboxIds: ["in_1" as InboxId], outcome: "done", ms: 1 },
+    sessionKey,
+    turnId,
+    inboxIds: ["in_1" as InboxId],
+    outcome: "done",
+    ms: 1,
     usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
   });
 

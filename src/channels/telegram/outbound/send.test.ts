@@ -15,8 +15,13 @@ const NEVER = new AbortController().signal;
 const LONG = Array.from({ length: 2_500 }, (_, at) => `w${at}`).join(" ");
 
 const rowOf = (message: Partial<OutboundMessage>, more: Partial<OutboxRow> = {}): OutboxRow => ({
-  ...{ id: "turn_a:0", turnId: "turn_a" as TurnId, sessionKey: "agent:default:telegram:dm:11" as SessionKey, part: 0 },
-  ...{ to: { channel: "telegram", account: "default", chat: String(FRIEND.id) }, createdAt: 1, outcome: "done" },
+  id: "turn_a:0",
+  turnId: "turn_a" as TurnId,
+  sessionKey: "agent:default:telegram:dm:11" as SessionKey,
+  part: 0,
+  to: { channel: "telegram", account: "default", chat: String(FRIEND.id) },
+  createdAt: 1,
+  outcome: "done",
   message: { kind: "reply", text: "", ...message },
   ...more,
 });

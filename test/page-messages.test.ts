@@ -26,6 +26,15 @@ let provider: FakeProvider;
 let gateway: GatewayProcess;
 let browser: Browser;
 let reply: (request: ProviderRequest) => FakeReply = () => says("ok");
+/** What has the focus in the moment the quote above the composer leaves the page: whoever types on loses no key. */
+const FOCUS_WHEN_THE_QUOTE_GOES = `new Promise((resolve) => {
+  const observer = new MutationObserver(() => {
+    if (document.querySelector("[data-testid=replying]")) return;
+    observer.disconnect();
+    resolve(document.activeElement.id);
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+})`;
 /** Ids that the tools returned. */
 const ids: Record<string, string> = {};
 
@@ -133,8 +142,9 @@ test("a person replies to a message by keyboard, on a phone and from right to le
   await on.page.keyboard.press("Escape");
   await quote.waitFor({ state: "detached" });
   await begin();
+  const focused = on.page.evaluate<string>(FOCUS_WHEN_THE_QUOTE_GOES);
   await quote.getByRole("button", { name: "Do not reply to this message" }).click();
-  await quote.waitFor({ state: "detached" });
+  expect(await focused).toBe("composer");
   await begin();
   expect(await quote.innerText()).toContain("Assistant");
   if (PICTURES !== undefined) await on.page.screenshot({ path: join(PICTURES, "replying-phone.png") });

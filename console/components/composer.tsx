@@ -1,6 +1,6 @@
 /** Where a message is written. Keeps a draft per conversation and never lets go of words before the page has taken them over. */
 import { effect, signal, untracked } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { chat, line, openKey, sendMessage, stopTurn, turnRuns } from "../state/session-page.ts";
 import { keep, kept } from "../state/kept.ts";
 import { replyingTo, replyToNone } from "../state/replying.ts";
@@ -172,7 +172,7 @@ export function takeFiles(event: Event, files: FileList | undefined): void {
 /** Not on a touch screen, where the keyboard would cover half of the conversation, unless the person asked for it. */
 function useFocus(input: { readonly current: HTMLTextAreaElement | null }): void {
   const answeredTo = useRef(focusAsked.value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const asked = focusAsked.value !== answeredTo.current;
     answeredTo.current = focusAsked.value;
     if (asked || matchMedia("(pointer: fine)").matches) input.current?.focus({ preventScroll: true });

@@ -11,7 +11,8 @@ import { createSeqIds } from "../testing/seq-ids.ts";
 import { recordingLog } from "../testing/recording-log.ts";
 import { tempHome } from "../testing/temp-home.ts";
 import { checkStore, openStore } from "./index.ts";
-import { NEWEST_VERSION } from "./migrate.ts";
+import { APPLICATION_ID, NEWEST_VERSION } from "./migrate.ts";
+import { firstMessage } from "./migrations/early/001-first-message.ts";
 
 function deps() {
   return { clock: systemClock, ids: createSeqIds(), log: recordingLog() };
@@ -67,6 +68,33 @@ test("a database of a newer version is refused and not touched", async () => {
     kind: "newer",
     say: expect.stringContaining("database version 77"),
   });
+});
+
+test("a database with a migration that this version does not know is refused and not touched", async () => {
+  await using home = await filledHome();
+  const db = new Database(home.file);
+  db.exec("delete from migrations where name = 'usage'; insert into migrations values ('from-the-future', 1)");
+  db.close(true);
+  await expectRefusedUntouched(home, "store_newer");
+  expect(await checkStore(home.path)).toMatchObject({
+    kind: "newer",
+    say: expect.stringContaining("its migration from-the-future is not known"),
+  });
+});
+
+test("a gateway that is killed while it brings a database up to date leaves the old one, which the next start brings up to date", async () => {
+  await using home = await tempHome();
+  const file = join(home.path, "gateway.db");
+  {
+    using db = new Database(file);
+    db.exec(firstMessage.sql);
+    db.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = 1; pragma journal_mode = wal`);
+  }
+  await using child = await startStoreChild(["migrate", home.path]);
+  expect([await child.line(), await child.line()]).toEqual(["half done", null]);
+  expect(await checkStore(home.path)).toMatchObject({ kind: "ok", version: 1 });
+  expect(await refusalToOpen(home.path)).toBeNull();
+  expect(await checkStore(home.path)).toMatchObject({ kind: "ok", version: NEWEST_VERSION });
 });
 
 test("a stranger's SQLite file is refused and not filled with our tables", async () => {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { keptLogs } from "./health/kept-logs.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
-import { APPLICATION_ID, NEWEST_VERSION } from "./migrate.ts";
+import { APPLICATION_ID, firstColumn, NEWEST_VERSION, unknownMigration } from "./migrate.ts";
 
 export const DATABASE_FILE = "gateway.db";
 
@@ -119,14 +119,17 @@ function look(
     db.exec("pragma trusted_schema = off");
     const version = number(db, "user_version");
     if (number(db, "application_id") !== APPLICATION_ID) return corrupt(file, "it is not a pi-gateway database");
-    if (version > NEWEST_VERSION) return newer(file, version);
+    if (version > NEWEST_VERSION)
+      return newer(file, `database version ${version}; this one knows versions up to ${NEWEST_VERSION}`);
     const closed = wasClosed(db);
     const quickLimit = closed ? ALWAYS_CHECKED_BYTES : CHECKED_AFTER_CRASH_BYTES;
     const limit = thorough ? Number.POSITIVE_INFINITY : quickLimit;
     if (bytes <= limit) {
-      const [found] = values(db, "pragma quick_check(1)");
+      const [found] = firstColumn(db, "pragma quick_check(1)");
       if (found !== "ok") return corrupt(file, String(found));
     }
+    const unknown = unknownMigration(db);
+    if (unknown !== undefined) return newer(file, `its migration ${unknown} is not known to this one`);
     return {
       kind: "ok",
       say: `The database is in order (version ${version}, ${bytes} bytes).`,
@@ -141,20 +144,11 @@ function look(
 
 /** Reading it also proves that the schema can be parsed. */
 function wasClosed(db: Database): boolean {
-  return values(db, "select value from meta where key = 'clean'")[0] === 1;
+  return firstColumn(db, "select value from meta where key = 'clean'")[0] === 1;
 }
 
 function number(db: Database, pragma: "user_version" | "application_id"): number {
-  return Number(values(db, `pragma ${pragma}`)[0]);
-}
-
-function values(db: Database, text: string): readonly unknown[] {
-  const statement = db.prepare(text);
-  try {
-    return statement.values().map((row) => row[0]);
-  } finally {
-    statement.finalize();
-  }
+  return Number(firstColumn(db, `pragma ${pragma}`)[0]);
 }
 
 export function isDamage(code: string): boolean {
@@ -168,9 +162,9 @@ function corrupt(file: string, because: string): StoreCheck {
   };
 }
 
-function newer(file: string, version: number): StoreCheck {
+function newer(file: string, because: string): StoreCheck {
   return {
     kind: "newer",
-    say: `The database ${file} was written by a newer pi-gateway (database version ${version}; this one knows versions up to ${NEWEST_VERSION}). Nothing was changed. Start that newer version, or start this one with --home and another folder.`,
+    say: `The database ${file} was written by a newer pi-gateway (${because}). Nothing was changed. Start that newer version, or start this one with --home and another folder.`,
   };
 }

@@ -1,4 +1,8 @@
-/** Brings a database to the newest shape, one transaction per step; the number of steps done is its `user_version`. Never steps back. */
+/**
+ * Brings the tables of a database up to date, in one transaction: a crash in the middle leaves the database as it was. The table
+ * `migrations` holds the names of those that were applied; `user_version` holds their number, by which gateways from before that table
+ * notice a database that is newer than they are. Never steps back.
+ */
 import type { Database } from "bun:sqlite";
 import { firstMessage } from "./migrations/early/001-first-message.ts";
 import { turnSpans } from "./migrations/early/002-turn-spans.ts";
@@ -11,11 +15,11 @@ import { postsAndFiles } from "./migrations/early/010-posts-and-files.ts";
 import { jobs } from "./migrations/early/011-jobs.ts";
 import { approvals } from "./migrations/early/012-approvals.ts";
 import { systemEvents } from "./migrations/014-system-events.ts";
-import { jobHomes } from "./migrations/015-job-homes.ts";
+import { jobSessions } from "./migrations/015-job-sessions.ts";
 import { channels } from "./migrations/020-channels.ts";
-import { leftoversOfJobs } from "./migrations/021-leftovers-of-jobs.ts";
+import { jobAlerts } from "./migrations/021-job-alerts.ts";
 import { usage } from "./migrations/022-usage.ts";
-import { hooks } from "./migrations/023-hooks.ts";
+import { webhookMarks } from "./migrations/023-webhook-marks.ts";
 import { jobNeeds } from "./migrations/024-job-needs.ts";
 import { slotZones } from "./migrations/025-slot-zones.ts";
 import { quotedText } from "./migrations/026-quoted-text.ts";
@@ -27,7 +31,11 @@ import { messageIds } from "./migrations/031-message-ids.ts";
 import { reactionsThatWake } from "./migrations/032-reactions-that-wake.ts";
 import type { Migration } from "./migrations/migration.ts";
 
-const STEPS: readonly Migration[] = [
+/**
+ * In the order in which a new database gets them. The order up to `reactionsThatWake` never changes: a database from before the table of
+ * names says only how many of them it has.
+ */
+const MIGRATIONS: readonly Migration[] = [
   firstMessage,
   turnSpans,
   outboxStates,
@@ -39,11 +47,11 @@ const STEPS: readonly Migration[] = [
   jobs,
   approvals,
   systemEvents,
-  jobHomes,
+  jobSessions,
   channels,
-  leftoversOfJobs,
+  jobAlerts,
   usage,
-  hooks,
+  webhookMarks,
   jobNeeds,
   slotZones,
   quotedText,
@@ -55,22 +63,62 @@ const STEPS: readonly Migration[] = [
   reactionsThatWake,
 ];
 
-/** What this build writes. A file with a higher number belongs to a newer build. */
-export const NEWEST_VERSION = STEPS.length;
+/** The `user_version` that this build writes. A file with a higher number belongs to a newer build. */
+export const NEWEST_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours ("piGW"), so that a stranger's SQLite file is refused and not filled with our tables. */
 export const APPLICATION_ID = 0x70694757;
 
-export function migrate(db: Database, from: number): readonly string[] {
-  const applied: string[] = [];
-  for (const [index, step] of STEPS.entries()) {
-    if (index < from) continue;
-    db.transaction(() => {
-      db.exec(step.sql);
-      db.exec(`pragma application_id = ${APPLICATION_ID}`);
-      db.exec(`pragma user_version = ${index + 1}`);
-    }).immediate();
-    applied.push(step.name);
+/** Applies what is missing, and returns its names. The caller has asked `unknownMigration` first. */
+export function migrate(db: Database, at: number, migrations = MIGRATIONS): readonly string[] {
+  const applyMissing = db.transaction((): readonly string[] => {
+    if (!hasNames(db)) recordNumbered(db, at, migrations);
+    const applied = new Set(appliedNames(db));
+    const missing = migrations.filter(({ name }) => !applied.has(name));
+    for (const { name, sql } of missing) {
+      db.exec(sql);
+      record(db, name, at);
+    }
+    if (missing.length === 0) return [];
+    db.exec(`pragma application_id = ${APPLICATION_ID}`);
+    db.exec(`pragma user_version = ${applied.size + missing.length}`);
+    return missing.map(({ name }) => name);
+  });
+  return applyMissing.immediate();
+}
+
+/** The name of a migration that only a newer build can have applied; undefined: all are known. Changes nothing. */
+export function unknownMigration(db: Database): string | undefined {
+  if (!hasNames(db)) return undefined;
+  const known = new Set(MIGRATIONS.map(({ name }) => name));
+  return appliedNames(db).find((name) => !known.has(name));
+}
+
+/** Takes over a database that only has a number: so many of the first migrations were applied. */
+function recordNumbered(db: Database, at: number, migrations: readonly Migration[]): void {
+  db.exec("create table migrations (name text primary key, applied_at integer not null) strict, without rowid");
+  const count = Number(firstColumn(db, "pragma user_version")[0]);
+  for (const { name } of migrations.slice(0, count)) record(db, name, at);
+}
+
+function record(db: Database, name: string, at: number): void {
+  db.run("insert into migrations (name, applied_at) values (?, ?)", [name, at]);
+}
+
+function hasNames(db: Database): boolean {
+  return firstColumn(db, "select 1 from sqlite_schema where type = 'table' and name = 'migrations'").length > 0;
+}
+
+function appliedNames(db: Database): readonly string[] {
+  return firstColumn(db, "select name from migrations").map(String);
+}
+
+/** Leaves no open statement behind, which would keep the file open. */
+export function firstColumn(db: Database, text: string): readonly unknown[] {
+  const statement = db.prepare(text);
+  try {
+    return statement.values().map((row) => row[0]);
+  } finally {
+    statement.finalize();
   }
-  return applied;
 }

@@ -20,7 +20,7 @@ import { createHealth } from "./health/store-health.ts";
 import { describeDamage, findWalDamage } from "./health/wal-check.ts";
 import { ensurePrivateFile, prepareHome, syncFile, syncFolder, unusable } from "./state-directory.ts";
 import { DATABASE_FILE, inspect, isDamage, type StoreCheck } from "./inspect.ts";
-import { migrate, NEWEST_VERSION } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
 import { createApprovalRows, createOpenApprovalsEnd } from "./rows/approvals.ts";
 import { createJobs } from "./rows/automation/jobs.ts";
 import { createConversations } from "./rows/chats/conversations.ts";
@@ -85,8 +85,8 @@ export async function openStore(deps: StoreDeps, { home }: { readonly home: stri
   const file = join(path, DATABASE_FILE);
   await keepDamagedLog(deps, file);
   const found = await inspected(file);
-  if (found === null) await createDatabase(path, file);
-  const sql = createSql(await openDatabase(file, found?.version ?? NEWEST_VERSION, deps.log));
+  if (found === null) await createDatabase(path, file, deps.clock.now());
+  const sql = createSql(await openDatabase(deps, file));
   try {
     const key = openAuditKey(deps, path);
     const headFile = createHeadFile({ ...deps, key: createChainKey(key) }, path);
@@ -135,7 +135,7 @@ async function inspected(file: string): Promise<Extract<StoreCheck, { kind: "ok"
 }
 
 /** Made under another name and put in place when it is whole: a half-made database cannot be mistaken for a damaged one. */
-async function createDatabase(home: string, file: string): Promise<void> {
+async function createDatabase(home: string, file: string, at: number): Promise<void> {
   const draft = `${file}.new`;
   try {
     for (const leftover of [draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`, `${file}-wal`, `${file}-shm`])
@@ -145,7 +145,7 @@ async function createDatabase(home: string, file: string): Promise<void> {
     try {
       for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
       db.exec("pragma synchronous = off"); // nobody looks for it under this name; it is on the disk before it gets its own
-      migrate(db, 0);
+      migrate(db, at);
     } finally {
       db.close(true);
     }
@@ -157,7 +157,7 @@ async function createDatabase(home: string, file: string): Promise<void> {
   }
 }
 
-async function openDatabase(file: string, version: number, log: Log): Promise<Database> {
+async function openDatabase({ clock, log }: StoreDeps, file: string): Promise<Database> {
   let db: Database | null = null;
   try {
     await chmod(file, PRIVATE_FILE); // side files that SQLite makes get the mode of this one
@@ -165,8 +165,8 @@ async function openDatabase(file: string, version: number, log: Log): Promise<Da
       if (await Bun.file(side).exists()) await chmod(side, PRIVATE_FILE);
     db = new Database(file, { readwrite: true });
     for (const pragma of PRAGMAS) db.exec(`pragma ${pragma}`);
-    const applied = migrate(db, version);
-    if (applied.length > 0) log.info("database brought up to date", { steps: applied });
+    const applied = migrate(db, clock.now());
+    if (applied.length > 0) log.info("database brought up to date", { migrations: applied });
     return db;
   } catch (error) {
     db?.close();

@@ -2,6 +2,6 @@
 import type { Migration } from "./migration.ts";
 
 export const jobNeeds: Migration = {
-  name: "job needs",
+  name: "job-needs",
   sql: `alter table jobs add column needs text; -- a JSON list of names`,
 };

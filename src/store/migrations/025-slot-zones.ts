@@ -2,7 +2,7 @@
 import type { Migration } from "./migration.ts";
 
 export const slotZones: Migration = {
-  name: "slot zones",
+  name: "slot-zones",
   sql: `
 alter table jobs add column slot_zone text; -- null: not known, or no cron expression
 create index jobs_by_slot_zone on jobs (slot_zone)

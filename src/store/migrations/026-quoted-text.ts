@@ -2,6 +2,6 @@
 import type { Migration } from "./migration.ts";
 
 export const quotedText: Migration = {
-  name: "quoted text",
+  name: "quoted-text",
   sql: `alter table inbox add column quoted text; -- a JSON list; null: none`,
 };

@@ -2,7 +2,7 @@
 import type { Migration } from "./migration.ts";
 
 export const partMessages: Migration = {
-  name: "part messages",
+  name: "part-messages",
   sql: `
 alter table outbox add column delivered integer not null default 0;
 alter table outbox add column doubt integer not null default 0;

@@ -2,7 +2,7 @@
 import type { Migration } from "./migration.ts";
 
 export const askedInput: Migration = {
-  name: "asked input",
+  name: "asked-input",
   sql: `
 alter table tool_calls add column asked text;
 create index tool_calls_denied on tool_calls (scope, call_id, seq) where status = 'blocked' and reply is not null;

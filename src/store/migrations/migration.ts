@@ -1,4 +1,4 @@
-/** One step of the database's shape: constant SQL, run in one transaction. Its number is its place in the list of steps. */
+/** One change of the tables: constant SQL. Databases record its name, so a name is never changed and never used again. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;

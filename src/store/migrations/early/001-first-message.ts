@@ -1,4 +1,4 @@
-/** The first tables: everything from an accepted message to its delivered reply. Never edited once released; changes are new steps. */
+/** The first tables: everything from an accepted message to its delivered reply. Never edited once released; changes are new migrations. */
 import type { Migration } from "../migration.ts";
 
 export const firstMessage: Migration = {

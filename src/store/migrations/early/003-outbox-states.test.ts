@@ -17,7 +17,8 @@ test("replies of an older database are what they were, and those on their way go
              (7, 't:1', 't', 's', 1, 'webchat', 'default', '1', 'th', 'two', 'notice', 'dead', 'gone', 5, 6),
              (9, 't:2', 't', 's', 2, 'webchat', 'default', '1', null, 'three', 'reply', 'pending', null, 5, null);
   `);
-  migrate(db, 1);
+  db.exec("pragma user_version = 1");
+  migrate(db, 1_000);
   const columns = "seq, id, part, thread, text, kind, state, because, attempts, lost, created_at, ended_at";
   expect(db.prepare(`select ${columns} from outbox order by seq`).values()).toEqual([
     [3, "t:0", 0, null, "one", "reply", "sent", null, 0, 0, 5, 6],

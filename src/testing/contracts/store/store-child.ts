@@ -1,8 +1,13 @@
 /** A process of its own that uses a store and can be killed in the middle of it. Run directly it is the child; imported it starts one. */
+import { Database } from "bun:sqlite";
+import { writeSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../../kit/clock.ts";
 import { systemIds } from "../../../kit/ids.ts";
 import { silentLog } from "../../../kit/log.ts";
 import { openStateDirectory, openStore } from "../../../store/index.ts";
+import { migrate } from "../../../store/migrate.ts";
+import { firstMessage } from "../../../store/migrations/early/001-first-message.ts";
 import { row } from "./store-world.ts";
 
 interface StoreChild extends AsyncDisposable {
@@ -13,8 +18,11 @@ interface StoreChild extends AsyncDisposable {
   kill(): Promise<readonly string[]>;
 }
 
-/** `hold HOME` takes the directory and says `held`; `accept HOME` prints the id of each message once it was accepted, for ever. */
-export async function startStoreChild(args: readonly ["hold" | "accept", string]): Promise<StoreChild> {
+/**
+ * `hold HOME` takes the directory and says `held`; `accept HOME` prints the id of each message once it was accepted, for ever;
+ * `migrate HOME` says `half done` and kills itself between two migrations.
+ */
+export async function startStoreChild(args: readonly ["hold" | "accept" | "migrate", string]): Promise<StoreChild> {
   const child = Bun.spawn([process.execPath, import.meta.path, ...args], {
     stdin: "pipe", // stays open as long as this process lives, so an orphan ends by itself
     stdout: "pipe",
@@ -53,6 +61,7 @@ async function runChild(what: string | undefined, home: string): Promise<void> {
     await Bun.stdin.text(); // until it is killed
     return;
   }
+  if (what === "migrate") return dieBetweenMigrations(join(home, "gateway.db"));
   await using store = await openStore({ clock: systemClock, ids: systemIds, log: silentLog }, { home });
   for (let round = 0; ; round++) {
     const rows = Array.from({ length: 5 }, (_, n) => row(`in${store.epoch}.${round}.${n}`, `s${n}`));
@@ -63,6 +72,20 @@ async function runChild(what: string | undefined, home: string): Promise<void> {
       }),
     );
   }
+}
+
+function dieBetweenMigrations(file: string): void {
+  using db = new Database(file);
+  const half = { name: "half", sql: "create table half (x integer) strict" };
+  const death = {
+    name: "death",
+    get sql(): string {
+      writeSync(1, "half done\n");
+      process.kill(process.pid, "SIGKILL");
+      return "";
+    },
+  };
+  migrate(db, 1, [firstMessage, half, death]);
 }
 
 if (import.meta.main) await runChild(process.argv[2], process.argv[3] ?? "");

@@ -1,8 +1,8 @@
-/** Requests to hooks that were here before, and where the words of a job are posted to. Never edited once released. */
+/** Requests to webhooks that were received before, and the webhook target of a job. Never edited once released. */
 import type { Migration } from "./migration.ts";
 
-export const hooks: Migration = {
-  name: "hooks",
+export const webhookMarks: Migration = {
+  name: "webhook-marks",
   sql: `
 create table hook_marks (
   hook text not null,

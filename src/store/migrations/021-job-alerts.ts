@@ -1,8 +1,8 @@
-/** What the owner has to be told about jobs is kept until it was told; old sessions of runs are dropped with their files. Never edited once released. */
+/** Alerts about jobs stay until the owner was told; files of old job sessions are listed until they are deleted. Never edited once released. */
 import type { Migration } from "./migration.ts";
 
-export const leftoversOfJobs: Migration = {
-  name: "leftovers-of-jobs",
+export const jobAlerts: Migration = {
+  name: "job-alerts",
   sql: `
 create table job_alerts (
   seq integer primary key,

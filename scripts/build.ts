@@ -1,33 +1,33 @@
 /**
- * Makes dist/pi-gw: one executable with the gateway, the page and the bridge inside. pi itself is not inside; the executable finds it beside
+ * Makes dist/pi-gw: one executable with the gateway, the web console and the bridge inside. pi itself is not inside; the executable finds it beside
  * itself or on the PATH.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 import { ensureDist } from "./bundle.ts";
-import type { PageList } from "./page-bundle.ts";
+import type { ConsoleList } from "./console-bundle.ts";
 
 /** Names that the generated program imports; written with their types, so that the checks know that they have a user. */
 const MAIN: keyof typeof import("../src/main.ts") = "main";
-const LOAD_PAGE: keyof typeof import("../src/assets.ts") = "loadPage";
+const LOAD_CONSOLE: keyof typeof import("../src/assets.ts") = "loadConsole";
 
-/** The program around `main`: it names every file of the page, so that the bundler takes them in. */
-export function entryText(list: PageList, bridgeName: string): string {
+/** The program around `main`: it names every file of the web console, so that the bundler takes them in. */
+export function entryText(list: ConsoleList, bridgeName: string): string {
   const files = Object.values(list.files).flatMap(({ file, gzip }) => (gzip === undefined ? [file] : [file, gzip]));
   const quoted = (text: string) => JSON.stringify(text);
   return [
     'import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";',
     'import { devNull } from "node:os";',
     'import { join } from "node:path";',
-    `import { ${LOAD_PAGE} } from "../../src/assets.ts";`,
+    `import { ${LOAD_CONSOLE} } from "../../src/assets.ts";`,
     `import { ${MAIN} } from "../../src/main.ts";`,
     'import bridge from "../bridge.js" with { type: "file" };',
     ...files.map((file, index) => `import file${index} from ${quoted(`../${file}`)} with { type: "file" };`),
     `const list = ${JSON.stringify(list)};`,
     `const paths = new Map([${files.map((file, index) => `[${quoted(file)}, file${index}]`).join(", ")}]);`,
     `process.exitCode = await ${MAIN}(process.argv.slice(2), {`,
-    `  page: () => ${LOAD_PAGE}(list, (file) => paths.get(file) ?? ""),`,
+    `  console: () => ${LOAD_CONSOLE}(list, (file) => paths.get(file) ?? ""),`,
     "  // pi reads the bridge from the disk; the name holds its contents, so an old copy is never taken for a new one",
     "  async bridgePath(home) {",
     `    const path = join(home, "bridge", ${quoted(bridgeName)});`,
@@ -50,7 +50,7 @@ async function build(root: string): Promise<string> {
   await ensureDist(root);
   const dist = join(root, "dist");
   const folder = join(dist, `.compile-${process.pid}`);
-  const list: PageList = await Bun.file(join(dist, "console.json")).json();
+  const list: ConsoleList = await Bun.file(join(dist, "console.json")).json();
   const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(dist, "bridge.js")).bytes()).digest("hex");
   mkdirSync(folder, { recursive: true });
   try {

@@ -1,5 +1,5 @@
 /**
- * Makes dist/ out of the sources: the gateway, the bridge for pi, and the page. Skips the work when nothing changed. Builds aside and moves
+ * Makes dist/ out of the sources: the gateway, the bridge for pi, and the web console. Skips the work when nothing changed. Builds aside and moves
  * finished files into place, the stamp last, so that a build that dies or meets another one never leaves a dist/ that claims to be whole.
  */
 import {
@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
-import { bundlePage } from "./page-bundle.ts";
+import { bundleConsole } from "./console-bundle.ts";
 import { currentStamp, isFresh, stampFile } from "./stamp.mjs";
 
 const MAX_TRIES = 3; // sources that change during the build are built again
@@ -60,7 +60,7 @@ async function buildInto(root: string, folder: string): Promise<void> {
     sourcemap: "none",
   });
   for (const file of filesBelow(folder, "")) if (file.endsWith(".js.map")) await liftSources(join(folder, file));
-  await bundlePage(join(root, "console"), folder);
+  await bundleConsole(join(root, "console"), folder);
 }
 
 /** The build folder lies one level below dist/, where the map ends up; without this, stack traces name folders that do not exist. */

@@ -14,7 +14,8 @@ import { ERRORS } from "../src/contracts/errors.ts";
 import { CLIENT_EVENTS, type EventName } from "../src/contracts/events.ts";
 import { messageLimits } from "../src/http/settings.ts";
 import { bytesOf, type MaxBytes } from "../src/http/route.ts";
-import { routeTable, type TableDeps } from "../src/http/route-table.ts";
+import { routeTable } from "../src/http/route-table.ts";
+import type { HttpDeps } from "../src/http/types.ts";
 import { renderTools } from "./docs/tools.ts";
 
 interface Page {
@@ -56,7 +57,7 @@ const EVENT_MEANINGS: Readonly<Record<EventName, string>> = {
   "turn.recorded": "What was said in an ended turn, for those who keep records. Comes before its `turn.ended`.",
   "cron.run": "A slot of a job got its row, or its run has ended.",
   "delegation.ended": "One agent has asked another one (`done`, `failed`), or was not let (`refused`).",
-  status: "Something on the status page changed: `what` says which part to read again.",
+  status: "Something of the status changed: `what` says which part to read again.",
   "agent.spawned": "An agent process started.",
   "agent.exited": "An agent process ended; `expected` is false when nobody asked it to.",
 };
@@ -111,13 +112,18 @@ function bodyOf(body: RouteRow["body"]): string {
   return `${body.kind === "json" ? "JSON" : "the file itself"}, at most ${Math.round(bytesOf(body.maxBytes) / 1024)} KiB`;
 }
 
-/** The real table with its default limits. Nothing is called, so there is nothing behind it but the address of the page. */
+/** The real table with its default limits. Nothing is called, so there is nothing behind it but the address of the web console. */
 function routes(): readonly RouteRow[] {
   const { config } = checkConfigText("{}", () => undefined);
   if (!config) throw new Error("The default configuration is not valid.");
-  const page = { build: "", files: new Map([["/", { body: new Uint8Array(), type: "text/html", immutable: false }]]) };
-  const nothingBehind = { page } as unknown as TableDeps;
-  return routeTable(nothingBehind, () => messageLimits(config));
+  const html = { body: new Uint8Array(), type: "text/html", immutable: false };
+  const console = { build: "", files: new Map([["/", html]]) };
+  const groups = { messages: {}, people: {}, tools: {}, automation: {}, operations: {} };
+  const server = { signIn: {}, limits: () => messageLimits(config) };
+  return routeTable(
+    { console, ...groups } as unknown as HttpDeps,
+    server as unknown as Parameters<typeof routeTable>[1],
+  );
 }
 
 const TOOLS_INTRO =

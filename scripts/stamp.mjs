@@ -7,7 +7,7 @@ import { join } from "node:path";
 const FOLDERS = ["src", "bridge", "console"];
 const FILES = [
   "scripts/bundle.ts",
-  "scripts/page-bundle.ts",
+  "scripts/console-bundle.ts",
   "scripts/build-failure.ts",
   "scripts/stamp.mjs",
   "package-lock.json",

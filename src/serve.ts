@@ -11,7 +11,7 @@ import {
 } from "./config/index.ts";
 import type { GatewayError } from "./contracts/errors.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
-import type { PageAssets } from "./http/index.ts";
+import type { ConsoleAssets } from "./http/index.ts";
 import { systemClock } from "./kit/clock.ts";
 import { deferred } from "./kit/deferred.ts";
 import { systemIds } from "./kit/ids.ts";
@@ -22,7 +22,7 @@ import { openStateDirectory } from "./store/index.ts";
 
 /** What is built beforehand and found differently from source, from a bundle and in a single executable. */
 export interface Assets {
-  page(): Promise<PageAssets>;
+  console(): Promise<ConsoleAssets>;
   /** The bridge extension as a file that pi can read. */
   bridgePath(home: string): Promise<string>;
   /** Runs Bun, for the agent processes. */
@@ -85,7 +85,7 @@ export async function serve(world: ServeWorld, options: ServeOptions): Promise<v
     home: home.path,
     version,
     environment,
-    page: await assets.page(),
+    console: await assets.console(),
     bridgePath: await assets.bridgePath(home.path),
     bun: assets.bun,
     bunEnv: assets.bunEnv,
@@ -162,7 +162,7 @@ async function runOnce(
   return { reason, port };
 }
 
-/** A port that was picked at the start is kept over a restart: pages and programs know it by now. */
+/** A port that was picked at the start is kept over a restart: browsers and programs know it by now. */
 function onPort(loaded: LoadedConfig, port: number): LoadedConfig {
   const { config } = loaded;
   if (config.gateway.port !== 0) return loaded;

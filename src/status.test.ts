@@ -22,7 +22,7 @@ function statusWith(outbox: { dead: number; ambiguous: number }, trouble: string
     stray: { notices: () => [] },
     mask: NO_MASK,
   } as unknown as StatusDeps;
-  return createStatus(deps, { version: "1", page: { build: "b" } });
+  return createStatus(deps, { version: "1", console: { build: "b" } });
 }
 
 test("the status says how many replies did not arrive, and where to read about them", () => {

@@ -47,7 +47,7 @@ export interface Status {
 
 export function createStatus(
   deps: StatusDeps,
-  about: { readonly version: string; readonly page: { readonly build: string } },
+  about: { readonly version: string; readonly console: { readonly build: string } },
 ): Status {
   const startedAt = deps.clock.elapsed();
   let plugins: Pick<PluginHost, "list" | "notices"> = { list: () => [], notices: () => [] };
@@ -57,7 +57,7 @@ export function createStatus(
     const outbox = deps.outbox.stats();
     return {
       version: about.version,
-      build: about.page.build,
+      build: about.console.build,
       uptimeMs: Math.round(deps.clock.elapsed() - startedAt),
       model: { name: model, demo: model === DEMO_MODEL },
       channels: deps.channels.health().map((one) => ({ ...one, detail: deps.mask.text(one.detail) })),

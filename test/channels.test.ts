@@ -69,7 +69,7 @@ beforeAll(async () => {
       home: home.path,
       version: "test",
       environment,
-      page: await assets.page(),
+      console: await assets.console(),
       bun: assets.bun,
       bunEnv: {},
       bridgePath: await assets.bridgePath(home.path),

@@ -67,7 +67,7 @@ beforeAll(async () => {
       home: home.path,
       version: "0.1.0",
       environment,
-      page: await assets.page(),
+      console: await assets.console(),
       bun: assets.bun,
       bunEnv: {},
       bridgePath: await assets.bridgePath(home.path),

@@ -89,7 +89,7 @@ async function portOf({ gate, list }: World, headers: Record<string, string>) {
     resolve: (token: string) => (token === AGENTS_OWN ? ADA : null),
     known: (token: string) => token === AGENTS_OWN,
   };
-  const http = startHttpWorld({}, { tools: { gate, list }, agentTokens });
+  const http = startHttpWorld({}, { tools: { gate, list, agentTokens } });
   return {
     call: async (params: unknown, callId: string) =>
       (await http.postJson("/api/tools/call", { tool: "write", params, callId }, headers)).text(),

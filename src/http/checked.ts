@@ -1,5 +1,5 @@
 /** The border for JSON values: a value is parsed by its schema once, and is trusted after that. Validators are made at first use, because making them at start would cost a third of the start. */
-import type { Static, TSchema } from "typebox";
+import { type Static, type TProperties, type TSchema, Type } from "typebox";
 import { GatewayError } from "../contracts/errors.ts";
 import { lazy } from "../kit/deferred.ts";
 
@@ -35,6 +35,11 @@ export function checked<S extends TSchema>(schema: S): Checked<Static<S>> {
       throw new GatewayError("invalid_params", say, { say });
     },
   };
+}
+
+/** An object of these fields and no others. */
+export function checkedObject<P extends TProperties>(fields: P) {
+  return checked(Type.Object(fields, { additionalProperties: false }));
 }
 
 const UNKNOWN_FIELD = "schema is false"; // what the validator says about a field that a closed object does not have

@@ -11,14 +11,14 @@ import { cronSessionKey } from "../routing/index.ts";
 
 const MIN_TIMEOUT_MS = 1_000;
 const MAX_TIMEOUT_MS = 24 * 86_400_000;
-const words = (...names: readonly string[]) => Type.Union(names.map((name) => Type.Literal(name)));
+const oneOf = (...names: readonly string[]) => Type.Union(names.map((name) => Type.Literal(name)));
 
 export const JOB_ID = Type.String({ minLength: 1, maxLength: 64 });
 /** All of them optional, for a change; a new job needs two of them. */
 const JOB_FIELDS = {
   schedule: Type.Object(
     {
-      kind: words("cron", "every", "at"),
+      kind: oneOf("cron", "every", "at"),
       expr: Type.String({ minLength: 1, maxLength: 200 }),
       timezone: Type.Optional(Type.String({ maxLength: 64 })),
     },
@@ -26,13 +26,13 @@ const JOB_FIELDS = {
   ),
   task: Type.String({ minLength: 1, maxLength: MAX_TASK_CHARS }),
   agentId: Type.String({ pattern: "^[a-z0-9-]{1,64}$" }),
-  mode: words("isolated", "main"),
-  delivery: words("announce", "direct", "silent"),
+  mode: oneOf("isolated", "main"),
+  delivery: oneOf("announce", "direct", "silent"),
   webhook: Type.Union([Type.String({ pattern: "^[a-z0-9-]{1,64}$" }), Type.Null()]),
   needs: Type.Array(Type.String({ minLength: 1, maxLength: MAX_TOOL_NAME_CHARS }), { maxItems: MAX_NEEDS }),
   deleteAfterRun: Type.Boolean(),
-  catchUp: words("skip", "once", "all"),
-  overlap: words("skip", "queue", "allow"),
+  catchUp: oneOf("skip", "once", "all"),
+  overlap: oneOf("skip", "queue", "allow"),
   timeoutMs: Type.Union([Type.Integer({ minimum: MIN_TIMEOUT_MS }), Type.String({ maxLength: 20 })]),
   paused: Type.Boolean(),
 } as const;
@@ -47,12 +47,18 @@ export const NEW_JOB = {
   task: JOB_FIELDS.task,
 };
 
+/** Wakes the assistant with a text. */
+export const WAKE = {
+  text: Type.String({ minLength: 1 }),
+  mode: Type.Optional(Type.Union([Type.Literal("now"), Type.Literal("next-heartbeat")])),
+};
+
 /** Whoever holds the token or the cookie is an owner. */
 export const askerOf = (principal: Principal): Asker => ({ principal, role: "owner" });
 
 export async function addJob(jobs: JobsApi, input: WireJobInput, principal: Principal): Promise<{ job: WireJob }> {
-  const place = { to: null, sessionKey: null, agentId: "default" as AgentId };
-  const made = await jobs.add(inputOf(input) as JobInput, { ...askerOf(principal), source: "person", ...place });
+  const origin = { to: null, sessionKey: null, agentId: "default" as AgentId };
+  const made = await jobs.add(inputOf(input) as JobInput, { ...askerOf(principal), source: "person", ...origin });
   return { job: jobOf(made) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The one port: page, JSON API, event socket and signed media links, on Bun's own server.
+ * The one port: web console, JSON API, event socket and signed media links, on Bun's own server.
  * Everything is denied unless a row of the route table says otherwise; who calls is decided before what is called.
  * It decides nothing about messages: it parses, hands them to the Receiver and shows what became of them.
  */
@@ -10,8 +10,8 @@ export type {
   HttpOptions,
   HttpServer,
   InboundInput,
-  PageAssets,
-  PageFile,
+  ConsoleAssets,
+  ConsoleFile,
   ReloadReport,
   SessionTarget,
 } from "./types.ts";

@@ -12,16 +12,13 @@ function tableOf(world: HttpWorld) {
   const cookieName = () => "cookie";
   const settings = { token: secret(TOKEN), password: null };
   const auth = createAuth({ clock, ids, log, signIns: store.signIns }, { settings, bindingKey, cookieName });
-  return routeTable(
-    {
-      ...world.deps,
-      links: createMediaLinks(clock, bindingKey),
-      stopping: AbortSignal.abort(),
-      isReady: () => true,
-      signIn: { auth, cookieName, signedOut() {} },
-    },
-    () => ({ maxMessageChars: 1, maxUploadBytes: 1 }),
-  );
+  return routeTable(world.deps, {
+    links: createMediaLinks(clock, bindingKey),
+    stopping: AbortSignal.abort(),
+    limits: () => ({ maxMessageChars: 1, maxUploadBytes: 1 }),
+    isReady: () => true,
+    signIn: { auth, cookieName, signedOut() {} },
+  });
 }
 
 const concrete = (path: string) => path.replaceAll(/:\w+/g, "some-name");

@@ -1,7 +1,6 @@
 /** Every route of the gateway in one list, its files in the order of the list. Nothing is reachable that is not here, but for platform webhooks (routes/platform-webhooks.ts), whose paths come from the configuration. */
-import type { MediaLinks } from "./access/media-links.ts";
 import type { Route } from "./route.ts";
-import type { HttpDeps, HttpOptions } from "./types.ts";
+import type { HttpDeps, ServerParts } from "./types.ts";
 import { publicRoutes } from "./routes/public.ts";
 import { type SignInDeps, signInRoutes } from "./routes/sign-in.ts";
 import { operateRoutes } from "./routes/operate.ts";
@@ -22,31 +21,30 @@ import { pairingRoutes } from "./routes/pairing.ts";
 import { explainRouteRoutes } from "./routes/explain-route.ts";
 import { usageRoutes } from "./routes/usage.ts";
 
-export interface TableDeps extends HttpDeps {
+interface TableParts extends ServerParts {
   readonly signIn: SignInDeps;
-  readonly links: MediaLinks;
-  readonly stopping: AbortSignal;
   isReady(): boolean | Promise<boolean>;
 }
 
-export function routeTable(deps: TableDeps, limits: HttpOptions["limits"]): readonly Route[] {
+export function routeTable(deps: HttpDeps, server: TableParts): readonly Route[] {
+  const { signIn, limits } = server;
   return [
-    ...publicRoutes(deps.page, deps.isReady),
-    ...signInRoutes(deps.signIn),
+    ...publicRoutes(deps.console, server.isReady),
+    ...signInRoutes(signIn),
     ...operateRoutes(deps),
-    ...chatRoutes(deps, limits),
+    ...chatRoutes(deps, server),
     ...messageRoutes(deps, limits),
     ...sessionRoutes(deps),
     ...sessionSettingRoutes(deps),
     ...turnRoutes(deps),
     ...toolRoutes(deps),
-    ...mediaRoutes(deps, deps.links, limits),
+    ...mediaRoutes(deps, server),
     ...outboxRoutes(deps),
     ...approvalRoutes(deps),
     ...questionRoutes(deps),
     ...pluginRoutes(deps),
     ...cronRoutes(deps),
-    ...webhookRoutes(deps),
+    ...webhookRoutes(deps, signIn.auth),
     ...pairingRoutes(deps),
     ...explainRouteRoutes(deps),
     ...usageRoutes(deps),

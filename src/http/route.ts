@@ -1,6 +1,7 @@
 /** The form of one row of the route table. A row without an answer to "who may call this" does not type-check. */
 import type { Server } from "bun";
 import type { GatewayError } from "../contracts/errors.ts";
+import { OPERATOR, type Principal } from "../contracts/ids.ts";
 import type { ToolContext } from "../contracts/tools/tool.ts";
 import type { Identity } from "./access/auth.ts";
 import type { ClientAddress } from "./access/client-address.ts";
@@ -60,6 +61,20 @@ export interface Call {
 
 export const NO_BODY: BodyRule = { kind: "none" };
 export const SMALL_JSON: BodyRule = { kind: "json", maxBytes: 1024 * 1024 };
+
+/** What most rows begin with: the operator reads, or does something that needs no further words. */
+export const OPERATOR_GET = { method: "GET", auth: "operator", body: NO_BODY } as const;
+export const OPERATOR_POST = { method: "POST", auth: "operator", body: NO_BODY } as const;
+
+/** A part of the path by its name in the row. */
+export function param({ params }: Call, name: string): string {
+  return params[name] ?? "";
+}
+
+/** Who calls a route of the operator: somebody is always there. */
+export function principalOf({ identity }: Call): Principal {
+  return identity?.principal ?? OPERATOR;
+}
 
 export function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json" } });

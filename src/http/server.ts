@@ -41,7 +41,7 @@ interface Parts {
 export function openHttp(deps: HttpDeps, options: HttpOptions): HttpServer {
   const stopping = new AbortController();
   const state: State = { ready: false, port: options.port, access: accessOf(deps, options, options.port, options) };
-  const { auth, sockets, pipeline } = assemble({ ...deps, stopping: stopping.signal }, options, state);
+  const { auth, sockets, pipeline } = assemble(deps, options, { state, stopping: stopping.signal });
   const server = listen(deps, options, { sockets, pipeline });
   const port = server.port ?? options.port;
   state.port = port;
@@ -79,31 +79,33 @@ function urlOf(hostname: string, port: number): string {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-function assemble(deps: HttpDeps & { readonly stopping: AbortSignal }, options: HttpOptions, state: State): Parts {
+function assemble(
+  deps: HttpDeps,
+  options: HttpOptions,
+  { state, stopping }: { readonly state: State; readonly stopping: AbortSignal },
+): Parts {
   // The port is part of the name, so that two gateways on one machine do not overwrite each other's cookie.
   const cookieName = () => `pi_gateway_${state.port}`;
-  const { clock, ids, log, stream, store, stopping } = deps;
+  const { clock, ids, log, stream, store } = deps;
   const links = createMediaLinks(clock, options.mediaKey);
   const auth = createAuth(
     { clock, ids, log, signIns: store.signIns },
     { settings: options.auth, bindingKey: options.mediaKey, cookieName },
   );
-  const methods = createMethods({ ...deps, links }, options.limits);
+  const methods = createMethods(deps, { links, stopping, limits: options.limits });
   const room = createByteRoom();
   const sockets = createSockets({ ids, log, stream, methods, room, isCurrent: auth.isCurrent });
   const signedOut = (gone: Identity) =>
     sockets.closeWhere((identity) => identity.signIn === gone.signIn, "Signed out.");
-  const table = routeTable(
-    {
-      ...deps,
-      links,
-      isReady: async () => state.ready && (await store.health.isWritable()),
-      signIn: { auth, cookieName, signedOut },
-    },
-    options.limits,
-  );
-  const match = withWebhooks(withPluginRoutes(createMatcher(table), deps.plugins), deps);
-  const { agentTokens } = deps;
+  const table = routeTable(deps, {
+    links,
+    stopping,
+    limits: options.limits,
+    isReady: async () => state.ready && (await store.health.isWritable()),
+    signIn: { auth, cookieName, signedOut },
+  });
+  const match = withWebhooks(withPluginRoutes(createMatcher(table), deps.operations.plugins), deps);
+  const { agentTokens } = deps.tools;
   const access = () => state.access;
   const pipeline = createPipeline({ clock, ids, log, auth, agentTokens, links, match, room, stopping, access });
   return { auth, sockets, pipeline };

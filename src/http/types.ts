@@ -24,72 +24,95 @@ import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
+import type { MediaLinks } from "./access/media-links.ts";
 
+/** Everything the port stands on, in groups by subject. A route names the groups it uses: `Pick<HttpDeps, "tools" | "store">`. */
 export interface HttpDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly store: Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
-    readonly health: Pick<Store["health"], "isWritable">;
-    readonly outbox: Pick<Store["outbox"], "list">;
-    readonly messages: Pick<Store["messages"], "find" | "item">;
-    readonly toolCalls: Pick<Store["toolCalls"], "list">;
-    readonly approvals: Pick<Store["approvals"], "ended">;
-    readonly audit: Pick<Store["audit"], "list">;
-    readonly usage: Pick<Store["usage"], "report">;
-  };
-  readonly budget: Pick<Budget, "today" | "limits">;
-  readonly tools: ToolDoor;
-  readonly approvals: Pick<Approvals, "pending" | "decide">;
-  readonly questions: Pick<Questions, "pending" | "answer">;
-  readonly receiver: Receiver;
-  readonly live: LiveTurns;
-  readonly waitingMessages: WaitingMessages;
   readonly events: Events;
   readonly stream: ClientStream;
-  readonly page: PageAssets;
+  readonly store: HttpStore;
+  readonly console: ConsoleAssets;
+  readonly messages: MessageDeps;
+  readonly people: PeopleDeps;
+  readonly tools: ToolDeps;
+  readonly automation: AutomationDeps;
+  readonly operations: OperationDeps;
+}
+
+type HttpStore = Pick<Store, "turns" | "sessions" | "media" | "signIns"> & {
+  readonly health: Pick<Store["health"], "isWritable">;
+  readonly outbox: Pick<Store["outbox"], "list">;
+  readonly messages: Pick<Store["messages"], "find" | "item">;
+  readonly toolCalls: Pick<Store["toolCalls"], "list">;
+  readonly approvals: Pick<Store["approvals"], "ended">;
+  readonly audit: Pick<Store["audit"], "list">;
+  readonly usage: Pick<Store["usage"], "report">;
+};
+
+/** Messages into sessions, and what becomes of them. */
+interface MessageDeps {
+  readonly receiver: Receiver;
+  readonly live: LiveTurns;
+  readonly waiting: WaitingMessages;
+  /** Takes in what people attach. */
+  readonly files: Pick<InboundFiles, "keep">;
   readonly webchat: InboundMaker & {
     /** A reaction to a message of ours; null removes it. False: there is no such message. */
     takeReaction(messageId: string, emoji: string | null, by: Principal): Promise<boolean>;
   };
   readonly api: InboundMaker;
   readonly sessions: SessionNames;
-  status(): GatewayStatus;
-  /** Takes in what people attach. */
-  readonly files: Pick<InboundFiles, "keep">;
-  readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
-  /** The channel that answers requests of its platform at this path; null: none does. */
-  webhook(path: string): Webhook | null;
-  readonly metrics: Metrics;
   readonly models: SessionModels;
-  readonly jobs: JobsApi;
-  readonly webhooks: IncomingWebhooks;
+  /** The channel that answers requests of its platform at this path; null: none does. */
+  platformWebhook(path: string): Webhook | null;
+}
+
+/** Who may write, and what they may spend. */
+interface PeopleDeps {
+  readonly pairing: Pick<Pairing, "list" | "approve" | "revoke" | "undo">;
+  readonly budget: Pick<Budget, "today" | "limits">;
   /** Where a message would go, and why. */
   explainRoute(facts: RouteFacts): Pick<Explanation, "verdict" | "considered">;
+}
+
+/** Tools as programs use them: each call passes the gate like any other. */
+interface ToolDeps {
+  readonly gate: Pick<ToolGate, "call" | "specs" | "recordRejected">;
+  list(): ToolLists;
+  readonly approvals: Pick<Approvals, "pending" | "decide">;
+  readonly questions: Pick<Questions, "pending" | "answer">;
+  /** Scripts inside agent processes. */
+  readonly agentTokens: AgentTokens;
+}
+
+interface AutomationDeps {
+  readonly jobs: JobsApi;
+  readonly webhooks: IncomingWebhooks;
+}
+
+/** The gateway itself: how it is, and what its operator does with it. */
+interface OperationDeps {
+  status(): GatewayStatus;
+  readonly metrics: Metrics;
+  readonly plugins: PluginHost;
   /** The configuration with its secrets already taken out. */
   publicConfig(): unknown;
   reloadConfig(): Promise<ReloadReport>;
   /** Begins a restart; false when that is not allowed. */
   restart(): boolean;
-  /** Scripts inside agent processes. */
-  readonly agentTokens: AgentTokens;
-  readonly plugins: PluginHost;
 }
 
-/** Tools as programs use them: each call passes the gate like any other. */
-export interface ToolDoor {
-  readonly gate: Pick<ToolGate, "call" | "specs" | "recordRejected">;
-  list(): ToolLists;
-}
-
-/** The built page. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */
-export interface PageAssets {
+/** The built web console. Keys are URL paths: "/" for the document, "/app-1a2b.js", "/favicon.svg", … */
+export interface ConsoleAssets {
   /** Changes when any file changes; it is the ETag of every file. */
   readonly build: string;
-  readonly files: ReadonlyMap<string, PageFile>;
+  readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
-export interface PageFile {
+export interface ConsoleFile {
   readonly body: Uint8Array | Blob;
   readonly type: string;
   readonly gzip?: Uint8Array;
@@ -103,7 +126,7 @@ interface InboundMaker {
 }
 
 export interface InboundInput {
-  /** Chat id of the page, or session name of the API. */
+  /** Chat id of the console, or session name of the API. */
   readonly chat: string;
   readonly sessionKey: SessionKey;
   readonly eventId: string;
@@ -122,7 +145,7 @@ interface SessionNames {
   parse(text: string, agent: string | undefined): SessionTarget | null;
 }
 
-/** The channel is the session's own, whoever asks: the page may speak in a session of the API and the other way round. */
+/** The channel is the session's own, whoever asks: the console may speak in a session of the API and the other way round. */
 export interface SessionTarget {
   readonly sessionKey: SessionKey;
   readonly agentId: AgentId;
@@ -159,6 +182,14 @@ export interface HttpOptions extends AccessSettings {
   readonly hostname: string;
   /** 32 random bytes that stay the same across restarts; signs media links and binds sign-ins to a credential. */
   readonly mediaKey: Uint8Array;
+  limits(): MessageLimits;
+}
+
+/** What the open port itself gives to its routes and socket methods. */
+export interface ServerParts {
+  readonly links: MediaLinks;
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal;
   limits(): MessageLimits;
 }
 

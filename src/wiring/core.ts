@@ -4,7 +4,7 @@ import { type ChannelRegistry, createChannelRegistry, maskOut, type PlatformEntr
 import type { Config, Environment, LoadedConfig } from "../config/index.ts";
 import type { Events } from "../contracts/events.ts";
 import type { Store } from "../contracts/store.ts";
-import type { PageAssets } from "../http/index.ts";
+import type { ConsoleAssets } from "../http/index.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Ids } from "../kit/ids.ts";
 import type { Lifetime } from "../kit/lifetime.ts";
@@ -34,7 +34,7 @@ export interface GatewayOptions {
   readonly home: string;
   readonly version: string;
   readonly environment: Environment;
-  readonly page: PageAssets;
+  readonly console: ConsoleAssets;
   readonly bridgePath: string;
   /** Runs Bun, for the agent processes. */
   readonly bun: readonly string[];

@@ -14,7 +14,7 @@ const context = (principal: string): ToolContext => ({
 
 function stage() {
   const tokens = createAgentTokens({ ids: systemIds, hide: () => undefined });
-  const world = startHttpWorld({}, { agentTokens: tokens });
+  const world = startHttpWorld({}, { tools: { agentTokens: tokens } });
   return { world, tokens };
 }
 

@@ -94,13 +94,17 @@ async function startWorld(mode: Mode, token = STRONG): Promise<World & AsyncDisp
       trustedProxies: ["127.0.0.1"],
     },
     {
-      webhooks: {
-        receive: async ({ headers }) =>
-          headers.get("x-pi-signature") === "right" ? { kind: "stored", id: "hook_1" } : forged,
+      automation: {
+        webhooks: {
+          receive: async ({ headers }) =>
+            headers.get("x-pi-signature") === "right" ? { kind: "stored", id: "hook_1" } : forged,
+        },
       },
-      agentTokens: {
-        known: (value) => value === AGENT_TOKEN,
-        resolve: () => ({ principal: "operator", scope: "dm" }) as unknown as ToolContext,
+      tools: {
+        agentTokens: {
+          known: (value) => value === AGENT_TOKEN,
+          resolve: () => ({ principal: "operator", scope: "dm" }) as unknown as ToolContext,
+        },
       },
     },
   );

@@ -1,4 +1,4 @@
-/** From a caller's words to a receipt, the same for page, API and scripts. It decides nothing the Receiver decides. */
+/** From a caller's words to a receipt, the same for console, API and scripts. It decides nothing the Receiver decides. */
 import { type ErrorCode, GatewayError } from "../../contracts/errors.ts";
 import type { MediaRef, QuotedText } from "../../contracts/chat.ts";
 import type { ChatSession, RefusedBecause } from "../../contracts/channel.ts";
@@ -39,8 +39,7 @@ export interface Taken {
   readonly duplicate: boolean;
 }
 
-type AcceptDeps = Pick<HttpDeps, "clock" | "ids" | "store" | "files" | "receiver" | "webchat" | "api" | "sessions">;
-type Limits = MessageLimits;
+type AcceptDeps = Pick<HttpDeps, "clock" | "ids" | "store" | "messages">;
 
 const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   empty: "empty_message",
@@ -54,8 +53,8 @@ const REFUSALS: Record<RefusedBecause, ErrorCode> = {
   no_such_answer: "invalid_params",
 };
 
-export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, agent?: string): SessionTarget {
-  const found = deps.sessions.parse(session, agent);
+export function sessionOf(deps: Pick<HttpDeps, "messages">, session: string, agent?: string): SessionTarget {
+  const found = deps.messages.sessions.parse(session, agent);
   if (found && agent !== undefined && found.agentId !== agent) {
     throw new GatewayError("invalid_params", "session of another agent", {
       say: `\`session\` belongs to the agent "${found.agentId}", and \`agent\` names another one. Leave one of them out.`,
@@ -64,7 +63,7 @@ export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, age
   if (found) return found;
   const [, elsewhere] = /^agent:[^:]+:([^:]+)/.exec(session) ?? [];
   if (elsewhere !== undefined)
-    throw new GatewayError("invalid_params", "session of another place", {
+    throw new GatewayError("invalid_params", "session of another channel", {
       say: `This conversation belongs to ${elsewhere}: it can be read here, and is continued there.`,
     });
   throw new GatewayError("invalid_params", "unreadable session", {
@@ -75,7 +74,7 @@ export function sessionOf(deps: Pick<HttpDeps, "sessions">, session: string, age
 /** Throws GatewayError when the message was not taken; when it resolves, the message is stored. */
 export async function acceptMessage(
   deps: AcceptDeps,
-  limits: Limits,
+  limits: MessageLimits,
   draft: Draft,
   signal: AbortSignal,
 ): Promise<Taken> {
@@ -88,7 +87,7 @@ export async function acceptMessage(
       : await findAnswered(deps, { sessionKey, to: { channel, account: ACCOUNT, chat } }, draft);
   const files = await attach(deps, limits, draft, signal);
   const identities = files.map((file) => file.identity);
-  const message = deps[channel].toInbound({
+  const message = deps.messages[channel].toInbound({
     chat,
     sessionKey,
     eventId: draft.eventId,
@@ -101,7 +100,7 @@ export async function acceptMessage(
     ...(draft.steer ? { steer: true } : {}),
     receivedAt: deps.clock.now(),
   });
-  const receipt = await deps.receiver.receive(message, signal);
+  const receipt = await deps.messages.receiver.receive(message, signal);
   if (receipt.kind === "refused") {
     const { because, say, retryAfterMs } = receipt;
     const fields = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -134,7 +133,7 @@ interface Attached {
   readonly identity: string;
 }
 
-async function attach(deps: AcceptDeps, limits: Limits, draft: Draft, signal: AbortSignal): Promise<Attached[]> {
+async function attach(deps: AcceptDeps, limits: MessageLimits, draft: Draft, signal: AbortSignal): Promise<Attached[]> {
   const attached: Attached[] = [];
   for (const input of draft.attachments) {
     if ("mediaId" in input) attached.push(await findMedia(deps, input.mediaId, draft.principal));
@@ -156,7 +155,7 @@ async function findMedia(deps: AcceptDeps, mediaId: string, principal: Principal
 
 async function storeInline(
   deps: AcceptDeps,
-  limits: Limits,
+  limits: MessageLimits,
   input: { readonly name: string; readonly data: string; readonly principal: Principal },
   signal: AbortSignal,
 ): Promise<Attached> {
@@ -166,7 +165,7 @@ async function storeInline(
 }
 
 export async function storeFile(
-  deps: Pick<HttpDeps, "files">,
+  deps: Pick<HttpDeps, "messages">,
   limits: Pick<MessageLimits, "maxUploadBytes">,
   file: { readonly name: string; readonly data: Uint8Array; readonly owner: Principal },
   signal: AbortSignal,
@@ -179,7 +178,7 @@ export async function storeFile(
     });
   }
   const open = async () => new Blob([data as Uint8Array<ArrayBuffer>]).stream();
-  const kept = await deps.files.keep({ owner, name, mimeType: "", bytes, open }, signal);
+  const kept = await deps.messages.files.keep({ owner, name, mimeType: "", bytes, open }, signal);
   if (kept.kind === "refused") throw new GatewayError("file_refused", "file not taken in", { say: kept.note });
   return kept.media;
 }

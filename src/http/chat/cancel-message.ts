@@ -5,11 +5,11 @@ import type { HttpDeps } from "../types.ts";
 
 /** Throws `not_found` for what this person never sent, and `conflict` for what does not wait any more. */
 export async function cancelMessage(
-  deps: Pick<HttpDeps, "waitingMessages">,
+  deps: Pick<HttpDeps, "messages">,
   id: string,
   by: Principal,
 ): Promise<{ readonly cancelled: true; readonly turnId: string }> {
-  const done = await deps.waitingMessages.cancel(id as InboxId, by);
+  const done = await deps.messages.waiting.cancel(id as InboxId, by);
   if (done.kind === "cancelled") return { cancelled: true, turnId: done.turnId };
   if (done.kind === "unknown") throw notYours();
   throw new GatewayError("conflict", "not waiting", {
@@ -19,13 +19,13 @@ export async function cancelMessage(
 
 /** Throws `not_found` for what this person never sent, and `conflict` for what can be changed no more. */
 export async function editMessage(
-  deps: Pick<HttpDeps, "waitingMessages">,
+  deps: Pick<HttpDeps, "messages">,
   { id, text, maxChars }: { readonly id: string; readonly text: string; readonly maxChars: number },
   by: Principal,
 ): Promise<{ readonly edited: true }> {
   if (text.trim() === "") throw new GatewayError("empty_message", "empty");
   if (text.length > maxChars) throw new GatewayError("too_large", "message too long");
-  const done = await deps.waitingMessages.rewrite(id as InboxId, by, text);
+  const done = await deps.messages.waiting.rewrite(id as InboxId, by, text);
   if (done.kind === "rewritten") return { edited: true };
   if (done.kind === "unknown") throw notYours();
   const say =

@@ -6,7 +6,7 @@ import type { SessionView } from "../../contracts/wire.ts";
 import type { MediaLinks } from "../access/media-links.ts";
 import type { HttpDeps } from "../types.ts";
 
-type ViewDeps = Pick<HttpDeps, "store" | "live" | "events" | "stream"> & { readonly links: MediaLinks };
+type ViewDeps = Pick<HttpDeps, "store" | "messages" | "events" | "stream">;
 
 const MAX_READS = 4;
 
@@ -14,7 +14,12 @@ const MAX_READS = 4;
  * `seq` and `live` are taken in one tick. The stored items are read before that, and read again when the session changed meanwhile. On a session
  * that never rests the last try takes `seq` and `live` first: then items may be newer than `seq`, and clients drop what they have by its id.
  */
-export async function readSessionView(deps: ViewDeps, key: SessionKey, page: Page): Promise<SessionView> {
+export async function readSessionView(
+  deps: ViewDeps,
+  links: MediaLinks,
+  key: SessionKey,
+  page: Page,
+): Promise<SessionView> {
   let changed = false;
   const notice = (data: { readonly sessionKey: SessionKey }): void => {
     if (data.sessionKey === key) changed = true;
@@ -22,7 +27,7 @@ export async function readSessionView(deps: ViewDeps, key: SessionKey, page: Pag
   using _message = deps.events.on("message", notice);
   using _ended = deps.events.on("turn.ended", notice);
   const stored = () => Promise.all([deps.store.sessions.get(key), deps.store.sessions.transcript(key, page)]);
-  const moment = () => ({ seq: deps.stream.seq, live: deps.live.snapshot(key) });
+  const moment = () => ({ seq: deps.stream.seq, live: deps.messages.live.snapshot(key) });
 
   let before = moment();
   for (let read = 1; ; read++) {
@@ -33,7 +38,7 @@ export async function readSessionView(deps: ViewDeps, key: SessionKey, page: Pag
       continue;
     }
     const { seq, live } = changed ? before : moment();
-    return { session, items, live, seq, mediaUrls: mediaUrls(deps.links, items), ...(next ? { next } : {}) };
+    return { session, items, live, seq, mediaUrls: mediaUrls(links, items), ...(next ? { next } : {}) };
   }
 }
 

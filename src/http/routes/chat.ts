@@ -1,5 +1,4 @@
 /** POST /api/chat: hand a message in and wait for the answer, whole or as it is written. Gives up waiting, never the turn. */
-import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
 import { ERRORS, GatewayError } from "../../contracts/errors.ts";
 import type { TurnResult } from "../../contracts/store.ts";
@@ -12,56 +11,47 @@ import {
   sessionOf,
   type Taken,
 } from "../chat/accept-message.ts";
-import type { MediaLinks } from "../access/media-links.ts";
-import { checked } from "../checked.ts";
+import { checkedObject } from "../checked.ts";
 import { eventStream } from "../chat/event-stream.ts";
 import { followTurn, type TurnFollower } from "../chat/follow-turn.ts";
 import { knownCode, logProblem, wireError } from "../problem.ts";
-import { type Call, json, type Route } from "../route.ts";
-import type { HttpDeps, HttpOptions } from "../types.ts";
+import { type Call, json, OPERATOR_POST, principalOf, type Route } from "../route.ts";
+import type { HttpDeps, ServerParts } from "../types.ts";
 
 const DEFAULT_SESSION = "operator";
 const MIB = 1024 * 1024;
-const closed = { additionalProperties: false } as const;
 
 const chatBody = () =>
-  checked(
-    Type.Object(
-      {
-        text: Type.String(),
-        session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-        agent: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$" })),
-        stream: Type.Optional(Type.Boolean()),
-        replyTo: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_MESSAGE_ID_CHARS })),
-        attachments: Type.Optional(
-          Type.Array(
-            Type.Union([
-              Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, closed),
-              Type.Object(
-                {
-                  name: Type.String({ maxLength: MAX_NAME_CHARS }),
-                  mimeType: Type.String({ maxLength: 128 }),
-                  data: Type.String(),
-                },
-                closed,
-              ),
-            ]),
-            { maxItems: MAX_ATTACHMENTS },
-          ),
-        ),
-      },
-      closed,
-    ),
-  );
+  checkedObject({
+    text: Type.String(),
+    session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    agent: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$" })),
+    stream: Type.Optional(Type.Boolean()),
+    replyTo: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_MESSAGE_ID_CHARS })),
+    attachments: Type.Optional(Type.Array(Type.Union([UPLOADED, INLINE]), { maxItems: MAX_ATTACHMENTS })),
+  });
 
-type ChatDeps = HttpDeps & { readonly stopping: AbortSignal; readonly links: MediaLinks };
+const closed = { additionalProperties: false } as const;
+const UPLOADED = Type.Object({ mediaId: Type.String({ maxLength: 128 }) }, closed);
+const INLINE = Type.Object(
+  {
+    name: Type.String({ maxLength: MAX_NAME_CHARS }),
+    mimeType: Type.String({ maxLength: 128 }),
+    data: Type.String(),
+  },
+  closed,
+);
+
+type ChatDeps = Pick<HttpDeps, "clock" | "ids" | "log" | "events" | "store" | "messages">;
+type StreamDeps = Pick<ChatDeps, "log" | "clock"> & Pick<ServerParts, "links">;
+type Links = ServerParts["links"];
 
 /** Room for one largest file in base64 besides the text. */
 export function maxChatBytes(maxUploadBytes: number): number {
   return Math.ceil((maxUploadBytes * 4) / 3) + MIB;
 }
 
-export function chatRoutes(deps: ChatDeps, limits: HttpOptions["limits"]): readonly Route[] {
+export function chatRoutes(deps: ChatDeps, { links, limits, stopping }: ServerParts): readonly Route[] {
   const Body = chatBody();
   const handle = async (call: Call): Promise<Response> => {
     const body = await Body.parse(call.json);
@@ -73,41 +63,40 @@ export function chatRoutes(deps: ChatDeps, limits: HttpOptions["limits"]): reado
       replyTo: body.replyTo,
       attachments: body.attachments ?? [],
       eventId: eventIdOf(call.request.headers.get("idempotency-key"), deps),
-      principal: call.identity?.principal ?? OPERATOR,
+      principal: principalOf(call),
     } as const;
     const { sessionKey } = sessionOf(deps, session, body.agent);
-    const follower = followTurn({ events: deps.events, live: deps.live, turns: deps.store.turns }, sessionKey);
+    const follower = followTurn({ events: deps.events, live: deps.messages.live, turns: deps.store.turns }, sessionKey);
     let handedOver = false;
     try {
       // Not the caller's signal: a message that is being stored is not half stored because its sender hung up.
-      const taken = await acceptMessage(deps, limits(), draft, deps.stopping);
+      const taken = await acceptMessage(deps, limits(), draft, stopping);
       call.server.timeout(call.request, 0); // an answer may take longer than an idle connection lives; the turn has its own limit
       if (body.stream === true || wantsEvents(call.request.headers)) {
         handedOver = true;
-        return streamed(deps, call, follower, taken);
+        return streamed({ log: deps.log, clock: deps.clock, links }, call, follower, taken);
       }
-      return answered(deps, await follower.result(taken.id, call.signal));
+      return answered(links, await follower.result(taken.id, call.signal));
     } finally {
       if (!handedOver) follower[Symbol.dispose]();
     }
   };
   return [
     {
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/chat",
-      auth: "operator",
       body: { kind: "json", maxBytes: () => maxChatBytes(limits().maxUploadBytes) },
       handle,
     },
   ];
 }
 
-function answered(deps: ChatDeps, result: TurnResult): Response {
+function answered(links: Links, result: TurnResult): Response {
   if (result.outcome === "failed") throw turnError(result);
-  return json(replyOf(deps, result));
+  return json(replyOf(links, result));
 }
 
-function streamed(deps: ChatDeps, call: Call, follower: TurnFollower, taken: Taken): Response {
+function streamed(deps: StreamDeps, call: Call, follower: TurnFollower, taken: Taken): Response {
   return eventStream(deps, call.signal, async (sink, signal) => {
     using following = follower;
     sink.send("accepted", { id: taken.id });
@@ -115,7 +104,7 @@ function streamed(deps: ChatDeps, call: Call, follower: TurnFollower, taken: Tak
       following.follow(taken.id, ({ event, data }) => sink.send(event, data));
       const result = await following.result(taken.id, signal);
       if (result.outcome === "failed") throw turnError(result);
-      sink.send("done", replyOf(deps, result));
+      sink.send("done", replyOf(deps.links, result));
     } catch (error) {
       if (sink.isGone() || call.request.signal.aborted) return; // nobody is left to be told
       logProblem(deps.log, error, { requestId: call.requestId });
@@ -124,7 +113,7 @@ function streamed(deps: ChatDeps, call: Call, follower: TurnFollower, taken: Tak
   });
 }
 
-function replyOf({ links }: ChatDeps, result: TurnResult): ChatReply {
+function replyOf(links: Links, result: TurnResult): ChatReply {
   const { content, toolCalls, sessionKey, turnId, usage, attachments = [] } = result;
   const files = attachments.map((media) => ({ ...media, url: links.sign(media.mediaId, "inline") }));
   return {

@@ -1,11 +1,7 @@
 /** Jobs over HTTP: make, read, change, remove them; pause, resume and run one; look at its runs; wake the assistant. */
 import { Type } from "typebox";
-import type { Principal } from "../../contracts/ids.ts";
 import type { WireJobInput } from "../../contracts/wire.ts";
-import { checked } from "../checked.ts";
-import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
-import { type Call, json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
-import type { HttpDeps } from "../types.ts";
+import { checked, checkedObject } from "../checked.ts";
 import {
   addJob,
   askerOf,
@@ -18,113 +14,89 @@ import {
   shownJob,
   updateJob,
   wake,
+  WAKE,
 } from "../cron-actions.ts";
+import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
+import { type Call, json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
+import type { HttpDeps } from "../types.ts";
 
 const closed = { additionalProperties: false } as const;
 
-export function cronRoutes({ jobs }: Pick<HttpDeps, "jobs">): readonly Route[] {
+export function cronRoutes({ automation: { jobs } }: Pick<HttpDeps, "automation">): readonly Route[] {
   const NewJob = checked(Type.Unsafe<WireJobInput>(Type.Object(NEW_JOB, closed)));
   const Change = checked(Type.Unsafe<Partial<WireJobInput>>(Type.Object(JOB_CHANGE, closed)));
   return [
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/api/cron/jobs",
-      handle: async (call) => json(await listJobs(jobs, await pageAsked(call), who(call))),
+      handle: async (call) => json(await listJobs(jobs, await pageAsked(call), principalOf(call))),
     },
     {
-      ...say,
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/cron/jobs",
-      handle: async (call) => json(await addJob(jobs, await NewJob.parse(call.json), who(call)), 201),
+      body: SMALL_JSON,
+      handle: async (call) => json(await addJob(jobs, await NewJob.parse(call.json), principalOf(call)), 201),
     },
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/api/cron/jobs/:id",
       async handle(call) {
-        const job = await jobs.get(idOf(call), askerOf(who(call)));
+        const job = await jobs.get(param(call, "id"), askerOf(principalOf(call)));
         if (job) return json({ job: shownJob(job) });
         return json({
-          job: jobOf({ kind: "refused", code: "job_unknown", say: `There is no job called ${idOf(call)}.` }),
+          job: jobOf({ kind: "refused", code: "job_unknown", say: `There is no job called ${param(call, "id")}.` }),
         });
       },
     },
     {
-      ...say,
       method: "PATCH",
       path: "/api/cron/jobs/:id",
-      handle: async (call) => json(await updateJob(jobs, idOf(call), await Change.parse(call.json), who(call))),
+      auth: "operator",
+      body: SMALL_JSON,
+      handle: async (call) =>
+        json(await updateJob(jobs, param(call, "id"), await Change.parse(call.json), principalOf(call))),
     },
     {
-      ...act,
+      ...OPERATOR_POST,
       method: "DELETE",
       path: "/api/cron/jobs/:id",
-      handle: async (call) => json({ job: jobOf(await jobs.remove(idOf(call), askerOf(who(call)))) }),
+      handle: async (call) => json({ job: jobOf(await jobs.remove(param(call, "id"), askerOf(principalOf(call)))) }),
     },
     ...(["pause", "resume"] as const).map((action) => ({
-      ...act,
+      ...OPERATOR_POST,
       path: `/api/cron/jobs/:id/${action}`,
-      handle: async (call: Call) => json({ job: jobOf(await jobs[action](idOf(call), askerOf(who(call)))) }),
+      handle: async (call: Call) =>
+        json({ job: jobOf(await jobs[action](param(call, "id"), askerOf(principalOf(call)))) }),
     })),
     ...runRoutes(jobs),
   ];
 }
 
-const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
-const act = { method: "POST", auth: "operator", body: NO_BODY } as const;
-const say = { auth: "operator", body: SMALL_JSON } as const;
-
-function runRoutes(jobs: HttpDeps["jobs"]): readonly Route[] {
-  const Wake = checked(
-    Type.Object(
-      {
-        text: Type.String({ minLength: 1 }),
-        mode: Type.Optional(Type.Union([Type.Literal("now"), Type.Literal("next-heartbeat")])),
-      },
-      closed,
-    ),
-  );
+function runRoutes(jobs: HttpDeps["automation"]["jobs"]): readonly Route[] {
+  const Wake = checkedObject(WAKE);
   return [
     {
-      ...act,
+      ...OPERATOR_POST,
       path: "/api/cron/jobs/:id/run",
-      handle: async (call) => json(await runJob(jobs, idOf(call), who(call)), 202),
+      handle: async (call) => json(await runJob(jobs, param(call, "id"), principalOf(call)), 202),
     },
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/api/cron/jobs/:id/runs",
-      handle: async (call) => json(await listRuns(jobs, idOf(call), await pageAsked(call), who(call))),
+      handle: async (call) => json(await listRuns(jobs, param(call, "id"), await pageAsked(call), principalOf(call))),
     },
     {
-      ...say,
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/cron/wake",
-      handle: async (call) => json(await wake(jobs, await Wake.parse(call.json), who(call)), 202),
+      body: SMALL_JSON,
+      handle: async (call) => json(await wake(jobs, await Wake.parse(call.json), principalOf(call)), 202),
     },
-    { ...read, path: "/api/cron/status", handle: async () => json(await jobs.status()) },
+    { ...OPERATOR_GET, path: "/api/cron/status", handle: async () => json(await jobs.status()) },
   ];
 }
 
-const Paging = checked(
-  Type.Object(
-    {
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
-      cursor: Type.Optional(Type.String({ maxLength: 512 })),
-    },
-    closed,
-  ),
-);
+const Paging = checkedObject(PAGE_FIELDS);
 
 async function pageAsked({ query }: Call) {
-  const given: Record<string, string | number> = Object.fromEntries(query);
-  if (/^\d{1,6}$/.test(query.get("limit") ?? "")) given["limit"] = Number(query.get("limit"));
-  return pageOf(await Paging.parse(given));
-}
-
-function idOf({ params }: Call): string {
-  return params["id"] ?? "";
-}
-
-/** These routes are for operators alone, so somebody is always there. */
-function who({ identity }: Call): Principal {
-  return identity?.principal ?? ("operator" as Principal);
+  return pageOf(await Paging.parse(queryValues(query)));
 }

@@ -14,10 +14,12 @@ function world(answer: (request: WebhookCall) => HookAnswer = () => ({ kind: "st
       auth: { token: secret(TOKEN), password: secret(PASSWORD), hookToken: on ? secret(HOOKS) : null },
     },
     {
-      webhooks: {
-        async receive(request) {
-          asked.push(request);
-          return answer(request);
+      automation: {
+        webhooks: {
+          async receive(request) {
+            asked.push(request);
+            return answer(request);
+          },
         },
       },
     },

@@ -1,31 +1,31 @@
 /** Requests of other programs: `POST /hooks/{name}`. Their token is checked before the body is read, and the body's signature before it is parsed. */
-import type { IncomingWebhooks, WebhookRefusal } from "../../contracts/automation/webhook.ts";
+import type { WebhookRefusal } from "../../contracts/automation/webhook.ts";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Auth } from "../access/auth.ts";
 import { refuseOtherCharset } from "../body.ts";
 import { lockedOut } from "../problem.ts";
-import { json, type Route } from "../route.ts";
+import { json, param, type Route } from "../route.ts";
+import type { HttpDeps } from "../types.ts";
 
 export const MAX_HOOK_BYTES = 256 * 1024;
 
-interface WebhookRouteDeps {
-  readonly webhooks: IncomingWebhooks;
-  readonly signIn: { readonly auth: Pick<Auth, "hookForged"> };
-}
-
-export function webhookRoutes(deps: WebhookRouteDeps): readonly Route[] {
+export function webhookRoutes(
+  { automation }: Pick<HttpDeps, "automation">,
+  auth: Pick<Auth, "hookForged">,
+): readonly Route[] {
   return [
     {
       method: "POST",
       path: "/hooks/:name",
       auth: "hook",
       body: { kind: "bytes", maxBytes: MAX_HOOK_BYTES },
-      async handle({ request, params, bytes, client, signal }) {
+      async handle(call) {
+        const { request, bytes, client, signal } = call;
         refuseOtherCharset(request.headers);
-        const asked = { name: params["name"] ?? "", headers: request.headers, body: bytes, client: client.key };
-        const answer = await deps.webhooks.receive(asked, signal);
+        const asked = { name: param(call, "name"), headers: request.headers, body: bytes, client: client.key };
+        const answer = await automation.webhooks.receive(asked, signal);
         if (answer.kind === "stored") return json({ id: answer.id }, 202);
-        const verdict = answer.guess ? deps.signIn.auth.hookForged(client.key) : null;
+        const verdict = answer.guess ? auth.hookForged(client.key) : null;
         if (verdict?.kind === "locked") throw lockedOut(verdict.retryAfterMs);
         throw problemOf(answer);
       },

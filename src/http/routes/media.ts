@@ -1,28 +1,25 @@
 /** Pictures and files in and out. In: by their bytes. Out: by a signed link, with headers that keep a browser from running anything. */
 import { GatewayError } from "../../contracts/errors.ts";
-import { OPERATOR, type MediaId } from "../../contracts/ids.ts";
+import type { MediaId } from "../../contracts/ids.ts";
 import { MAX_NAME_CHARS, storeFile } from "../chat/accept-message.ts";
 import { isImageType } from "../chat/image-type.ts";
-import type { MediaLinks } from "../access/media-links.ts";
-import { type Call, json, NO_BODY, type Route } from "../route.ts";
-import type { HttpDeps, HttpOptions } from "../types.ts";
+import { type Call, json, NO_BODY, OPERATOR_POST, param, principalOf, type Route } from "../route.ts";
+import type { HttpDeps, ServerParts } from "../types.ts";
 
 const CACHE_SECONDS = 3_600;
 const UNKNOWN_TYPE = "application/octet-stream";
 
 export function mediaRoutes(
-  deps: Pick<HttpDeps, "files" | "store">,
-  links: MediaLinks,
-  limits: HttpOptions["limits"],
+  deps: Pick<HttpDeps, "messages" | "store">,
+  { links, limits }: Pick<ServerParts, "links" | "limits">,
 ): readonly Route[] {
   return [
     {
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/media",
-      auth: "operator",
       body: { kind: "bytes", maxBytes: () => limits().maxUploadBytes },
       async handle(call) {
-        const owner = call.identity?.principal ?? OPERATOR;
+        const owner = principalOf(call);
         const name = nameOf(call.request.headers.get("x-filename"));
         const { mediaId } = await storeFile(deps, limits(), { name, data: call.bytes, owner }, call.signal);
         return json({ mediaId, url: links.sign(mediaId, "inline") });
@@ -33,7 +30,7 @@ export function mediaRoutes(
 }
 
 async function serve(deps: Pick<HttpDeps, "store">, call: Call): Promise<Response> {
-  const mediaId = (call.params["id"] ?? "") as MediaId;
+  const mediaId = param(call, "id") as MediaId;
   const found = await deps.store.media.find(mediaId);
   const data = found && (await deps.store.media.read(mediaId));
   if (!found || !data) throw new GatewayError("not_found", "no such media");

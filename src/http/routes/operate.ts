@@ -1,47 +1,40 @@
-/** Status, metrics, configuration and the event socket: what the owner's page and command line need to run the gateway. */
+/** Status, metrics, configuration and the event socket: what the web console and the command line need to run the gateway. */
 import { GatewayError } from "../../contracts/errors.ts";
 import { isUpgrade } from "../access/gate.ts";
-import { json, NO_BODY, type Route } from "../route.ts";
+import { json, OPERATOR_GET, OPERATOR_POST, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 import { createFrameRate } from "../ws/frame-rate.ts";
 
-export function operateRoutes(
-  deps: Pick<HttpDeps, "clock" | "status" | "metrics" | "publicConfig" | "reloadConfig" | "restart">,
-): readonly Route[] {
-  const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
+export function operateRoutes(deps: Pick<HttpDeps, "clock" | "operations">): readonly Route[] {
   return [
-    { ...read, path: "/api/status", handle: () => json(deps.status()) },
-    { ...read, path: "/api/metrics", handle: () => json(deps.metrics.snapshot()) },
+    { ...OPERATOR_GET, path: "/api/status", handle: () => json(deps.operations.status()) },
+    { ...OPERATOR_GET, path: "/api/metrics", handle: () => json(deps.operations.metrics.snapshot()) },
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/metrics",
       async handle() {
-        const { text, contentType } = await deps.metrics.prometheus();
+        const { text, contentType } = await deps.operations.metrics.prometheus();
         return new Response(text, { headers: { "content-type": contentType } });
       },
     },
-    { ...read, path: "/api/config", handle: () => json(deps.publicConfig()) },
+    { ...OPERATOR_GET, path: "/api/config", handle: () => json(deps.operations.publicConfig()) },
     {
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/config/reload",
-      auth: "operator",
-      body: NO_BODY,
-      handle: async () => json(await deps.reloadConfig()),
+      handle: async () => json(await deps.operations.reloadConfig()),
     },
     {
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/restart",
-      auth: "operator",
-      body: NO_BODY,
       handle() {
-        if (deps.restart()) return json({ restarting: true }, 202);
+        if (deps.operations.restart()) return json({ restarting: true }, 202);
         throw new GatewayError("forbidden", "restart is off", {
           say: "Restarting from here is off. Set gateway.commands.restart to true to allow it.",
         });
       },
     },
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/ws",
       handle({ request, server, identity, requestId }) {
         const headers = { "x-request-id": requestId };

@@ -1,10 +1,9 @@
 /** Pairing over HTTP: the list, an approval by code alone, and decisions about one entry. No approval without its code. */
-import { OPERATOR } from "../../contracts/ids.ts";
 import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
-import { checked } from "../checked.ts";
+import { checked, checkedObject } from "../checked.ts";
 import { lockedOut } from "../problem.ts";
-import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
+import { json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
 import type { Approval } from "../../contracts/channels/pairing.ts";
 import type { HttpDeps } from "../types.ts";
 
@@ -12,44 +11,32 @@ const NOT_THERE = "There is no such entry or code, or its hour is over. A new me
 const WRONG_CODE = "This is not the code this person was given. Ask them to read it to you once more.";
 const MAX_CODE_CHARS = 64;
 
-export function pairingRoutes({ pairing }: Pick<HttpDeps, "pairing">): readonly Route[] {
+export function pairingRoutes({ people: { pairing } }: Pick<HttpDeps, "people">): readonly Route[] {
   const code = Type.String({ minLength: 1, maxLength: MAX_CODE_CHARS });
   const role = Type.Union([Type.Literal("owner"), Type.Literal("member"), Type.Literal("guest")]);
-  const ByCode = checked(Type.Object({ code, role }, { additionalProperties: false }));
+  const ByCode = checkedObject({ code, role });
   const Decision = checked(
     Type.Object({ decision: Type.Union([Type.Literal("approve"), Type.Literal("revoke"), Type.Literal("undo")]) }),
   );
-  const Approve = checked(
-    Type.Object({ decision: Type.Literal("approve"), code, role }, { additionalProperties: false }),
-  );
+  const Approve = checkedObject({ decision: Type.Literal("approve"), code, role });
   return [
+    { ...OPERATOR_GET, path: "/api/pairing", handle: () => json({ items: pairing.list() }) },
     {
-      method: "GET",
+      ...OPERATOR_POST,
       path: "/api/pairing",
-      auth: "operator",
-      body: NO_BODY,
-      handle: () => json({ items: pairing.list() }),
-    },
-    {
-      method: "POST",
-      path: "/api/pairing",
-      auth: "operator",
       body: SMALL_JSON,
-      async handle({ identity, json: body }) {
-        return approved(await pairing.approve(await ByCode.parse(body), identity?.principal ?? OPERATOR));
-      },
+      handle: async (call) => approved(await pairing.approve(await ByCode.parse(call.json), principalOf(call))),
     },
     {
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/pairing/:id",
-      auth: "operator",
       body: SMALL_JSON,
-      async handle({ params, identity, json: body }) {
-        const { decision } = await Decision.parse(body);
-        const by = identity?.principal ?? OPERATOR;
-        const id = params["id"] ?? "";
+      async handle(call) {
+        const { decision } = await Decision.parse(call.json);
+        const by = principalOf(call);
+        const id = param(call, "id");
         if (decision === "approve") {
-          const { code: given, role: chosen } = await Approve.parse(body);
+          const { code: given, role: chosen } = await Approve.parse(call.json);
           return approved(await pairing.approve({ id, code: given, role: chosen }, by));
         }
         const done = decision === "revoke" ? await pairing.revoke(id, by) : await pairing.undo(id, by);

@@ -8,27 +8,22 @@ import type { Clock } from "../../kit/clock.ts";
 import { orAborted } from "../../kit/deferred.ts";
 import type { Match } from "../route-match.ts";
 import { json, type Route } from "../route.ts";
+import type { HttpDeps } from "../types.ts";
 
 export const MAX_WEBHOOK_BYTES = 1024 * 1024;
 /** Platforms give up after about this long themselves, and try again. */
 const ANSWER_MS = 20_000;
 
-interface WebhookDeps {
-  readonly clock: Clock;
-  /** The channel that answers at this path; null: none. */
-  webhook(path: string): Webhook | null;
-}
-
 /** Looks only where the table has nothing, so that no platform can take over one of our own paths. */
 export function withWebhooks(
   match: (method: string, path: string) => Match,
-  deps: WebhookDeps,
+  { clock, messages }: Pick<HttpDeps, "clock" | "messages">,
 ): (method: string, path: string) => Match {
   return (method, path) => {
     const found = match(method, path);
     if (found.kind !== "unknown" || method !== "POST") return found;
-    const webhook = deps.webhook(path);
-    return webhook ? { kind: "row", route: routeOf(deps.clock, webhook), params: {} } : found;
+    const webhook = messages.platformWebhook(path);
+    return webhook ? { kind: "row", route: routeOf(clock, webhook), params: {} } : found;
   };
 }
 

@@ -1,7 +1,7 @@
 /** What plugins are there, and the addresses they answer at: everything below /plugins/{id}/ belongs to that plugin, under the same gate. */
 import type { MountedRoute, PluginHost } from "../../contracts/plugin.ts";
 import type { createMatcher } from "../route-match.ts";
-import { json, NO_BODY, type Route } from "../route.ts";
+import { json, NO_BODY, OPERATOR_GET, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -9,16 +9,8 @@ const BELOW = /^\/plugins\/([a-z0-9][a-z0-9-]{0,63})(\/.*)$/;
 /** A plugin's pages share the gateway's origin; without this, one careless page could act as the owner. */
 const SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
-export function pluginRoutes(deps: Pick<HttpDeps, "plugins">): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      path: "/api/plugins",
-      auth: "operator",
-      body: NO_BODY,
-      handle: () => json({ items: deps.plugins.list() }),
-    },
-  ];
+export function pluginRoutes(deps: Pick<HttpDeps, "operations">): readonly Route[] {
+  return [{ ...OPERATOR_GET, path: "/api/plugins", handle: () => json({ items: deps.operations.plugins.list() }) }];
 }
 
 /** The table is fixed, plugins are not: what the table does not know is looked for among them. */

@@ -1,24 +1,24 @@
-/** What anyone may ask: whether the gateway lives, and the files of the page. No detail about anything else. */
+/** What anyone may ask: whether the gateway lives, and the files of the web console. No detail about anything else. */
 import { type Call, json, NO_BODY, type Route } from "../route.ts";
-import type { PageAssets, PageFile } from "../types.ts";
+import type { ConsoleAssets, ConsoleFile } from "../types.ts";
 
 const YEAR_SECONDS = 31_536_000;
-const PAGE_HEADERS = {
+const CONSOLE_HEADERS = {
   "content-security-policy":
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
 };
 
-export function publicRoutes(page: PageAssets, isReady: () => boolean | Promise<boolean>): readonly Route[] {
+export function publicRoutes(assets: ConsoleAssets, isReady: () => boolean | Promise<boolean>): readonly Route[] {
   const open = { method: "GET", auth: "public", body: NO_BODY } as const;
   return [
     { ...open, path: "/health", handle: () => json({ ok: true }) },
     { ...open, path: "/ready", handle: () => readiness(isReady) },
-    ...[...page.files].map(([path, file]) => ({
+    ...[...assets.files].map(([path, file]) => ({
       ...open,
       path,
-      handle: (call: Call) => pageFile(call.request.headers, file, page.build),
+      handle: (call: Call) => consoleFile(call.request.headers, file, assets.build),
     })),
   ];
 }
@@ -28,11 +28,11 @@ async function readiness(isReady: () => boolean | Promise<boolean>): Promise<Res
   return json({ ok }, ok ? 200 : 503);
 }
 
-function pageFile(asked: Headers, file: PageFile, build: string): Response {
+function consoleFile(asked: Headers, file: ConsoleFile, build: string): Response {
   const zipped = acceptsGzip(asked.get("accept-encoding")) ? file.gzip : undefined;
   const etag = `"${build}${zipped ? "-gz" : ""}"`;
   const headers: Record<string, string> = {
-    ...PAGE_HEADERS,
+    ...CONSOLE_HEADERS,
     "content-type": file.type,
     etag,
     "cache-control": file.immutable ? `public, max-age=${YEAR_SECONDS}, immutable` : "no-cache",

@@ -1,29 +1,20 @@
 /** What running turns want to know from people, and answering it. Not for agents: nobody answers what they ask themselves. */
-import { OPERATOR } from "../../contracts/ids.ts";
-import { Type } from "typebox";
-import { checked } from "../checked.ts";
-import { json, NO_BODY, type Route, SMALL_JSON } from "../route.ts";
+import { checkedObject } from "../checked.ts";
+import { json, OPERATOR_GET, OPERATOR_POST, param, principalOf, type Route, SMALL_JSON } from "../route.ts";
 import { ANSWER, answerQuestion } from "../tools/questions.ts";
 import type { HttpDeps } from "../types.ts";
 
-export function questionRoutes(deps: Pick<HttpDeps, "questions">): readonly Route[] {
-  const Body = checked(Type.Object({ answer: ANSWER }, { additionalProperties: false }));
+export function questionRoutes(deps: Pick<HttpDeps, "tools">): readonly Route[] {
+  const Body = checkedObject({ answer: ANSWER });
   return [
+    { ...OPERATOR_GET, path: "/api/questions", handle: () => json({ items: deps.tools.questions.pending() }) },
     {
-      method: "GET",
-      path: "/api/questions",
-      auth: "operator",
-      body: NO_BODY,
-      handle: async () => json({ items: deps.questions.pending() }),
-    },
-    {
-      method: "POST",
+      ...OPERATOR_POST,
       path: "/api/questions/:id",
-      auth: "operator",
       body: SMALL_JSON,
-      async handle({ params, identity, json: body }) {
-        const { answer } = await Body.parse(body);
-        return json(answerQuestion(deps, { id: params["id"] ?? "", answer }, identity?.principal ?? OPERATOR));
+      async handle(call) {
+        const { answer } = await Body.parse(call.json);
+        return json(answerQuestion(deps, { id: param(call, "id"), answer }, principalOf(call)));
       },
     },
   ];

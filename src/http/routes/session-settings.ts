@@ -1,4 +1,4 @@
-/** What programs and the page change about a session: its name, its model, how much the model thinks. Checked like the same wish in a chat. */
+/** What programs and the console change about a session: its name, its model, how much the model thinks. Checked like the same wish in a chat. */
 import { Type } from "typebox";
 import { levelText, notFoundText } from "../../commands/index.ts";
 import type { Caller } from "../../contracts/agent.ts";
@@ -7,20 +7,20 @@ import { GatewayError } from "../../contracts/errors.ts";
 import { DEFAULT_AGENT, OPERATOR, type TurnId } from "../../contracts/ids.ts";
 import { sessionOf } from "../chat/accept-message.ts";
 import { keyToRead } from "../chat/session-actions.ts";
-import { checked } from "../checked.ts";
-import { type Call, json, type Route, SMALL_JSON } from "../route.ts";
+import { checkedObject } from "../checked.ts";
+import { type Call, json, param, type Route, SMALL_JSON } from "../route.ts";
 import type { HttpDeps, SessionTarget } from "../types.ts";
+
+type SettingDeps = Pick<HttpDeps, "events" | "store" | "messages" | "operations">;
 
 /** Asking which models there are belongs to no turn. */
 const NO_TURN = "none" as TurnId;
 const CLEAR = "default";
 
-export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
-  const words = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));
-  const Model = checked(Type.Object({ model: words, thinking: words }, { additionalProperties: false }));
-  const Name = checked(
-    Type.Object({ name: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) }, { additionalProperties: false }),
-  );
+export function sessionSettingRoutes(deps: SettingDeps): readonly Route[] {
+  const choice = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()]));
+  const Model = checkedObject({ model: choice, thinking: choice });
+  const Name = checkedObject({ name: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) });
   const act = { auth: "operator", body: SMALL_JSON } as const;
   return [
     {
@@ -28,19 +28,22 @@ export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
       method: "POST",
       path: "/api/sessions/:key/model",
       async handle(call) {
-        const place = sessionOf(deps, call.params["key"] ?? "");
-        const before = await existing(deps, place);
+        const target = sessionOf(deps, param(call, "key"));
+        const before = await existing(deps, target);
         const wish = await Model.parse(call.json);
-        const model = await modelOf(deps, place, wish.model, call);
-        const asked = { words: wish.thinking, model: inForce(deps, place, model === undefined ? before.model : model) };
-        const thinking = await levelOf(deps, place, asked, call);
+        const model = await modelOf(deps, target, wish.model, call);
+        const asked = {
+          words: wish.thinking,
+          model: inForce(deps, target, model === undefined ? before.model : model),
+        };
+        const thinking = await levelOf(deps, target, asked, call);
         const changes: Partial<SessionSettings> = {
           ...(model === undefined ? {} : { model }),
           ...(thinking === undefined ? {} : { thinking }),
         };
-        await deps.store.sessions.configure(place.sessionKey, changes);
+        await deps.store.sessions.configure(target.sessionKey, changes);
         deps.events.emit("status", { what: "sessions" });
-        const after = await existing(deps, place);
+        const after = await existing(deps, target);
         return json({ model: after.model ?? null, thinking: after.thinking ?? null });
       },
     },
@@ -49,51 +52,51 @@ export function sessionSettingRoutes(deps: HttpDeps): readonly Route[] {
       method: "PATCH",
       path: "/api/sessions/:key",
       async handle(call) {
-        const place = { sessionKey: await keyToRead(deps, call.params["key"] ?? "") };
-        await existing(deps, place);
+        const target = { sessionKey: await keyToRead(deps, param(call, "key")) };
+        await existing(deps, target);
         const { name } = await Name.parse(call.json);
-        await deps.store.sessions.rename(place.sessionKey, name);
+        await deps.store.sessions.rename(target.sessionKey, name);
         deps.events.emit("status", { what: "sessions" });
-        return json({ session: await existing(deps, place) });
+        return json({ session: await existing(deps, target) });
       },
     },
   ];
 }
 
-async function existing(deps: HttpDeps, { sessionKey }: Pick<SessionTarget, "sessionKey">) {
+async function existing(deps: SettingDeps, { sessionKey }: Pick<SessionTarget, "sessionKey">) {
   const session = await deps.store.sessions.get(sessionKey);
   if (session) return session;
   throw new GatewayError("not_found", "no such session", { say: "There is no such session." });
 }
 
 /** The model the session will have, as far as it is known here; other agents have their own. */
-function inForce(deps: HttpDeps, { agentId }: SessionTarget, chosen: string | null | undefined): string | null {
-  return chosen ?? (agentId === DEFAULT_AGENT ? deps.status().model.name : null);
+function inForce(deps: SettingDeps, { agentId }: SessionTarget, chosen: string | null | undefined): string | null {
+  return chosen ?? (agentId === DEFAULT_AGENT ? deps.operations.status().model.name : null);
 }
 
 /** Undefined: not asked for. Null: back to the agent's own. */
 async function modelOf(
-  deps: HttpDeps,
-  place: SessionTarget,
-  words: string | null | undefined,
+  deps: SettingDeps,
+  target: SessionTarget,
+  name: string | null | undefined,
   { signal }: Call,
 ): Promise<string | null | undefined> {
-  if (words === undefined || words === null) return words;
-  if (words === CLEAR) return null;
-  const found = await deps.models.find(callerOf(place), words, signal);
+  if (name === undefined || name === null) return name;
+  if (name === CLEAR) return null;
+  const found = await deps.messages.models.find(callerOf(target), name, signal);
   if (found.kind === "found") return found.model.name;
-  throw refused(notFoundText(words, found));
+  throw refused(notFoundText(name, found));
 }
 
 async function levelOf(
-  deps: HttpDeps,
-  place: SessionTarget,
+  deps: SettingDeps,
+  target: SessionTarget,
   { words, model }: { readonly words: string | null | undefined; readonly model: string | null },
   { signal }: Call,
 ): Promise<ThinkingLevel | null | undefined> {
   if (words === undefined || words === null) return words;
   if (words === CLEAR) return null;
-  const found = await deps.models.findLevel(callerOf(place), { words, model }, signal);
+  const found = await deps.messages.models.findLevel(callerOf(target), { words, model }, signal);
   if (found.kind === "found") return found.level;
   throw refused(levelText(words, found));
 }

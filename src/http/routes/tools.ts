@@ -4,34 +4,34 @@ import { AUDIT_KINDS } from "../../contracts/store/tool-calls.ts";
 import type { ToolContext, ToolListing } from "../../contracts/tools/tool.ts";
 import { createProviderSchemas, SCHEMA_FAMILIES, type SchemaFamily } from "../../tools/index.ts";
 import { sessionOf } from "../chat/accept-message.ts";
-import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
-import { checked } from "../checked.ts";
-import { type Call, json, NO_BODY, type Reply, type Route, SMALL_JSON } from "../route.ts";
+import { checkedObject } from "../checked.ts";
+import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
+import { type Call, json, NO_BODY, OPERATOR_GET, type Reply, type Route, SMALL_JSON } from "../route.ts";
 import {
   type AskedCall,
   callTool,
   createCallReader,
   noteRefused,
-  readOrTurnAway,
+  readOrReject,
   replyOf,
   statusOf,
 } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import type { HttpDeps } from "../types.ts";
 
+type CallDeps = Pick<HttpDeps, "ids" | "tools">;
+
 const NDJSON = "application/x-ndjson";
 const MS_PER_SECOND = 1_000;
 
-export function toolRoutes(deps: HttpDeps): readonly Route[] {
+export function toolRoutes(deps: Pick<HttpDeps, "ids" | "store" | "messages" | "tools">): readonly Route[] {
   const readCall = createCallReader();
   const providerSchema = createProviderSchemas();
   const families = SCHEMA_FAMILIES.map((family) => Type.Literal(family));
-  const ListQuery = checked(
-    Type.Object(
-      { profile: Type.Optional(Type.Union(families)), callable: Type.Optional(Type.Literal("true")) },
-      { additionalProperties: false },
-    ),
-  );
+  const ListQuery = checkedObject({
+    profile: Type.Optional(Type.Union(families)),
+    callable: Type.Optional(Type.Literal("true")),
+  });
   return [
     {
       method: "GET",
@@ -56,7 +56,7 @@ export function toolRoutes(deps: HttpDeps): readonly Route[] {
       async handle(call) {
         const body = withKey(call);
         const context = contextOf(call);
-        const asked = await readOrTurnAway(() => readCall(body), deps, { body, path: "http", context });
+        const asked = await readOrReject(() => readCall(body), deps, { body, path: "http", context });
         return call.request.headers.get("accept")?.includes(NDJSON)
           ? streamed(deps, asked, call)
           : answered(deps, asked, call);
@@ -94,7 +94,7 @@ function withKey({ json: body, request }: Call): unknown {
   return { ...body, callId: key };
 }
 
-async function answered(deps: HttpDeps, asked: AskedCall, call: Call): Promise<Reply> {
+async function answered(deps: CallDeps, asked: AskedCall, call: Call): Promise<Reply> {
   const { requestId, signal } = call;
   const made = await callTool(deps, { asked, path: "http", context: contextOf(call) }, signal);
   const reply = replyOf(asked.tool, made, requestId);
@@ -105,7 +105,7 @@ async function answered(deps: HttpDeps, asked: AskedCall, call: Call): Promise<R
 }
 
 /** One line per report and a last one with the outcome. The status is 200 by then, whatever the outcome is. */
-function streamed(deps: HttpDeps, asked: AskedCall, call: Call): Reply {
+function streamed(deps: CallDeps, asked: AskedCall, call: Call): Reply {
   const { requestId, signal } = call;
   const context = contextOf(call);
   const gone = new AbortController();
@@ -136,54 +136,38 @@ function contextOf({ agent, identity }: Pick<Call, "agent" | "identity">): ToolC
 
 /** The audit log without tool calls, which have a list of their own. */
 function auditRoute({ store }: Pick<HttpDeps, "store">): Route {
-  const Query = checked(
-    Type.Object(
-      {
-        kind: Type.Optional(Type.Union(AUDIT_KINDS.map((kind) => Type.Literal(kind)))),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
-        cursor: Type.Optional(Type.String({ maxLength: 512 })),
-      },
-      { additionalProperties: false },
-    ),
-  );
+  const Query = checkedObject({
+    ...PAGE_FIELDS,
+    kind: Type.Optional(Type.Union(AUDIT_KINDS.map((kind) => Type.Literal(kind)))),
+  });
   return {
-    method: "GET",
+    ...OPERATOR_GET,
     path: "/api/audit",
-    auth: "operator",
-    body: NO_BODY,
     async handle({ query }) {
-      const { kind, ...page } = await Query.parse(withNumbers(query));
+      const { kind, ...page } = await Query.parse(queryValues(query));
       return json(await store.audit.list(pageOf(page), kind));
     },
   };
 }
 
-function toolCallsRoute(deps: HttpDeps): Route {
+function toolCallsRoute(deps: Pick<HttpDeps, "store" | "messages">): Route {
   const time = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
   const statuses = (["success", "error", "blocked", "pending", "unknown"] as const).map((status) =>
     Type.Literal(status),
   );
-  const Query = checked(
-    Type.Object(
-      {
-        session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-        tool: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        status: Type.Optional(Type.Union(statuses)),
-        since: time,
-        until: time,
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
-        cursor: Type.Optional(Type.String({ maxLength: 512 })),
-      },
-      { additionalProperties: false },
-    ),
-  );
+  const Query = checkedObject({
+    ...PAGE_FIELDS,
+    session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    tool: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    status: Type.Optional(Type.Union(statuses)),
+    since: time,
+    until: time,
+  });
   return {
-    method: "GET",
+    ...OPERATOR_GET,
     path: "/api/tool-calls",
-    auth: "operator",
-    body: NO_BODY,
     async handle({ query }) {
-      const { session, tool, status, since, until, ...page } = await Query.parse(withNumbers(query));
+      const { session, tool, status, since, until, ...page } = await Query.parse(withTimes(query));
       const filter = {
         ...(session === undefined ? {} : { sessionKey: sessionOf(deps, session).sessionKey }),
         ...(tool === undefined ? {} : { tool }),
@@ -197,12 +181,12 @@ function toolCallsRoute(deps: HttpDeps): Route {
 }
 
 /** Times as milliseconds, or as dates such as 2026-01-31T12:00:00Z. */
-function withNumbers(query: URLSearchParams): Record<string, string | number> {
-  const given: Record<string, string | number> = Object.fromEntries(query);
-  for (const name of ["limit", "since", "until"]) {
+function withTimes(query: URLSearchParams): Record<string, string | number> {
+  const values = queryValues(query);
+  for (const name of ["since", "until"]) {
     const text = query.get(name) ?? "";
-    const number = /^\d{1,16}$/.test(text) ? Number(text) : name === "limit" ? Number.NaN : Date.parse(text);
-    if (Number.isSafeInteger(number)) given[name] = number;
+    const at = /^\d{1,16}$/.test(text) ? Number(text) : Date.parse(text);
+    if (Number.isSafeInteger(at)) values[name] = at;
   }
-  return given;
+  return values;
 }

@@ -3,32 +3,23 @@ import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { TurnId } from "../../contracts/ids.ts";
 import { sessionOf } from "../chat/accept-message.ts";
-import { MAX_PAGE, pageOf } from "../chat/session-actions.ts";
-import { checked } from "../checked.ts";
-import { json, NO_BODY, type Route } from "../route.ts";
+import { checkedObject } from "../checked.ts";
+import { PAGE_FIELDS, pageOf, queryValues } from "../paging.ts";
+import { json, OPERATOR_GET, param, type Route } from "../route.ts";
 import type { HttpDeps } from "../types.ts";
 
-export function turnRoutes(deps: HttpDeps): readonly Route[] {
-  const Query = checked(
-    Type.Object(
-      {
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
-        cursor: Type.Optional(Type.String({ maxLength: 512 })),
-        session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-        outcome: Type.Optional(Type.Union([Type.Literal("done"), Type.Literal("failed"), Type.Literal("aborted")])),
-      },
-      { additionalProperties: false },
-    ),
-  );
-  const read = { method: "GET", auth: "operator", body: NO_BODY } as const;
+export function turnRoutes(deps: Pick<HttpDeps, "messages" | "store">): readonly Route[] {
+  const Query = checkedObject({
+    ...PAGE_FIELDS,
+    session: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    outcome: Type.Optional(Type.Union([Type.Literal("done"), Type.Literal("failed"), Type.Literal("aborted")])),
+  });
   return [
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/api/turns",
       async handle({ query }) {
-        const given: Record<string, string | number> = Object.fromEntries(query);
-        if (/^\d{1,6}$/.test(query.get("limit") ?? "")) given["limit"] = Number(query.get("limit"));
-        const { session, outcome, ...page } = await Query.parse(given);
+        const { session, outcome, ...page } = await Query.parse(queryValues(query));
         const filter = {
           ...(session === undefined ? {} : { sessionKey: sessionOf(deps, session).sessionKey }),
           ...(outcome === undefined ? {} : { outcome }),
@@ -37,10 +28,10 @@ export function turnRoutes(deps: HttpDeps): readonly Route[] {
       },
     },
     {
-      ...read,
+      ...OPERATOR_GET,
       path: "/api/turns/:id",
-      async handle({ params }) {
-        const found = await deps.store.turns.get((params["id"] ?? "") as TurnId);
+      async handle(call) {
+        const found = await deps.store.turns.get(param(call, "id") as TurnId);
         if (found) return json(found);
         throw new GatewayError("not_found", "no such turn", { say: "There is no such turn." });
       },

@@ -30,7 +30,7 @@ function world() {
       return "done";
     },
   };
-  return Object.assign(startHttpWorld({}, { approvals, agentTokens }), { decided });
+  return Object.assign(startHttpWorld({}, { tools: { approvals, agentTokens } }), { decided });
 }
 
 describe("GET /api/approvals", () => {

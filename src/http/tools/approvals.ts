@@ -9,11 +9,11 @@ export const DECISION = Type.Union([Type.Literal("once"), Type.Literal("session"
 
 /** Throws `not_found` for a question that is not open: an answer is used once. */
 export async function decideApproval(
-  { approvals }: Pick<HttpDeps, "approvals">,
+  { tools }: Pick<HttpDeps, "tools">,
   { id, decision }: { readonly id: string; readonly decision: ApprovalDecision },
   by: Principal,
 ): Promise<{ readonly decision: ApprovalDecision }> {
-  const decided = await approvals.decide(id, decision, by);
+  const decided = await tools.approvals.decide(id, decision, by);
   if (decided === "done") return { decision };
   if (decided === "not_allowed") throw new GatewayError("forbidden", "the person is no owner");
   throw new GatewayError("not_found", "no such open question", {

@@ -30,7 +30,7 @@ function world() {
       return { kind: "taken", say: "tea" };
     },
   };
-  return Object.assign(startHttpWorld({}, { questions, agentTokens }), { given });
+  return Object.assign(startHttpWorld({}, { tools: { questions, agentTokens } }), { given });
 }
 
 test("GET /api/questions lists the open ones", async () => {

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
-import { checked } from "../checked.ts";
+import { checkedObject } from "../checked.ts";
 import type { HttpDeps } from "../types.ts";
 
 type QuestionMethod = Extract<keyof WireMethods, `questions.${string}`>;
@@ -15,12 +15,12 @@ export const ANSWER = Type.Union([Type.String({ maxLength: MAX_ANSWER_CHARS }), 
 
 /** Throws `not_found` for a question that is over, and `invalid_params` for what is no answer to it. */
 export function answerQuestion(
-  { questions }: Pick<HttpDeps, "questions">,
+  { tools }: Pick<HttpDeps, "tools">,
   { id, answer }: { readonly id: string; readonly answer: string | boolean | null },
   principal: Principal,
 ): { readonly said: string } {
   // whoever may operate the gateway is its owner
-  const verdict = questions.answer(id, { kind: "value", value: answer }, { principal, role: "owner" });
+  const verdict = tools.questions.answer(id, { kind: "value", value: answer }, { principal, role: "owner" });
   if (verdict.kind === "taken") return { said: verdict.say };
   if (verdict.because === "unfit") throw new GatewayError("invalid_params", "no such answer", { say: verdict.say });
   throw new GatewayError("not_found", "no such open question", {
@@ -30,16 +30,15 @@ export function answerQuestion(
 
 /** For the event socket. */
 export function questionMethods<S>(
-  deps: Pick<HttpDeps, "questions">,
+  deps: Pick<HttpDeps, "tools">,
   principalOf: (socket: S) => Principal,
 ): Record<QuestionMethod, Method<S>> {
-  const closed = { additionalProperties: false } as const;
-  const nothing = checked(Type.Object({}, closed));
-  const answered = checked(Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }), answer: ANSWER }, closed));
+  const nothing = checkedObject({});
+  const answered = checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }), answer: ANSWER });
   return {
     async "questions.list"(given) {
       await nothing.parse(given);
-      return { items: deps.questions.pending() };
+      return { items: deps.tools.questions.pending() };
     },
     "questions.answer": async (given, socket) => answerQuestion(deps, await answered.parse(given), principalOf(socket)),
   };

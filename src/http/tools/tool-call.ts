@@ -4,9 +4,8 @@ import { ERRORS, GatewayError, isGatewayError } from "../../contracts/errors.ts"
 import { envelopeOf } from "../../contracts/tools/envelope.ts";
 import type { ToolContext, ToolOutcome, ToolPath, ToolResult } from "../../contracts/tools/tool.ts";
 import type { ToolCallReply } from "../../contracts/wire.ts";
-import type { Ids } from "../../kit/ids.ts";
-import { checked } from "../checked.ts";
-import type { ToolDoor } from "../types.ts";
+import { checkedObject } from "../checked.ts";
+import type { HttpDeps } from "../types.ts";
 
 /** Who calls is known from the credential. A body that names somebody is refused, not ignored: its sender expects something else to happen. */
 const NOT_FROM_BODY = ["pid", "sessionKey"] as const;
@@ -21,16 +20,11 @@ export interface AskedCall {
 
 /** Throws `bad_request` or `invalid_params`. */
 export function createCallReader(): (value: unknown) => Promise<AskedCall> {
-  const Body = checked(
-    Type.Object(
-      {
-        tool: Type.String({ minLength: 1, maxLength: 128 }),
-        params: Type.Optional(Type.Unknown()),
-        callId: Type.Optional(Type.String({ pattern: CALL_ID })),
-      },
-      { additionalProperties: false },
-    ),
-  );
+  const Body = checkedObject({
+    tool: Type.String({ minLength: 1, maxLength: 128 }),
+    params: Type.Optional(Type.Unknown()),
+    callId: Type.Optional(Type.String({ pattern: CALL_ID })),
+  });
   return async (value) => {
     const named = NOT_FROM_BODY.find(
       (name) => typeof value === "object" && value !== null && Object.hasOwn(value, name),
@@ -43,7 +37,7 @@ export function createCallReader(): (value: unknown) => Promise<AskedCall> {
 }
 
 /** What is refused before it is a call leaves a row like every other refusal. */
-export async function readOrTurnAway(
+export async function readOrReject(
   read: () => Promise<AskedCall>,
   { tools }: Pick<CallDeps, "tools">,
   { body, path, context }: { readonly body: unknown; readonly path: "http" | "socket"; readonly context: ToolContext },
@@ -69,10 +63,7 @@ export function noteRefused(
   tools.gate.recordRejected({ path: "http", context, reason, because: error.say });
 }
 
-interface CallDeps {
-  readonly tools: ToolDoor;
-  readonly ids: Ids;
-}
+type CallDeps = Pick<HttpDeps, "tools" | "ids">;
 
 interface ToolCallRequest {
   readonly asked: AskedCall;

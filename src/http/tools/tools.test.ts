@@ -331,7 +331,7 @@ describe("a request to call a tool that never becomes a call", () => {
     const inside = toolWorld([echo]);
     const tools = { gate: inside.gate, list: inside.list };
     const agentTokens = { resolve: () => null, known: (token: string) => token === "old" };
-    await using http = startHttpWorld({}, { tools, agentTokens });
+    await using http = startHttpWorld({}, { tools: { ...tools, agentTokens } });
     const headers = { authorization: "Bearer old" };
     expect((await http.postJson("/api/tools/call", { tool: "echo" }, headers)).status).toBe(403);
     expect(inside.rows).toMatchObject([
@@ -362,7 +362,7 @@ describe("GET /api/tool-calls", () => {
   test("hands filters and pages on, times as numbers or dates", async () => {
     const { asked, list } = listing();
     const base = startHttpWorld();
-    await using http = startHttpWorld({}, { store: { ...base.deps.store, toolCalls: { list } } });
+    await using http = startHttpWorld({}, { store: { toolCalls: { list } } });
     await base[Symbol.asyncDispose]();
     const query = "session=work&tool=echo&status=error&since=1000&until=1970-01-01T00:00:02Z&limit=7&cursor=abc";
     expect(await (await http.call(`/api/tool-calls?${query}`)).json()).toEqual({ items: [item], next: "more" });

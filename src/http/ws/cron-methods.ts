@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { Principal } from "../../contracts/ids.ts";
 import type { WireMethods } from "../../contracts/wire.ts";
 import { checked } from "../checked.ts";
-import { pageOf } from "../chat/session-actions.ts";
+import { PAGE_FIELDS, pageOf } from "../paging.ts";
 import type { HttpDeps } from "../types.ts";
 import {
   addJob,
@@ -17,19 +17,16 @@ import {
   runJob,
   updateJob,
   wake,
+  WAKE,
 } from "../cron-actions.ts";
 
 type CronMethod = Extract<keyof WireMethods, `cron.${string}`>;
 type Method<S> = (params: unknown, socket: S) => Promise<unknown>;
 
 const closed = { additionalProperties: false } as const;
-const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-  cursor: Type.Optional(Type.String({ maxLength: 512 })),
-};
 
 export function cronMethods<S>(
-  { jobs }: Pick<HttpDeps, "jobs">,
+  { automation: { jobs } }: Pick<HttpDeps, "automation">,
   principalOf: (socket: S) => Principal,
 ): Record<CronMethod, Method<S>> {
   const method = <M extends CronMethod>(
@@ -41,9 +38,9 @@ export function cronMethods<S>(
   };
   const id = { id: JOB_ID };
   return {
-    "cron.list": method<"cron.list">(paging, (page, who) => listJobs(jobs, pageOf(page), who)),
+    "cron.list": method<"cron.list">(PAGE_FIELDS, (page, who) => listJobs(jobs, pageOf(page), who)),
     "cron.add": method<"cron.add">(NEW_JOB, (input, who) => addJob(jobs, input, who)),
-    "cron.update": method<"cron.update">({ ...JOB_CHANGE, ...id }, ({ id: job, ...change }, who) =>
+    "cron.update": method<"cron.update">({ ...JOB_CHANGE, id: JOB_ID }, ({ id: job, ...change }, who) =>
       updateJob(jobs, job, change, who),
     ),
     "cron.remove": method<"cron.remove">(id, async (asked, who) => ({
@@ -56,16 +53,10 @@ export function cronMethods<S>(
       job: jobOf(await jobs.resume(asked.id, askerOf(who))),
     })),
     "cron.run": method<"cron.run">(id, (asked, who) => runJob(jobs, asked.id, who)),
-    "cron.runs": method<"cron.runs">({ ...id, ...paging }, ({ id: job, ...page }, who) =>
+    "cron.runs": method<"cron.runs">({ ...PAGE_FIELDS, id: JOB_ID }, ({ id: job, ...page }, who) =>
       listRuns(jobs, job, pageOf(page), who),
     ),
-    "cron.wake": method<"cron.wake">(
-      {
-        text: Type.String({ minLength: 1 }),
-        mode: Type.Optional(Type.Union([Type.Literal("now"), Type.Literal("next-heartbeat")])),
-      },
-      (asked, who) => wake(jobs, asked, who),
-    ),
+    "cron.wake": method<"cron.wake">(WAKE, (asked, who) => wake(jobs, asked, who)),
     "cron.status": method<"cron.status">({}, () => jobs.status()),
   };
 }

@@ -1,5 +1,5 @@
 /** What can be asked over the event socket: one table, one schema per method. */
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { GatewayError } from "../../contracts/errors.ts";
 import { CLIENT_EVENTS } from "../../contracts/events.ts";
 import type { Principal } from "../../contracts/ids.ts";
@@ -7,25 +7,19 @@ import type { WireMethods } from "../../contracts/wire.ts";
 import { cronMethods } from "./cron-methods.ts";
 import { acceptMessage, MAX_ATTACHMENTS, MAX_MESSAGE_ID_CHARS } from "../chat/accept-message.ts";
 import { cancelMessage, editMessage } from "../chat/cancel-message.ts";
-import { type Checked, checked } from "../checked.ts";
-import type { MediaLinks } from "../access/media-links.ts";
-import { keyToRead, pageOf, resetSession } from "../chat/session-actions.ts";
+import { type Checked, checked, checkedObject } from "../checked.ts";
+import { PAGE_FIELDS, pageOf } from "../paging.ts";
+import { keyToRead, resetSession } from "../chat/session-actions.ts";
 import { readSessionView } from "../chat/session-view.ts";
 import { DECISION, decideApproval } from "../tools/approvals.ts";
 import { questionMethods } from "../tools/questions.ts";
-import { callTool, createCallReader, readOrTurnAway } from "../tools/tool-call.ts";
+import { callTool, createCallReader, readOrReject } from "../tools/tool-call.ts";
 import { callerOf } from "../tools/tool-caller.ts";
 import { type Socket, subscribe } from "./sockets.ts";
-import type { HttpDeps, HttpOptions } from "../types.ts";
+import type { HttpDeps, ServerParts } from "../types.ts";
 
 export interface MethodTable {
   call(request: { readonly method: string; readonly params: unknown }, socket: Socket): Promise<unknown>;
-}
-
-interface MethodDeps extends HttpDeps {
-  readonly links: MediaLinks;
-  /** Aborts when the server stops. */
-  readonly stopping: AbortSignal;
 }
 
 type Said = Params<"chat.send"> & { readonly steer?: boolean };
@@ -34,20 +28,14 @@ type Method = (params: unknown, socket: Socket) => Promise<unknown>;
 const MAX_EVENT_NAMES = 32;
 const session = Type.String({ minLength: 1, maxLength: 512 });
 const clientId = Type.String({ pattern: "^[\\w-]{1,128}$" });
-/** One sign: no letters, no digits, nothing a model could read as words. */
+/** One reaction: no letters, no digits, nothing a model could read as words. */
 const emoji = Type.Union([
   Type.String({ pattern: "^[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\u200d\\ufe0f]{1,16}$" }),
   Type.Null(),
 ]);
-const paging = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-  cursor: Type.Optional(Type.String({ maxLength: 512 })),
-};
-const strict = <P extends Record<string, TSchema>>(properties: P) =>
-  checked(Type.Object(properties, { additionalProperties: false }));
 
 const PARAMS = () => ({
-  send: strict({
+  send: checkedObject({
     session,
     text: Type.String(),
     clientId,
@@ -58,23 +46,23 @@ const PARAMS = () => ({
       }),
     ),
   }),
-  steer: strict({ session, text: Type.String(), clientId }),
-  cancel: strict({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
-  edit: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), text: Type.String() }),
-  react: strict({ id: Type.String({ minLength: 1, maxLength: 200 }), emoji }),
-  session: strict({ session }),
-  list: strict({ search: Type.Optional(Type.String({ maxLength: 200 })), ...paging }),
-  view: strict({ session, ...paging }),
-  decide: strict({ id: Type.String({ minLength: 1, maxLength: 128 }), decision: DECISION }),
-  subscribe: strict({
+  steer: checkedObject({ session, text: Type.String(), clientId }),
+  cancel: checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
+  edit: checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }), text: Type.String() }),
+  react: checkedObject({ id: Type.String({ minLength: 1, maxLength: 200 }), emoji }),
+  session: checkedObject({ session }),
+  list: checkedObject({ ...PAGE_FIELDS, search: Type.Optional(Type.String({ maxLength: 200 })) }),
+  view: checkedObject({ ...PAGE_FIELDS, session }),
+  decide: checkedObject({ id: Type.String({ minLength: 1, maxLength: 128 }), decision: DECISION }),
+  subscribe: checkedObject({
     events: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_EVENT_NAMES }),
     sinceSeq: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
   nothing: checked(Type.Unsafe<Record<string, never>>({ type: "object", additionalProperties: false })),
 });
 
-async function abort(deps: MethodDeps, session: string): Promise<Result<"chat.abort">> {
-  return { aborted: deps.live.abort(await keyToRead(deps, session)) };
+async function abort(deps: HttpDeps, session: string): Promise<Result<"chat.abort">> {
+  return { aborted: deps.messages.live.abort(await keyToRead(deps, session)) };
 }
 
 const principalOf = (socket: Socket): Principal => socket.data.identity.principal;
@@ -85,7 +73,7 @@ const furtherMethods = (deps: HttpDeps) => ({
   ...questionMethods(deps, principalOf),
 });
 
-export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): MethodTable {
+export function createMethods(deps: HttpDeps, { links, limits, stopping }: ServerParts): MethodTable {
   const params = PARAMS();
   const readCall = createCallReader();
   const keyOf = (name: string) => keyToRead(deps, name);
@@ -93,7 +81,7 @@ export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): 
     const { principal } = socket.data.identity;
     const draft = { attachments: [], ...said, eventId: `web:${given}`, principal } as const;
     // One after the other: a picture that takes a moment to find is not overtaken by the words sent after it.
-    const sending = socket.data.sending.then(() => acceptMessage(deps, limits(), draft, deps.stopping));
+    const sending = socket.data.sending.then(() => acceptMessage(deps, limits(), draft, stopping));
     socket.data.sending = sending.catch(() => undefined); // told to whoever sent it, right below
     const taken = await sending;
     return { accepted: taken.id, sessionKey: taken.sessionKey, duplicate: taken.duplicate };
@@ -108,7 +96,7 @@ export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): 
       editMessage(deps, { id, text, maxChars: limits().maxMessageChars }, socket.data.identity.principal),
     ),
     "chat.react": method<"chat.react">(params.react, async ({ id, emoji }, socket) => {
-      if (await deps.webchat.takeReaction(id, emoji, principalOf(socket))) return { reacted: true };
+      if (await deps.messages.webchat.takeReaction(id, emoji, principalOf(socket))) return { reacted: true };
       throw new GatewayError("not_found", "no such message", { say: "There is no such message of the assistant." });
     }),
     "chat.abort": method<"chat.abort">(params.session, ({ session }) => abort(deps, session)),
@@ -116,7 +104,7 @@ export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): 
       deps.store.sessions.list(search === undefined ? {} : { search }, pageOf(page)),
     ),
     "sessions.get": method<"sessions.get">(params.view, async (asked) =>
-      readSessionView(deps, await keyOf(asked.session), pageOf(asked)),
+      readSessionView(deps, links, await keyOf(asked.session), pageOf(asked)),
     ),
     "sessions.reset": method<"sessions.reset">(params.session, async (asked) => ({
       reset: await resetSession(deps, await keyOf(asked.session)),
@@ -124,14 +112,14 @@ export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): 
     "tools.list": method<"tools.list">(params.nothing, () => deps.tools.list()),
     "tools.call": async (given, socket) => {
       const context = callerOf(socket.data.identity);
-      const asked = await readOrTurnAway(() => readCall(given), deps, { body: given, path: "socket", context });
-      const until = AbortSignal.any([deps.stopping, socket.data.gone.signal]);
+      const asked = await readOrReject(() => readCall(given), deps, { body: given, path: "socket", context });
+      const until = AbortSignal.any([stopping, socket.data.gone.signal]);
       const { outcome, callId } = await callTool(deps, { asked, path: "socket", context }, until);
       if (outcome.kind === "ok") return { result: outcome.result, callId };
       const fields = "retryAfterMs" in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
       throw new GatewayError(outcome.code, "a tool call did not end well", { say: outcome.message, fields });
     },
-    "approvals.list": method<"approvals.list">(params.nothing, () => ({ items: deps.approvals.pending() })),
+    "approvals.list": method<"approvals.list">(params.nothing, () => ({ items: deps.tools.approvals.pending() })),
     "approvals.decide": method<"approvals.decide">(params.decide, (asked, socket) =>
       decideApproval(deps, asked, socket.data.identity.principal),
     ),
@@ -140,7 +128,7 @@ export function createMethods(deps: MethodDeps, limits: HttpOptions["limits"]): 
       if (names.length !== new Set(events).size) throw unknownEvent();
       return { seq: subscribe(deps.stream, socket, names, sinceSeq) };
     }),
-    status: method<"status">(params.nothing, () => deps.status()),
+    status: method<"status">(params.nothing, () => deps.operations.status()),
     ...furtherMethods(deps),
   };
   const byName = new Map<string, Method>(Object.entries(methods));

@@ -24,7 +24,13 @@ export async function webChatWorld(): Promise<ChannelWorld> {
   const stream = createClientStream({ events }, { epoch: 1 });
   const receiver = bench.deps.door as Receiver; // nothing answers questions on this bench
   const http = openHttp(
-    { ...base.deps, events, stream, webchat: channel, store: bench.store, receiver },
+    {
+      ...base.deps,
+      events,
+      stream,
+      store: bench.store,
+      messages: { ...base.deps.messages, webchat: channel, receiver },
+    },
     {
       port: 0,
       hostname: "127.0.0.1",

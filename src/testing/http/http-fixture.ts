@@ -68,7 +68,10 @@ export interface HttpWorld extends AsyncDisposable {
 
 export const API_SESSION = "agent:default:api:dm:operator" as SessionKey;
 
-export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial<HttpDeps> = {}): HttpWorld {
+/** Single members of groups, instead of those below. */
+type GivenDeps = { readonly [Group in keyof HttpDeps]?: Partial<HttpDeps[Group]> };
+
+export function startHttpWorld(options: Partial<HttpOptions> = {}, more: GivenDeps = {}): HttpWorld {
   const clock = createFakeClock();
   const log = recordingLog();
   const events = createEvents({ log });
@@ -83,39 +86,47 @@ export function startHttpWorld(options: Partial<HttpOptions> = {}, more: Partial
     events,
     stream: createClientStream({ events }, { epoch: 1, maxEvents: 50 }),
     store: memory.store,
-    receiver: { receive: async (message) => take(intake, message) },
-    live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
-    waitingMessages: {
-      cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
-      rewrite: async () => ({ kind: "unknown" }),
+    console: testConsole(),
+    messages: {
+      receiver: { receive: async (message) => take(intake, message) },
+      live: { snapshot: (key) => memory.live.get(key) ?? null, abort: (key) => memory.live.delete(key) },
+      waiting: {
+        cancel: async (id, by) => intake.cancel?.(id, by) ?? { kind: "unknown" },
+        rewrite: async () => ({ kind: "unknown" }),
+      },
+      files: memory.files,
+      webchat: { toInbound: (input) => inbound("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
+      api: { toInbound: (input) => inbound("api", input) },
+      sessions: { parse: parseSession },
+      models: testModels(clock),
+      platformWebhook: (path) => memory.webhooks.get(path) ?? null,
     },
-    page: testPage(),
-    webchat: { toInbound: (input) => inbound("webchat", input), takeReaction: async (id) => id === "turn_1:0" },
-    api: { toInbound: (input) => inbound("api", input) },
-    sessions: { parse: parseSession },
-    status: () => STATUS,
-    metrics,
-    models: testModels(clock),
-    jobs: noJobs(),
-    budget: freeBudget(),
-    webhooks: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
-    files: memory.files,
-    pairing: memory.pairing,
-    webhook: (path) => memory.webhooks.get(path) ?? null,
-    publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
-    explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
-    restart: () => false,
-    reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
+    people: {
+      pairing: memory.pairing,
+      budget: freeBudget(),
+      explainRoute: () => ({ verdict: { kind: "refuse", because: "x", tell: "nothing", say: "No." }, considered: [] }),
+    },
     tools: {
       gate: { specs: () => [], call: async ({ tool }) => refusedTool(tool), recordRejected: () => undefined },
       list: () => ({ tools: [], piTools: [] }),
+      questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
+      approvals: { pending: () => [], decide: async () => "unknown" },
+      agentTokens: { resolve: () => null, known: () => false },
     },
-    questions: { pending: () => [], answer: () => ({ kind: "refused", because: "over", say: "It is over." }) },
-    approvals: { pending: () => [], decide: async () => "unknown" },
-    agentTokens: { resolve: () => null, known: () => false },
-    plugins: { list: () => [], notices: () => [], route: () => null },
+    automation: {
+      jobs: noJobs(),
+      webhooks: { receive: async () => ({ kind: "refused", code: "not_found", guess: false }) },
+    },
+    operations: {
+      status: () => STATUS,
+      metrics,
+      plugins: { list: () => [], notices: () => [], route: () => null },
+      publicConfig: () => ({ gateway: { port: 1, auth: { token: "[redacted]" } } }),
+      reloadConfig: async () => ({ changed: ["logging.level"], needsRestart: [], problems: [] }),
+      restart: () => false,
+    },
   };
-  Object.assign(deps, more);
+  for (const [group, given] of Object.entries(more)) Object.assign(deps[group as keyof HttpDeps], given);
   const http = openHttp(deps, { ...testOptions(), ...options });
   return Object.assign(intake, memory, clientOf(http), {
     http,
@@ -316,14 +327,14 @@ function createMemory() {
       remove: async (digest) => void signIns.delete(digest),
     },
   };
-  const pairing: HttpDeps["pairing"] = {
+  const pairing: HttpDeps["people"]["pairing"] = {
     list: () => [],
     approve: async () => ({ kind: "unknown" }),
     revoke: async () => false,
     undo: async () => false,
   };
   let kept = 0;
-  const files: HttpDeps["files"] = {
+  const files: HttpDeps["messages"]["files"] = {
     async keep({ owner, name, open }, signal) {
       const data = new Uint8Array(await new Response(await open(signal)).arrayBuffer());
       if (data.byteLength === 0) return { kind: "refused", note: `"${name}" was not taken in: it is empty.` };
@@ -361,7 +372,7 @@ function parseSession(text: string, agent = "default"): SessionTarget | null {
   return { sessionKey: key as SessionKey, agentId: owner as AgentId, channel, chat };
 }
 
-function testPage(): HttpDeps["page"] {
+function testConsole(): HttpDeps["console"] {
   const script = new TextEncoder().encode("console.log(1)");
   const html = new TextEncoder().encode("<!doctype html><title>pi-gateway</title>");
   return {

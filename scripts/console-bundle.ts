@@ -1,16 +1,16 @@
-/** Bundles the page into hashed files with gzip copies, and the list (console.json) by which the gateway serves them. */
+/** Bundles the web console into hashed files with gzip copies, and the list (console.json) by which the gateway serves them. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { refuseFailure } from "./build-failure.ts";
 
-export interface PageList {
-  /** Changes when any file of the page changes. */
+export interface ConsoleList {
+  /** Changes when any file of the web console changes. */
   readonly build: string;
   /** By URL path. Paths of files are relative to dist/. */
-  readonly files: Record<string, PageFile>;
+  readonly files: Record<string, ConsoleFile>;
 }
 
-export interface PageFile {
+export interface ConsoleFile {
   readonly file: string;
   readonly type: string;
   readonly immutable: boolean;
@@ -30,7 +30,7 @@ const TYPES: Record<string, string> = {
 };
 const ALREADY_SMALL = new Set(["png", "woff2"]);
 
-export async function bundlePage(source: string, dist: string): Promise<PageList> {
+export async function bundleConsole(source: string, dist: string): Promise<ConsoleList> {
   const result = await Bun.build({
     entrypoints: [join(source, "index.html")],
     target: "browser",
@@ -49,22 +49,22 @@ export async function bundlePage(source: string, dist: string): Promise<PageList
   }
   const favicon = join(source, "favicon.svg"); // browsers ask for it by this name
   if (existsSync(favicon)) contents.set("/favicon.svg", await Bun.file(favicon).bytes());
-  return writePage(contents, dist);
+  return writeConsole(contents, dist);
 }
 
-async function writePage(contents: ReadonlyMap<string, Uint8Array>, dist: string): Promise<PageList> {
+async function writeConsole(contents: ReadonlyMap<string, Uint8Array>, dist: string): Promise<ConsoleList> {
   const hash = new Bun.CryptoHasher("sha256");
-  const files: Record<string, PageFile> = {};
+  const files: Record<string, ConsoleFile> = {};
   for (const [url, bytes] of [...contents].toSorted(([a], [b]) => a.localeCompare(b))) {
     hash.update(url).update(bytes);
-    files[url] = await writePageFile(url, bytes, dist);
+    files[url] = await writeConsoleFile(url, bytes, dist);
   }
-  const list: PageList = { build: hash.digest("hex").slice(0, BUILD_ID_CHARS), files };
+  const list: ConsoleList = { build: hash.digest("hex").slice(0, BUILD_ID_CHARS), files };
   await Bun.write(join(dist, "console.json"), JSON.stringify(list, null, 1));
   return list;
 }
 
-async function writePageFile(url: string, bytes: Uint8Array, dist: string): Promise<PageFile> {
+async function writeConsoleFile(url: string, bytes: Uint8Array, dist: string): Promise<ConsoleFile> {
   const file = `console${url === "/" ? "/index.html" : url}`;
   const extension = file.slice(file.lastIndexOf(".") + 1);
   const type = TYPES[extension] ?? "application/octet-stream";
